@@ -29,7 +29,7 @@ func DecodeHolder(reply any) (h Holder, held bool, err error) {
 	case !ok || fields < 1 || fields == 1 && len(found) != 4:
 		return Holder{}, false, mismatch(what, reply)
 	case fields > 1:
-		return Holder{}, false, &ShapeError{What: what, Got: "a hash of " + strconv.FormatInt(fields, 10) + " fields, where a lock has one"}
+		return Holder{}, false, &ShapeError{What: noLock, Got: strconv.FormatInt(fields, 10) + " fields"}
 	}
 	owner, ok := found[2].([]byte)
 	if !ok {
@@ -37,7 +37,7 @@ func DecodeHolder(reply any) (h Holder, held bool, err error) {
 	}
 	h.Owner = string(owner)
 	if _, _, err := ParseOwner(h.Owner); err != nil {
-		return Holder{}, false, &ShapeError{What: "owner", Got: quote(h.Owner)}
+		return Holder{}, false, &ShapeError{What: noLock, Got: "field " + quote(h.Owner)}
 	}
 	if h.Count, err = DecodeCount(found[3]); err == nil && h.Count == 0 {
 		err = mismatch("hold count", found[3])

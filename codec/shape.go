@@ -16,8 +16,14 @@ type ShapeError struct {
 	Got  string // what it was: its type, and a shortened quotation
 }
 
+// noLock is what was decoded, of a hash that is something else.
+const noLock = "hash"
+
 // Error names the reply and what it was.
 func (e *ShapeError) Error() string {
+	if e.What == noLock {
+		return "the key is a hash that is no lock (" + e.Got + ")"
+	}
 	return "codec: unexpected " + e.What + ": " + e.Got
 }
 

@@ -3,14 +3,14 @@ module github.com/rlock-go/redisson/integration
 go 1.26.0
 
 require (
-	github.com/anishathalye/porcupine v1.3.1
 	github.com/gomodule/redigo v1.9.3
 	github.com/google/uuid v1.6.0
 	github.com/ory/dockertest/v3 v3.12.0
 	github.com/prometheus/client_golang v1.23.2
-	github.com/rlock-go/redisson v0.0.0
-	github.com/rlock-go/redisson/rlockprom v0.0.0
+	github.com/rlock-go/redisson v0.1.0
+	github.com/rlock-go/redisson/rlockprom v0.1.0
 	go.uber.org/goleak v1.3.0
+	golang.org/x/mod v0.42.0
 	golang.org/x/sys v0.49.0
 )
 
@@ -48,9 +48,4 @@ require (
 	google.golang.org/protobuf v1.36.8 // indirect
 	gopkg.in/yaml.v2 v2.4.0 // indirect
 	gotest.tools/v3 v3.5.2 // indirect
-)
-
-replace (
-	github.com/rlock-go/redisson => ../
-	github.com/rlock-go/redisson/rlockprom => ../rlockprom
 )

@@ -2,7 +2,8 @@
 # Installs what the tests need and the machine lacks, from the distribution's own packages (Debian and its kin).
 #
 #   setup.sh redis    what the quick start needs
-#   setup.sh all      what the tests need
+#   setup.sh test     what make test needs
+#   setup.sh all      what make test-all needs: a Docker engine too
 #
 # Nothing that is there is touched. The services that packages may start (a Redis on its usual port, a Docker engine)
 # are of no matter to the tests: they start servers of their own on other ports.
@@ -11,8 +12,9 @@ set -euo pipefail
 case ${1:-all} in
   redis) wanted='redis-server:redis-server' ;;
   # gcc is for the race detector.
-  all) wanted='redis-server:redis-server dockerd:docker.io docker:docker-cli gcc:gcc gcc:libc6-dev java:openjdk-17-jdk-headless mvn:maven promtool:prometheus' ;;
-  *) echo "usage: $0 redis|all" >&2; exit 2 ;;
+  test) wanted='redis-server:redis-server gcc:gcc gcc:libc6-dev java:openjdk-17-jdk-headless mvn:maven promtool:prometheus' ;;
+  all) wanted='redis-server:redis-server gcc:gcc gcc:libc6-dev java:openjdk-17-jdk-headless mvn:maven promtool:prometheus dockerd:docker.io docker:docker-cli' ;;
+  *) echo "usage: $0 redis|test|all" >&2; exit 2 ;;
 esac
 
 # dockerd and its like are in folders that a plain user's PATH may lack.
@@ -51,7 +53,5 @@ for pair in $wanted; do
   has "${pair%%:*}" || { echo "setup.sh: ${pair%%:*} is still missing" >&2; exit 1; }
 done
 redis-server --version
-if [ "${1:-all}" = all ]; then
-  dockerd --version
-  java -version 2>&1 | head -n 1
-fi
+if has java; then java -version 2>&1 | head -n 1; fi
+if [ "${1:-all}" = all ]; then dockerd --version; fi

@@ -17,6 +17,17 @@ func (h *Hub) confirm(subs []*Subscription) {
 	}
 }
 
+// tellLost calls Lost for those of subs that were confirmed, and whose Waker has that method.
+func (h *Hub) tellLost(subs []*Subscription) {
+	h.calls.Lock()
+	defer h.calls.Unlock()
+	for _, s := range subs {
+		if w, wants := s.w.(interface{ Lost() }); wants && s.toldConfirmed && s.is(waiting) && !h.closed() {
+			w.Lost()
+		}
+	}
+}
+
 // tellJoined calls Confirmed for subscriptions that joined a confirmed channel.
 func (h *Hub) tellJoined() {
 	h.calls.Lock()
@@ -41,9 +52,9 @@ func (h *Hub) confirmFirst(s *Subscription) {
 
 // deliver passes a message to every subscription of its channel. A message for
 // a channel that is not confirmed is dropped: the confirmation will say that
-// something may have been missed. twin says that the sharded channel of that name has brought the same just now,
-// see twin.go.
-func (h *Hub) deliver(channel []byte, sharded bool, payload []byte, twin bool) {
+// something may have been missed. duplicate says that the sharded channel of that name
+// had the same message just before, see duplicate.go.
+func (h *Hub) deliver(channel []byte, sharded bool, payload []byte, duplicate bool) {
 	h.calls.Lock()
 	defer h.calls.Unlock()
 	var subs []*Subscription
@@ -57,8 +68,8 @@ func (h *Hub) deliver(channel []byte, sharded bool, payload []byte, twin bool) {
 		if !s.is(waiting) {
 			continue
 		}
-		if t, ok := s.w.(interface{ Twin(payload []byte) }); ok && twin {
-			t.Twin(payload)
+		if w, ok := s.w.(interface{ Duplicate(payload []byte) }); ok && duplicate {
+			w.Duplicate(payload)
 		} else {
 			s.w.Message(payload)
 		}
@@ -76,7 +87,7 @@ func (h *Hub) refuse(subs []*Subscription, err error) {
 	}
 }
 
-// refuseUnconfirmed refuses those that were never told Confirmed.
+// refuseUnconfirmed refuses the subscriptions that were never confirmed.
 func (h *Hub) refuseUnconfirmed(err error) {
 	h.calls.Lock()
 	h.mu.Lock()

@@ -20,21 +20,20 @@ type channel struct {
 
 	// subs is in order of subscription. It is only appended to or replaced,
 	// never changed in place, so that a copy of the slice header is a snapshot.
-	// Who left stays in it until a replacement.
+	// A closed subscription stays in it until a replacement.
 	subs []*Subscription
 	live int // how many in subs have not left
 
 	sent       bool // the last command sent was SUBSCRIBE
 	confirmed  bool // and it was answered
 	marked     bool // in the connection's list of channels to look at
-	alone      bool // a SUBSCRIBE with others was refused: find out who was meant
+	alone      bool // a SUBSCRIBE with others was refused: ask again for it alone
 	elsewhere  bool // the server does not serve its slot: not asked for again before the next look
 	unanswered int  // commands sent and not answered
 }
 
-// wanted decides whether the channel should be subscribed. closed says that the
-// hub is.
-func (ch *channel) wanted(closed bool) bool { return ch.live > 0 && !closed }
+// wanted decides whether the channel should be subscribed.
+func (ch *channel) wanted() bool { return ch.live > 0 }
 
 // left records that one of subs was closed.
 func (ch *channel) left() {
@@ -50,7 +49,7 @@ func (ch *channel) left() {
 }
 
 // refuse removes and returns the subscriptions that whom picks. The caller must
-// tell them.
+// call their Refused.
 func (ch *channel) refuse(whom func(*Subscription) bool) (out []*Subscription) {
 	var keep []*Subscription
 	for _, s := range ch.subs {

@@ -12,8 +12,7 @@ type commandKind uint8
 const (
 	unsubscribe commandKind = iota
 	subscribe
-	ping      // are you there
-	finalPing // a PING after which nothing more is sent or read
+	ping // are you there
 )
 
 // command is one command that was sent, or is about to be, and not fully answered.
@@ -26,7 +25,7 @@ type command struct {
 
 // name is what is sent.
 func (c command) name() string {
-	name := [...]string{"UNSUBSCRIBE", "SUBSCRIBE", "PING", "PING"}[c.kind]
+	name := [...]string{"UNSUBSCRIBE", "SUBSCRIBE", "PING"}[c.kind]
 	if c.sharded {
 		name = "S" + name
 	}
@@ -36,7 +35,7 @@ func (c command) name() string {
 // commandsFor are the commands that have channels subscribed, or given up: one for
 // each sort, and of sharded channels one for each slot. Those that give up come
 // first.
-func commandsFor(channels []*channel, closed bool) (cmds []command) {
+func commandsFor(channels []*channel) (cmds []command) {
 	type sort struct {
 		kind    commandKind
 		sharded bool
@@ -44,7 +43,7 @@ func commandsFor(channels []*channel, closed bool) (cmds []command) {
 	}
 	at := map[sort]int{} // in cmds
 	for _, ch := range channels {
-		want := ch.wanted(closed)
+		want := ch.wanted()
 		if want == ch.sent || want && ch.elsewhere {
 			continue // it changed and changed back, or waits for its next look
 		}

@@ -1,12 +1,12 @@
 package pubsub
 
 import (
+	"context"
 	"errors"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/rlock-go/redisson/internal/background"
 	"github.com/rlock-go/redisson/internal/redisconn"
 )
 
@@ -17,9 +17,11 @@ type conn struct {
 
 	queue queue
 	quit  chan struct{} // closed: the writer should end
-	ended chan error    // cap 2: how the reader and the writer ended
+	ended chan error    // cap 2: how the reader and the writer ended; the first is why
 
-	half half // the reader's
+	// Of the reader.
+	sharded shardedMessage
+	worked  bool // a command was answered as it should be
 
 	startedAt time.Time
 	lastHeard atomic.Int64 // when the server last said something, since begun
@@ -46,66 +48,17 @@ var (
 // serve subscribes what is wanted, serves the connection until it fails or the
 // hub is closed. The error says why it ended.
 func (c *conn) serve() error {
-	var both sync.WaitGroup
-	both.Go(func() { c.ended <- c.readAll() })
-	both.Go(func() {
-		if err := c.writeAll(); err != nil {
-			c.ended <- err
-		}
-	})
-
-	err := c.watch()
-	if err != nil {
+	defer context.AfterFunc(c.life, c.rc.Interrupt)()
+	var writer sync.WaitGroup
+	writer.Go(func() {
+		c.ended <- c.writeAll()
 		c.rc.Interrupt()
-	}
+	})
+	c.ended <- c.readAll()
 	close(c.quit)
-	both.Wait()
-	return err
-}
-
-// watch returns when the connection is over. It returns an error if the
-// connection must be broken off, and nil if reader and writer have finished.
-func (c *conn) watch() error {
-	tick := time.NewTicker(c.o.Timeout / 2)
-	defer tick.Stop()
-	closing := c.life.Done()
-	var overdue <-chan time.Time
-	for {
-		select {
-		case err := <-c.ended:
-			return err
-		case <-c.wake:
-			c.tellJoined()
-		case <-c.redial:
-			return errRedial
-		case <-closing:
-			if c.rc.Dialled() {
-				return errClosed
-			}
-			closing = nil
-			overdue = time.After(c.o.Timeout)
-			c.unsubscribeAll()
-		case <-overdue:
-			return errClosed
-		case <-tick.C:
-			if c.stalled() {
-				return errStalled
-			}
-			c.lookAgain()
-		}
-	}
-}
-
-// unsubscribeAll marks all channels, which nobody wants now that the hub is
-// closed. The final PING follows.
-func (c *conn) unsubscribeAll() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, ch := range c.channels {
-		c.mark(ch)
-	}
-	c.queue.closing = true
-	background.Signal(c.queue.write)
+	c.rc.Interrupt()
+	writer.Wait()
+	return <-c.ended
 }
 
 // stalled detects a server that sends something but does not answer. A silent

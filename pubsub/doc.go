@@ -39,8 +39,8 @@
 // command and doesn't say which channel was meant; the channels of such a command
 // are sent again one by one, which finds the one that was meant.
 //
-// Three goroutines serve a connection: one reads, one writes, and one watches over
-// both, begins and ends the connection, and redials. An idle connection is sent
+// Two goroutines serve a connection: one dials, reads, and dials again; one writes, and
+// watches over the connection. An idle connection is sent
 // PING after half of Options.Timeout. One that is silent for all of it, or leaves
 // a command unanswered that long, is given up. There is no goroutine and no
 // timer for a channel or a waiter.

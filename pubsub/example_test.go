@@ -3,7 +3,6 @@ package pubsub_test
 import (
 	"context"
 	"fmt"
-	"net"
 	"time"
 
 	"github.com/gomodule/redigo/redis"
@@ -60,7 +59,7 @@ func ExampleOptions() {
 	// true
 }
 
-// A connection dialled for the hub, or one from a pool, which gets it back.
+// A connection dialled for the hub, or one from a pool, which drops it at the end.
 func ExampleDialFunc() {
 	pool := &redis.Pool{DialContext: dial}
 	defer pool.Close()
@@ -70,45 +69,11 @@ func ExampleDialFunc() {
 	waiter := newFlag()
 	sub := hub.Subscribe("news", waiter)
 	<-waiter.C()
-	fmt.Println("lent:", pool.ActiveCount()-pool.IdleCount())
+	fmt.Println("lent:", pool.ActiveCount())
 	sub.Close()
 	hub.Close()
-	fmt.Println("lent:", pool.ActiveCount()-pool.IdleCount())
+	fmt.Println("lent:", pool.ActiveCount())
 	// Output:
 	// lent: 1
 	// lent: 0
-}
-
-// interruptible is a connection whose socket is the hub's alone, so that the
-// hub can end it without asking the server. It has to remain a ConnWithTimeout.
-type interruptible struct {
-	redis.ConnWithTimeout
-	socket net.Conn
-}
-
-func (c interruptible) Interrupt() { c.socket.Close() }
-
-// dialInterruptible keeps hold of the socket that redigo dials.
-func dialInterruptible(ctx context.Context) (redis.Conn, error) {
-	var socket net.Conn
-	conn, err := redis.DialContext(ctx, "tcp", server().Addr(), redis.DialContextFunc(
-		func(ctx context.Context, network, addr string) (c net.Conn, err error) {
-			socket, err = new(net.Dialer).DialContext(ctx, network, addr)
-			return socket, err
-		}))
-	if err != nil {
-		return nil, err
-	}
-	return interruptible{conn.(redis.ConnWithTimeout), socket}, nil
-}
-
-// With it Close need not wait for a server that says nothing.
-func ExampleDialFunc_interrupt() {
-	hub := pubsub.New(dialInterruptible, pubsub.Options{})
-	waiter := newFlag()
-	hub.Subscribe("news", waiter)
-	<-waiter.C()
-	fmt.Println(hub.Close(), hub.Channels())
-	// Output:
-	// <nil> 0
 }

@@ -12,7 +12,7 @@ import (
 type tap chan string
 
 func (t tap) Confirmed()             { t <- "subscribed" }
-func (t tap) Message(payload []byte) { t <- string(payload) } // a copy: payload is lent
+func (t tap) Message(payload []byte) { t <- string(payload) } // a copy: payload is valid during the call only
 func (t tap) Refused(err error)      { t <- err.Error() }
 
 // flag is a Waker that waits in a select. However many wake-ups come while

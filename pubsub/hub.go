@@ -14,7 +14,7 @@ import (
 // concurrently. Make it with [New]; it has no goroutine and no connection until
 // the first Subscribe.
 type Hub struct {
-	dial DialFunc
+	link *redisconn.Link
 	o    Options
 	log  *eventlog.Conn
 
@@ -24,7 +24,6 @@ type Hub struct {
 	start   sync.Once      // of the hub's goroutine
 	running sync.WaitGroup // that goroutine
 	wake    chan struct{}  // cap 1: it should look at what follows
-	redial  chan struct{}  // cap 1: it should dial anew
 
 	// calls is held so that the goroutines that call Wakers keep the order Confirmed,
 	// Message, Refused. It is taken before mu.
@@ -43,13 +42,12 @@ func New(dial DialFunc, o Options) *Hub {
 	life, end := context.WithCancel(context.Background())
 	o = o.withDefaults()
 	return &Hub{
-		dial:     dial,
+		link:     redisconn.NewLink(dial, o.Timeout, redisconn.Backoff{First: min(50*time.Millisecond, o.MaxRetry), Last: o.MaxRetry}),
 		o:        o,
 		log:      eventlog.NewConn(o.Logger, o.Name, "channels", o.Reconnected),
 		life:     life,
 		end:      end,
 		wake:     make(chan struct{}, 1),
-		redial:   make(chan struct{}, 1),
 		channels: map[key]*channel{},
 	}
 }
@@ -100,9 +98,7 @@ func (h *Hub) subscribe(k key, w Waker) *Subscription {
 }
 
 // Close ends all subscriptions and the connection. It returns when every
-// goroutine of the hub has ended and the connection is closed, or back in its pool
-// with nothing subscribed: at once, or after a round trip if it was borrowed, or
-// after about Options.Timeout if the server is silent. No Waker is called
+// goroutine of the hub has ended and the connection is closed. No Waker is called
 // afterwards. It is idempotent, each call waits, and the error is always nil. It must
 // not be called by a Waker or with a lock held that a Waker takes.
 func (h *Hub) Close() error {
@@ -120,7 +116,7 @@ func (h *Hub) closed() bool { return h.life.Err() != nil }
 // Redial gives up the connection, or the attempt to make one, because its
 // server is no longer the one to listen to. It makes another connection if
 // somebody waits. Every waiter is called Confirmed again. It returns at once.
-func (h *Hub) Redial() { background.Signal(h.redial) }
+func (h *Hub) Redial() { h.link.Retry() }
 
 // Channels counts the channels that somebody wants or that the server may
 // still have for this hub. It is 0 when nobody waits and every UNSUBSCRIBE was
@@ -133,16 +129,7 @@ func (h *Hub) Channels() int {
 
 // run is the hub's goroutine: it connects while somebody waits.
 func (h *Hub) run() {
-	b := redisconn.Backoff{First: min(50*time.Millisecond, h.o.MaxRetry), Last: h.o.MaxRetry}
-	var notBefore time.Time
-	for h.life.Err() == nil {
-		select {
-		case <-time.After(time.Until(notBefore)):
-		case <-h.redial: // to another server, which has not failed
-			b.Reset()
-		case <-h.life.Done():
-			continue
-		}
+	for h.link.Await(h.life) {
 		if h.Channels() == 0 {
 			select {
 			case <-h.wake:
@@ -151,18 +138,15 @@ func (h *Hub) run() {
 			continue
 		}
 		c, err := h.connect()
-		if c != nil && time.Since(c.startedAt) >= h.o.MaxRetry {
-			// It worked for a while, whatever ended it.
-			b.Reset()
+		h.note(err, c != nil)
+		if c == nil {
+			continue
 		}
-		// One that a pool lent may have been dead already.
-		stale := c != nil && !c.rc.Dialled() && c.lastHeard.Load() == 0
-		if !stale || !b.Stale() {
-			notBefore = time.Now().Add(b.Next())
+		if time.Since(c.startedAt) >= h.o.MaxRetry {
+			h.link.Worked() // for a while, whatever ended it
 		}
-		if err != nil {
-			h.note(err, c != nil)
-		}
+		// A pool's connection may have been dead already.
+		h.link.Failed(!c.rc.Dialled() && c.lastHeard.Load() == 0)
 	}
 	h.mu.Lock()
 	clear(h.channels)
@@ -173,13 +157,7 @@ func (h *Hub) run() {
 // why it ended. Without a connection the dialling failed.
 func (h *Hub) connect() (*conn, error) {
 	h.log.Missed()
-	select {
-	case <-h.redial: // which was about what there was before
-	default:
-	}
-	ctx, cancel := context.WithTimeout(h.life, h.o.Timeout)
-	rc, err := h.dial(ctx)
-	cancel()
+	rc, _, err := h.link.Open(h.life, func(*redisconn.Owned) error { return nil })
 	if err != nil {
 		if h.o.Permanent(err) {
 			h.refuseUnconfirmed(err)
@@ -188,7 +166,7 @@ func (h *Hub) connect() (*conn, error) {
 	}
 	c := &conn{
 		Hub:       h,
-		rc:        &redisconn.Owned{Conn: rc},
+		rc:        rc,
 		queue:     queue{write: make(chan struct{}, 1)},
 		quit:      make(chan struct{}),
 		ended:     make(chan error, 2),
@@ -203,14 +181,16 @@ func (h *Hub) connect() (*conn, error) {
 	err = c.serve()
 	h.mu.Lock()
 	h.conn, h.joined = nil, nil // the next confirmation tells them
+	var lost []*Subscription
 	for _, ch := range h.channels {
+		if ch.confirmed {
+			lost = append(lost, ch.subs...)
+		}
 		ch.lost()
 		h.reconcile(ch)
 	}
 	h.mu.Unlock()
-	// Nobody else uses conn now, which is what closing a borrowed one needs: the
-	// pool talks to the server on it. Its error is about a connection that has
-	// been reported already or that is no longer needed.
+	h.tellLost(lost)
 	c.rc.Release()
 	return c, err
 }

@@ -25,23 +25,23 @@ type Options struct {
 	// between half and all of it. Default is 1 s.
 	MaxRetry time.Duration
 
-	// Reconnected is told each connection that takes the place of another, and for how
-	// long there was none. It must not block. Default is nothing.
+	// Reconnected is called for each connection that replaces another, with the time for
+	// which there was none. It must not block. Default is nothing.
 	Reconnected func(server string, down time.Duration)
 
 	// SlotLost is called when the server does not serve the slot of a sharded
 	// channel that somebody waits for, or serves it no longer. The hub asks again
-	// now and then; whoever knows a better server subscribes there. Trouble is
+	// now and then; a caller that knows a better server subscribes there. Trouble is
 	// called when a connection can't be had, or is lost while somebody waits.
 	// Neither may block. Default is nothing.
 	SlotLost func()
 	Trouble  func(error)
 
-	// Logger is told when the connection is made, is lost, can't be had, and is
+	// Logger gets a line when the connection is made, is lost, can't be made, and is
 	// back. Its handler must not block for long, nor use the hub. Default is none.
 	Logger *slog.Logger
 
-	// Name is what Logger is told that the connection is called. Default is
+	// Name is what the lines of Logger call the connection. Default is
 	// "subscriptions".
 	Name string
 }

@@ -25,13 +25,11 @@ type queue struct {
 	marked     []*channel // whose wishes may differ from what was sent
 	unanswered []command  // in the order sent
 	progress   time.Time  // when unanswered was last empty or shortened
-	closing    bool       // the final PING follows when nothing is marked
 }
 
 // nextCommands makes the next commands from the marked channels and queues them
-// as sent. It returns none if there is nothing to send now. closed says that the
-// hub is. Nothing follows the final PING.
-func (q *queue) nextCommands(closed bool) (cmds []command) {
+// as sent. It returns none if there is nothing to send now.
+func (q *queue) nextCommands() (cmds []command) {
 	if len(q.unanswered) >= maxUnanswered {
 		return nil // the reader signals when there is room
 	}
@@ -39,13 +37,10 @@ func (q *queue) nextCommands(closed bool) (cmds []command) {
 	for _, ch := range q.marked[:n] {
 		ch.marked = false
 	}
-	cmds = commandsFor(q.marked[:n], closed)
+	cmds = commandsFor(q.marked[:n])
 	clear(q.marked[:n])
 	if q.marked = q.marked[n:]; len(q.marked) == 0 {
 		q.marked = nil
-	}
-	if len(cmds) == 0 && len(q.marked) == 0 && q.closing {
-		cmds = append(cmds, command{kind: finalPing})
 	}
 	q.add(cmds...)
 	return cmds
@@ -70,7 +65,7 @@ func (q *queue) answer(whole bool) {
 	}
 	*head = command{}
 	q.unanswered = q.unanswered[1:]
-	if len(q.marked) > 0 || q.closing {
+	if len(q.marked) > 0 {
 		background.Signal(q.write)
 	}
 }

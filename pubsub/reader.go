@@ -1,7 +1,6 @@
 package pubsub
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/gomodule/redigo/redis"
@@ -9,24 +8,19 @@ import (
 	"github.com/rlock-go/redisson/internal/refusal"
 )
 
-// errFinished ends the reader after the final PING. It is no failure.
-var errFinished = errors.New("pubsub: finished")
-
 // readAll receives until the connection fails or the server sends something
-// impossible. It returns nil when the final PING is answered.
+// impossible.
 func (c *conn) readAll() error {
 	for {
 		v, err := c.receive()
 		switch said, refused := refusal.Of(err); {
 		case err == nil:
+			c.worked = true
 			c.serverAnswered()
 			err = c.take(v)
 		case refused:
 			c.serverAnswered()
 			err = c.takeError(said, err)
-		}
-		if errors.Is(err, errFinished) {
-			return nil
 		}
 		if err != nil {
 			return err
@@ -63,13 +57,13 @@ func (c *conn) take(v any) error {
 		if r.keys != nil {
 			return nil
 		}
-		c.deliver(r.channel, r.sharded, r.payload, c.half.twin(c.rc.Conn, &r))
+		c.deliver(r.channel, r.sharded, r.payload, c.sharded.repeatedBy(c.rc.Conn, &r))
 	case replySubscribed:
 		return c.takeSubscribed(r.channel, r.sharded)
 	case replyUnsubscribed:
 		c.takeUnsubscribed(r.channel, r.sharded)
 	case replyPong:
-		return c.takePong()
+		c.takePong()
 	}
 	return nil
 }
@@ -106,34 +100,32 @@ func (c *conn) takeUnsubscribed(name []byte, sharded bool) {
 	// another SUBSCRIBE says where things stand.
 	ch := c.channels[key{string(name), sharded}]
 	lost := ch != nil && ch.confirmed
+	var subs []*Subscription
 	if lost {
-		ch.sent, ch.confirmed = false, false
+		ch.sent, ch.confirmed, subs = false, false, ch.subs
 		c.reconcile(ch)
 	}
 	c.mu.Unlock()
 	if lost {
 		c.o.SlotLost()
+		c.tellLost(subs)
 	}
 }
 
-func (c *conn) takePong() error {
+func (c *conn) takePong() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.queue.unanswered) == 0 {
-		return nil
-	}
-	switch c.queue.unanswered[0].kind {
-	case ping:
+	if len(c.queue.unanswered) > 0 && c.queue.unanswered[0].kind == ping {
 		c.queue.answer(true)
-	case finalPing:
-		return errFinished
 	}
-	return nil
 }
 
 // takeError acts on an error answer, which answers a whole command.
 func (c *conn) takeError(said refusal.Refusal, err error) error {
-	// What may pass, such as a server that is busy, ends the connection instead,
+	if said.NoAuth() && c.worked {
+		return fmt.Errorf("pubsub: the server wants credentials again: %w", err)
+	}
+	// An error that may pass, such as that of a busy server, ends the connection instead,
 	// and the hub tries again after a pause. It asks the caller, so mu is not
 	// held.
 	final := said.NotAllowed() || c.o.Permanent(err)
@@ -145,10 +137,11 @@ func (c *conn) takeError(said refusal.Refusal, err error) error {
 	cmd := c.queue.unanswered[0]
 	elsewhere := (said.Elsewhere() || said.Unsettled()) && cmd.sharded && cmd.answered == 0
 	switch {
-	case cmd.kind == ping || cmd.kind == finalPing:
+	case cmd.kind == ping:
 		// PING may be forbidden. The server answered all the same.
+		c.queue.answer(true)
 		c.mu.Unlock()
-		return c.takePong()
+		return nil
 	case !elsewhere && (cmd.kind == unsubscribe || cmd.answered > 0 || !final):
 		c.mu.Unlock()
 		return fmt.Errorf("pubsub: %s refused: %w", cmd.name(), err)

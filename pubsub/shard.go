@@ -6,7 +6,7 @@ package pubsub
 // by itself, with the same push that answers SUNSUBSCRIBE. If such a push is
 // taken for an answer, the answer that is left over fits no command, and the
 // connection is made anew. The channels that the server does not serve are asked for
-// again at the next look: by then whoever subscribed may have gone to another server.
+// again at the next look: by then the subscriber may have gone to another server.
 
 // lookAgain has the channels asked for again that the server did not serve.
 func (c *conn) lookAgain() {

@@ -5,7 +5,7 @@ import "sync/atomic"
 // Subscription is one waiter's share in a channel. Its Close may be called by
 // any goroutine.
 type Subscription struct {
-	w   Waker // whom to call
+	w   Waker // what is called
 	hub *Hub
 	ch  *channel
 
@@ -16,7 +16,7 @@ type Subscription struct {
 // The states of a subscription.
 const (
 	waiting int32 = iota // counted by its channel
-	refused              // not counted any more; Refused is called or about to be
+	refused              // no longer counted; Refused is called or about to be
 	closed               // not counted, and no call may begin
 )
 
@@ -25,7 +25,7 @@ func (s *Subscription) is(state int32) bool { return s.state.Load() == state }
 // Close gives the share up; when it was the channel's last, the channel is
 // unsubscribed. It never blocks, and is idempotent. After it returned no call of
 // the Waker begins; one that had begun may still be running. It may be called by
-// the Waker itself, and by someone who holds a lock that the Waker takes.
+// the Waker itself, and with a lock held that the Waker takes.
 func (s *Subscription) Close() {
 	s.hub.mu.Lock()
 	defer s.hub.mu.Unlock()

@@ -1,6 +1,6 @@
 package pubsub
 
-// Waker is told that a look at whatever the channel is about is worth while. Its
+// Waker is called when it is worth while to look at what the channel is about. Its
 // methods are called on the hub's goroutines, one call at a time, and must not
 // block: while one runs nobody else is woken. They may call [Hub.Subscribe] and
 // [Subscription.Close], but not [Hub.Close].
@@ -18,4 +18,7 @@ type Waker interface {
 	// permit it, or dialling failed with an error that Options.Permanent names.
 	// It is called at most once and is the last call. Close is still required.
 	Refused(err error)
+
+	// If a Waker has a method Lost(), that is called too: a confirmed subscription was lost,
+	// and no message comes until Confirmed is called again.
 }

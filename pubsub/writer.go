@@ -6,20 +6,26 @@ import (
 )
 
 // writeAll sends the commands that the hub wants sent, and a PING when the
-// server has been silent for long. It returns when the connection ends or the
-// final PING is sent.
+// server has been silent for long. It tells those that joined, and looks after the
+// connection. It returns when the connection ends, or has to.
 func (c *conn) writeAll() error {
 	q := &c.queue
 	patience := c.o.Timeout / 2
-	idle := time.NewTimer(patience)
+	idle, tick := time.NewTimer(patience), time.NewTicker(patience)
 	defer idle.Stop()
+	defer tick.Stop()
 	var args []any
 	for {
 		c.mu.Lock()
-		cmds := q.nextCommands(c.closed())
+		cmds := q.nextCommands()
 		// All channels of a chunk may have changed and changed back.
 		more := len(cmds) == 0 && len(q.marked) > 0 && len(q.unanswered) < maxUnanswered
 		c.mu.Unlock()
+		select {
+		case <-c.wake: // however much there is to send
+			c.tellJoined()
+		default:
+		}
 		if more {
 			continue
 		}
@@ -30,6 +36,19 @@ func (c *conn) writeAll() error {
 			case <-q.write:
 				// A caller whose wait has just ended runs first.
 				runtime.Gosched()
+				continue
+			case <-c.wake:
+				c.tellJoined()
+				continue
+			case <-c.link.Retried():
+				return errRedial
+			case <-c.life.Done(): // a connection that can't be interrupted ends once the server is silent
+				return errClosed
+			case <-tick.C:
+				if c.stalled() {
+					return errStalled
+				}
+				c.lookAgain()
 				continue
 			case <-idle.C:
 			}
@@ -53,14 +72,12 @@ func (c *conn) writeAll() error {
 			if err := c.rc.Conn.Flush(); err != nil {
 				return err
 			}
-			if cmds[0].kind == finalPing {
-				return nil
-			}
 		}
 	}
 }
 
-// nextPing queues a PING, unless something is unanswered that tells as much.
+// nextPing queues a PING, unless another command is unanswered: its answer tells as
+// much.
 func (c *conn) nextPing() []command {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -38,15 +38,14 @@ func checkLease(d time.Duration) error {
 	return nil
 }
 
-// MaxHold stops the watchdog from extending the lock once d has passed since
-// the grant, so that a stuck holder loses the lock: its key expires between d
-// and d plus the watchdog timeout. By then the hold has ended with
-// ErrLeaseLost, and its ValidUntil is never later.
+// MaxHold limits for how long the watchdog renews the lock, so that a stuck
+// holder loses it in the end. From d after the grant on nothing is renewed: the
+// key expires between d and d plus the watchdog timeout, and the hold has ended
+// with ErrLeaseLost before that, at its ValidUntil.
 //
-// Another hold of the same owner can keep the key longer, as long as that hold
-// was promised, but not beyond its unlock. If it is unlocked in time, the
-// key keeps the lease that this hold's ValidUntil promises, and 1% more. d is
-// at least 1 ms; together with Lease it is ErrInvalidOption.
+// If the owner has another hold, the key lives as long as that one needs. When
+// the other hold is unlocked, the key gets the TTL that this hold was promised
+// last. d is at least 1 ms; together with Lease it is ErrInvalidOption.
 func MaxHold(d time.Duration) AcquireOption {
 	return func(t *terms) error {
 		if t.MaxHold > 0 {
@@ -56,6 +55,31 @@ func MaxHold(d time.Duration) AcquireOption {
 			return fmt.Errorf("%w: MaxHold(%v); at least 1ms", ErrInvalidOption, d)
 		}
 		t.MaxHold = d
+		return nil
+	}
+}
+
+// AtLeast keeps the lock taken for at least d after the grant: a release before that ends
+// the hold, but leaves the key for the rest of d. Waiters are told of the release once,
+// and wait until d is over. So a short job that all processes start at the same time of
+// day runs once, if their clocks differ by less than d. It is ShedLock's lockAtLeastFor.
+//
+// A loss or a ForceUnlock frees the lock earlier. So does the end of a process that holds
+// the lock, unless it was taken with Lease. Of several holds of one owner the latest end
+// counts.
+//
+// d is at least 1 ms, and at most the Lease or MaxHold, if one is given. It is for locks
+// that one owner holds alone, as NewLock's; with read-write locks and permits it is
+// ErrInvalidOption.
+func AtLeast(d time.Duration) AcquireOption {
+	return func(t *terms) error {
+		if t.AtLeast > 0 {
+			return fmt.Errorf("%w: AtLeast given twice", ErrInvalidOption)
+		}
+		if d < time.Millisecond {
+			return fmt.Errorf("%w: AtLeast(%v); at least 1ms", ErrInvalidOption, d)
+		}
+		t.AtLeast = d
 		return nil
 	}
 }

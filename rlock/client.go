@@ -4,8 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
-	"sync"
+	"sync/atomic"
 
 	"github.com/gomodule/redigo/redis"
 	"github.com/google/uuid"
@@ -33,7 +34,7 @@ type Client struct {
 	fair   kind.Kind
 
 	observers *observers
-	ended     sync.Once // they were told so
+	ended     atomic.Bool // they were told that the client is closed
 }
 
 var errZeroClient = fmt.Errorf("%w: the zero Client; take one from Open or New", ErrInvalidOption)
@@ -43,6 +44,8 @@ var errZeroClient = fmt.Errorf("%w: the zero Client; take one from Open or New",
 //
 //	redis://[user:password@]host[:port][/db]
 //	rediss://[user:password@]host[:port][/db]   the same over TLS
+//	valkey://… valkeys://…                      the same as these two
+//	unix://[user:password@]/path[?db=number]    a socket of this machine
 //	redis+sentinel://[user:password@]host[:port],host[:port]/master-name[/db]
 //	redis+cluster://[user:password@]host[:port],host[:port]
 //
@@ -81,6 +84,9 @@ func Open(ctx context.Context, rawURL string, opts ...Option) (*Client, error) {
 	if !o.given["WithReplicaSync"] {
 		o.Replicas = topology.Replicated(rawURL)
 	}
+	if p, err := topology.Parse(rawURL); err == nil {
+		o.database = strconv.Itoa(p.Target.Database)
+	}
 	c, err := newClient(o, func(s topology.Settings) (topology.Topology, error) {
 		if o.given["WithClusterPublish"] && !strings.HasPrefix(rawURL, "redis+cluster://") {
 			return nil, errPublish
@@ -102,20 +108,19 @@ func Open(ctx context.Context, rawURL string, opts ...Option) (*Client, error) {
 }
 
 // New returns a client that borrows from the caller's pool. It keeps up to two
-// connections as long as the client lives, and returns them, never closed, when
-// it no longer needs them. It does no I/O. The caller must call Close or
-// Shutdown; the pool stays the caller's.
+// connections as long as the client lives. It breaks each one before it returns
+// it, so the pool drops it and lends it to nobody. New does no I/O. The caller
+// must call Close or Shutdown; the pool stays the caller's.
 //
 // If the pool can't lend two connections, the error is ErrInvalidOption if the
 // pool's settings show it, otherwise an error of the call that needs the second
 // one. If the server is a Sentinel or a node of a cluster, the first call that
-// asks it returns ErrInvalidOption. When a server becomes read-only, the client
-// breaks its connections, so that the pool dials new ones.
+// asks it returns ErrInvalidOption.
 //
-// If the pool's Dial takes longer than the command timeout, nobody waits for
-// it, not even Close. At most one such Dial for commands and one for
-// subscriptions goes on. Its connection is used, or returned to the pool if
-// nobody waits for it. Until then a check for leaks sees its goroutine even
+// If the pool's Dial takes longer than the command timeout, it is abandoned, by
+// Close too. At most one such Dial for commands and one for subscriptions goes
+// on. Its connection is returned to the pool on arrival, unused, so a pool
+// without MaxIdle loses it. Until then a check for leaks sees its goroutine even
 // after Close.
 func New(pool Pool, opts ...Option) (*Client, error) {
 	o, err := newSettings(opts)
@@ -155,7 +160,7 @@ func New(pool Pool, opts ...Option) (*Client, error) {
 
 func newClient(o *settings, open func(topology.Settings) (topology.Topology, error)) (*Client, error) {
 	o.Topology = open
-	told := &observers{all: o.observers}
+	told := &observers{all: o.observers, database: o.database}
 	if len(told.all) > 0 {
 		o.Observer = told
 	}

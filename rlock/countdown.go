@@ -31,48 +31,61 @@ func (c *Client) NewCountDownLatch(name string) *CountDownLatch {
 func (l *CountDownLatch) Name() string { return l.lock.Name() }
 
 // TrySetCount sets the count, at least 1, if the latch is open, and reports whether it
-// did. Errors are [PermitSemaphore.SetPermits]'s, and it is sent as that is. It is
+// did. It is sent as [PermitSemaphore.SetPermits] is, with its errors: ctx's, ErrUncertain, ErrUnavailable, ErrRefused, ErrUnreplicated,
+// ErrClosed, ErrInvalidOption and ErrInvalidName. It is
 // Redisson's trySetCount.
 func (l *CountDownLatch) TrySetCount(ctx context.Context, n int64) (bool, error) {
 	const doing = "set the count of"
 	if n < 1 {
 		return false, l.failed(doing, fmt.Errorf("%w: a count of %d; at least 1", ErrInvalidOption, n))
 	}
-	return l.set(ctx, doing, luasrc.SetCount, n)
+	return l.set(ctx, doing, false, luasrc.SetCount, n)
 }
 
 // CountDown lowers the count by 1, and opens the latch when that makes it 0. Of an open
-// latch it changes nothing. It is sent again after a lost reply, and counts once. Errors
-// are TrySetCount's. It is Redisson's countDown.
+// latch it changes nothing. It is sent as [Semaphore.Release] is, with its errors:
+// ErrUncertain, ErrUnavailable, ErrRefused, ErrUnreplicated,
+// ErrClosed, ErrInvalidOption and ErrInvalidName. It is
+// Redisson's countDown.
 func (l *CountDownLatch) CountDown(ctx context.Context) error {
-	_, err := l.set(ctx, "count down", luasrc.DownByOne, 0)
+	_, err := l.set(ctx, "count down", true, luasrc.DownByOne, 0)
 	return err
 }
 
 // Delete opens the latch whatever its count is, and reports whether it had one. Waiters
 // of Go are woken; Java's wait on until they look again, as after Redisson's delete.
-// Errors are TrySetCount's.
+// Its errors are TrySetCount's: ctx's, ErrUncertain, ErrUnavailable, ErrRefused, ErrUnreplicated,
+// ErrClosed, ErrInvalidOption and ErrInvalidName.
 func (l *CountDownLatch) Delete(ctx context.Context) (bool, error) {
-	return l.set(ctx, "delete", luasrc.DeleteCount, 0)
+	return l.set(ctx, "delete", false, luasrc.DeleteCount, 0)
 }
 
-func (l *CountDownLatch) set(ctx context.Context, doing, how string, n int64) (bool, error) {
-	return l.change(ctx, doing, func(w *kind.Want) kind.Call { return kind.CountDown(w, how, n) })
+func (l *CountDownLatch) set(ctx context.Context, doing string, due bool, how string, n int64) (bool, error) {
+	return l.change(ctx, doing, due, func(w *kind.Want) kind.Call { return kind.CountDown(w, how, n) })
 }
 
-// Await waits until the latch is open or ctx ends. Its errors are [Lock.Lock]'s, as far
-// as nothing is taken. It is Redisson's await.
+// Await waits until the latch is open or ctx ends. It is Redisson's await.
+//
+//   - ctx's error: ctx ended. It is joined with the server's last error, if there was one.
+//   - ErrClosed: the client was closed.
+//   - ErrUncertain: the server did not answer for a command timeout.
+//   - ErrUnavailable: nothing was sent, or no server answered for a command timeout.
+//   - ErrRefused: the server's error, such as a key of another type.
+//   - ErrInvalidOption, ErrInvalidName: nothing was sent.
 func (l *CountDownLatch) Await(ctx context.Context) error {
 	return l.pass(ctx, "await", kind.CountDownLatch, lockstate.Terms{})
 }
 
 // AwaitFor waits at most for wait, or until ctx ends. ErrNotOpen: the wait is over, and
-// the last answer was that the latch has a count. Its other errors are
-// [Lock.TryLockFor]'s. With wait ≤ 0 it looks once. It is Redisson's await(time, unit).
+// the last answer was that the latch has a count. If the server never answered, it is
+// ErrUncertain if a question was sent, else ErrUnavailable. Its other errors are Await's:
+// ctx's, ErrClosed, ErrRefused, ErrInvalidOption and ErrInvalidName. With wait ≤ 0 it looks
+// once. It is Redisson's await(time, unit).
 func (l *CountDownLatch) AwaitFor(ctx context.Context, wait time.Duration) error {
 	return l.pass(ctx, "await", kind.CountDownLatch, lockstate.Terms{Wait: max(wait, 0), HasWait: true})
 }
 
-// Count returns the count, 0 if the latch is open. It blocks like [Lock.IsLocked]. It is
-// Redisson's getCount.
+// Count returns the count, 0 if the latch is open. It blocks like [Lock.IsLocked], with its
+// errors: ctx's, ErrUnavailable, ErrRefused, ErrClosed, ErrInvalidOption and
+// ErrInvalidName. It is Redisson's getCount.
 func (l *CountDownLatch) Count(ctx context.Context) (int64, error) { return l.number(ctx) }

@@ -1,7 +1,11 @@
 package rlock
 
 import (
+	"bytes"
+	"context"
 	"errors"
+	"io"
+	"net"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -10,6 +14,7 @@ import (
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/stalls"
 )
 
 // hanging is a pool whose Dial has no context and takes as long as the test wants.
@@ -37,18 +42,35 @@ func hangingPool(t *testing.T, s *redistest.Server) *hanging {
 // becomes returns when is holds.
 func becomes(t *testing.T, what string, is func() bool) {
 	t.Helper()
-	for end := time.Now().Add(soon); !is(); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(10 * soon); !is(); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatalf("never within %v: %s", soon, what)
+			t.Fatalf("it never came about: %s", what)
 		}
 	}
 }
 
-// The command timeout bounds each call, and one dial is all that hangs. When it comes to an end at last, what it brought is
-// used.
+// areRenewed waits until each hold is valid for longer than it was. Two clocks are read for
+// that: what they differ by is no renewal.
+func areRenewed(t *testing.T, holds ...*Hold) {
+	t.Helper()
+	var until []time.Time
+	for _, h := range holds {
+		until = append(until, h.ValidUntil())
+	}
+	for i, h := range holds {
+		becomes(t, h.Name()+" is renewed", func() bool {
+			if err := h.Err(); err != nil {
+				t.Fatal(err)
+			}
+			return h.ValidUntil().After(until[i].Add(10 * time.Millisecond))
+		})
+	}
+}
+
+// The command timeout bounds each call, and only one dial hangs. When that returns after all, its connection is used.
 func TestE1DialThatHangsHoldsNobodyUp(t *testing.T) {
 	t.Parallel()
-	const timeout = 200 * time.Millisecond
+	const timeout = time.Second
 	pool := hangingPool(t, redistest.Start(t))
 	c, err := New(pool, WithCommandTimeout(timeout))
 	if err != nil {
@@ -66,7 +88,7 @@ func TestE1DialThatHangsHoldsNobodyUp(t *testing.T) {
 	if _, err := l.IsLocked(t.Context()); err == nil {
 		t.Error("an answer without a connection")
 	}
-	if took := time.Since(began); took > 4*3*timeout {
+	if took := time.Since(began); took > 4*3*timeout+stalls.Since(began) {
 		t.Errorf("four calls took %v", took)
 	}
 	if n := pool.dials.Load(); n != 1 {
@@ -88,7 +110,7 @@ func TestE1DialThatHangsHoldsNobodyUp(t *testing.T) {
 // Close leaves the dials to themselves, and the pool gets their connections.
 func TestE1CloseDoesNotWaitForADialThatHangs(t *testing.T) {
 	t.Parallel()
-	const timeout = 200 * time.Millisecond
+	const timeout = time.Second
 	s := redistest.Start(t)
 	pool := hangingPool(t, s)
 	c, err := New(pool, WithCommandTimeout(timeout))
@@ -100,7 +122,7 @@ func TestE1CloseDoesNotWaitForADialThatHangs(t *testing.T) {
 	becomes(t, "a dial", func() bool { return pool.underWay.Load() == 1 })
 	began := time.Now()
 	c.Close()
-	if took := time.Since(began); took > 4*timeout {
+	if took := time.Since(began); took > 4*timeout+stalls.Since(began) {
 		t.Errorf("Close took %v", took)
 	}
 	all.Wait()
@@ -110,5 +132,69 @@ func TestE1CloseDoesNotWaitForADialThatHangs(t *testing.T) {
 	defer conn.Close()
 	if _, err := conn.Do("PING"); err != nil {
 		t.Error(err)
+	}
+}
+
+// Something between client and server hangs up at every script.
+func TestConnectionsThatBreakAtOnceAreMadeWithPauses(t *testing.T) {
+	t.Parallel()
+	redistest.Slow(t, "pauses between connections are waited for")
+	s := redistest.Start(t)
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var accepts atomic.Int64
+	var all sync.WaitGroup
+	all.Go(func() {
+		for {
+			c, err := ln.Accept()
+			if err != nil {
+				return // closed below
+			}
+			accepts.Add(1)
+			all.Go(func() { forwardButScripts(t, c, s.Addr()) })
+		}
+	})
+	c, err := Open(t.Context(), "redis://"+ln.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+	defer cancel()
+	if _, err := c.NewLock("orders").Lock(ctx); err == nil {
+		t.Error("no error")
+	}
+	<-time.After(time.Second) // the acquire is to be undone all the while
+	if n, took := accepts.Load(), time.Since(began); n < 2 || n > 30+int64(took/(100*time.Millisecond)) {
+		t.Errorf("%d connections in %v", n, took)
+	}
+	c.Close()
+	ln.Close()
+	all.Wait()
+}
+
+// forwardButScripts passes on what comes from c, until that is a script.
+func forwardButScripts(t *testing.T, c net.Conn, to string) {
+	defer c.Close()
+	up, err := net.Dial("tcp", to)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	var back sync.WaitGroup
+	back.Go(func() { _, _ = io.Copy(c, up) }) // until one of them is closed
+	defer back.Wait()
+	defer up.Close()
+	buf := make([]byte, 4096)
+	for {
+		n, err := c.Read(buf)
+		if err != nil || bytes.Contains(buf[:n], []byte("EVALSHA")) {
+			return
+		}
+		if _, err := up.Write(buf[:n]); err != nil {
+			return
+		}
 	}
 }

@@ -13,14 +13,19 @@ import (
 // calls runtime.Goexit.
 //
 // The error joins fn's error, ErrLeaseLost if the lock was lost before fn
-// returned, and the release's error. If the acquire failed, fn did not run, and
-// the error is the acquire's. With Wait it is ErrLocked when the wait is over.
+// returned, and the release's error: ErrUncertain, ErrUnavailable, ErrRefused,
+// ErrUnreplicated or ErrClosed, see [Hold.Unlock]. If the acquire failed, fn did
+// not run, and the error is the acquire's: with Wait ErrLocked when the wait is
+// over; else ctx's, one of those, ErrInvalidOption or ErrInvalidName, see
+// [Lock.Lock].
 func (l *Lock) Do(ctx context.Context, fn func(ctx context.Context) error, opts ...AcquireOption) error {
 	return l.DoHold(ctx, func(ctx context.Context, _ *Hold) error { return fn(ctx) }, opts...)
 }
 
 // DoHold is Do for a function that needs the [Hold], for its Token or its Owner.
-// If fn unlocks it, the error has ErrReleased.
+// If fn unlocks it, the error has ErrReleased. Its other errors are Do's: fn's,
+// ErrLeaseLost, ErrLocked, ctx's, ErrUncertain, ErrUnavailable, ErrRefused,
+// ErrUnreplicated, ErrClosed, ErrInvalidOption and ErrInvalidName.
 func (l *Lock) DoHold(ctx context.Context, fn func(ctx context.Context, h *Hold) error, opts ...AcquireOption) error {
 	h, err := l.Lock(ctx, opts...)
 	if err != nil {
@@ -44,10 +49,10 @@ func whileHeld(ctx context.Context, h held, fn func(ctx context.Context) error) 
 	defer func() {
 		ended := h.Err()
 		uerr := h.Unlock(ctx)
-		switch {
-		case err == ended && errors.Is(uerr, ended):
-			err = nil // fn returned its context's cause, which the release tells with the lock's name
-		case err != ended && errors.Is(ended, ErrLeaseLost) && !errors.Is(uerr, ended):
+		switch told := errors.Is(uerr, errors.Unwrap(ended)); {
+		case err == ended && told:
+			err = nil // fn returned its context's cause, which the release tells too
+		case err != ended && errors.Is(ended, ErrLeaseLost) && !told:
 			err = errors.Join(err, ended)
 		}
 		err = errors.Join(err, uerr)

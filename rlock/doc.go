@@ -33,15 +33,17 @@
 //     paused for longer may act before it looks. Where that matters, the
 //     resource itself must refuse the older writer, by [Hold.Token].
 //   - A failover that loses the key, FLUSHALL, DEL and a [Lock.ForceUnlock] in
-//     another process take the lock from its holder, who learns it at the next
-//     renewal, at most about a third of the watchdog timeout later. A hold with
-//     [Lease] has no renewal, and learns it when the lease ends.
-//   - It is not fair among processes, but for [Client.NewFairLock]: whoever asks
-//     first gets the lock. A client that had more than its share steps back for
-//     slower ones, see [WithCourtesy]. Within one client the waiters of a name
-//     queue, but a [Lock.TryLock] and a re-entry pass the queue.
-//   - Owners are trusted: whoever knows an [Owner] can enter and release as
-//     that owner.
+//     another process take the lock from its holder. The holder learns it
+//     afterwards: at once; within two seconds for a lock taken moments ago. Where
+//     the server can't notify the client (before Redis 6.2, or an account without
+//     the rights), it learns it at the next renewal, or when a fixed lease ends.
+//   - Processes that wait have no order, except with [Client.NewFairLock]: the
+//     first command after a release gets the lock. A client that had more than
+//     its share steps back for slower ones, see [WithCourtesy]. Within one client
+//     the waiters of a name queue, but a [Lock.TryLock] and a re-entry pass the
+//     queue.
+//   - Owners are trusted: a process that knows an [Owner] can enter and release
+//     as that owner.
 //   - It works with one server (a redis:// or rediss:// URL, or a pool), one
 //     master behind Sentinels (redis+sentinel://), or a cluster
 //     (redis+cluster://). Of Redisson's other locks [Client.NewFairLock],
@@ -66,10 +68,9 @@
 // outlived [MaxHold].
 //
 // One queue per name. The waiters of one name in one client make one attempt at
-// a time, which is the first waiter's; those who want to read try together once
-// one of them was let in. They make it when a message comes, when
-// a subscription is confirmed, or when the TTL that the server last reported
-// expires. A wake-up belongs to the queue, so it is not lost when a waiter
+// a time, the first waiter's; readers try together once one of them was let in.
+// An attempt is made when a message comes, when a subscription is confirmed, or
+// when the TTL that the server last reported expires. A wake-up belongs to the queue, so it is not lost when a waiter
 // leaves. All names share one subscription connection. When this client
 // releases, the next waiter's acquire follows the unlock in the same write, so
 // the lock changes hands within a client in one round trip. The number of such
@@ -104,7 +105,8 @@
 //	permits             Client.NewPermitSemaphore, PermitSemaphore.Acquire, ..., Permits.Release; Client.NewSemaphore
 //	a latch             Client.NewCountDownLatch, CountDownLatch.CountDown, Await
 //	a client            Open, New, Option..., Client.Shutdown, Client.Close
-//	acquire             Lock.Lock, TryLock, TryLockFor, Do, DoHold; Lease, MaxHold, Wait, As
+//	acquire             Lock.Lock, TryLock, TryLockFor, Do, DoHold; Lease, MaxHold, AtLeast, Wait, As
+//	lead                Lock.Lead
 //	while held          Hold.Context, Done, Err, ValidUntil, Extend, Token
 //	release             Hold.Unlock; Lock.UnlockAs, ForceUnlock
 //	who holds it        Lock.IsLocked, IsHeldBy, HoldCount, RemainTTL, Info

@@ -25,9 +25,9 @@ var (
 	ErrNotLocked = errors.New("not locked")
 
 	// ErrNotHeld: the owner does not hold the lock, or no longer does. Nothing
-	// was changed, with one exception: if the Unlock of a lost hold returns it
-	// with ErrLeaseLost, a key that was still there has been released. Java
-	// throws IllegalMonitorStateException here.
+	// was changed, with one exception: if the Unlock of a lost hold returns it,
+	// a key that was still there has been released. From a Hold or Permits it is
+	// always ErrLeaseLost too. Java throws IllegalMonitorStateException here.
 	ErrNotHeld = lockstate.ErrNotHeld
 
 	// ErrReleased: an earlier Unlock has released this Hold.
@@ -39,8 +39,9 @@ var (
 	ErrLeaseLost = lockstate.ErrLeaseLost
 
 	// ErrUncertain: the command was sent, no answer came, and the client could
-	// not find out in time what it did. The text says what may be left on the
-	// server, and for how long.
+	// not find out in time what it did. Or the server met an error inside its
+	// script, and may have run a part of it. The text says what may be left on
+	// the server, and for how long.
 	ErrUncertain = lockstate.ErrUncertain
 
 	// ErrClosed: the Client is closed, or is being shut down.
@@ -56,14 +57,16 @@ var (
 	// ErrUnavailable: no server ran the command in time. None could be reached,
 	// or none would run it because it was loading, a replica or busy, or
 	// because the slot was moving. Nothing was changed. The text says which,
-	// and ends with what the server said, a redis.Error if there is one. A
+	// and ends with what the server said, a redis.Error of redigo if there is one. A
 	// later call may succeed.
 	ErrUnavailable = lockstate.ErrUnavailable
 
 	// ErrRefused: the server answered with an error that a later call is likely
-	// to meet too, such as a missing permission, no memory or a key of another
-	// type. Or its answer does not fit the command. The server's error is a
-	// redis.Error.
+	// to meet too, such as a missing permission or no memory. Or the key is no lock
+	// (the text says what it is), or the answer does not fit the command. The server's error is a
+	// redis.Error of redigo (github.com/gomodule/redigo/redis). Nothing was changed,
+	// unless the text says "nobody could be told": then everything was, but waiters
+	// may not know.
 	ErrRefused = lockstate.ErrRefused
 
 	// ErrReentered: the owner holds the lock already, and NewNonReentrantLock's is not

@@ -104,3 +104,24 @@ func ExampleAs() {
 	// without As it is taken: true
 	// posts, with 2 holds
 }
+
+// A job that takes a moment runs once an hour in a fleet, though the machines' clocks differ.
+func ExampleAtLeast() {
+	ctx := context.Background()
+	client, err := rlock.Open(ctx, os.Getenv("REDIS_URL"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Close()
+	mails := client.NewLock("mails:at-least")
+	send := func(context.Context) error { fmt.Println("sends"); return nil }
+	for range 3 { // machines
+		if err := mails.Do(ctx, send, rlock.Wait(0), rlock.AtLeast(50*time.Minute)); err != nil {
+			fmt.Println("another has sent them:", errors.Is(err, rlock.ErrLocked))
+		}
+	}
+	// Output:
+	// sends
+	// another has sent them: true
+	// another has sent them: true
+}

@@ -55,7 +55,7 @@ func ExampleNew() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer client.Close() // returns what was lent
+	defer client.Close() // gives back the pool's connections
 
 	err = client.NewLock("pooled").Do(context.Background(), func(context.Context) error {
 		fmt.Println("inside")

@@ -247,15 +247,15 @@ func ExampleWithLongHoldLog() {
 	// <nil>
 }
 
-// The name leads an operator from a connection in CLIENT LIST to its process.
+// The name leads an operator from an owner to its process, by CLIENT LIST.
 func ExampleWithConnectionName() {
 	ctx := context.Background()
 	host, err := os.Hostname()
 	if err != nil {
 		log.Fatal(err)
 	}
-	name := fmt.Sprintf("billing@%s:%d", host, os.Getpid())
-	client, err := rlock.Open(ctx, os.Getenv("REDIS_URL"), rlock.WithConnectionName(name))
+	name := fmt.Sprintf("billing@%s:%d:", host, os.Getpid())
+	client, err := rlock.Open(ctx, os.Getenv("REDIS_URL"), rlock.WithConnectionName(name+"{id}"))
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -267,7 +267,7 @@ func ExampleWithConnectionName() {
 	}
 	defer operator.Close()
 	list, err := redis.String(operator.Do("CLIENT", "LIST"))
-	fmt.Println(strings.Contains(list, " name="+name+" "), err)
+	fmt.Println(strings.Contains(list, " name="+name+client.ID().String()+" "), err)
 	// Output:
 	// true <nil>
 }

@@ -88,7 +88,7 @@ func ExampleSemaphore_TryAcquireFor() {
 	if err := cars.Acquire(ctx, 1); err != nil {
 		log.Fatal(err)
 	}
-	err := cars.TryAcquireFor(ctx, 2, 20*time.Millisecond)
+	err := cars.TryAcquireFor(ctx, 2, 300*time.Millisecond)
 	fmt.Println("one is too few:", errors.Is(err, rlock.ErrNoPermits))
 	fmt.Println(cars.Release(ctx, 1))
 	// Output:
@@ -230,6 +230,17 @@ func ExampleSemaphore_String() {
 	fmt.Println(cars)
 	// Output:
 	// rlock.Semaphore("cars:semaphore:string")
+}
+
+// Whoever comes when all cars are out waits for five seconds at most.
+func ExampleSemaphore_Do_wait() {
+	ctx := context.Background()
+	cars, done := carPool("cars:semaphore:do:wait", 0)
+	defer done()
+	err := cars.Do(ctx, 1, func(context.Context) error { return nil }, rlock.Wait(5*time.Millisecond))
+	fmt.Println(errors.Is(err, rlock.ErrNoPermits))
+	// Output:
+	// true
 }
 
 // The quota of a day is gone when the day is over.

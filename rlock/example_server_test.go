@@ -11,12 +11,8 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"testing"
-	"time"
-
-	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/internal/redistest"
 	"github.com/rlock-go/redisson/internal/topologytest"
@@ -69,18 +65,8 @@ func serveAllExamples() {
 
 // replicated starts a master with a replica that follows it.
 func replicated() (master, replica string) {
-	m := redistest.Start(redistest.Examples, "--repl-diskless-sync-delay", "0")
-	r := redistest.Start(redistest.Examples, "--replicaof", "127.0.0.1", fmt.Sprint(m.Port()))
-	conn := m.Dial(redistest.Examples)
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-		info, err := redis.String(conn.Do("INFO", "replication"))
-		if err == nil && strings.Contains(info, "state=online") {
-			return m.URL(), r.URL()
-		}
-		if time.Now().After(deadline) {
-			log.Fatal("the replica does not follow: ", info, err)
-		}
-	}
+	m := redistest.Start(redistest.Examples)
+	return m.URL(), m.StartReplica(redistest.Examples).URL()
 }
 
 // sentinel starts a Sentinel of a server, which it calls orders. An empty password

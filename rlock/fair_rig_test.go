@@ -2,6 +2,7 @@ package rlock
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 	"testing"
 	"time"
@@ -28,31 +29,31 @@ func (q fairQueue) owners() []string {
 }
 
 // long waits until so many have a place.
-func (q fairQueue) long(n int) []string {
+func (q fairQueue) long(n int) (all []string) {
 	q.t.Helper()
-	for end := time.Now().Add(soon); ; time.Sleep(time.Millisecond) {
-		all := q.owners()
-		if len(all) == n {
-			return all
-		}
-		if time.Now().After(end) {
-			q.t.Fatalf("%d have a place, not %d", len(all), n)
-		}
-	}
+	becomes(q.t, fmt.Sprint(n, " have a place"), func() bool { all = q.owners(); return len(all) == n })
+	return all
 }
+
+// tried waits until so many scripts have run since before.
+func (q fairQueue) tried(before, n int) {
+	q.t.Helper()
+	becomes(q.t, fmt.Sprint(n, " tries"), func() bool { return q.scripts()-before >= n })
+}
+
+// scripts is how many have run.
+func (q fairQueue) scripts() int { return callsOf(q.t, q.conn, "evalsha") }
 
 // listening waits until so many owners listen, each on its channel.
 func (q fairQueue) listening(n int) {
 	q.t.Helper()
-	for end := time.Now().Add(soon); ; time.Sleep(time.Millisecond) {
+	becomes(q.t, fmt.Sprint(n, " listen"), func() bool {
 		all, err := redis.Strings(q.conn.Do("PUBSUB", "CHANNELS", codec.Channel(q.name)+":*"))
-		if err != nil || time.Now().After(end) {
-			q.t.Fatalf("%d listen, not %d: %v", len(all), n, err)
+		if err != nil {
+			q.t.Fatal(err)
 		}
-		if len(all) == n {
-			return
-		}
-	}
+		return len(all) == n
+	})
 }
 
 // keeps is for how long an owner keeps its place.

@@ -37,7 +37,8 @@ func (h *Hold) Token() int64 {
 
 // LastToken returns the token of the lock's latest grant to anybody, 0 if there
 // was none. It blocks like IsLocked. ErrInvalidOption: the lock is not from
-// NewFencedLock. A holder passes on its [Hold.Token] and not this, which may be
+// NewFencedLock. Its other errors are ctx's, ErrUnavailable, ErrRefused,
+// ErrClosed and ErrInvalidName. A holder passes on its [Hold.Token] and not this, which may be
 // another's. It is Redisson's getToken.
 func (l *Lock) LastToken(ctx context.Context) (int64, error) {
 	answer, err := l.ask(ctx, kind.LastToken, lockstate.Owner{})

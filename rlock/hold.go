@@ -72,7 +72,7 @@ func (h *Hold) Done() <-chan struct{} {
 }
 
 // Err is nil while the lock is held, then ErrReleased, ErrLeaseLost or
-// ErrClosed. It reads the clock, counts suspend too, and is never late: when it
+// ErrClosed, with the lock's name in its text. It reads the clock, counts suspend too, and is never late: when it
 // returns nil, nobody else was inside at the moment of the call, provided that
 // the server keeps its data, that nobody forces the lock, and that no other
 // process uses this owner.
@@ -86,10 +86,10 @@ func (h *Hold) Err() error {
 // ValidUntil is until when the lock is certainly this owner's without another
 // renewal: the time at which the last acquire or renewal was sent, plus its
 // lease, less 1% for clocks that run at different rates. It moves with each
-// renewal, and stays where it is once the hold is over. It is right provided
-// that the server keeps its data and nobody forces the lock. The client notices
-// FLUSHALL, DEL, a ForceUnlock elsewhere and a failover at once where the server tells
-// of changes (Redis 6.2 and newer), a few seconds after the acquire, else at the next renewal.
+// renewal, and stays where it is once the hold is over, but for the microseconds
+// by which two readings of the system's clocks differ. It is right provided
+// that the server keeps its data and nobody forces the lock: the package comment
+// says how soon a loss is noticed.
 // Wall clocks jump and suspend: ask Err rather than compare times.
 func (h *Hold) ValidUntil() time.Time {
 	if h.isZero() {
@@ -99,8 +99,8 @@ func (h *Hold) ValidUntil() time.Time {
 }
 
 // Context derives a context from parent that also ends with the hold. Its
-// context.Cause is then ErrReleased, ErrLeaseLost or ErrClosed. The returned
-// function frees the context; it does not release the hold. The context does
+// context.Cause is then what Err says: ErrReleased, ErrLeaseLost or ErrClosed,
+// with the lock's name. The returned function frees the context; it does not release the hold. The context does
 // not depend on the one that limited the wait. If the hold is already over, so
 // is the context, with the same cause.
 func (h *Hold) Context(parent context.Context) (context.Context, context.CancelFunc) {
@@ -124,12 +124,12 @@ func (h *Hold) Context(parent context.Context) (context.Context, context.CancelF
 // client. It then returns an error that is both ErrLeaseLost and ErrNotHeld.
 // Other errors:
 //
-//   - ErrNotHeld alone: the lock was lost, and the server's answer is the first
-//     sign of it.
+//   - ErrLeaseLost, which is ErrNotHeld too: the lock was lost, and the server's
+//     answer is the first sign of it.
 //   - ErrReleased: an earlier Unlock came first; nothing was changed.
-//   - ErrUncertain: no answer came in time. The unlock may have run. It goes on
-//     in the background while the lease lasts, unless Owner was called
-//     meanwhile.
+//   - ErrUncertain: no answer came in time, or the server met an error inside
+//     the script. The unlock may have run. Without an answer it goes on in the
+//     background while the lease lasts, unless Owner was called meanwhile.
 //   - ErrClosed: the client is closed; the key is left to expire.
 //   - ErrUnreplicated: the lock is free, but replicas may not know. After a
 //     failover the unlock is sent again, if nobody else can hold as the owner.

@@ -35,9 +35,10 @@ type Info struct {
 // Owner, Count and TTL are of one moment; the waiters are counted right after
 // it. Use the answer for people and status pages, not for decisions: that
 // moment is over. Info changes nothing. It sends two commands, in a cluster
-// three; each blocks like IsLocked, and has its errors. ErrNotLocked: nobody
-// holds the lock. ErrRefused: the key is a hash that is no lock; the error says
-// what was found.
+// three; each blocks like IsLocked. ErrNotLocked: nobody holds the lock.
+// ErrRefused: the key is no lock, and the error says what it is, or it is the
+// server's error. Its other errors are ctx's, ErrUnavailable, ErrClosed,
+// ErrInvalidOption and ErrInvalidName.
 func (l *Lock) Info(ctx context.Context) (Info, error) {
 	if err := l.unusable(); err != nil {
 		return Info{}, err
@@ -47,7 +48,7 @@ func (l *Lock) Info(ctx context.Context) (Info, error) {
 		err = ErrNotLocked
 	}
 	if err != nil {
-		return Info{}, wrap("ask about", l.Name(), err)
+		return Info{}, wrap("ask about", l.Name(), l.named(ctx, err))
 	}
 	return Info{Owner{i.Owner}, i.Count, i.TTL, i.Waiters, i.Since}, nil
 }

@@ -140,18 +140,32 @@ func TestInfoOfWhatIsNoLock(t *testing.T) {
 		command []any
 		says    string
 	}{
-		"text":      {[]any{"SET", "text", "x"}, "WRONGTYPE"},
-		"two":       {[]any{"HSET", "two", "a", 1, "b", 2}, "2 fields"},
-		"foreign":   {[]any{"HSET", "foreign", "colour", "red"}, "colour"},
+		"text":      {[]any{"SET", "text", "x"}, "the key holds a string, which is no lock"},
+		"two":       {[]any{"HSET", "two", "a", 1, "b", 2}, "the key is a hash that is no lock (2 fields)"},
+		"foreign":   {[]any{"HSET", "foreign", "colour", "red"}, `the key is a hash that is no lock (field "colour")`},
 		"uncounted": {[]any{"HSET", "uncounted", c.NewOwner().String(), "many"}, "many"},
 		"zero":      {[]any{"HSET", "zero", c.NewOwner().String(), "0"}, "hold count"},
 	} {
 		if _, err := conn.Do(row.command[0].(string), row.command[1:]...); err != nil {
 			t.Fatal(err)
 		}
-		_, err := c.NewLock(name).Info(t.Context())
-		if !errors.Is(err, rlock.ErrRefused) || !strings.Contains(err.Error(), row.says) || !strings.Contains(err.Error(), name) {
-			t.Errorf("%s: %v", name, err)
+		l := c.NewLock(name)
+		_, info := l.Info(t.Context())
+		_, try := l.TryLock(t.Context())
+		_, tryFor := l.TryLockFor(t.Context(), time.Second)
+		for what, err := range map[string]error{"Info": info, "TryLock": try, "TryLockFor": tryFor} {
+			if !errors.Is(err, rlock.ErrRefused) || errors.Is(err, rlock.ErrLocked) || !strings.Contains(err.Error(), row.says) || !strings.Contains(err.Error(), name) {
+				t.Errorf("%s of %s: %v", what, name, err)
+			}
 		}
+		if n, err := conn.Do("DEL", name); n != int64(1) || err != nil {
+			t.Errorf("%s is gone: %v, %v", name, n, err)
+		}
+	}
+	if _, err := conn.Do("HSET", "held", c.NewOwner().String(), 1); err != nil { // for ever
+		t.Fatal(err)
+	}
+	if _, err := c.NewLock("held").TryLock(t.Context()); !errors.Is(err, rlock.ErrLocked) {
+		t.Error(err)
 	}
 }

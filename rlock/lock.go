@@ -1,7 +1,9 @@
 package rlock
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -89,9 +91,10 @@ func (l *Lock) Lock(ctx context.Context, opts ...AcquireOption) (*Hold, error) {
 
 // TryLock makes one attempt and does not wait: the error is ErrLocked if
 // another owner holds the lock. It blocks until the server answers, ctx ends,
-// or the server has not answered for a command timeout. Its other errors are
-// Lock's. It is Lock with Wait(0), so Wait itself is ErrInvalidOption. It is
-// Redisson's tryLock().
+// or the server has not answered for a command timeout. It is Lock with
+// Wait(0), so Wait itself is ErrInvalidOption. Its other errors are Lock's:
+// ctx's, ErrClosed, ErrUncertain, ErrUnavailable, ErrLeaseLost, ErrInvalidName,
+// ErrRefused and ErrUnreplicated. It is Redisson's tryLock().
 func (l *Lock) TryLock(ctx context.Context, opts ...AcquireOption) (*Hold, error) {
 	return l.acquire(ctx, 0, opts)
 }
@@ -100,9 +103,10 @@ func (l *Lock) TryLock(ctx context.Context, opts ...AcquireOption) (*Hold, error
 // over, and the last answer was that another owner holds the lock. If the last
 // attempt was not answered, the text says so. If the server never answered, the
 // error is not ErrLocked: it is ErrUncertain if an attempt was sent, otherwise
-// ErrUnavailable, which says what the attempt waited for. Its other errors are
-// Lock's. With wait ≤ 0 it is TryLock. It is Lock with Wait(wait), so a second
-// Wait is ErrInvalidOption. It is Redisson's tryLock(waitTime, unit).
+// ErrUnavailable, which says what the attempt waited for. With wait ≤ 0 it is
+// TryLock. It is Lock with Wait(wait), so a second Wait is ErrInvalidOption. Its
+// other errors are Lock's: ctx's, ErrClosed, ErrLeaseLost, ErrInvalidName,
+// ErrRefused and ErrUnreplicated. It is Redisson's tryLock(waitTime, unit).
 func (l *Lock) TryLockFor(ctx context.Context, wait time.Duration, opts ...AcquireOption) (*Hold, error) {
 	return l.acquire(ctx, max(wait, 0), opts)
 }
@@ -117,7 +121,10 @@ func (l *Lock) acquire(ctx context.Context, wait time.Duration, opts []AcquireOp
 	}
 	h, err := w.Result(ctx, w.Await(ctx))
 	if err != nil {
-		return nil, wrap("acquire", l.Name(), err)
+		if errors.Is(err, ErrLocked) && w.Forever() {
+			err = l.noLock(ctx, err)
+		}
+		return nil, wrap("acquire", l.Name(), l.named(ctx, err))
 	}
 	return h.Face.(*Hold), nil
 }
@@ -129,6 +136,9 @@ func (l *Lock) startAcquire(ctx context.Context, wait time.Duration, opts []Acqu
 	}
 	w := l.l.NewWaiter()
 	err := setTerms(&w.Terms, wait, opts)
+	if err == nil && w.Terms.AtLeast > 0 && !l.l.Keeps() {
+		err = fmt.Errorf("%w: AtLeast is for locks that one owner holds alone", ErrInvalidOption)
+	}
 	if err == nil {
 		err = w.Begin(ctx)
 	}
@@ -152,6 +162,9 @@ func setTerms(t *terms, wait time.Duration, opts []AcquireOption) error {
 	}
 	if t.Lease > 0 && t.MaxHold > 0 {
 		return fmt.Errorf("%w: Lease and MaxHold: a fixed lease ends by itself", ErrInvalidOption)
+	}
+	if least := min(cmp.Or(t.Lease, t.AtLeast), cmp.Or(t.MaxHold, t.AtLeast)); t.AtLeast > least {
+		return fmt.Errorf("%w: AtLeast(%v) above the Lease or MaxHold of %v", ErrInvalidOption, t.AtLeast, least)
 	}
 	return nil
 }
@@ -187,19 +200,20 @@ func (l *Lock) UnlockAs(ctx context.Context, owner Owner) error {
 	return wrap("release", l.Name(), err)
 }
 
-// ForceUnlock deletes the lock, whoever holds it, and wakes the waiters of all
-// processes. It returns true if it took the lock from somebody: if it ended a
-// Hold of this client, or if there was a key to delete. Before it sends the
-// command, it ends every Hold of the name in this client with ErrLeaseLost. So
-// ends a hold that is granted meanwhile, if the command may have deleted it.
-// Holders elsewhere are told at once, or notice at their next renewal. With an error it returns
-// false, even if it ended holds. It is Redisson's forceUnlock.
+// ForceUnlock deletes the lock, whoever holds it, and wakes the waiters of all processes. It
+// returns true if it took the lock from somebody: if it ended a Hold of this client, or if
+// there was a key to delete. Before it sends the command, it ends every Hold of the name in
+// this client with ErrLeaseLost. A hold that is granted meanwhile ends too, if the command may
+// have deleted its key. Holders elsewhere learn it as of any loss; see the package comment.
+// With an error it returns false, even if it ended holds, unless it deleted the lock and only
+// could not announce it. It is Redisson's forceUnlock.
 //
 // ctx can end the wait only before holds are ended. After that the command must
 // be sent, and ForceUnlock blocks until the server answers or a command timeout
 // has passed.
 //
-//   - ErrRefused: the key is not a hash; it is left alone.
+//   - ErrRefused: the key is not a hash; it is left alone. If it returns true too,
+//     the lock is free, but waiters may not know.
 //   - ErrUncertain: the command was sent and not answered. It is not sent
 //     again, because it could hit the next holder.
 //   - ErrClosed: the client is closed.

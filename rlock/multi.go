@@ -21,11 +21,12 @@ type MultiLock struct{ members []*Lock }
 // getMultiLock(locks...). It does no I/O. They may be of any kinds, and of
 // several clients.
 //
-// The members are acquired one after the other, in the order given here. While a
-// call waits for one, it keeps those before it, for at most 1.5 s times the
-// number of members. Then it releases them all and begins anew after a moment, as
-// Redisson does at once. So callers that list the same locks in different orders exclude
-// each other without a deadlock, but the same order everywhere is quicker.
+// The members are acquired one after the other, by server (as the client's URL names it)
+// and key, whatever their order here: callers that list the same locks in different orders
+// do not wait for each other. Redisson goes by the order that is given, so beside it give
+// its locks in the order of their keys. While a call waits for a member, it keeps those
+// before it, for at most 1.5 s times the number of members. Then it releases them all and
+// begins anew after a moment, as Redisson does at once, so there is no deadlock.
 //
 // Each member is an ordinary lock with an owner of its own: whoever locks it alone,
 // in Go or in Java, is excluded. Two members of one client with one key could wait
@@ -35,32 +36,41 @@ func NewMultiLock(locks ...*Lock) *MultiLock { return &MultiLock{slices.Clone(lo
 const (
 	roundFor = 1500 * time.Millisecond // what a round may take for each member
 
-	// Two that began together and want what the other one has would end their rounds
-	// together for ever. So each waits for a random part of this between two rounds.
+	// Two callers that each want what the other one has could begin and end their
+	// rounds together for ever. So each waits for a random part of this between two
+	// rounds.
 	betweenRounds = 100 * time.Millisecond
 )
 
-// Lock waits until all members are acquired or ctx ends. Its options and its errors
-// are those of [Lock.Lock], and Wait limits it in all. A lease of its own begins once all
-// members are acquired. Until then they have a longer one. After an error this call
-// holds nothing.
+// Lock waits until all members are acquired or ctx ends. Its options are those of
+// [Lock.Lock], and Wait limits it in all: then it is ErrLocked. A lease of its own begins
+// once all members are acquired. Until then they have a longer one. After an error this
+// call holds nothing. Its other errors are those of [Lock.Lock]: ctx's, ErrClosed, ErrUncertain,
+// ErrUnavailable, ErrLeaseLost, ErrRefused, ErrUnreplicated, ErrInvalidOption and
+// ErrInvalidName.
 func (m *MultiLock) Lock(ctx context.Context, opts ...AcquireOption) (*MultiHold, error) {
 	return m.acquire(ctx, -1, opts)
 }
 
 // TryLock tries each member once and does not wait: the error is ErrLocked if
-// another owner holds one of them. It is Redisson's tryLock().
+// another owner holds one of them. Its other errors are Lock's: ctx's, ErrClosed, ErrUncertain,
+// ErrUnavailable, ErrLeaseLost, ErrRefused, ErrUnreplicated, ErrInvalidOption and
+// ErrInvalidName. It is Redisson's tryLock().
 func (m *MultiLock) TryLock(ctx context.Context, opts ...AcquireOption) (*MultiHold, error) {
 	return m.acquire(ctx, 0, opts)
 }
 
-// TryLockFor waits at most for wait, or until ctx ends, for all members together.
-// It is Redisson's tryLock(waitTime, unit).
+// TryLockFor waits at most for wait, or until ctx ends, for all members together. ErrLocked:
+// the wait is over. Its other errors are Lock's: ctx's, ErrClosed, ErrUncertain,
+// ErrUnavailable, ErrLeaseLost, ErrRefused, ErrUnreplicated, ErrInvalidOption and
+// ErrInvalidName. It is Redisson's tryLock(waitTime, unit).
 func (m *MultiLock) TryLockFor(ctx context.Context, wait time.Duration, opts ...AcquireOption) (*MultiHold, error) {
 	return m.acquire(ctx, max(wait, 0), opts)
 }
 
-// Do runs fn while it holds all members, as [Lock.Do] does for one lock.
+// Do runs fn while it holds all members, as [Lock.Do] does for one lock, with its errors:
+// fn's, ErrLeaseLost, ErrLocked, ctx's, ErrUncertain, ErrUnavailable, ErrRefused,
+// ErrUnreplicated, ErrClosed, ErrInvalidOption and ErrInvalidName.
 func (m *MultiLock) Do(ctx context.Context, fn func(ctx context.Context) error, opts ...AcquireOption) error {
 	h, err := m.Lock(ctx, opts...)
 	if err != nil {
@@ -76,7 +86,7 @@ func (m *MultiLock) acquire(ctx context.Context, wait time.Duration, opts []Acqu
 	if err != nil {
 		return nil, wrap("acquire", m.names(), err)
 	}
-	told := false
+	told, silent := false, time.Time{}
 	for end := time.Now().Add(t.Wait); ; {
 		round := roundFor * time.Duration(len(m.members))
 		last := false
@@ -84,12 +94,22 @@ func (m *MultiLock) acquire(ctx context.Context, wait time.Duration, opts []Acqu
 			left := max(time.Until(end), 0)
 			last, round = left <= round, min(left, round)
 		}
-		over := time.Now().Add(round)
+		began := time.Now()
 		h, err := m.round(ctx, round, t)
-		// A grant that comes when the round is over is given back, so it does not matter whether one was on its way.
 		uncertain := errors.Is(err, ErrUncertain)
-		late := uncertain && !time.Now().Before(over)
 		told = told || errors.Is(err, ErrLocked)
+		// A round that ends without an answer says nothing, unless there is none for two command timeouts. A grant that
+		// still comes is given back.
+		now := time.Now()
+		late := (uncertain || errors.Is(err, ErrUnavailable)) && now.Sub(began) >= round
+		if !late || told {
+			silent = time.Time{}
+		} else {
+			if silent.IsZero() {
+				silent = began
+			}
+			late = now.Sub(silent) < 2*m.timeout()
+		}
 		// A wait that was told "taken" outlives its servers' outages (A7).
 		trouble := told && (errors.Is(err, ErrUnavailable) || uncertain && !t.As)
 		if err == nil || last || !late && !trouble && !errors.Is(err, ErrLocked) {
@@ -126,6 +146,14 @@ func (m *MultiLock) terms(wait time.Duration, opts []AcquireOption) (t terms, er
 	return t, nil
 }
 
+// timeout is the longest command timeout of its members.
+func (m *MultiLock) timeout() (longest time.Duration) {
+	for _, l := range m.members {
+		longest = max(longest, l.l.Timeout())
+	}
+	return longest
+}
+
 // names are those of all members.
 func (m *MultiLock) names() string {
 	var all []string
@@ -137,16 +165,26 @@ func (m *MultiLock) names() string {
 	return strings.Join(all, ", ")
 }
 
+// order is in which the members are acquired.
+func (m *MultiLock) order() []int {
+	order := make([]int, len(m.members))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return m.members[a].l.Compare(&m.members[b].l) })
+	return order
+}
+
 // round acquires the members, or releases what it has got. While it lasts they have a
 // lease that outlasts it.
 func (m *MultiLock) round(ctx context.Context, wait time.Duration, t terms) (*MultiHold, error) {
-	h := &MultiHold{holds: make([]*Hold, 0, len(m.members))}
+	h, order := &MultiHold{holds: make([]*Hold, 0, len(m.members))}, m.order()
 	member, end := t, time.Now().Add(wait)
 	if t.Lease > 0 {
 		member.Lease = clock.Later(wait, t.Lease)
 	}
-	for _, l := range m.members {
-		one, err := l.acquire(ctx, max(time.Until(end), 0), []AcquireOption{func(to *terms) error {
+	for _, i := range order {
+		one, err := m.members[i].acquire(ctx, max(time.Until(end), 0), []AcquireOption{func(to *terms) error {
 			member.Wait, member.HasWait = to.Wait, true
 			*to = member
 			return nil
@@ -156,6 +194,11 @@ func (m *MultiLock) round(ctx context.Context, wait time.Duration, t terms) (*Mu
 		}
 		h.holds = append(h.holds, one)
 	}
+	given := make([]*Hold, len(order))
+	for at, i := range order {
+		given[i] = h.holds[at]
+	}
+	h.holds = given
 	var err error
 	if t.Lease > 0 {
 		err = h.Extend(ctx, t.Lease)

@@ -14,7 +14,7 @@ import (
 // it in any case. All methods are safe for concurrent use. The zero MultiHold is over:
 // its errors are ErrInvalidOption.
 type MultiHold struct {
-	holds []*Hold            // in the order in which they were acquired
+	holds []*Hold            // in the order of the members, once all are there
 	all   context.Context    // ends with the first of them
 	end   context.CancelFunc // frees it
 }
@@ -76,8 +76,9 @@ func (h *MultiHold) Context(parent context.Context) (context.Context, context.Ca
 }
 
 // Unlock releases every member, whatever becomes of the others, and joins the errors.
-// Each is as [Hold.Unlock] says, and so is how long it takes: they are released at the
-// same time. nil means that all are released. Redisson's unlock stops at the first
+// Each is as [Hold.Unlock] says: ErrLeaseLost, ErrReleased, ErrUncertain, ErrClosed,
+// ErrUnreplicated, ErrUnavailable, ErrRefused, or ErrInvalidOption for the zero MultiHold. So
+// is how long it takes: they are released at the same time. nil means that all are released. Redisson's unlock stops at the first
 // member that was lost, and goes on to renew those behind it.
 func (h *MultiHold) Unlock(ctx context.Context) error {
 	err := h.each(func(one *Hold) error { return one.Unlock(ctx) })
@@ -88,7 +89,8 @@ func (h *MultiHold) Unlock(ctx context.Context) error {
 }
 
 // Extend gives every member a fixed lease of d from now, as [Hold.Extend] does, all at
-// the same time, and joins the errors.
+// the same time, and joins the errors: ctx's, ErrUncertain, ErrUnavailable, ErrRefused,
+// ErrUnreplicated, ErrReleased, ErrClosed, ErrLeaseLost and ErrInvalidOption.
 func (h *MultiHold) Extend(ctx context.Context, d time.Duration) error {
 	return h.each(func(one *Hold) error { return one.Extend(ctx, d) })
 }

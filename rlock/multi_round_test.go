@@ -3,11 +3,16 @@ package rlock
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/stalls"
 )
 
 func TestMultiLockIsWokenByTheMemberThatItWaitsFor(t *testing.T) {
@@ -33,26 +38,25 @@ func TestMultiLockIsWokenByTheMemberThatItWaitsFor(t *testing.T) {
 	}
 }
 
-// Two that have what the other one wants get it in turns, once a round is over.
-func TestMultiLocksInOppositeOrdersEndTheirRounds(t *testing.T) {
+// Another order than its own, as Java may have, makes both wait, and no deadlock: its round ends.
+func TestMultiLockGivesWayToOneOfAnotherOrder(t *testing.T) {
 	if testing.Short() {
 		t.Skip("rounds take seconds")
 	}
 	t.Parallel()
-	m, _ := newTrio(t)
-	opposite := slices.Clone(m.members)
-	slices.Reverse(opposite)
-	ended := make(chan error, 2)
-	first := lockOf(t, m.members[1])
-	for i, both := range []*MultiLock{m.MultiLock, NewMultiLock(opposite...)} {
-		go func() { ended <- both.Do(t.Context(), func(ctx context.Context) error { return ctx.Err() }) }()
-		awaitQueued(t, m.members[1], i+1) // with its own first member
+	m, others := newTrio(t)
+	last := lockOf(t, others[2])
+	ended := make(chan error, 1)
+	go func() { ended <- m.Do(t.Context(), func(ctx context.Context) error { return ctx.Err() }) }()
+	awaitQueued(t, m.members[2], 1) // it has the others
+	first, err := others[0].TryLockFor(t.Context(), time.Minute)
+	if err != nil {
+		t.Fatal(err)
 	}
 	unlock(t, first)
-	for range 2 {
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
+	unlock(t, last)
+	if err := <-ended; err != nil {
+		t.Error(err)
 	}
 	m.held(t, false, false, false)
 }
@@ -71,12 +75,13 @@ func TestMultiLockKeepsWhatItHasForItsRound(t *testing.T) {
 	}()
 	awaitQueued(t, m.members[1], 1)
 	first := m.members[0]
-	for kept := true; kept; time.Sleep(time.Millisecond) {
-		var err error
-		if kept, err = first.IsLocked(t.Context()); err != nil {
+	becomes(t, "it is given back", func() bool {
+		kept, err := first.IsLocked(t.Context())
+		if err != nil {
 			t.Fatal(err)
 		}
-	}
+		return !kept
+	})
 	if lasted := time.Since(began); lasted < 2900*time.Millisecond || lasted > time.Minute {
 		t.Errorf("two locks have a round of %v", lasted)
 	}
@@ -101,6 +106,60 @@ func TestMultiLockOutlastsARoundWithoutAnAnswer(t *testing.T) {
 		t.Error(err)
 	}
 	m.held(t, false, false, false)
+}
+
+// Nor does a round whose attempt was never written, behind others that have no answer.
+func TestMultiLockOutlastsARoundThatCouldNotBeSent(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a round takes seconds")
+	}
+	t.Parallel()
+	s := redistest.Start(t)
+	c := open(t, s, WithCommandTimeout(time.Minute))
+	paused := 2 * time.Second // a round of one lock is 1.5 s
+	if _, err := s.Dial(t).Do("CLIENT", "PAUSE", paused.Milliseconds(), "WRITE"); err != nil {
+		t.Fatal(err)
+	}
+	before := make(chan error, 8)
+	for i := range cap(before) {
+		go func() {
+			before <- c.NewLock(fmt.Sprint("before-", i)).Do(t.Context(), func(ctx context.Context) error { return ctx.Err() })
+		}()
+		time.Sleep(20 * time.Millisecond) // each is in a batch of its own
+	}
+	if err := NewMultiLock(c.NewLock("behind")).Do(t.Context(), func(ctx context.Context) error { return ctx.Err() }); err != nil {
+		t.Error(err)
+	}
+	for range cap(before) {
+		if err := <-before; err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// A server that never answers ends it after a command timeout, or with the round in which that is over.
+func TestMultiLockGivesUpOnASilentServer(t *testing.T) {
+	if testing.Short() {
+		t.Skip("rounds take seconds")
+	}
+	t.Parallel()
+	s := redistest.Start(t)
+	c := open(t, s, WithCommandTimeout(2*time.Second))
+	if err := c.NewLock("a").Do(t.Context(), func(ctx context.Context) error { return ctx.Err() }); err != nil {
+		t.Fatal(err)
+	}
+	s.Pause()
+	defer s.Resume()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	began := time.Now()
+	_, err := NewMultiLock(c.NewLock("a")).Lock(ctx)
+	if !errors.Is(err, ErrUncertain) && !errors.Is(err, ErrUnavailable) {
+		t.Error(err)
+	}
+	if took := time.Since(began); took < 2*time.Second || took > 7*time.Second+stalls.Since(began) {
+		t.Errorf("after %v", took)
+	}
 }
 
 // All members have the lease from the last grant on, whatever the first waited with.
@@ -190,4 +249,67 @@ func TestMultiLockEndsWithItsContext(t *testing.T) {
 	}
 	m.held(t, false, false, true)
 	unlock(t, taken)
+}
+
+// The members are acquired in one order, in whichever they are given, and the holds are in the given one.
+func TestMembersAreAcquiredInOneOrder(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	var mu sync.Mutex
+	var acquired []string
+	c := open(t, s, WithObserver(Observer{Acquired: func(_ context.Context, s Subject, _ AcquireEvent) {
+		mu.Lock()
+		defer mu.Unlock()
+		acquired = append(acquired, s.Name)
+	}}))
+	for _, given := range [][]string{{"a", "b", "c"}, {"c", "b", "a"}, {"b", "c", "a"}} {
+		acquired = nil
+		var locks []*Lock
+		for _, name := range given {
+			locks = append(locks, c.NewLock(name))
+		}
+		h, err := NewMultiLock(locks...).Lock(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(acquired, []string{"a", "b", "c"}) {
+			t.Errorf("given %v, acquired %v", given, acquired)
+		}
+		for i, one := range h.Holds() {
+			if one.Name() != given[i] {
+				t.Errorf("hold %d of %v is of %s", i, given, one.Name())
+			}
+		}
+		multiUnlocked(t, h)
+	}
+}
+
+// Two clients that list the same locks in opposite orders do not keep each other waiting for rounds: one waits for the first
+// that the other has, and keeps nothing. So many locks have a round of a minute.
+func TestMultiLocksInOppositeOrdersWaitForOne(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	c, d := open(t, s), open(t, s)
+	var cs, ds []*Lock
+	for i := range 40 {
+		name := fmt.Sprint("seat-", 10+i)
+		cs, ds = append(cs, c.NewLock(name)), append(ds, d.NewLock(name))
+	}
+	slices.Reverse(ds)
+	first, second := cs[0], cs[1]
+	taken := lockOf(t, open(t, s).NewLock(second.Name()))
+	ended := make(chan error, 2)
+	enter := func(locks []*Lock) {
+		ended <- NewMultiLock(locks...).Do(t.Context(), func(ctx context.Context) error { return ctx.Err() })
+	}
+	go enter(cs)
+	awaitQueued(t, second, 1)
+	go enter(ds)
+	awaitQueued(t, d.NewLock(first.Name()), 1)
+	unlock(t, taken)
+	for range 2 {
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	}
 }

@@ -1,6 +1,7 @@
 package rlock
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -20,33 +21,36 @@ func (o *object) failed(doing string, err error) error {
 	return wrap(doing, o.lock.Name(), err)
 }
 
-// decoded is what a reply means, if it came without an error.
+// decoded is what a reply means. It may come with an error: the change was made, but
+// could not be announced, or no replica has it.
 func decoded[T any](o *object, doing string, reply any, err error, decode func(any) (T, error)) (v T, _ error) {
-	if err == nil {
-		v, err = decode(reply)
+	if err == nil || reply != nil {
+		var odd error
+		v, odd = decode(reply)
+		err = cmp.Or(err, odd)
 	}
 	return v, o.failed(doing, err)
 }
 
 // checkNumber checks how many permits are meant.
-func (o *object) checkNumber(doing string, n, most int) error {
-	if n >= 1 && n <= most {
+func (o *object) checkNumber(doing string, n, least, most int) error {
+	if n >= least && n <= most {
 		return o.lock.unusable()
 	}
-	return o.failed(doing, fmt.Errorf("%w: %d permits; at least 1 and at most %d", ErrInvalidOption, n, most))
+	return o.failed(doing, fmt.Errorf("%w: %d permits; at least %d and at most %d", ErrInvalidOption, n, least, most))
 }
 
-// send sends what changes the object.
-func (o *object) send(ctx context.Context, call func(*kind.Want) kind.Call) (any, error) {
+// send sends what changes the object; see lockstate.Lock.Change.
+func (o *object) send(ctx context.Context, due bool, call func(*kind.Want) kind.Call) (any, error) {
 	if err := o.lock.unusable(); err != nil {
 		return nil, err
 	}
-	return o.lock.l.Change(ctx, false, call)
+	return o.lock.l.Change(ctx, due, call)
 }
 
 // change is send, whose reply is whether it did anything.
-func (o *object) change(ctx context.Context, doing string, call func(*kind.Want) kind.Call) (bool, error) {
-	reply, err := o.send(ctx, call)
+func (o *object) change(ctx context.Context, doing string, due bool, call func(*kind.Want) kind.Call) (bool, error) {
+	reply, err := o.send(ctx, due, call)
 	return decoded(o, doing, reply, err, codec.DecodeExists)
 }
 

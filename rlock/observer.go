@@ -29,10 +29,11 @@ import (
 //   - All else is called on a goroutine of its own, one event after the other. If 4,096
 //     wait for a slow observer, further ones are dropped: Stats.Unobserved counts them.
 //
-// No lock of the client is held, so an observer may call it. A panic is caught and
-// logged. Close waits for the observer for at most a command timeout. Functions are
-// called concurrently. Without an observer nothing is allocated for one and no clock
-// is read.
+// No lock of the client is held, so an observer may call it, and close it. A panic is caught
+// and logged. So is the end of a goroutine, as by t.FailNow: if an observer ends its caller's,
+// what that call has acquired is given back. Close waits for the observer for at most a command
+// timeout. Functions are called concurrently. Without an observer nothing is allocated for one
+// and no clock is read.
 type Observer struct {
 	// Started is called by Open and New, Closed by the end of Close.
 	Started, Closed func(c *Client)
@@ -168,10 +169,13 @@ type ServerEvent struct {
 // it was written, so with the time in which the server was busy with others.
 type CommandEvent struct {
 	Name     string        // such as EVALSHA
+	Script   string        // of an EVALSHA: such as lock, unlock or renew; else empty
 	Server   string        // host:port, or the word pool
 	Start    time.Time     // before it was written
 	Duration time.Duration // until its reply, or the end of its connection
 	Leases   int           // of a renewal: how many; else 0
+	Undo     bool          // it takes back an acquire whose reply was lost
+	Database string        // the number of the server's database; empty with New
 	Err      error         // the server's, or that there was no reply
 }
 
@@ -187,6 +191,7 @@ func WithObserver(o Observer) Option {
 // observers is what lockstate tells.
 type observers struct {
 	all      []Observer
+	database string // of Open's URL
 	panicked func(with any)
 }
 
@@ -202,18 +207,26 @@ func (o *observers) Commands() bool {
 
 func (o *observers) OnPanic(fn func(with any)) { o.panicked = fn }
 
-// each calls fn with each observer. A panic of one is no other's business.
-func (o *observers) each(fn func(*Observer)) {
-	for i := range o.all {
-		func() {
-			defer func() {
-				if p := recover(); p != nil {
-					o.panicked(p)
-				}
-			}()
-			fn(&o.all[i])
-		}()
+// each calls fn with each observer. If one panics or ends its goroutine, the others are
+// called all the same.
+func (o *observers) each(fn func(*Observer)) { o.from(0, fn) }
+
+// from is each for those from the i-th on.
+func (o *observers) from(i int, fn func(*Observer)) {
+	if i == len(o.all) {
+		return
 	}
+	returned := false
+	defer func() {
+		if p := recover(); p != nil {
+			o.panicked(p)
+		} else if !returned {
+			o.panicked("it ended its goroutine")
+		}
+		o.from(i+1, fn)
+	}()
+	fn(&o.all[i])
+	returned = true
 }
 
 func (o *observers) Acquire(ctx context.Context, s observe.Subject) context.Context {
@@ -292,6 +305,7 @@ func (o *observers) NodeChanged(e observe.Server) {
 }
 
 func (o *observers) Command(ctx context.Context, c observe.Command) {
+	c.Database = o.database
 	o.each(func(one *Observer) { tellTwo(one.Command, ctx, CommandEvent(c)) })
 }
 
@@ -304,7 +318,7 @@ func (c *Client) started() {
 }
 
 func (c *Client) closed() {
-	c.ended.Do(func() {
+	if c.ended.CompareAndSwap(false, true) { // an observer may close it again
 		c.observers.each(func(one *Observer) { tellOne(one.Closed, c) })
-	})
+	}
 }

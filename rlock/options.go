@@ -36,6 +36,7 @@ type settings struct {
 	mapper    NameMapper
 	fairWait  time.Duration
 	observers []Observer
+	database  string // for observers; empty if a pool knows it
 }
 
 func newSettings(opts []Option) (*settings, error) {
@@ -91,8 +92,9 @@ func WithWatchdogTimeout(d time.Duration) Option {
 // WithCommandTimeout sets how long one command may take before its connection
 // is replaced, and how long trouble may last before it is returned by a call
 // that has had no answer. If an unlock might count twice, such as that of an
-// owner given by As, the server remembers it for five command timeouts and a
-// second. It is Redisson's timeout. Default is 3 s; at least 1 ms, at most a
+// owner given by As, the server remembers it until the answer has come: for ten
+// minutes at most, and with servers that fail over for five command timeouts and
+// a second. It is Redisson's timeout. Default is 3 s; at least 1 ms, at most a
 // day.
 func WithCommandTimeout(d time.Duration) Option {
 	const longest = 24 * time.Hour
@@ -103,10 +105,10 @@ func WithCommandTimeout(d time.Duration) Option {
 	return option("WithCommandTimeout", d >= time.Millisecond && d <= longest, why, func(s *settings) { s.Timeout = d })
 }
 
-// WithFairWait sets for how long a fair lock's waiter without a limit of its own
-// keeps its place: so long behind the wait of the one before it, or behind the
-// holder's lease. A place is lost behind that. A waiter that lives queues again,
-// at the end; that of a process which died is passed over. It is Redisson's
+// WithFairWait sets how long a fair lock's waiter keeps its place if its wait has no limit.
+// A place expires this long after the one before it, the first place this long
+// after the holder's lease. Its waiter then queues again at the end; the place of
+// a process that died is passed over. It is Redisson's
 // fairLockWaitTimeout. Default is 5 min; at least 1 ms.
 func WithFairWait(d time.Duration) Option {
 	return option("WithFairWait", d >= time.Millisecond, fmt.Sprintf("(%v): below 1ms", d), func(s *settings) { s.fairWait = d })
@@ -116,7 +118,7 @@ func WithFairWait(d time.Duration) Option {
 // client certificate it shows. With a redis+sentinel:// or redis+cluster:// URL
 // it makes the client speak TLS, and each server is verified by the host that
 // the Sentinels or the cluster announce, unless c names one. The config is
-// cloned. With a redis:// URL or a pool it is ErrInvalidOption. Default
+// cloned. With a redis:// or unix:// URL or a pool it is ErrInvalidOption. Default
 // verifies the URL's host against the system's roots.
 func WithTLSConfig(c *tls.Config) Option {
 	return option("WithTLSConfig", c != nil, ": a nil config", func(s *settings) { s.Servers.TLS = c })
@@ -157,7 +159,7 @@ func WithSentinelTLSConfig(c *tls.Config) Option {
 // WithDialer sets how the client reaches its servers: through an SSH tunnel, a
 // proxy, or by addresses of its own. f is called for each connection, with
 // "tcp" and host:port as the URL has it, or as a Sentinel or a cluster
-// announces it. The client does not look the name up first, so a tunnel can
+// announces it; with "unix" and the path for a unix:// URL. The client does not look the name up first, so a tunnel can
 // reach every server of a cluster whose addresses are valid only inside. TLS is
 // laid on top of what f returns, and the server is verified by that host.
 //
@@ -178,7 +180,8 @@ func WithDialer(f func(ctx context.Context, network, addr string) (net.Conn, err
 // WithConnectionName sets the name of the client's connections in CLIENT LIST:
 // printable ASCII without spaces. An empty name sends no CLIENT SETNAME. If the
 // account may not name connections, they have no name. A name made of the
-// host's name and the process id leads from CLIENT LIST to the process. With a
+// host's name, the process id and "{id}", in whose place the client's ID stands,
+// leads from an owner to its process: "rlock show" marks it. With a
 // pool, whose Dial names its connections, it is ErrInvalidOption. Default is
 // "rlock". It is Redisson's clientName.
 func WithConnectionName(name string) Option {

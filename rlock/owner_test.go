@@ -66,11 +66,7 @@ func TestA5WhatALateGrantGivesBackIsNoHoldOfAnEndedLease(t *testing.T) {
 	if err := <-late; !errors.Is(err, ErrLeaseLost) {
 		t.Fatal(err)
 	}
-	for end := time.Now().Add(10 * soon); ; time.Sleep(time.Millisecond) { // until it is given back
-		if n, err := l.HoldCount(t.Context(), outer.Owner()); n == 2 || err != nil || time.Now().After(end) {
-			break
-		}
-	}
+	becomes(t, "it is given back", func() bool { n, err := l.HoldCount(t.Context(), outer.Owner()); return n == 2 || err != nil })
 	if _, _, owed := outer.h.OwnerSnapshot(); owed != 1 {
 		t.Errorf("%d ended holds are still counted, not the inner one", owed)
 	}
@@ -113,12 +109,7 @@ func TestR1UnlockThatWaitedTooLongForItsTurnIsSent(t *testing.T) {
 	}
 	s.Resume()
 	<-extended // uncertain, or it came after all
-	for end := time.Now().Add(soon); time.Now().Before(end); time.Sleep(time.Millisecond) {
-		if n, _ := l.HoldCount(t.Context(), outer.Owner()); n == 1 {
-			break
-		}
-	}
-	counts(t, l, outer.Owner(), 1)
+	becomes(t, "one hold is left", func() bool { n, _ := l.HoldCount(t.Context(), outer.Owner()); return n == 1 })
 	unlock(t, outer)
 	counts(t, l, outer.Owner(), 0)
 }
@@ -136,13 +127,7 @@ func TestE2UnlockThatWasRepeatedLeavesNoTimer(t *testing.T) {
 	if err := <-released; err != nil {
 		t.Fatal(err)
 	}
-	timers, _ := c.s.UnderWay()
-	for end := time.Now().Add(soon); timers > 0 && time.Now().Before(end); time.Sleep(time.Millisecond) {
-		timers, _ = c.s.UnderWay()
-	}
-	if timers > 0 {
-		t.Errorf("%d timers are left", timers)
-	}
+	becomes(t, "no timer is left", func() bool { timers, _ := c.s.UnderWay(); return timers == 0 })
 }
 
 // The machine slept, and the first that runs is a call of an owner that held the lock before.
@@ -179,12 +164,7 @@ func TestE2NothingIsLeftOfANestedLeaseThatEndedByItself(t *testing.T) {
 	time.Sleep(150 * time.Millisecond) // the key's trust now ends after the nested lease's
 	unlock(t, outer)
 	<-inner.Done()
-	left := func() bool { return l.l.Snapshot().Known }
-	for end := time.Now().Add(soon); left() && time.Now().Before(end); time.Sleep(time.Millisecond) {
-	}
-	if left() {
-		t.Error("the name is left")
-	}
+	becomes(t, "nothing is left of the name", func() bool { return !l.l.Snapshot().Known })
 }
 
 // An owner is its client's alone until its string or its value is given away, and with it those that were made before.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/hex"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -19,17 +20,15 @@ import (
 // ErrInvalidOption.
 //
 //   - There are no permits until TrySetPermits, SetPermits or AddPermits has set some.
-//   - Without Lease, permits are kept by the watchdog until Release, which Redisson's
-//     are not: those of a process that died come back with their lease. Java's acquire
-//     without a lease takes a permit for ever.
-//   - Who comes first is not served first. Within a client there is one queue, in which
-//     one who wants fewer permits is tried behind one who wants more.
-//   - A lease ends by the clock of the server here, and by that of each client in
-//     Java: a Java client whose clock is ahead takes permits away early.
-//   - An acquire takes all of its permits or none, at most 65,536.
-//   - If the semaphore's own key expires, as by Java's expire, all permits go with it.
-//   - Permits have no owner to be shared, and no bound by MaxHold: As and MaxHold are
-//     ErrInvalidOption.
+//   - Without Lease the watchdog renews permits until Release. If their process dies, they
+//     are free when the lease ends. Java's acquire without a lease takes a permit for ever.
+//   - There is no fairness between clients. Within a client a small request waits
+//     behind a large one.
+//   - Go ends a lease by the server's clock, Java by each client's. A Java client whose
+//     clock is ahead takes permits away early.
+//   - An acquire takes all of its permits or none, at most 5,000.
+//   - If the semaphore's own key expires, as by Java's expire, all its permits are lost.
+//   - As and MaxHold are ErrInvalidOption: permits have no owner that could be shared.
 //
 // Courtesy does not apply to it.
 type PermitSemaphore struct{ object }
@@ -40,35 +39,56 @@ func (c *Client) NewPermitSemaphore(name string) *PermitSemaphore {
 	return &PermitSemaphore{object{*c.newLock(kind.Permits(1), name)}}
 }
 
-// mostPermits bounds one acquire: its script runs alone on the server.
-const mostPermits = 1 << 16
+// mostPermits bounds one acquire: while one of its scripts or renewals runs, for some 3 µs
+// a permit, the server runs nothing else.
+const mostPermits = 5_000
 
 // Name is the name that was given to NewPermitSemaphore.
 func (s *PermitSemaphore) Name() string { return s.lock.Name() }
 
-// Acquire waits until it has taken n permits or ctx ends. With Wait it waits at most
-// that long, and then fails as TryAcquireFor does. After an error this call holds
-// nothing. n below 1 or above 65,536 is ErrInvalidOption. Its other errors are
-// [Lock.Lock]'s. It is Redisson's acquire.
+// Acquire waits until it has taken n permits, 1 to 5,000, or ctx ends. With Wait it waits
+// at most that long. After an error this call holds nothing: permits that are granted too
+// late are given back. It is Redisson's acquire.
+//
+//   - ctx's error: ctx ended. It is joined with the server's last error, if there was one.
+//   - ErrNoPermits: the Wait is over, and too few permits are free.
+//   - ErrClosed: the client was closed.
+//   - ErrUncertain: the server did not answer for a command timeout. What the attempt may
+//     have taken is given back in the background.
+//   - ErrUnavailable: nothing was sent, or no server ran it for a command timeout.
+//   - ErrLeaseLost: the answer came after the lease was over. The permits are given back.
+//   - ErrRefused: the server's error, such as a key of another type.
+//   - ErrUnreplicated: for a command timeout no replica acknowledged it.
+//   - ErrInvalidOption, ErrInvalidName: nothing was sent. As, MaxHold and AtLeast can't be
+//     used.
+//
+// If no permits were set yet, it waits until some are. The text of its error says so.
 func (s *PermitSemaphore) Acquire(ctx context.Context, n int, opts ...AcquireOption) (*Permits, error) {
 	return s.acquire(ctx, n, -1, opts)
 }
 
 // TryAcquire makes one attempt and does not wait: the error is ErrNoPermits if fewer
-// than n permits are free. Its other errors are Acquire's. Wait is ErrInvalidOption. It is
-// Redisson's tryAcquire.
+// than n permits are free. Wait is ErrInvalidOption. Its other errors are Acquire's:
+// ctx's, ErrClosed, ErrUncertain, ErrUnavailable, ErrLeaseLost,
+// ErrRefused, ErrUnreplicated and ErrInvalidName. It is Redisson's tryAcquire.
 func (s *PermitSemaphore) TryAcquire(ctx context.Context, n int, opts ...AcquireOption) (*Permits, error) {
 	return s.acquire(ctx, n, 0, opts)
 }
 
 // TryAcquireFor waits at most for wait, or until ctx ends. ErrNoPermits: the wait is
-// over, and the last answer was that too few are free. Everything else is as
-// [Lock.TryLockFor] has it. It is Redisson's tryAcquire(waitTime, unit).
+// over, and the last answer was that too few are free. If the server never answered, it
+// is ErrUncertain if an attempt was sent, else ErrUnavailable. Its other errors are
+// Acquire's: ctx's, ErrClosed, ErrLeaseLost, ErrRefused, ErrUnreplicated, ErrInvalidOption
+// and ErrInvalidName. It is Redisson's tryAcquire(waitTime, unit).
 func (s *PermitSemaphore) TryAcquireFor(ctx context.Context, n int, wait time.Duration, opts ...AcquireOption) (*Permits, error) {
 	return s.acquire(ctx, n, max(wait, 0), opts)
 }
 
-// Do runs fn while it holds n permits, as [Lock.Do] runs it while it holds the lock.
+// Do runs fn while it holds n permits, as [Lock.Do] runs it while it holds the lock. The
+// error joins fn's, ErrLeaseLost if permits were lost before fn returned, and the release's:
+// ErrUncertain, ErrUnavailable, ErrRefused, ErrUnreplicated or ErrClosed. If the acquire
+// failed, fn did not run, and the error is Acquire's: ErrNoPermits, ctx's, one of those,
+// ErrInvalidOption or ErrInvalidName.
 func (s *PermitSemaphore) Do(ctx context.Context, n int, fn func(ctx context.Context) error, opts ...AcquireOption) error {
 	l, opts, err := s.taking(n, opts)
 	if err != nil {
@@ -89,10 +109,9 @@ func (s *PermitSemaphore) acquire(ctx context.Context, n int, wait time.Duration
 	return &Permits{h: h, n: n}, nil
 }
 
-// taking is the semaphore as what takes n permits, and the options that are checked
-// for them.
+// taking returns a lock that takes n permits, and opts with a check for them.
 func (s *PermitSemaphore) taking(n int, opts []AcquireOption) (*Lock, []AcquireOption, error) {
-	if err := s.checkNumber("acquire", n, mostPermits); err != nil {
+	if err := s.checkNumber("acquire", n, 1, mostPermits); err != nil {
 		return nil, nil, err
 	}
 	l := &s.lock
@@ -107,23 +126,28 @@ func (s *PermitSemaphore) taking(n int, opts []AcquireOption) (*Lock, []AcquireO
 	}), nil
 }
 
-// ReleaseIDs gives up permits by their ids, whoever took them: those of another process,
-// or of Java. It gives up all of them or, if one is not taken any more, none; a single one
-// whose lease is over comes back all the same. It is sent as Unlock is, and a lost reply
-// is found out. It is Redisson's release and tryRelease.
+// ReleaseIDs releases permits by their ids, such as those of another process or of Java. It
+// releases all of them or, if one is no longer taken, none. A single permit whose lease is
+// over is released all the same. It is sent and blocks as [Semaphore.Release]. It is
+// Redisson's release and tryRelease.
 //
-//   - ErrNotHeld: one of them is not taken any more.
-//   - ErrInvalidOption: no id, one that is not 32 hex digits or is given twice, or one of
-//     a [Permits] of this client: release that.
-//   - ErrUncertain, ErrClosed, ErrUnavailable, ErrRefused, ErrUnreplicated: see
-//     [PermitSemaphore.SetPermits].
+//   - ErrNotHeld: one of them is no longer taken.
+//   - ErrInvalidOption: there is no id, one is not 32 hex digits or is given twice, or one
+//     belongs to a [Permits] of this client: release that.
+//   - ErrUncertain: no answer came in time, or the server met an error on the way. It may
+//     have run, or may yet run.
+//   - ErrUnavailable: no server has run it so far. It may yet run.
+//   - ErrRefused: the server's error, such as a key of another type. If the text begins
+//     with "done", the permits are back, but no waiter could be woken.
+//   - ErrUnreplicated: it ran, but no replica confirmed it.
+//   - ErrClosed: the client is closed.
 func (s *PermitSemaphore) ReleaseIDs(ctx context.Context, ids ...string) error {
 	const doing = "release permits of"
 	raw, err := s.rawIDs(ids)
 	if err != nil {
 		return s.failed(doing, err)
 	}
-	done, err := s.change(ctx, doing, func(w *kind.Want) kind.Call { return kind.ReleasePermits(w, raw) })
+	done, err := s.change(ctx, doing, true, func(w *kind.Want) kind.Call { return kind.ReleasePermits(w, raw) })
 	if err == nil && !done {
 		err = s.failed(doing, fmt.Errorf("%w: a permit with one of these ids", ErrNotHeld))
 	}
@@ -165,7 +189,9 @@ func (s *PermitSemaphore) rawIDs(ids []string) ([]string, error) {
 }
 
 // SetLease gives the permit with this id a lease of d from now, longer or shorter than
-// the present one. d is at least 1 ms. Errors are as ReleaseIDs' and Extend's. It is
+// the present one. d is at least 1 ms. It blocks as SetPermits. ErrNotHeld: it is not taken.
+// Its other errors are SetPermits': ctx's, ErrUncertain, ErrUnavailable, ErrRefused, ErrUnreplicated,
+// ErrClosed, ErrInvalidOption and ErrInvalidName. It is
 // Redisson's updateLeaseTime.
 func (s *PermitSemaphore) SetLease(ctx context.Context, id string, d time.Duration) error {
 	raw, err := s.rawIDs([]string{id})
@@ -174,15 +200,16 @@ func (s *PermitSemaphore) SetLease(ctx context.Context, id string, d time.Durati
 	}
 	var reply any
 	if err == nil {
-		reply, err = s.send(ctx, func(w *kind.Want) kind.Call { return kind.LeasePermit(w, raw[0], d.Milliseconds()) })
+		reply, err = s.send(ctx, false, func(w *kind.Want) kind.Call { return kind.LeasePermit(w, raw[0], d.Milliseconds()) })
 	}
 	_, err = decoded(&s.object, "extend a permit of", reply, err, leaseLeft)
 	return err
 }
 
-// LeaseOf returns how long the permit with this id is taken for without another renewal,
-// or NoExpiry. ErrNotHeld: it is not taken. It blocks like [Lock.IsLocked]. It is
-// Redisson's getLeaseTime.
+// LeaseOf returns for how long the permit with this id stays taken without another renewal,
+// or NoExpiry. ErrNotHeld: it is not taken. It blocks for at most a command timeout. Its
+// other errors are ctx's, ErrUnavailable, ErrRefused, ErrClosed, ErrInvalidOption and
+// ErrInvalidName. It is Redisson's getLeaseTime.
 func (s *PermitSemaphore) LeaseOf(ctx context.Context, id string) (time.Duration, error) {
 	const doing = "ask about a permit of"
 	raw, err := rawID(id)
@@ -201,44 +228,60 @@ func leaseLeft(reply any) (time.Duration, error) {
 	return left, err
 }
 
-// TrySetPermits sets the number of permits, at least 0, if none was set before, and
-// reports whether it did. Errors are SetPermits's. It is Redisson's trySetPermits.
-func (s *PermitSemaphore) TrySetPermits(ctx context.Context, n int) (bool, error) {
-	return s.set(ctx, luasrc.FirstPermits, n)
+// TrySetPermits sets the number of permits, at least 0 and at most 2,147,483,647, Java's
+// int, if none was set before, and reports whether it did. With [Expire] the semaphore and
+// all its permits are deleted after that time; a later Release makes a new one, which never
+// expires. It is sent and blocks as SetPermits, and has its errors: ctx's, ErrUncertain, ErrUnavailable, ErrRefused, ErrUnreplicated,
+// ErrClosed, ErrInvalidOption and ErrInvalidName. It is
+// Redisson's trySetPermits, and with Expire also its expire.
+func (s *PermitSemaphore) TrySetPermits(ctx context.Context, n int, opts ...PermitsOption) (bool, error) {
+	ttl, err := expiry(opts)
+	if err != nil {
+		return false, s.failed("set the permits of", err)
+	}
+	return s.set(ctx, luasrc.FirstPermits, n, ttl)
 }
 
-// SetPermits sets the number of all permits, the taken ones included, to n, at least 0.
+// SetPermits sets the number of all permits, the taken ones included, to n, as TrySetPermits.
 // If more are taken, the number of free ones is below 0 until enough have come back.
 //
-// It is sent again after a lost reply, and counts once. While ctx lasts it blocks for at
-// most four command timeouts and a second. When ctx is over, it is taken back if it was
-// not sent, with ctx's error; else it blocks for at most one more command timeout. It is
-// Redisson's setPermits.
+// If the reply is lost, it is sent again and counts once. While ctx lasts it blocks for at
+// most four command timeouts and a second. If ctx ends before it was sent, it returns ctx's
+// error and changes nothing; if later, it blocks for at most one more command timeout. It
+// is Redisson's setPermits.
 //
-//   - ErrUncertain: no answer came in time. It may have run, or may yet run.
+//   - ErrUncertain: no answer came in time, or the server met an error on the way. It may
+//     have run, or may yet run.
 //   - ErrUnavailable: no server ran it for a command timeout.
-//   - ErrRefused: the server's error, such as a key of another type.
+//   - ErrRefused: the server's error, such as a key of another type. If the text begins
+//     with "done", the number is set, but no waiter could be woken.
 //   - ErrUnreplicated: it ran, but no replica confirmed it.
 //   - ErrClosed: the client is closed.
 //   - ErrInvalidOption, ErrInvalidName: nothing was sent.
 func (s *PermitSemaphore) SetPermits(ctx context.Context, n int) error {
-	_, err := s.set(ctx, luasrc.TotalPermits, n)
+	_, err := s.set(ctx, luasrc.TotalPermits, n, 0)
 	return err
 }
 
-// AddPermits adds n permits or, if n is below 0, takes as many away for good: the number
-// of free ones may be below 0 then. Errors are SetPermits's. It is Redisson's addPermits.
+// AddPermits adds n permits, at most Java's int. If n is below 0, it removes permits for
+// good, and the number of free ones may fall below 0. It is sent and blocks as SetPermits,
+// and has its errors: ctx's, ErrUncertain, ErrUnavailable, ErrRefused, ErrUnreplicated,
+// ErrClosed, ErrInvalidOption and ErrInvalidName. It is Redisson's addPermits.
 func (s *PermitSemaphore) AddPermits(ctx context.Context, n int) error {
-	_, err := s.set(ctx, luasrc.MorePermits, n)
+	_, err := s.set(ctx, luasrc.MorePermits, n, 0)
 	return err
 }
 
-func (s *PermitSemaphore) set(ctx context.Context, how string, n int) (bool, error) {
+func (s *PermitSemaphore) set(ctx context.Context, how string, n int, ttl time.Duration) (bool, error) {
 	const doing = "set the permits of"
-	if n < 0 && how != luasrc.MorePermits {
-		return false, s.failed(doing, fmt.Errorf("%w: %d permits; at least 0", ErrInvalidOption, n))
+	least := 0
+	if how == luasrc.MorePermits {
+		least = -math.MaxInt32
 	}
-	return s.change(ctx, doing, func(w *kind.Want) kind.Call { return kind.SetPermits(w, how, n) })
+	if err := s.checkNumber(doing, n, least, math.MaxInt32); err != nil {
+		return false, err
+	}
+	return s.change(ctx, doing, false, func(w *kind.Want) kind.Call { return kind.SetPermits(w, how, n, ttl) })
 }
 
 // count counts the permits that are free and taken.
@@ -251,40 +294,50 @@ func (s *PermitSemaphore) count(ctx context.Context) (free, taken int, err error
 	return int(f), int(t), s.failed("ask about", err)
 }
 
-// Available returns how many permits are free; below 0, so many more are taken than
-// there are. Those whose lease is over count as free. It blocks like [Lock.IsLocked]. It
-// is Redisson's availablePermits.
+// Available returns how many permits are free, those whose lease is over included. A number
+// below 0 says how many more are taken than there are. It blocks for at most a command
+// timeout. Its errors are ctx's, ErrUnavailable, ErrRefused, ErrClosed, ErrInvalidOption
+// and ErrInvalidName. It is Redisson's availablePermits.
 func (s *PermitSemaphore) Available(ctx context.Context) (int, error) {
 	free, _, err := s.count(ctx)
 	return free, err
 }
 
-// Acquired returns how many permits are taken, by anybody. It blocks like
-// [Lock.IsLocked]. It is Redisson's acquiredPermits.
+// Acquired returns how many permits all clients have taken. It blocks as Available, with
+// its errors: ctx's, ErrUnavailable, ErrRefused, ErrClosed, ErrInvalidOption and
+// ErrInvalidName. It is Redisson's acquiredPermits.
 func (s *PermitSemaphore) Acquired(ctx context.Context) (int, error) {
 	_, taken, err := s.count(ctx)
 	return taken, err
 }
 
-// Total returns how many permits there are, free or taken. It blocks like
-// [Lock.IsLocked]. It is Redisson's getPermits.
+// Total returns how many permits there are, free or taken. It blocks as Available, with
+// its errors: ctx's, ErrUnavailable, ErrRefused, ErrClosed, ErrInvalidOption and
+// ErrInvalidName. It is Redisson's getPermits.
 func (s *PermitSemaphore) Total(ctx context.Context) (int, error) {
 	free, taken, err := s.count(ctx)
 	return free + taken, err
 }
 
-// Delete deletes the semaphore with all its permits, and reports whether there was one,
-// or a Permits of this client. Each of those ends with ErrLeaseLost before. Holders
-// elsewhere learn of it as of a ForceUnlock, and who waits is told nothing, as in
-// Redisson's delete. Errors are [Lock.ForceUnlock]'s.
+// Delete deletes the semaphore with all its permits. It reports whether it took something
+// away: the semaphore, or Permits of this client, which end with ErrLeaseLost before the
+// command is sent. Holders in other clients notice the loss as any other, see the package
+// comment. Waiters are not woken, as in Redisson's delete. It blocks until the server answers
+// or a command timeout has passed.
+//
+//   - ErrUncertain: the command was sent and not answered. It is not sent again.
+//   - ErrUnavailable: it could not be sent. Permits that were ended stay ended.
+//   - ErrRefused: the server's error, such as a key of another type.
+//   - ErrClosed: the client is closed.
+//   - ErrInvalidName: nothing was sent.
 func (s *PermitSemaphore) Delete(ctx context.Context) (bool, error) {
 	return s.lock.force(ctx, "delete")
 }
 
-// Permits are what one acquire of a [PermitSemaphore] has taken. They end together:
-// when they are released, when their lease is lost, also if only one of them was given up
-// by its id, or when their client is closed. All methods are safe for concurrent use, and
-// are as those of a [Hold]. The zero Permits are over.
+// Permits are what one acquire of a [PermitSemaphore] has taken. They end together: when
+// they are released, when their lease is lost, when one of them is released by its id, or
+// when their client is closed. All methods are safe for concurrent use, and work as those
+// of a [Hold]. The zero Permits are over.
 type Permits struct {
 	h *Hold
 	n int
@@ -298,8 +351,8 @@ func (p *Permits) hold() *Hold {
 	return p.h
 }
 
-// IDs are their ids, as Java shows them: 32 hex digits each. With them another process
-// can give them up.
+// IDs are their ids, as Java shows them: 32 hex digits each. Another process can release
+// them by these.
 func (p *Permits) IDs() []string {
 	if p.h == nil {
 		return nil
@@ -314,12 +367,30 @@ func (p *Permits) IDs() []string {
 // Name is the semaphore's name, as it was given to NewPermitSemaphore.
 func (p *Permits) Name() string { return p.hold().Name() }
 
-// Release gives them back, as [Hold.Unlock] releases a lock. ErrNotHeld: some of them
-// had been given up by their ids, or their time was over; the others are back.
+// Release gives them back. It is sent and blocks as [Hold.Unlock].
+//
+//   - ErrLeaseLost, which is ErrNotHeld too: some of them had been released by their ids,
+//     or their lease was over. The others are back.
+//   - ErrReleased: an earlier Release came first; nothing was changed.
+//   - ErrUncertain: no answer came in time. It may have run, and is repeated while the
+//     lease lasts.
+//   - ErrUnavailable: no server has run it so far. Their lease ends, or they are released
+//     later.
+//   - ErrRefused: the server's error.
+//   - ErrUnreplicated: they are back, but no replica confirmed it.
+//   - ErrClosed: the client is closed; their lease ends.
+//   - ErrInvalidOption: the zero Permits.
 func (p *Permits) Release(ctx context.Context) error { return p.hold().Unlock(ctx) }
 
-// Extend gives permits that were taken with Lease a new one of d from now, as
-// [Hold.Extend] does.
+// Extend gives permits that were taken with Lease a new one of d, at least 1 ms, from
+// now. It blocks until the server answers, ctx ends or a command timeout has passed.
+//
+//   - ErrLeaseLost, which is ErrNotHeld too: they are over.
+//   - ErrUncertain: there was no answer. Only the shorter lease is trusted.
+//   - ErrUnavailable, ErrRefused, or ctx's error alone: nothing was changed.
+//   - ErrUnreplicated: the new lease counts only while the shorter of both lasts.
+//   - ErrReleased, ErrClosed: they were released, or the client is closed.
+//   - ErrInvalidOption: they were taken without Lease, or d is below 1 ms.
 func (p *Permits) Extend(ctx context.Context, d time.Duration) error { return p.hold().Extend(ctx, d) }
 
 // Done is closed when they are over, as [Hold.Done].
@@ -328,7 +399,7 @@ func (p *Permits) Done() <-chan struct{} { return p.hold().Done() }
 // Err is nil while they are held, as [Hold.Err].
 func (p *Permits) Err() error { return p.hold().Err() }
 
-// ValidUntil is until when they are certainly held without another renewal, as
+// ValidUntil is the time until which they are certainly held without another renewal, as
 // [Hold.ValidUntil].
 func (p *Permits) ValidUntil() time.Time { return p.hold().ValidUntil() }
 

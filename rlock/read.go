@@ -16,7 +16,7 @@ func (l *Lock) ask(ctx context.Context, q kind.Question, o lockstate.Owner) (kin
 		return kind.Answer{}, err
 	}
 	answer, err := l.l.Ask(ctx, q, o)
-	return answer, wrap("ask about", l.Name(), err)
+	return answer, wrap("ask about", l.Name(), l.named(ctx, err))
 }
 
 // askOf is ask about an owner.
@@ -28,25 +28,27 @@ func (l *Lock) askOf(ctx context.Context, q kind.Question, o Owner) (kind.Answer
 }
 
 // IsLocked reports whether anybody holds the lock, Java included. It blocks
-// until the server answers, ctx ends or a command timeout has passed. Errors of
-// reads: ctx's, ErrUnavailable, ErrRefused and ErrClosed. It is Redisson's
-// isLocked.
+// until the server answers, ctx ends or a command timeout has passed. Its
+// errors are ctx's, ErrUnavailable, ErrRefused, ErrClosed, ErrInvalidOption (a
+// zero Lock) and ErrInvalidName. It is Redisson's isLocked.
 func (l *Lock) IsLocked(ctx context.Context) (bool, error) {
 	answer, err := l.ask(ctx, kind.Locked, lockstate.Owner{})
 	return answer.Yes, err
 }
 
 // IsHeldBy reports whether owner holds the lock, as the server sees it. It
-// blocks like IsLocked. ErrInvalidOption: the zero Owner. It is Redisson's
-// isHeldByThread.
+// blocks like IsLocked. ErrInvalidOption: the zero Owner. Its other errors are
+// ctx's, ErrUnavailable, ErrRefused, ErrClosed and ErrInvalidName. It is
+// Redisson's isHeldByThread.
 func (l *Lock) IsHeldBy(ctx context.Context, owner Owner) (bool, error) {
 	answer, err := l.askOf(ctx, kind.HeldBy, owner)
 	return answer.Yes, err
 }
 
 // HoldCount returns how many times owner holds the lock, 0 if it does not. It
-// blocks like IsLocked. ErrInvalidOption: the zero Owner. It is Redisson's
-// getHoldCount.
+// blocks like IsLocked. ErrInvalidOption: the zero Owner. Its other errors are
+// ctx's, ErrUnavailable, ErrRefused, ErrClosed and ErrInvalidName. It is
+// Redisson's getHoldCount.
 func (l *Lock) HoldCount(ctx context.Context, owner Owner) (int, error) {
 	answer, err := l.askOf(ctx, kind.HoldCount, owner)
 	return int(answer.N), err
@@ -57,7 +59,9 @@ const NoExpiry = codec.NoTTL
 
 // RemainTTL returns how long the key will live without a renewal, in whole
 // milliseconds, or NoExpiry. ErrNotLocked: nobody holds the lock. It blocks
-// like IsLocked. It is Redisson's remainTimeToLive.
+// like IsLocked. Its other errors are ctx's, ErrUnavailable, ErrRefused,
+// ErrClosed, ErrInvalidOption and ErrInvalidName. It is Redisson's
+// remainTimeToLive.
 func (l *Lock) RemainTTL(ctx context.Context) (time.Duration, error) {
 	answer, err := l.ask(ctx, kind.RemainTTL, lockstate.Owner{})
 	if err == nil && !answer.Yes {

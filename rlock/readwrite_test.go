@@ -11,6 +11,7 @@ import (
 
 	"github.com/gomodule/redigo/redis"
 
+	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/internal/monitor"
 	"github.com/rlock-go/redisson/internal/redistest"
 )
@@ -151,8 +152,9 @@ func TestReadWriteForceUnlock(t *testing.T) {
 	}
 	ended := func(h *Hold, knows bool) {
 		t.Helper()
-		if err := h.Unlock(t.Context()); errors.Is(err, ErrLeaseLost) != knows || !errors.Is(err, ErrNotHeld) {
-			t.Errorf("%v", err)
+		known, err := errors.Is(h.Err(), ErrLeaseLost), h.Unlock(t.Context())
+		if known != knows || !errors.Is(err, ErrLeaseLost) || !errors.Is(err, ErrNotHeld) {
+			t.Errorf("known before %v; %v", known, err)
 		}
 	}
 	forced(read, false)
@@ -246,4 +248,34 @@ func TestReadGrantEndsWhatThisClientWrites(t *testing.T) {
 		t.Errorf("it writes beside a reader: %v", err)
 	}
 	unlock(t, r)
+}
+
+// both are the two locks of a name.
+func both(c *Client, name string) (read, write *Lock) {
+	rw := c.NewReadWriteLock(name)
+	return rw.ReadLock(), rw.WriteLock()
+}
+
+// nothingLeft checks that the server has no key but latches, which are deleted behind their callers' backs.
+func nothingLeft(t *testing.T, s *redistest.Server) {
+	t.Helper()
+	conn := s.Dial(t)
+	becomes(t, "an empty server", func() bool { n, err := redis.Int(conn.Do("DBSIZE")); return n == 0 && err == nil })
+}
+
+// inBackground acquires in the background, and gives the hold.
+func inBackground(t *testing.T, l *Lock, opts ...AcquireOption) <-chan *Hold {
+	got := make(chan *Hold, 1)
+	go func() { got <- lockOf(t, l, opts...) }()
+	return got
+}
+
+// rwListening waits until so many clients listen for the name's release.
+func rwListening(t *testing.T, s *redistest.Server, name string, n int) {
+	t.Helper()
+	conn, channel := s.Dial(t), codec.ReadWriteChannel(name)
+	becomes(t, "clients that listen", func() bool {
+		counts, err := redis.IntMap(conn.Do("PUBSUB", "NUMSUB", channel))
+		return err == nil && counts[channel] == n
+	})
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/rlock-go/redisson/internal/luasrc"
 	"github.com/rlock-go/redisson/internal/monitor"
 	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/stalls"
 )
 
 // A writer that reads lets other readers in when it stops writing, at once.
@@ -23,15 +24,17 @@ func TestDowngradeLetsAllReadersIn(t *testing.T) {
 		l, _ := both([]*Client{a, b}[i%2], "doc")
 		waiting = append(waiting, inBackground(t, l))
 	}
-	rwListening(t, s, "doc", 2)
-	time.Sleep(50 * time.Millisecond)
+	for _, c := range []*Client{a, b} {
+		l, _ := both(c, "doc")
+		awaitWaiting(t, l, 3)
+	}
 	began := time.Now()
 	unlock(t, w)
 	holds := []*Hold{r}
 	for _, got := range waiting {
 		holds = append(holds, <-got)
 	}
-	if took := time.Since(began); took > soon {
+	if took := time.Since(began); took > soon+stalls.Since(began) {
 		t.Errorf("the readers came in after %v", took)
 	}
 	for _, h := range holds {
@@ -50,6 +53,33 @@ func TestDowngradeLetsAllReadersIn(t *testing.T) {
 	}
 	unlock(t, <-next)
 	nothingLeft(t, s)
+}
+
+// The writer was told of the longer lease. Its release puts the end of the lock forward to the other reader's, of which nobody
+// tells.
+func TestWriterEntersWhenTheLastReadersLeaseEnds(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	a, b, c := open(t, s), open(t, s), open(t, s)
+	readA, _ := both(a, "doc")
+	readB, _ := both(b, "doc")
+	_, write := both(c, "doc")
+	long, short := lockOf(t, readA, Lease(20*time.Second)), lockOf(t, readB, Lease(1500*time.Millisecond))
+	ends := time.Now().Add(1500 * time.Millisecond)
+	entered := inBackground(t, write)
+	rwListening(t, s, "doc", 1)
+	for write.l.Snapshot().InFlight {
+		time.Sleep(time.Millisecond)
+	}
+	unlock(t, long)
+	h := <-entered
+	if late := time.Since(ends); late > 2*time.Second {
+		t.Errorf("the writer entered %v after the last reader's lease", late)
+	}
+	unlock(t, h)
+	if err := short.Err(); err == nil {
+		t.Error("the reader holds on")
+	}
 }
 
 func TestWritersEnterOneByOne(t *testing.T) {
@@ -75,7 +105,7 @@ func TestWritersEnterOneByOne(t *testing.T) {
 		}
 		unlock(t, h)
 	}
-	if took := time.Since(began); took > soon {
+	if took := time.Since(began); took > soon+stalls.Since(began) {
 		t.Errorf("six writers took %v", took)
 	}
 	nothingLeft(t, s)
@@ -117,8 +147,7 @@ func TestReadersOfAClientTryTogether(t *testing.T) {
 	for range 50 {
 		waiting = append(waiting, inBackground(t, read))
 	}
-	rwListening(t, s, "doc", 1)
-	time.Sleep(100 * time.Millisecond)
+	awaitWaiting(t, read, 50)
 	tap := monitor.Tap(t, s.URL())
 	unlock(t, w)
 	for _, got := range waiting {

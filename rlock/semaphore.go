@@ -9,7 +9,6 @@ import (
 
 	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/internal/kind"
-	"github.com/rlock-go/redisson/internal/lockstate"
 	"github.com/rlock-go/redisson/internal/luasrc"
 )
 
@@ -18,14 +17,14 @@ import (
 // The calls of a zero Semaphore return ErrInvalidOption.
 //
 //   - There are no permits until TrySetPermits or AddPermits has set some.
-//   - Permits have no lease. Those of a process that dies are lost until somebody
-//     releases or adds as many: a [PermitSemaphore] gets them back by itself.
-//   - Whoever releases adds permits, also without an acquire.
-//   - Who comes first is not served first. Within a client there is one queue, in which
-//     one who wants fewer permits is tried behind one who wants more.
-//   - A call takes and gives at least 1 and at most 2,147,483,647 permits, Java's int.
+//   - Permits have no lease. If a process dies, its permits are lost until somebody
+//     releases or adds as many. A [PermitSemaphore] gets them back by itself.
+//   - A release adds permits, also without an acquire.
+//   - There is no fairness between clients. Within a client a small request waits
+//     behind a large one.
+//   - A call takes or gives at least 1 and at most 2,147,483,647 permits, Java's int.
 //
-// Shutdown does not wait for releases, and courtesy does not apply to it.
+// Shutdown does not wait for permits to be released. Courtesy does not apply to them.
 type Semaphore struct{ object }
 
 // NewSemaphore returns a handle for the semaphore with this name, Redisson's
@@ -37,53 +36,86 @@ func (c *Client) NewSemaphore(name string) *Semaphore {
 // Name is the name that was given to NewSemaphore.
 func (s *Semaphore) Name() string { return s.lock.Name() }
 
-// Acquire waits until it has taken n permits or ctx ends. After an error this call has
-// taken nothing: permits that come at the last moment are given back, and so are those of
-// a reply that was lost. Its errors are [Lock.Lock]'s. It is Redisson's acquire(permits).
-func (s *Semaphore) Acquire(ctx context.Context, n int) error {
-	return s.acquire(ctx, n, lockstate.Terms{})
+// Acquire waits until it has taken n permits or ctx ends; with Wait at most that long.
+// After an error this call has taken nothing: permits that are granted too late, or by a
+// lost reply, are given back. It is Redisson's acquire(permits).
+//
+//   - ctx's error: ctx ended. It is joined with the server's last error, if there was one.
+//   - ErrNoPermits: the Wait is over, and too few permits are free.
+//   - ErrClosed: the client was closed.
+//   - ErrUncertain: the server did not answer for a command timeout. What the attempt may
+//     have taken is given back in the background.
+//   - ErrUnavailable: nothing was sent, or no server ran it for a command timeout.
+//   - ErrRefused: the server's error, such as a key of another type.
+//   - ErrUnreplicated: for a command timeout no replica acknowledged it.
+//   - ErrInvalidOption, ErrInvalidName: nothing was sent. Wait is the only option that can
+//     be used.
+//
+// If no permits were set yet, it waits until some are. The text of its error says so.
+func (s *Semaphore) Acquire(ctx context.Context, n int, opts ...AcquireOption) error {
+	return s.acquire(ctx, n, -1, opts)
 }
 
 // TryAcquire makes one attempt and does not wait: the error is ErrNoPermits if fewer
-// than n permits are free. Its other errors are Acquire's. It is Redisson's
-// tryAcquire(permits).
-func (s *Semaphore) TryAcquire(ctx context.Context, n int) error { return s.TryAcquireFor(ctx, n, 0) }
+// than n permits are free. Its other errors are Acquire's: ctx's, ErrClosed, ErrUncertain, ErrUnavailable, ErrRefused,
+// ErrUnreplicated, ErrInvalidOption and ErrInvalidName. It is Redisson's tryAcquire(permits).
+func (s *Semaphore) TryAcquire(ctx context.Context, n int) error { return s.acquire(ctx, n, 0, nil) }
 
 // TryAcquireFor waits at most for wait, or until ctx ends. ErrNoPermits: the wait is
-// over, and the last answer was that too few are free. Everything else is as
-// [Lock.TryLockFor] has it. It is Redisson's tryAcquire(permits, waitTime, unit).
+// over, and the last answer was that too few are free. If the server never answered, it
+// is ErrUncertain if an attempt was sent, else ErrUnavailable. Its other errors are
+// Acquire's: ctx's, ErrClosed, ErrRefused, ErrUnreplicated, ErrInvalidOption and
+// ErrInvalidName. It is Redisson's tryAcquire(permits, waitTime, unit).
 func (s *Semaphore) TryAcquireFor(ctx context.Context, n int, wait time.Duration) error {
-	return s.acquire(ctx, n, lockstate.Terms{Wait: max(wait, 0), HasWait: true})
+	return s.acquire(ctx, n, max(wait, 0), nil)
 }
 
-func (s *Semaphore) acquire(ctx context.Context, n int, t lockstate.Terms) error {
-	if err := s.checkNumber("acquire", n, math.MaxInt32); err != nil {
+// acquire makes one attempt if wait is 0. If wait is below 0, ctx or the Wait option ends it.
+func (s *Semaphore) acquire(ctx context.Context, n int, wait time.Duration, opts []AcquireOption) error {
+	if err := s.checkNumber("acquire", n, 1, math.MaxInt32); err != nil {
 		return err
+	}
+	var t terms
+	err := setTerms(&t, wait, opts)
+	if err == nil && t != (terms{Wait: t.Wait, HasWait: t.HasWait}) {
+		err = fmt.Errorf("%w: nobody owns these permits, so only Wait is for them", ErrInvalidOption)
+	}
+	if err != nil {
+		return s.failed("acquire", err)
 	}
 	t.Size = n
 	return s.pass(ctx, "acquire", kind.Semaphore(n), t)
 }
 
-// Do runs fn with n permits, which it acquires as Acquire does, and releases when fn
-// returns, panics or calls runtime.Goexit. fn's context is ctx: permits don't get lost while their
-// holder lives. The error joins fn's and the release's. If the acquire failed, fn did
-// not run, and the error is the acquire's.
-func (s *Semaphore) Do(ctx context.Context, n int, fn func(ctx context.Context) error) (err error) {
-	if err := s.Acquire(ctx, n); err != nil {
+// Do acquires n permits as Acquire does, runs fn, and releases them when fn returns, panics
+// or calls runtime.Goexit. fn's context is ctx, because a living process does not lose its
+// permits. With Wait it waits for the permits at most that long. The error joins fn's and
+// the release's: ErrUncertain, ErrUnavailable, ErrRefused, ErrUnreplicated or ErrClosed. If
+// the acquire failed, fn did not run, and the error is Acquire's: ErrNoPermits, ctx's, one
+// of those, ErrInvalidOption or ErrInvalidName.
+func (s *Semaphore) Do(ctx context.Context, n int, fn func(ctx context.Context) error, opts ...AcquireOption) (err error) {
+	if err := s.Acquire(ctx, n, opts...); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, s.Release(ctx, n)) }()
+	defer func() {
+		// A semaphore that expired or was deleted meanwhile is not made anew.
+		_, gerr := s.ReleaseIfExists(ctx, n)
+		err = errors.Join(err, gerr)
+	}()
 	return fn(ctx)
 }
 
-// Release gives n permits back, whoever took them, or adds them if nobody did. It is
-// sent even if ctx is over, and sent again after a lost reply, and counts once. It blocks
-// for at most four command timeouts and a second, and once ctx is over for at most one
-// more command timeout. It is Redisson's release(permits).
+// Release gives back n permits that any client has taken, or adds them if none has. It is
+// sent even if ctx is over. If the reply is lost, it is sent again and counts once. It
+// blocks for at most four command timeouts and a second; once ctx is over, for at most one
+// more command timeout. After that it goes on in the background for five minutes, while
+// the client is open. It is Redisson's release(permits).
 //
-//   - ErrUncertain: no answer came in time. It may have run, or may yet run.
-//   - ErrUnavailable: no server ran it for a command timeout.
-//   - ErrRefused: the server's error, such as a key of another type.
+//   - ErrUncertain: no answer came in time, or the server met an error on the way. It may
+//     have run, or may yet run.
+//   - ErrUnavailable: no server has run it so far. It may yet run.
+//   - ErrRefused: the server's error, such as a key of another type. If the text begins
+//     with "done", the permits are back, but no waiter could be woken.
 //   - ErrUnreplicated: it ran, but no replica confirmed it.
 //   - ErrClosed: the client is closed.
 //   - ErrInvalidOption, ErrInvalidName: nothing was sent.
@@ -92,80 +124,126 @@ func (s *Semaphore) Release(ctx context.Context, n int) error {
 	return err
 }
 
-// ReleaseIfExists is Release if the semaphore exists, and reports whether it did. Errors
-// are Release's. It is Redisson's releaseIfExists.
+// ReleaseIfExists is Release if the semaphore exists, and reports whether it did. Its
+// errors are Release's: ErrUncertain, ErrUnavailable, ErrRefused, ErrUnreplicated,
+// ErrClosed, ErrInvalidOption and ErrInvalidName. It is Redisson's releaseIfExists.
 func (s *Semaphore) ReleaseIfExists(ctx context.Context, n int) (bool, error) {
 	return s.give(ctx, luasrc.GiveExisting, n)
 }
 
 func (s *Semaphore) give(ctx context.Context, how string, n int) (bool, error) {
 	const doing = "release permits of"
-	if err := s.checkNumber(doing, n, math.MaxInt32); err != nil {
+	if err := s.checkNumber(doing, n, 1, math.MaxInt32); err != nil {
 		return false, err
 	}
-	reply, err := s.lock.l.Change(ctx, true, changing(how, n, 0))
-	return decoded(&s.object, doing, reply, err, codec.DecodeExists)
+	return s.change(ctx, doing, true, changing(how, n, 0))
 }
 
-func changing(how string, n int, ttl Expire) func(*kind.Want) kind.Call {
-	return func(w *kind.Want) kind.Call { return kind.ChangeSemaphore(w, how, n, time.Duration(ttl)) }
+func changing(how string, n int, ttl time.Duration) func(*kind.Want) kind.Call {
+	return func(w *kind.Want) kind.Call { return kind.ChangeSemaphore(w, how, n, ttl) }
 }
 
-// Expire is how long a semaphore exists that TrySetPermits sets. It is at least 1 ms;
-// fractions of a millisecond are dropped. Default is for ever.
-type Expire time.Duration
+// PermitsOption is a setting of one TrySetPermits. If one is given twice, the call returns
+// ErrInvalidOption and sends nothing.
+type PermitsOption func(*permitsTerms) error
 
-// TrySetPermits sets the number of permits, at least 0, if the semaphore does not exist,
-// and reports whether it did. With an [Expire] the semaphore is gone after that; a
-// Release then makes one that has no end. Its errors are AddPermits'. It is
-// Redisson's trySetPermits.
-func (s *Semaphore) TrySetPermits(ctx context.Context, n int, expire ...Expire) (bool, error) {
-	const doing = "set the permits of"
-	var ttl Expire
-	switch {
-	case len(expire) > 1:
-		return false, s.failed(doing, fmt.Errorf("%w: Expire given twice", ErrInvalidOption))
-	case len(expire) == 1:
-		if ttl = expire[0]; time.Duration(ttl) < time.Millisecond {
-			return false, s.failed(doing, fmt.Errorf("%w: Expire of %v; at least 1ms", ErrInvalidOption, time.Duration(ttl)))
+// permitsTerms are what one TrySetPermits asks for.
+type permitsTerms struct{ ttl time.Duration }
+
+// Expire makes the server delete the semaphore d after TrySetPermits has set it, so that
+// semaphores of short-lived things don't fill the server. d is at least 1 ms; fractions of
+// a millisecond are dropped. Default is to keep it until Delete. It is the ttl of Redisson's
+// trySetPermits.
+func Expire(d time.Duration) PermitsOption {
+	return func(t *permitsTerms) error {
+		if t.ttl > 0 {
+			return fmt.Errorf("%w: Expire given twice", ErrInvalidOption)
+		}
+		if d < time.Millisecond {
+			return fmt.Errorf("%w: Expire(%v); at least 1ms", ErrInvalidOption, d)
+		}
+		t.ttl = d
+		return nil
+	}
+}
+
+// expiry is how long a semaphore is to exist; 0: until it is deleted.
+func expiry(opts []PermitsOption) (time.Duration, error) {
+	var t permitsTerms
+	for _, o := range opts {
+		if o == nil {
+			return 0, fmt.Errorf("%w: a nil PermitsOption", ErrInvalidOption)
+		}
+		if err := o(&t); err != nil {
+			return 0, err
 		}
 	}
-	if n < 0 || n > math.MaxInt32 {
-		return false, s.failed(doing, fmt.Errorf("%w: %d permits; at least 0 and at most %d", ErrInvalidOption, n, math.MaxInt32))
-	}
-	return s.change(ctx, doing, changing(luasrc.SetFirst, n, ttl))
+	return t.ttl, nil
 }
 
-// AddPermits adds delta permits or, if it is below 0, takes as many away for good: the
-// number of free ones may be below 0 then. It ends what Expire has set. It is sent as
-// [PermitSemaphore.SetPermits] is, with its errors. It is Redisson's addPermits.
+// TrySetPermits sets the number of permits, at least 0, if the semaphore does not exist,
+// and reports whether it did. With [Expire] the semaphore is deleted after that time; a
+// later Release makes a new one, which never expires. It is sent and blocks as AddPermits,
+// and has its errors: ctx's, ErrUncertain, ErrUnavailable, ErrRefused, ErrUnreplicated,
+// ErrClosed, ErrInvalidOption and ErrInvalidName. It is Redisson's trySetPermits.
+func (s *Semaphore) TrySetPermits(ctx context.Context, n int, opts ...PermitsOption) (bool, error) {
+	const doing = "set the permits of"
+	ttl, err := expiry(opts)
+	if err != nil {
+		return false, s.failed(doing, err)
+	}
+	if err := s.checkNumber(doing, n, 0, math.MaxInt32); err != nil {
+		return false, err
+	}
+	return s.change(ctx, doing, false, changing(luasrc.SetFirst, n, ttl))
+}
+
+// AddPermits adds delta permits. If delta is below 0, it removes permits for good, and the
+// number of free ones may fall below 0. Afterwards the semaphore never expires.
+//
+// If the reply is lost, it is sent again and counts once. While ctx lasts it blocks for at
+// most four command timeouts and a second. If ctx ends before it was sent, it returns ctx's
+// error and changes nothing; if later, it blocks for at most one more command timeout. It
+// is Redisson's addPermits.
+//
+//   - ErrUncertain: no answer came in time. It may have run, or may yet run.
+//   - ErrUnavailable: no server ran it for a command timeout.
+//   - ErrRefused: the server's error, such as a key of another type.
+//   - ErrUnreplicated: it ran, but no replica confirmed it.
+//   - ErrClosed: the client is closed.
+//   - ErrInvalidOption, ErrInvalidName: nothing was sent.
 func (s *Semaphore) AddPermits(ctx context.Context, delta int) error {
 	const doing = "add permits to"
-	if delta < -math.MaxInt32 || delta > math.MaxInt32 {
-		return s.failed(doing, fmt.Errorf("%w: %d permits; at most %d", ErrInvalidOption, delta, math.MaxInt32))
+	if err := s.checkNumber(doing, delta, -math.MaxInt32, math.MaxInt32); err != nil {
+		return err
 	}
-	_, err := s.change(ctx, doing, changing(luasrc.AddMore, delta, 0))
+	_, err := s.change(ctx, doing, false, changing(luasrc.AddMore, delta, 0))
 	return err
 }
 
-// Available returns how many permits are free; below 0, so many are missing. It blocks
-// like [Lock.IsLocked]. It is Redisson's availablePermits.
+// Available returns how many permits are free. A number below 0 says how many are missing.
+// It blocks for at most a command timeout. Its errors are ctx's, ErrUnavailable,
+// ErrRefused, ErrClosed, ErrInvalidOption and ErrInvalidName. It is Redisson's
+// availablePermits.
 func (s *Semaphore) Available(ctx context.Context) (int, error) {
 	n, err := s.number(ctx)
 	return int(n), err
 }
 
-// Drain takes all free permits, and returns how many they were; below 0, so many were
-// missing, and none is now. It ends what Expire has set. Errors are AddPermits'. It is
-// Redisson's drainPermits.
+// Drain takes all free permits, and returns how many they were. A number below 0 says how
+// many were missing; it is 0 afterwards. Afterwards the semaphore never expires. It is
+// sent and blocks as AddPermits, and has its errors: ctx's, ErrUncertain, ErrUnavailable, ErrRefused, ErrUnreplicated,
+// ErrClosed, ErrInvalidOption and ErrInvalidName. It is Redisson's drainPermits.
 func (s *Semaphore) Drain(ctx context.Context) (int, error) {
-	reply, err := s.send(ctx, changing(luasrc.DrainAll, 0, 0))
+	reply, err := s.send(ctx, false, changing(luasrc.DrainAll, 0, 0))
 	n, err := decoded(&s.object, "drain", reply, err, codec.DecodeNumber)
 	return int(n), err
 }
 
-// Delete deletes the semaphore, and reports whether there was one. Who waits is told
-// nothing, as in Redisson's delete. Errors are AddPermits'.
+// Delete deletes the semaphore, and reports whether there was one. Waiters are not woken,
+// as in Redisson's delete. It is sent and blocks as AddPermits, and has its errors: ctx's,
+// ErrUncertain, ErrUnavailable, ErrRefused, ErrUnreplicated,
+// ErrClosed, ErrInvalidOption and ErrInvalidName.
 func (s *Semaphore) Delete(ctx context.Context) (bool, error) {
-	return s.change(ctx, "delete", changing(luasrc.DeleteAll, 0, 0))
+	return s.change(ctx, "delete", false, changing(luasrc.DeleteAll, 0, 0))
 }

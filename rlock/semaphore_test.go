@@ -139,21 +139,33 @@ func TestNumbersThatCannotBe(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
 	c := open(t, s)
-	sem, latch, ctx := c.NewSemaphore("rooms"), c.NewCountDownLatch("ready"), t.Context()
-	set := func(n int, e ...Expire) error { _, err := sem.TrySetPermits(ctx, n, e...); return err }
+	sem, permits, latch, ctx := c.NewSemaphore("rooms"), c.NewPermitSemaphore("seats"), c.NewCountDownLatch("ready"), t.Context()
+	set := func(n int, e ...PermitsOption) error { _, err := sem.TrySetPermits(ctx, n, e...); return err }
 	for what, err := range map[string]error{
-		"none":             sem.Acquire(ctx, 0),
-		"fewer":            sem.TryAcquire(ctx, -1),
-		"fewer in time":    sem.TryAcquireFor(ctx, -1, time.Second),
-		"none back":        sem.Release(ctx, 0),
-		"fewer back":       func() error { _, err := sem.ReleaseIfExists(ctx, -1); return err }(),
-		"more than an int": sem.Acquire(ctx, 1<<31),
-		"below none":       set(-1),
-		"no time":          set(1, 0),
-		"two times":        set(1, Expire(time.Hour), Expire(time.Hour)),
-		"too many more":    sem.AddPermits(ctx, 1<<31),
-		"no function":      sem.Do(ctx, 0, nil),
-		"no count":         func() error { _, err := latch.TrySetCount(ctx, 0); return err }(),
+		"none":                      sem.Acquire(ctx, 0),
+		"fewer":                     sem.TryAcquire(ctx, -1),
+		"fewer in time":             sem.TryAcquireFor(ctx, -1, time.Second),
+		"none back":                 sem.Release(ctx, 0),
+		"fewer back":                func() error { _, err := sem.ReleaseIfExists(ctx, -1); return err }(),
+		"more than an int":          sem.Acquire(ctx, 1<<31),
+		"below none":                set(-1),
+		"no time":                   set(1, Expire(0)),
+		"nil":                       set(1, nil),
+		"a lease":                   sem.Acquire(ctx, 1, Lease(time.Second)),
+		"an owner":                  sem.Do(ctx, 1, nil, As(c.NewOwner())),
+		"a bound":                   sem.Acquire(ctx, 1, MaxHold(time.Second)),
+		"two waits":                 sem.Acquire(ctx, 1, Wait(0), Wait(0)),
+		"a nil option":              sem.Do(ctx, 1, nil, nil),
+		"two times":                 set(1, Expire(time.Hour), Expire(time.Hour)),
+		"too many more":             sem.AddPermits(ctx, 1<<31),
+		"too many at first":         set(1 << 31),
+		"too many permits at first": func() error { _, err := permits.TrySetPermits(ctx, 1<<31); return err }(),
+		"too many permits":          permits.SetPermits(ctx, 100_000_000_000_000_000),
+		"too many more permits":     permits.AddPermits(ctx, 1<<31),
+		"too many fewer permits":    permits.AddPermits(ctx, -1<<31),
+		"fewer permits than none":   permits.SetPermits(ctx, -1),
+		"no function":               sem.Do(ctx, 0, nil),
+		"no count":                  func() error { _, err := latch.TrySetCount(ctx, 0); return err }(),
 	} {
 		if !errors.Is(err, ErrInvalidOption) {
 			t.Errorf("%s: %v", what, err)
@@ -185,7 +197,7 @@ func TestLatchOpensForAll(t *testing.T) {
 	if err := b.AwaitFor(t.Context(), 0); !errors.Is(err, ErrNotOpen) {
 		t.Errorf("a look: %v", err)
 	}
-	if err := b.AwaitFor(t.Context(), 20*time.Millisecond); !errors.Is(err, ErrNotOpen) {
+	if err := b.AwaitFor(t.Context(), time.Second); !errors.Is(err, ErrNotOpen) {
 		t.Errorf("a moment: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

@@ -176,6 +176,7 @@ func TestHoldIsToldOfEachLoss(t *testing.T) {
 // A key that is written again and again costs few looks, and ends no hold.
 func TestFalseAlarmsEndNothingAndAreRateLimited(t *testing.T) {
 	t.Parallel()
+	redistest.Slow(t, "looks are counted for seconds")
 	s := redistest.Start(t)
 	conn := s.Dial(t)
 	c := openWith(t, s.URL(), neverRenewed)
@@ -228,6 +229,7 @@ func TestHoldIsToldAfterItsOwnersOwnWrites(t *testing.T) {
 // read again for those who stay. A loss in between is found by that.
 func TestHoldIsToldThoughAnotherOfItsClientCameAndWent(t *testing.T) {
 	t.Parallel()
+	redistest.Slow(t, "holds are read when they are some seconds old")
 	s := redistest.Start(t)
 	conn := s.Dial(t)
 	c := openWith(t, s.URL(), neverRenewed)

@@ -3,6 +3,7 @@ package rlock
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"sync"
 	"sync/atomic"
@@ -14,6 +15,7 @@ import (
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/luasrc"
 	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/stalls"
 )
 
 // soon is enough for whoever is woken, even if the machine stands still meanwhile, and much less than the leases here.
@@ -61,15 +63,7 @@ func unlock(t *testing.T, h *Hold) {
 // awaitQueued waits until n callers of the client stand in the lock's queue.
 func awaitQueued(t *testing.T, l *Lock, n int) {
 	t.Helper()
-	for end := time.Now().Add(soon); ; time.Sleep(time.Millisecond) {
-		queued := l.l.Snapshot().Waiting
-		if queued == n {
-			return
-		}
-		if time.Now().After(end) {
-			t.Fatalf("%d wait", queued)
-		}
-	}
+	becomes(t, fmt.Sprint(n, " wait"), func() bool { return l.l.Snapshot().Waiting == n })
 }
 
 // An acquire with As makes its first try outside the queue. Here it is refused while the holder's unlock follows it on the
@@ -84,7 +78,7 @@ func TestTryBesideTheQueueIsWokenByTheUnlockBehindIt(t *testing.T) {
 		both.Go(func() {
 			began := time.Now()
 			unlock(t, lockOf(t, l, As(c.NewOwner())))
-			if took := time.Since(began); took > soon {
+			if took := time.Since(began); took > soon+stalls.Since(began) {
 				t.Errorf("round %d: it took %v to get a lock that was free", i, took)
 			}
 		})
@@ -115,7 +109,11 @@ func TestUnlockThatIsLoadedFirstWakesWhoCameBetween(t *testing.T) {
 	s := redistest.Start(t)
 	c := open(t, s, WithWatchdogTimeout(3*soon))
 	l := c.NewLock("orders")
-	for i := range 200 {
+	rounds := 200
+	if testing.Short() {
+		rounds = 20
+	}
+	for i := range rounds {
 		h := handedOn(t, c, l)
 		forgetAllButLock(t, s)
 		var both sync.WaitGroup
@@ -123,7 +121,7 @@ func TestUnlockThatIsLoadedFirstWakesWhoCameBetween(t *testing.T) {
 		busy(rand.N(150 * time.Microsecond))
 		began := time.Now()
 		next := lockOf(t, l)
-		if took := time.Since(began); took > soon {
+		if took := time.Since(began); took > soon+stalls.Since(began) {
 			t.Errorf("round %d: it took %v to get a lock that was free", i, took)
 		}
 		both.Wait()
@@ -149,25 +147,22 @@ func waits(t *testing.T, c *Client, l *Lock) <-chan time.Time {
 	return entered
 }
 
-// A forced unlock of a key that is gone publishes nothing.
+// A forced unlock of a key that is gone publishes nothing. The holder is another client: this one's own hold would be told that
+// the key is gone, sooner or later, and then its waiter too.
 func TestForcedUnlockOfNothingWakesWhoWaitsHere(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
-	c := open(t, s, WithWatchdogTimeout(6*soon))
+	c, other := open(t, s), open(t, s, WithWatchdogTimeout(time.Hour))
 	l := c.NewLock("orders")
-	lockOf(t, l)
+	lockOf(t, other.NewLock("orders"))
 	entered := waits(t, c, l)
-	conn := s.Dial(t)
-	if _, err := conn.Do("DEL", l.Name()); err != nil {
+	if _, err := s.Dial(t).Do("DEL", l.Name()); err != nil {
 		t.Fatal(err)
 	}
-	began := time.Now()
-	if forced, err := l.ForceUnlock(t.Context()); !forced || err != nil {
+	if forced, err := l.ForceUnlock(t.Context()); forced || err != nil {
 		t.Fatalf("forced %v, %v", forced, err)
 	}
-	if took := (<-entered).Sub(began); took > soon {
-		t.Errorf("the waiter entered after %v", took)
-	}
+	<-entered // which has given up before it would look by itself, after a minute
 }
 
 // The hold whose lease was nested outlives the outer one, and ends by itself: nobody unlocks.
@@ -182,7 +177,7 @@ func TestWaiterHearsOfTheEndOfANestedLease(t *testing.T) {
 	entered := waits(t, c, l)
 	time.Sleep(soon / 4) // the outer lease now ends some time after the nested one
 	unlock(t, outer)
-	if took := (<-entered).Sub(began); took > 3*soon {
+	if took := (<-entered).Sub(began); took > 3*soon+stalls.Since(began) {
 		t.Errorf("the last hold ended after %v, the waiter entered after %v", soon, took)
 	}
 }
@@ -213,7 +208,7 @@ func TestUnlockOfNothingWakesWhoWaitsHere(t *testing.T) {
 		began := time.Now()
 		_ = h.Unlock(context.Background()) // ErrNotHeld where there is nothing
 		h = <-entered
-		if took := time.Since(began); took > soon {
+		if took := time.Since(began); took > soon+stalls.Since(began) {
 			t.Errorf("waiter %d entered after %v", n, took)
 		}
 	}
@@ -243,7 +238,7 @@ func TestCallerDoesNotWaitForAHoldThatWasForced(t *testing.T) {
 		unlock(t, <-entered)
 		began := time.Now()
 		unlock(t, lockOf(t, l))
-		if took := time.Since(began); took > soon {
+		if took := time.Since(began); took > soon+stalls.Since(began) {
 			t.Errorf("it took %v to get a lock that was free", took)
 		}
 	}
@@ -269,7 +264,7 @@ func TestCallerAfterHandOffsTriesAtOnce(t *testing.T) {
 		unlock(t, <-entered)
 		began := time.Now()
 		unlock(t, lockOf(t, l))
-		if took := time.Since(began); took > soon {
+		if took := time.Since(began); took > soon+stalls.Since(began) {
 			t.Errorf("it took %v to get a lock that was free", took)
 		}
 	}
@@ -308,7 +303,7 @@ func TestClientsOwnUnlocksAreEnoughWithoutASubscription(t *testing.T) {
 	began := time.Now()
 	unlock(t, h)
 	all.Wait()
-	if took := time.Since(began); took > soon {
+	if took := time.Since(began); took > soon+stalls.Since(began) {
 		t.Errorf("%d callers took %v", 3*maxHandOffs, took)
 	}
 }

@@ -4,15 +4,24 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"reflect"
+	"regexp"
+	"strings"
 	"testing"
 	"time"
 )
 
 // Nobody is to make these values, but a field that was never set is one.
 func TestZeroValuesAnswerWithErrors(t *testing.T) {
-	for _, zero := range []any{new(Client), new(Lock), new(PermitSemaphore), new(Permits), new(Semaphore), new(CountDownLatch), new(Client).NewPermitSemaphore("seats"), new(Client).NewLock("orders"), new(Client).NewSpinLock("orders"), new(Hold), new(Owner), new(MultiLock), new(MultiHold)} {
+	missing := typesWithMethods(t)
+	for _, zero := range []any{
+		new(Client), new(Lock), new(ReadWriteLock), new(PermitSemaphore), new(Permits), new(Semaphore), new(CountDownLatch), new(Hold), new(Owner), new(MultiLock), new(MultiHold), new(Subject),
+		new(Client).NewPermitSemaphore("seats"), new(Client).NewLock("orders"), new(Client).NewSpinLock("orders"), new(ReadWriteLock).ReadLock(), new(Client).NewReadWriteLock("doc"),
+	} {
 		v := reflect.ValueOf(zero)
+		delete(missing, v.Type().Elem().Name())
 		for i := range v.NumMethod() {
 			name := fmt.Sprintf("%T.%s", zero, v.Type().Method(i).Name)
 			results := callWithSomething(t.Context(), v.Method(i))
@@ -27,6 +36,33 @@ func TestZeroValuesAnswerWithErrors(t *testing.T) {
 			}
 		}
 	}
+	for name := range missing {
+		t.Errorf("the zero %s is not tried", name)
+	}
+}
+
+// typesWithMethods are the exported types that have exported methods.
+func typesWithMethods(t *testing.T) map[string]bool {
+	t.Helper()
+	files, err := filepath.Glob("*.go")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	found := map[string]bool{}
+	method := regexp.MustCompile(`(?m)^func \((?:\w+ )?\*?([A-Z]\w*)\) [A-Z]`)
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		for _, m := range method.FindAllSubmatch(text, -1) {
+			found[string(m[1])] = true
+		}
+	}
+	return found
 }
 
 // callWithSomething calls a method with arguments that are as good as any.

@@ -19,7 +19,7 @@ type options struct {
 
 // event is what the attributes of a lock's event are made from.
 type event struct {
-	kind, name string
+	kind, name string        // name is empty: it has none
 	key        attribute.Key // empty: it adds nothing
 	value      string
 	contended  string // empty: it is no acquire's
@@ -28,6 +28,9 @@ type event struct {
 // sent is what those of a command are made from.
 type sent struct {
 	command, server string
+	database        string // empty: it is not known
+	script          string // empty: it runs none
+	undo            bool
 	leases          int
 	failed          string // why; empty: it did not
 	refused         bool   // by the server, in this word
@@ -36,12 +39,14 @@ type sent struct {
 // mostSets bounds what is kept of commands, whose errors and sizes are many.
 const mostSets = 2000
 
-// sets keeps options, by event or by sent. Most are those asked for last.
+// sets keeps options, by event or by sent. Most are those asked for lately, such as a lock's
+// and an unlock's in turn; to ask the map for one allocates.
 type sets[K event | sent] struct {
 	attributes func(K) []attribute.KeyValue
 	all        sync.Map
 	size       atomic.Int64
-	last       atomic.Pointer[kept[K]]
+	lately     [4]atomic.Pointer[kept[K]]
+	next       atomic.Uint32 // whose place it is to be given up
 }
 
 // kept are the options of one.
@@ -52,12 +57,14 @@ type kept[K event | sent] struct {
 
 // options gives those of one.
 func (c *sets[K]) options(of K) *options {
-	if k := c.last.Load(); k != nil && k.of == of {
-		return &k.options
+	for i := range c.lately {
+		if k := c.lately[i].Load(); k != nil && k.of == of {
+			return &k.options
+		}
 	}
 	if known, ok := c.all.Load(of); ok {
 		k := known.(*kept[K])
-		c.last.Store(k)
+		c.lately[c.next.Add(1)%uint32(len(c.lately))].Store(k)
 		return &k.options
 	}
 	attrs := c.attributes(of)

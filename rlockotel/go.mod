@@ -4,7 +4,7 @@ go 1.26.0
 
 require (
 	github.com/gomodule/redigo v1.9.3
-	github.com/rlock-go/redisson v0.0.0
+	github.com/rlock-go/redisson v0.1.0
 	go.opentelemetry.io/otel v1.47.0
 	go.opentelemetry.io/otel/metric v1.47.0
 	go.opentelemetry.io/otel/sdk v1.47.0
@@ -21,5 +21,3 @@ require (
 	go.opentelemetry.io/otel/log v1.47.0 // indirect
 	golang.org/x/sys v0.49.0 // indirect
 )
-
-replace github.com/rlock-go/redisson => ..

@@ -3,6 +3,7 @@ package rlockotel
 import (
 	"context"
 	"errors"
+	"maps"
 	"sync"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -13,13 +14,29 @@ import (
 
 // metrics are the instruments.
 type metrics struct {
-	acquires, holdTimes, commands  metric.Float64Histogram
-	renewals, lost, wakeUps, undos metric.Int64Counter
-	holds, waiters                 metric.Int64ObservableUpDownCounter
-	remaining                      metric.Float64ObservableGauge
+	acquireTimes, holdTimes, commands        metric.Float64Histogram
+	acquires, renewals, lost, wakeUps, undos metric.Int64Counter
+	holds, waiters                           metric.Int64ObservableUpDownCounter
+	remaining                                metric.Float64ObservableGauge
+	uncertain, reconnects, unobserved        metric.Int64ObservableCounter
 
-	mu      sync.Mutex // guards clients
+	mu      sync.Mutex // guards what follows
 	clients map[*rlock.Client]bool
+	ended   counts // of clients that are closed: a counter never falls
+}
+
+// counts are those of Stats that no event tells.
+type counts struct {
+	uncertain              map[string]int64 // by kind
+	reconnects, unobserved int64
+}
+
+func (c *counts) add(s rlock.Stats) {
+	for kind, k := range s.Kinds {
+		c.uncertain[kind] += k.UncertainReleases
+	}
+	c.reconnects += s.Reconnects
+	c.unobserved += s.Unobserved
 }
 
 var (
@@ -29,9 +46,9 @@ var (
 )
 
 func newMetrics(m metric.Meter) (*metrics, error) {
-	all := &metrics{clients: map[*rlock.Client]bool{}}
-	var errs [10]error
-	all.acquires, errs[0] = m.Float64Histogram("rlock.acquire.duration", seconds, callBuckets, metric.WithDescription("How long acquires took."))
+	all := &metrics{clients: map[*rlock.Client]bool{}, ended: counts{uncertain: map[string]int64{}}}
+	var errs [14]error
+	all.acquireTimes, errs[0] = m.Float64Histogram("rlock.acquire.duration", seconds, callBuckets, metric.WithDescription("How long those acquires took that acquired."))
 	all.holdTimes, errs[1] = m.Float64Histogram("rlock.hold.duration", seconds, callBuckets, metric.WithDescription("How long holds lasted."))
 	all.commands, errs[2] = m.Float64Histogram("db.client.operation.duration", seconds, commandBuckets, metric.WithDescription("Duration of database client operations."))
 	all.renewals, errs[3] = m.Int64Counter("rlock.renewals", metric.WithUnit("{lease}"), metric.WithDescription("Leases that were to be extended."))
@@ -41,9 +58,13 @@ func newMetrics(m metric.Meter) (*metrics, error) {
 	all.holds, errs[7] = m.Int64ObservableUpDownCounter("rlock.holds", metric.WithUnit("{hold}"), metric.WithDescription("Holds now."))
 	all.waiters, errs[8] = m.Int64ObservableUpDownCounter("rlock.waiters", metric.WithUnit("{call}"), metric.WithDescription("Calls that wait now."))
 	all.remaining, errs[9] = m.Float64ObservableGauge("rlock.lease.remaining.min", seconds, metric.WithDescription("The shortest time for which a hold is certain without another renewal."))
+	all.acquires, errs[10] = m.Int64Counter("rlock.acquires", metric.WithUnit("{acquire}"), metric.WithDescription("Acquires that have ended."))
+	all.uncertain, errs[11] = m.Int64ObservableCounter("rlock.releases.uncertain", metric.WithUnit("{release}"), metric.WithDescription("Releases that ended without an answer."))
+	all.reconnects, errs[12] = m.Int64ObservableCounter("rlock.reconnects", metric.WithUnit("{connection}"), metric.WithDescription("Connections that took the place of another one."))
+	all.unobserved, errs[13] = m.Int64ObservableCounter("rlock.unobserved.events", metric.WithUnit("{event}"), metric.WithDescription("Events that were dropped because observers were too slow."))
 	err := errors.Join(errs[:]...)
 	if err == nil {
-		_, err = m.RegisterCallback(all.collect, all.holds, all.waiters, all.remaining)
+		_, err = m.RegisterCallback(all.collect, all.holds, all.waiters, all.remaining, all.uncertain, all.reconnects, all.unobserved)
 	}
 	return all, err
 }
@@ -59,6 +80,7 @@ func (m *metrics) closed(c *rlock.Client) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.clients, c)
+	m.ended.add(c.Stats())
 }
 
 // collect is called by the meter. Several clients are added up.
@@ -68,10 +90,14 @@ func (m *metrics) collect(_ context.Context, to metric.Observer) error {
 	for c := range m.clients {
 		clients = append(clients, c)
 	}
+	sums := m.ended
+	sums.uncertain = maps.Clone(sums.uncertain)
 	m.mu.Unlock()
 	holds, waiters, least := map[string]int64{}, map[string]int64{}, map[string]float64{}
 	for _, c := range clients {
-		for kind, k := range c.Stats().Kinds {
+		stats := c.Stats()
+		sums.add(stats)
+		for kind, k := range stats.Kinds {
 			holds[kind] += int64(k.Holds)
 			waiters[kind] += int64(k.Waiters)
 			if left := k.LeastRemaining; k.Holds > 0 && left != rlock.NoExpiry {
@@ -89,5 +115,10 @@ func (m *metrics) collect(_ context.Context, to metric.Observer) error {
 			to.ObserveFloat64(m.remaining, left, of)
 		}
 	}
+	for kind, n := range sums.uncertain {
+		to.ObserveInt64(m.uncertain, n, metric.WithAttributes(attribute.String("rlock.kind", kind)))
+	}
+	to.ObserveInt64(m.reconnects, sums.reconnects)
+	to.ObserveInt64(m.unobserved, sums.unobserved)
 	return nil
 }

@@ -3,6 +3,7 @@ package rlockotel
 import (
 	"context"
 	"net"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"time"
@@ -18,7 +19,24 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-const scope = "github.com/rlock-go/redisson/rlockotel"
+const (
+	scope  = "github.com/rlock-go/redisson/rlockotel"
+	schema = "https://opentelemetry.io/schemas/1.34.0" // which has the attributes of commands
+)
+
+// version is that of this module, as the program was built with it.
+func version() string {
+	info, _ := debug.ReadBuildInfo()
+	if info == nil {
+		return ""
+	}
+	for _, m := range append(info.Deps, &info.Main) {
+		if m.Path == scope {
+			return m.Version
+		}
+	}
+	return ""
+}
 
 // Option is a setting of an observer.
 type Option func(*observer)
@@ -32,8 +50,8 @@ type observer struct {
 	metrics *metrics
 	tracer  trace.Tracer // nil: no spans
 
-	acquires, holds, others sets[event]
-	commands                sets[sent]
+	acquires, acquireTimes, holds, others sets[event]
+	commands                              sets[sent]
 }
 
 // Attributes of several.
@@ -42,6 +60,7 @@ const (
 	contended = attribute.Key("rlock.contended")
 	source    = attribute.Key("rlock.source")
 	reason    = attribute.Key("rlock.reason")
+	lockName  = attribute.Key("rlock.name")
 )
 
 // WithMeterProvider sets where metrics go. Default is OpenTelemetry's global provider.
@@ -52,9 +71,11 @@ func WithMeterProvider(p metric.MeterProvider) Option { return func(o *observer)
 // wanted.
 func WithTracerProvider(p trace.TracerProvider) Option { return func(o *observer) { o.tracers = p } }
 
-// WithName adds the attribute rlock.name, with what of returns for a lock's name, to spans
-// and to all metrics but the three gauges and those of commands. Each value makes a series
-// of its own, so it must return one of a few. Default is no such attribute.
+// WithName sets the attribute rlock.name of spans and metrics to what of returns for a lock's
+// name. If that is empty, there is no such attribute. The three gauges, the metrics of
+// commands, and what Stats alone counts never have it. In metrics each value makes a series of
+// its own, so of must return one of a few. Default is the lock's name in spans, and none in
+// metrics.
 func WithName(of func(name string) string) Option { return func(o *observer) { o.label = of } }
 
 // WithRenewalSpans makes a span of each command that no call waits for, renewals above
@@ -68,10 +89,11 @@ func New(opts ...Option) (rlock.Observer, error) {
 	for _, set := range opts {
 		set(o)
 	}
-	o.acquires.attributes, o.holds.attributes, o.others.attributes = o.attributes, o.attributes, o.attributes
+	o.acquires.attributes, o.acquireTimes.attributes = o.attributes, o.attributes
+	o.holds.attributes, o.others.attributes = o.attributes, o.attributes
 	o.commands.attributes = ofCommand
 	var err error
-	if o.metrics, err = newMetrics(o.meters.Meter(scope)); err != nil {
+	if o.metrics, err = newMetrics(o.meters.Meter(scope, metric.WithInstrumentationVersion(version()), metric.WithSchemaURL(schema))); err != nil {
 		return rlock.Observer{}, err
 	}
 	told := rlock.Observer{
@@ -79,7 +101,7 @@ func New(opts ...Option) (rlock.Observer, error) {
 		Woken: o.woken, Acquired: o.acquired, Ended: o.ended, Renewed: o.renewed, Undone: o.undone, Command: o.command,
 	}
 	if _, off := o.tracers.(noop.TracerProvider); !off {
-		o.tracer = o.tracers.Tracer(scope)
+		o.tracer = o.tracers.Tracer(scope, trace.WithInstrumentationVersion(version()), trace.WithSchemaURL(schema))
 		told.Acquire, told.Release = o.begin("rlock.acquire"), o.begin("rlock.release")
 		told.Waiting, told.Released = o.waiting, o.released
 	}
@@ -90,16 +112,19 @@ func New(opts ...Option) (rlock.Observer, error) {
 func (o *observer) of(c *sets[event], s rlock.Subject, e event) *options {
 	e.kind = s.Kind
 	if o.label != nil {
-		e.name = strings.ToValidUTF8(o.label(s.Name), "\uFFFD") // an exporter drops all that goes with another text
+		e.name = text(o.label(s.Name))
 	}
 	return c.options(e)
 }
 
+// text is a name as an attribute. An exporter drops all that goes with bytes that are no text.
+func text(name string) string { return strings.ToValidUTF8(name, "\uFFFD") }
+
 // attributes are those of a lock, and what an event adds.
 func (o *observer) attributes(e event) []attribute.KeyValue {
 	all := []attribute.KeyValue{attribute.String("rlock.kind", e.kind)}
-	if o.label != nil {
-		all = append(all, attribute.String("rlock.name", e.name))
+	if e.name != "" {
+		all = append(all, lockName.String(e.name))
 	}
 	if e.key != "" {
 		all = append(all, e.key.String(e.value))
@@ -116,7 +141,10 @@ func (o *observer) count(ctx context.Context, n metric.Int64Counter, s rlock.Sub
 
 func (o *observer) begin(span string) func(context.Context, rlock.Subject) context.Context {
 	return func(ctx context.Context, s rlock.Subject) context.Context {
-		ctx, _ = o.tracer.Start(ctx, span, o.of(&o.others, s, event{}).start...)
+		ctx, begun := o.tracer.Start(ctx, span, o.of(&o.others, s, event{}).start...)
+		if o.label == nil && begun.IsRecording() {
+			begun.SetAttributes(lockName.String(text(s.Name)))
+		}
 		return ctx
 	}
 }
@@ -149,7 +177,11 @@ func (o *observer) acquired(ctx context.Context, s rlock.Subject, e rlock.Acquir
 	if e.Contended {
 		of.contended = "true"
 	}
-	o.metrics.acquires.Record(ctx, e.Wait.Seconds(), o.of(&o.acquires, s, of).record...)
+	o.metrics.acquires.Add(ctx, 1, o.of(&o.acquires, s, of).add...)
+	if e.Outcome == "acquired" {
+		of.key, of.value = "", ""
+		o.metrics.acquireTimes.Record(ctx, e.Wait.Seconds(), o.of(&o.acquireTimes, s, of).record...)
+	}
 	if o.tracer == nil {
 		return
 	}
@@ -187,7 +219,7 @@ func (o *observer) undone(s rlock.Subject, e rlock.UndoEvent) {
 }
 
 func (o *observer) command(ctx context.Context, e rlock.CommandEvent) {
-	of := sent{command: e.Name, server: e.Server, leases: e.Leases}
+	of := sent{command: e.Name, server: e.Server, database: e.Database, script: e.Script, leases: e.Leases, undo: e.Undo}
 	if e.Err != nil {
 		of.failed = "lost" // it was sent, and there was no reply
 		if said, ok := e.Err.(redis.Error); ok {
@@ -200,7 +232,14 @@ func (o *observer) command(ctx context.Context, e rlock.CommandEvent) {
 	if o.tracer == nil || !o.renewals && !trace.SpanContextFromContext(ctx).IsValid() {
 		return
 	}
-	_, span := o.tracer.Start(ctx, e.Name, opts.start[0], trace.WithSpanKind(trace.SpanKindClient), trace.WithTimestamp(e.Start))
+	name := e.Name
+	if e.Script != "" {
+		name += " " + e.Script
+	}
+	if e.Undo {
+		name += ", undo"
+	}
+	_, span := o.tracer.Start(ctx, name, opts.start[0], trace.WithSpanKind(trace.SpanKindClient), trace.WithTimestamp(e.Start))
 	if e.Err != nil {
 		span.SetStatus(codes.Error, "")
 	}
@@ -210,6 +249,15 @@ func (o *observer) command(ctx context.Context, e rlock.CommandEvent) {
 // ofCommand are the attributes of one.
 func ofCommand(of sent) []attribute.KeyValue {
 	all := []attribute.KeyValue{attribute.String("db.system.name", "redis"), attribute.String("db.operation.name", of.command)}
+	if of.script != "" {
+		all = append(all, attribute.String("db.stored_procedure.name", of.script))
+	}
+	if of.database != "" {
+		all = append(all, attribute.String("db.namespace", of.database))
+	}
+	if of.undo {
+		all = append(all, attribute.Bool("rlock.undo", true))
+	}
 	if of.leases > 1 {
 		all = append(all, attribute.Int("db.operation.batch.size", of.leases))
 	}

@@ -72,7 +72,7 @@ func some(all map[string]float64, metric string, attrs ...string) bool {
 func TestReadersHaveEachMetricSpanAndOutcome(t *testing.T) {
 	reader, spans := metric.NewManualReader(), tracetest.NewInMemoryExporter()
 	tracers := sdktrace.NewTracerProvider(sdktrace.WithSyncer(spans))
-	observer, err := rlockotel.New(rlockotel.WithMeterProvider(metric.NewMeterProvider(metric.WithReader(reader))), rlockotel.WithTracerProvider(tracers))
+	observer, err := rlockotel.New(rlockotel.WithMeterProvider(metric.NewMeterProvider(metric.WithReader(reader))), rlockotel.WithTracerProvider(tracers), rlockotel.WithRenewalSpans())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,16 +103,29 @@ func TestReadersHaveEachMetricSpanAndOutcome(t *testing.T) {
 	outcomes.Told(t, func(metric, unit, label, word string) bool {
 		return some(all, fmt.Sprintf("rlock.%s (%s)", metric, unit), "rlock."+label+"="+word, "rlock.kind=lock")
 	})
+	if !some(all, "rlock.reconnects ({connection})") {
+		t.Error("no reconnect")
+	}
+	for _, counted := range []string{"rlock.releases.uncertain ({release}) rlock.kind=lock", "rlock.unobserved.events ({event}) "} {
+		if _, ok := all[counted]; !ok {
+			t.Errorf("no %s", counted)
+		}
+	}
 	const commands = "db.client.operation.duration (s)"
-	if !some(all, commands, "db.system.name=redis", "db.operation.name=EVALSHA", "server.address=127.0.0.1") {
+	if !some(all, commands, "db.system.name=redis", "db.namespace=0", "db.operation.name=EVALSHA", "db.stored_procedure.name=lock", "server.address=127.0.0.1") {
 		t.Error("no command")
 	}
 	if !slices.ContainsFunc(slices.Collect(maps.Keys(all)), func(s string) bool { return strings.HasPrefix(s, commands) && strings.Contains(s, ",server.port=") }) {
 		t.Error("no command has server.port")
 	}
-	for _, attr := range []string{"error.type=lost", "error.type=WRONGTYPE", "db.response.status_code=WRONGTYPE", "db.operation.batch.size=3"} {
+	for _, attr := range []string{"error.type=lost", "error.type=WRONGTYPE", "db.response.status_code=WRONGTYPE", "db.operation.batch.size=3", "rlock.undo=true"} {
 		if !some(all, commands, attr) {
 			t.Errorf("no command has %s", attr)
+		}
+	}
+	for s := range all {
+		if strings.Contains(s, "rlock.name=") {
+			t.Errorf("a metric by the lock's name: %s", s)
 		}
 	}
 	if t.Failed() {
@@ -155,14 +168,21 @@ func checkSpans(t *testing.T, all tracetest.SpanStubs, parent trace.SpanContext)
 			if s.Parent.SpanID() != parent.SpanID() || s.SpanKind != trace.SpanKindInternal {
 				t.Errorf("%s is %v below %v", s.Name, s.SpanKind, s.Parent.SpanID())
 			}
+			if !slices.ContainsFunc(s.Attributes, func(a attribute.KeyValue) bool { return a.Key == "rlock.name" && a.Value.AsString() != "" }) {
+				t.Errorf("%s does not name its lock", s.Name)
+			}
 		default:
 			call, ok := calls[s.Parent.SpanID()]
-			if !ok || s.SpanKind != trace.SpanKindClient {
+			alone := !s.Parent.IsValid() // no call waits for it
+			if alone != (strings.HasSuffix(s.Name, ", undo") || !strings.Contains(s.Name, "lock")) || !ok && !alone || s.SpanKind != trace.SpanKindClient {
 				t.Errorf("%s is %v below no call", s.Name, s.SpanKind)
 			}
 			if ok && s.StartTime.Before(call.StartTime.Add(-time.Millisecond)) {
 				t.Errorf("%s begins %v before its call", s.Name, call.StartTime.Sub(s.StartTime))
 			}
+		}
+		if by := s.InstrumentationScope; by.Version == "" || !strings.HasPrefix(by.SchemaURL, "https://opentelemetry.io/schemas/") {
+			t.Errorf("%s is of %+v", s.Name, by)
 		}
 		seen[s.Name]++
 		var waits time.Time
@@ -181,13 +201,16 @@ func checkSpans(t *testing.T, all tracetest.SpanStubs, parent trace.SpanContext)
 		}
 	}
 	for _, what := range []string{
-		"woken in time by look", "woken in time by expiry", "rlock.acquire", "rlock.release", "EVALSHA", "rlock.acquire wait", "rlock.acquire woken rlock.source=message", "rlock.acquire woken rlock.source=expiry",
+		"woken in time by look", "woken in time by expiry", "rlock.acquire", "rlock.release", "EVALSHA lock", "EVALSHA unlock", "EVALSHA renew", "rlock.acquire wait", "rlock.acquire woken rlock.source=message", "rlock.acquire woken rlock.source=expiry",
 		"rlock.acquire woken rlock.source=handoff", "rlock.release lost rlock.reason=taken", "rlock.release lost rlock.reason=expired",
 		"rlock.release lost rlock.reason=unreachable",
 	} {
 		if seen[what] == 0 {
 			t.Errorf("no %s", what)
 		}
+	}
+	if seen["EVALSHA unlock, undo"]+seen["EVALSHA unlock_once, undo"] == 0 {
+		t.Error("no undo")
 	}
 	if t.Failed() {
 		t.Log(seen)

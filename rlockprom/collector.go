@@ -7,13 +7,17 @@
 // One [Collector] serves any number of clients, whose numbers are added up. docs/monitoring
 // has alert rules and a dashboard.
 //
-//	rlock_acquire_duration_seconds     kind, outcome, contended   how long acquires took
+//	rlock_acquires_total               kind, outcome, contended   acquires that have ended
+//	rlock_acquire_duration_seconds     kind, contended            how long those took that acquired
 //	rlock_hold_duration_seconds        kind, end                  how long holds lasted
 //	rlock_holds, rlock_waiters         kind                       now
 //	rlock_renewals_total               kind, outcome              leases: renewed, failed, lost
 //	rlock_leases_lost_total            kind, reason               taken, expired, unreachable
 //	rlock_wakeups_total                kind, source               message, expiry, handoff, look
 //	rlock_undos_total                  kind, outcome              undone, nothing, failed
+//	rlock_releases_uncertain_total     kind                       releases that ended without an answer
+//	rlock_reconnects_total                                        connections that took another's place
+//	rlock_unobserved_events_total                                 events that observers were too slow for
 //	rlock_lease_remaining_min_seconds  kind                       the shortest trust of a hold, now
 //
 // The words are those of rlock's events. Metrics of a call are counted when it ends.
@@ -22,6 +26,7 @@ package rlockprom
 import (
 	"context"
 	"fmt"
+	"maps"
 	"strings"
 	"sync"
 
@@ -38,8 +43,8 @@ type settings struct {
 	buckets []float64
 }
 
-// WithName adds a label "name" to all but the three gauges, with what of returns for a
-// lock's name. Each value is a series of its own that is never dropped, so it must
+// WithName adds a label "name" to all but the three gauges and the last three counters of
+// the package's table, with what of returns for a lock's name. Each value is a series of its own that is never dropped, so it must
 // return one of a few. Default is no such label.
 func WithName(of func(name string) string) Option {
 	return func(s *settings) { s.label = of }
@@ -55,12 +60,28 @@ func WithBuckets(seconds ...float64) Option {
 type Collector struct {
 	label func(name string) string
 
-	acquires, holdTimes            *series[prometheus.Observer]
-	renewals, lost, wakeUps, undos *series[prometheus.Counter]
-	holds, waiters, remaining      *prometheus.Desc
+	acquireTimes, holdTimes                  *series[prometheus.Observer]
+	acquires, renewals, lost, wakeUps, undos *series[prometheus.Counter]
+	holds, waiters, remaining                *prometheus.Desc
+	uncertain, reconnects, unobserved        *prometheus.Desc
 
-	mu      sync.Mutex // guards clients
+	mu      sync.Mutex // guards what follows
 	clients map[*rlock.Client]bool
+	closed  counts // of clients that are closed: a counter never falls
+}
+
+// counts are those of Stats that no event tells.
+type counts struct {
+	uncertain              map[string]int64 // by kind
+	reconnects, unobserved int64
+}
+
+func (c *counts) add(s rlock.Stats) {
+	for kind, k := range s.Kinds {
+		c.uncertain[kind] += k.UncertainReleases
+	}
+	c.reconnects += s.Reconnects
+	c.unobserved += s.Unobserved
 }
 
 // New makes a Collector. It must be registered, and its Observer given to clients.
@@ -89,25 +110,28 @@ func New(opts ...Option) *Collector {
 		v := prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, names(by...))
 		return &series[prometheus.Counter]{Collector: v, with: v.WithLabelValues, named: s.label != nil}
 	}
-	gauge := func(name, help string) *prometheus.Desc {
-		return prometheus.NewDesc(name, help, []string{"kind"}, nil)
-	}
+	read := func(name, help string, by ...string) *prometheus.Desc { return prometheus.NewDesc(name, help, by, nil) }
 	label := s.label
 	if label != nil {
 		label = func(name string) string { return strings.ToValidUTF8(s.label(name), "\uFFFD") } // prometheus takes no other
 	}
 	return &Collector{
-		label:     label,
-		acquires:  histogram("rlock_acquire_duration_seconds", "How long acquires took.", "outcome", "contended"),
-		holdTimes: histogram("rlock_hold_duration_seconds", "How long holds lasted.", "end"),
-		renewals:  counter("rlock_renewals_total", "Leases that were to be extended.", "outcome"),
-		lost:      counter("rlock_leases_lost_total", "Holds that ended before they were released.", "reason"),
-		wakeUps:   counter("rlock_wakeups_total", "Waiting calls that tried again.", "source"),
-		undos:     counter("rlock_undos_total", "Acquires whose reply was lost.", "outcome"),
-		holds:     gauge("rlock_holds", "Holds now."),
-		waiters:   gauge("rlock_waiters", "Calls that wait now."),
-		remaining: gauge("rlock_lease_remaining_min_seconds", "The shortest time for which a hold is certain without another renewal."),
-		clients:   map[*rlock.Client]bool{},
+		label:        label,
+		acquires:     counter("rlock_acquires_total", "Acquires that have ended.", "outcome", "contended"),
+		acquireTimes: histogram("rlock_acquire_duration_seconds", "How long those acquires took that acquired.", "contended"),
+		holdTimes:    histogram("rlock_hold_duration_seconds", "How long holds lasted.", "end"),
+		renewals:     counter("rlock_renewals_total", "Leases that were to be extended.", "outcome"),
+		lost:         counter("rlock_leases_lost_total", "Holds that ended before they were released.", "reason"),
+		wakeUps:      counter("rlock_wakeups_total", "Waiting calls that tried again.", "source"),
+		undos:        counter("rlock_undos_total", "Acquires whose reply was lost.", "outcome"),
+		holds:        read("rlock_holds", "Holds now.", "kind"),
+		waiters:      read("rlock_waiters", "Calls that wait now.", "kind"),
+		remaining:    read("rlock_lease_remaining_min_seconds", "The shortest time for which a hold is certain without another renewal.", "kind"),
+		uncertain:    read("rlock_releases_uncertain_total", "Releases that ended without an answer.", "kind"),
+		reconnects:   read("rlock_reconnects_total", "Connections that took the place of another one."),
+		unobserved:   read("rlock_unobserved_events_total", "Events that were dropped because observers were too slow."),
+		clients:      map[*rlock.Client]bool{},
+		closed:       counts{uncertain: map[string]int64{}},
 	}
 }
 
@@ -123,6 +147,7 @@ func (c *Collector) Observer() rlock.Observer {
 			c.mu.Lock()
 			defer c.mu.Unlock()
 			delete(c.clients, client)
+			c.closed.add(client.Stats())
 		},
 		Acquired: func(_ context.Context, s rlock.Subject, e rlock.AcquireEvent) {
 			l := c.labels(s, e.Outcome)
@@ -130,11 +155,16 @@ func (c *Collector) Observer() rlock.Observer {
 			if e.Contended {
 				l.contended = "true"
 			}
-			times, isNew := c.acquires.of(l)
+			ended, isNew := c.acquires.of(l)
 			if isNew {
 				c.begin(s)
 			}
-			times.Observe(e.Wait.Seconds())
+			ended.Inc()
+			if e.Outcome == "acquired" {
+				l.word = ""
+				times, _ := c.acquireTimes.of(l)
+				times.Observe(e.Wait.Seconds())
+			}
 		},
 		Woken: func(_ context.Context, s rlock.Subject, e rlock.WakeEvent) { add(c.wakeUps, c.labels(s, e.Source), 1) },
 		Ended: func(s rlock.Subject, e rlock.HoldEvent) {
@@ -177,7 +207,7 @@ func (c *Collector) labels(s rlock.Subject, word string) labels {
 }
 
 func (c *Collector) vectors() []prometheus.Collector {
-	return []prometheus.Collector{c.acquires, c.holdTimes, c.renewals, c.lost, c.wakeUps, c.undos}
+	return []prometheus.Collector{c.acquires, c.acquireTimes, c.holdTimes, c.renewals, c.lost, c.wakeUps, c.undos}
 }
 
 // Describe is prometheus.Collector's.
@@ -185,9 +215,9 @@ func (c *Collector) Describe(to chan<- *prometheus.Desc) {
 	for _, v := range c.vectors() {
 		v.Describe(to)
 	}
-	to <- c.holds
-	to <- c.waiters
-	to <- c.remaining
+	for _, d := range []*prometheus.Desc{c.holds, c.waiters, c.remaining, c.uncertain, c.reconnects, c.unobserved} {
+		to <- d
+	}
 }
 
 // Collect is prometheus.Collector's. It asks each client for its Stats.
@@ -200,10 +230,14 @@ func (c *Collector) Collect(to chan<- prometheus.Metric) {
 	for client := range c.clients {
 		clients = append(clients, client)
 	}
+	sums := c.closed
+	sums.uncertain = maps.Clone(sums.uncertain)
 	c.mu.Unlock()
 	all := map[string]rlock.KindStats{}
 	for _, client := range clients {
-		for kind, k := range client.Stats().Kinds {
+		stats := client.Stats()
+		sums.add(stats)
+		for kind, k := range stats.Kinds {
 			sum, known := all[kind]
 			if !known {
 				sum.LeastRemaining = rlock.NoExpiry
@@ -223,4 +257,9 @@ func (c *Collector) Collect(to chan<- prometheus.Metric) {
 			to <- prometheus.MustNewConstMetric(c.remaining, prometheus.GaugeValue, k.LeastRemaining.Seconds(), kind)
 		}
 	}
+	for kind, n := range sums.uncertain {
+		to <- prometheus.MustNewConstMetric(c.uncertain, prometheus.CounterValue, float64(n), kind)
+	}
+	to <- prometheus.MustNewConstMetric(c.reconnects, prometheus.CounterValue, float64(sums.reconnects))
+	to <- prometheus.MustNewConstMetric(c.unobserved, prometheus.CounterValue, float64(sums.unobserved))
 }

@@ -1,6 +1,8 @@
 package rlockprom_test
 
 import (
+	"context"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -8,11 +10,13 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/rlock-go/redisson/internal/outcomes"
+	"github.com/rlock-go/redisson/internal/redistest"
 	"github.com/rlock-go/redisson/rlock"
 	"github.com/rlock-go/redisson/rlockprom"
 )
@@ -109,4 +113,77 @@ func TestAllocationsOfAPair(t *testing.T) {
 	if more := outcomes.MoreAllocations(t, rlock.WithObserver(rlockprom.New().Observer())); more > 0 {
 		t.Errorf("%v allocations more", more)
 	}
+}
+
+// What no event tells comes from Stats, and stays when the client is closed.
+func TestCountsOfStatsOutliveTheClient(t *testing.T) {
+	registry := prometheus.NewPedanticRegistry()
+	metrics := rlockprom.New()
+	registry.MustRegister(metrics)
+	served := httptest.NewServer(promhttp.HandlerFor(registry, promhttp.HandlerOpts{ErrorHandling: promhttp.HTTPErrorOnError}))
+	defer served.Close()
+	s := redistest.Start(t)
+	client, err := rlock.Open(t.Context(), s.URL(), rlock.WithObserver(metrics.Observer()), rlock.WithCommandTimeout(300*time.Millisecond))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	hold, err := client.NewLock("orders").Lock(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Pause()
+	if err := hold.Unlock(t.Context()); !errors.Is(err, rlock.ErrUncertain) {
+		t.Fatalf("unlock: %v", err)
+	}
+	s.Resume()
+	if _, err := client.NewLock("orders").IsLocked(t.Context()); err != nil { // on another connection
+		t.Fatal(err)
+	}
+	for _, when := range []string{"open", "closed"} {
+		text := scrape(t, served.URL)
+		if n := value(t, text, `rlock_releases_uncertain_total{kind="lock"}`); n != 1 {
+			t.Errorf("%s: %v uncertain releases", when, n)
+		}
+		if n := value(t, text, "rlock_reconnects_total"); n < 1 {
+			t.Errorf("%s: %v reconnects", when, n)
+		}
+		if n := value(t, text, "rlock_unobserved_events_total"); n != 0 {
+			t.Errorf("%s: %v unobserved events", when, n)
+		}
+		if err := client.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Outcomes that did not come about have a counter, and no histogram.
+func TestSeriesAreFew(t *testing.T) {
+	registry := prometheus.NewPedanticRegistry()
+	metrics := rlockprom.New()
+	registry.MustRegister(metrics)
+	served := httptest.NewServer(promhttp.HandlerFor(registry, promhttp.HandlerOpts{ErrorHandling: promhttp.HTTPErrorOnError}))
+	defer served.Close()
+	client, err := rlock.Open(t.Context(), redistest.Start(t).URL(), rlock.WithObserver(metrics.Observer()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range []*rlock.Lock{client.NewLock("a"), client.NewFairLock("b"), client.NewFencedLock("c")} {
+		if err := l.Do(t.Context(), func(context.Context) error { return nil }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := client.Close(); err != nil { // all has been counted
+		t.Fatal(err)
+	}
+	n := 0
+	for line := range strings.Lines(scrape(t, served.URL)) {
+		if strings.HasPrefix(line, "rlock_") {
+			n++
+		}
+	}
+	if n > 200 {
+		t.Errorf("%d series after three kinds", n)
+	}
+	t.Logf("%d series", n)
 }

@@ -54,10 +54,10 @@ func Example() {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(metrics)
 	locked(metrics, func() { lines(registry, "rlock_holds") })
-	lines(registry, `rlock_acquire_duration_seconds_count{contended="false",kind="lock",outcome="acquired"`)
+	lines(registry, `rlock_acquires_total{contended="false",kind="lock",outcome="acquired"`)
 	// Output:
 	// rlock_holds{kind="lock"} 1
-	// rlock_acquire_duration_seconds_count{contended="false",kind="lock",outcome="acquired"} 1
+	// rlock_acquires_total{contended="false",kind="lock",outcome="acquired"} 1
 }
 
 func ExampleNew() {
@@ -83,10 +83,10 @@ func ExampleWithBuckets() {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(metrics)
 	locked(metrics, func() {})
-	lines(registry, `rlock_acquire_duration_seconds_bucket{contended="false",kind="lock",outcome="acquired"`)
+	lines(registry, `rlock_acquire_duration_seconds_bucket{contended="false",kind="lock"`)
 	// Output:
-	// rlock_acquire_duration_seconds_bucket{contended="false",kind="lock",outcome="acquired",le="60"} 1
-	// rlock_acquire_duration_seconds_bucket{contended="false",kind="lock",outcome="acquired",le="+Inf"} 1
+	// rlock_acquire_duration_seconds_bucket{contended="false",kind="lock",le="60"} 1
+	// rlock_acquire_duration_seconds_bucket{contended="false",kind="lock",le="+Inf"} 1
 }
 
 func ExampleCollector_Observer() {
@@ -103,7 +103,7 @@ func ExampleCollector_Describe() {
 	all := make(chan *prometheus.Desc, 100)
 	rlockprom.New().Describe(all)
 	fmt.Println(len(all))
-	// Output: 9
+	// Output: 13
 }
 
 func ExampleCollector_Collect() {

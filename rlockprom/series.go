@@ -37,7 +37,10 @@ func (s *series[T]) of(l labels) (one T, isNew bool) {
 		s.last.Store(f.(*found[T]))
 		return f.(*found[T]).one, false
 	}
-	all := []string{l.kind, l.word}
+	all := []string{l.kind}
+	if l.word != "" {
+		all = append(all, l.word)
+	}
 	if l.contended != "" {
 		all = append(all, l.contended)
 	}

@@ -3,6 +3,7 @@ package rlocktest
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"net"
 	"sync"
@@ -13,6 +14,7 @@ import (
 	"github.com/alicebob/miniredis/v2"
 	"github.com/gomodule/redigo/redis"
 
+	"github.com/rlock-go/redisson/internal/lockstate"
 	"github.com/rlock-go/redisson/internal/luasrc"
 	"github.com/rlock-go/redisson/rlock"
 )
@@ -60,20 +62,84 @@ func (c *Client) open(opts []rlock.Option) *rlock.Client {
 // for another process.
 func (c *Client) URL() string { return "redis://" + c.server.Addr() }
 
-// TakeAway takes the lock with this name from its holder. Every Hold of it in
-// this client ends at once with ErrLeaseLost, and the lock is free.
+// TakeAway takes the lock with this name from its holders, or the permits of a
+// semaphore. It may be of any kind, and held by this client or by another one that was
+// opened with URL. Each Hold, and each Permits, ends at once with ErrLeaseLost. The lock
+// is free; the permits are all free. It fails the test if nobody holds.
 func (c *Client) TakeAway(name string) {
 	c.t.Helper()
-	if _, err := c.NewLock(name).ForceUnlock(context.Background()); err != nil {
-		c.t.Fatalf("rlocktest: take the lock away: %v", err)
+	rw := c.NewReadWriteLock(name)
+	for _, l := range []*rlock.Lock{rw.WriteLock(), rw.ReadLock(), c.NewLock(name)} {
+		switch taken, err := l.ForceUnlock(context.Background()); {
+		case taken:
+			lockstate.TakenAway(c.server.Addr(), name)
+			return
+		case err != nil && !errors.Is(err, rlock.ErrRefused): // that it is no lock
+			c.t.Fatalf("rlocktest: take the lock away: %v", err)
+		}
+	}
+	if !c.takePermitsAway(name) {
+		c.t.Fatalf("rlocktest: take the lock away: nobody holds %q", name)
 	}
 }
 
+// takePermitsAway has all permits of a semaphore come back. It reports whether any were
+// taken.
+func (c *Client) takePermitsAway(name string) bool {
+	c.t.Helper()
+	ctx, seats := context.Background(), c.NewPermitSemaphore(name)
+	taken, err := seats.Acquired(ctx)
+	if err != nil || taken == 0 {
+		return false
+	}
+	total, err := seats.Total(ctx)
+	if err == nil {
+		_, err = seats.Delete(ctx)
+	}
+	if err == nil {
+		lockstate.TakenAway(c.server.Addr(), name)
+		_, err = seats.TrySetPermits(ctx, total)
+	}
+	if err != nil {
+		c.t.Fatalf("rlocktest: take permits away: %v", err)
+	}
+	return true
+}
+
 // HoldElsewhere makes another process hold the lock with this name, until you
-// unlock the Hold or the test ends. It fails the test if the lock is taken.
+// unlock the Hold or the test ends. It is for locks of all kinds but the halves of a
+// read-write lock. It fails the test if the lock is taken.
 func (c *Client) HoldElsewhere(name string) *rlock.Hold {
 	c.t.Helper()
-	hold, err := c.open(c.opts).NewLock(name).TryLock(context.Background())
+	return c.elsewhere(func(other *rlock.Client) *rlock.Lock { return other.NewLock(name) })
+}
+
+// HoldReadElsewhere is HoldElsewhere for the read lock of a read-write lock.
+func (c *Client) HoldReadElsewhere(name string) *rlock.Hold {
+	c.t.Helper()
+	return c.elsewhere(func(other *rlock.Client) *rlock.Lock { return other.NewReadWriteLock(name).ReadLock() })
+}
+
+// HoldWriteElsewhere is HoldElsewhere for the write lock of a read-write lock.
+func (c *Client) HoldWriteElsewhere(name string) *rlock.Hold {
+	c.t.Helper()
+	return c.elsewhere(func(other *rlock.Client) *rlock.Lock { return other.NewReadWriteLock(name).WriteLock() })
+}
+
+// HoldPermitsElsewhere makes another process take n permits of a PermitSemaphore, until
+// you release them or the test ends. It fails the test if fewer are free.
+func (c *Client) HoldPermitsElsewhere(name string, n int) *rlock.Permits {
+	c.t.Helper()
+	permits, err := c.open(c.opts).NewPermitSemaphore(name).TryAcquire(context.Background(), n)
+	if err != nil {
+		c.t.Fatalf("rlocktest: hold permits elsewhere: %v", err)
+	}
+	return permits
+}
+
+func (c *Client) elsewhere(lock func(*rlock.Client) *rlock.Lock) *rlock.Hold {
+	c.t.Helper()
+	hold, err := lock(c.open(c.opts)).TryLock(context.Background())
 	if err != nil {
 		c.t.Fatalf("rlocktest: hold the lock elsewhere: %v", err)
 	}

@@ -199,10 +199,10 @@ func (b *batch) ended(now time.Duration) (first *Lease) {
 	return first
 }
 
-// mayGo tells whether b, which is due, is to be renewed now. After the process or
-// the clock stood still, what is late is renewed at some pace too, but not so
-// slowly that a lease could end. So is what RenewThose hurries, and with groups, whose
-// batches may meet at an instant, all else.
+// mayGo tells whether b, which is due, is to be renewed now. After the process or the
+// clock stood still, what is late is renewed at some pace too, but not so slowly that
+// a lease could end. So is what RenewThose hurries. With groups everything is, because
+// their batches may be due at one instant.
 func (w *Watchdog) mayGo(b *batch, now time.Duration) bool {
 	if !b.group.paced || w.groupNumber == nil && b.goes == 0 && !b.hurried && now <= b.renewAt+w.schedule.width {
 		return true

@@ -166,3 +166,15 @@ func wantLoss(t *testing.T, h *holder, l *Lease, cause error, at time.Duration) 
 		t.Fatalf("told %v, want one loss, %v at %v", got, cause, at)
 	}
 }
+
+// setExpiry is Lower in both directions, for tests that want an end of trust at
+// some instant.
+func (l *Lease) setExpiry(expiry time.Duration) {
+	w := l.watchdog
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !l.alive() || l.expired() {
+		return
+	}
+	w.setExpiry(l, expiry)
+}

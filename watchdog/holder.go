@@ -13,11 +13,11 @@ var (
 	ErrNotOwned = errors.New("watchdog: the server says the lease is not ours")
 )
 
-// Holder is who depends on a Lease. Its methods run on the watchdog's
-// goroutine or on the goroutine that brought a renewal's answer, possibly for
-// several leases at the same time, with no lock of the watchdog held. They
-// must not block, since every other lease waits behind them, and must not call
-// Watchdog.Close. They may call any method of Lease.
+// Holder depends on a Lease. Its methods run on the watchdog's goroutine or on the
+// one that delivers a renewal's answer, possibly for several leases at the same time,
+// with no lock of the watchdog held. They must not block, since every other lease
+// waits behind them, and must not call Watchdog.Close. They may call any method of
+// Lease.
 type Holder interface {
 	// LeaseLost tells that trust ended (ErrExpired) or that the server said
 	// "not yours" (ErrNotOwned). It is told at most once for each lease, which

@@ -81,9 +81,9 @@ func (w *Watchdog) work() bool {
 func (w *Watchdog) plan(timer *time.Timer) (ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	// A goroutine that has not slept yet, and finds its lease forgotten, stays for a
-	// sleep: who takes and releases locks one after the other would start one again
-	// and again, and with it wake a thread.
+	// A goroutine that has not slept yet, and finds its lease forgotten, sleeps once
+	// before it ends. Otherwise a caller that takes and releases locks one after the
+	// other would start a goroutine each time, and wake a thread with it.
 	if w.live == 0 && (w.slept || w.closed) {
 		w.running, w.wakeAt, w.slept = false, Never, false
 		for len(w.batches) > 0 {

@@ -16,9 +16,9 @@ type renewal struct {
 	retry    time.Duration // until those that fail are tried again
 }
 
-// send takes b, which is due, and what else fits into one call of what comes next,
-// up to lead ahead. Batches of other groups go as a whole: one is one command, and
-// its other part would be a command more. Retries are sent apart, so that a lease
+// send takes b, which is due, and what else fits into one call of what comes next, up
+// to lead ahead. Batches of other groups are taken whole: each is one command, and a
+// part that is left would be another one. Retries are sent apart, so that a lease
 // that keeps failing is not in each call with healthy ones and does not make them
 // early.
 func (w *Watchdog) send(b *batch, now time.Duration) *renewal {

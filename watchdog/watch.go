@@ -29,8 +29,8 @@ import (
 
 const (
 	// roundEvery is how often the leases are gone through: one is old enough to be worth
-	// a look when two rounds have found it.
-	roundEvery = time.Second
+	// a look when two rounds have found it, which is within two seconds, its look included.
+	roundEvery = 900 * time.Millisecond
 
 	lookRest = 100 * time.Millisecond
 
@@ -68,11 +68,11 @@ type watching struct {
 // effect on a lease that is not live.
 func (l *Lease) Changed() { l.ifAlive(func(w *Watchdog, l *Lease) { w.owe(l, 2) }) }
 
-// Wrote says that the lease's key was written by its owner or by another of the same
-// client, which is not told of, nor is anything after that.
+// Wrote says that this client wrote the lease's key, as its owner or as another. The
+// server does not tell of that, nor of any change after it.
 func (l *Lease) Wrote() { l.ifAlive((*Watchdog).wrote) }
 
-// Disown is Forget for a lease that is not its holder's, as a look was answered: trust in
+// Disown is Forget for a lease that is not its holder's by the answer to a look: trust in
 // it ends now. It has no effect on a lease that is not live.
 func (l *Lease) Disown() {
 	l.ifAlive(func(w *Watchdog, l *Lease) {
@@ -92,15 +92,15 @@ func (l *Lease) ifAlive(do func(*Watchdog, *Lease)) {
 }
 
 // LookThose looks at every lease whose holder pick chooses: at once if all their keys
-// have changed, else in time, since nobody would have told of changes until now. pick is
-// called with the watchdog locked: it must not call it.
+// have changed, or if it is old enough, else in time, since nobody would have told of
+// changes until now. pick is called with the watchdog locked: it must not call it.
 func (w *Watchdog) LookThose(pick func(Holder) bool, changed bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for l := range w.leases {
 		switch {
 		case !pick(l.holder):
-		case changed:
+		case changed, l.watch == aged:
 			w.owe(l, 1)
 		default:
 			w.wrote(l)

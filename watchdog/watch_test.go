@@ -30,6 +30,25 @@ func watchedWorld(t *testing.T, reads bool, delay time.Duration) (w *world, look
 	}
 }
 
+// Whenever a lease begins, its key is read when it is one to two seconds old.
+func TestYoungLeaseIsLookedAtWithinTwoSeconds(t *testing.T) {
+	const step = 100 * time.Millisecond
+	for after := step; after <= 2*time.Second; after += step {
+		synctest.Test(t, func(t *testing.T) {
+			w, looks := watchedWorld(t, true, 0)
+			w.hold() // which has the rounds begin
+			time.Sleep(after)
+			began, before := after, len(looks())
+			w.hold()
+			time.Sleep(2 * time.Second)
+			seen := looks()[before:]
+			if len(seen) == 0 || seen[len(seen)-1]-began < time.Second {
+				t.Errorf("one that begins %v later: looks at %v", after, seen)
+			}
+		})
+	}
+}
+
 func TestLeaseIsLookedAtByTheTable(t *testing.T) {
 	const ms = time.Millisecond
 	type event struct {
@@ -54,32 +73,33 @@ func TestLeaseIsLookedAtByTheTable(t *testing.T) {
 		delay  time.Duration
 		fixed  bool
 		unread bool
-		want   []time.Duration // of all looks up to 9 s, or of a fixed lease 25
+		want   []time.Duration // of all looks up to 8.5 s, or of a fixed lease 25
 	}{
-		"once, when it is a second old":                               {want: []time.Duration{1000 * ms}},
-		"not if it ends before":                                       {events: []event{{999 * ms, (*Lease).Forget}}},
-		"again and again if it can't be read, till a renewal is near": {unread: true, want: each(1000*ms, 8000*ms, 1000*ms)},
-		"twice for a change":                                          {events: []event{{3500 * ms, changed}}, want: []time.Duration{1000 * ms, 3500 * ms, 3600 * ms}},
+		"once, when it is 0.9 s old":                                  {want: []time.Duration{900 * ms}},
+		"not if it ends before":                                       {events: []event{{899 * ms, (*Lease).Forget}}},
+		"again and again if it can't be read, till a renewal is near": {unread: true, want: each(900*ms, 8100*ms, 900*ms)},
+		"twice for a change":                                          {events: []event{{3500 * ms, changed}}, want: []time.Duration{900 * ms, 3500 * ms, 3600 * ms}},
 		"also when it is young":                                       {events: []event{{100 * ms, changed}}, want: []time.Duration{100 * ms, 200 * ms}},
-		"once for a change of all":                                    {events: []event{{3500 * ms, others}}, want: []time.Duration{1000 * ms, 3500 * ms}},
-		"in time if nobody told until now":                            {events: []event{{3500 * ms, listens}}, want: []time.Duration{1000 * ms, 4000 * ms}},
-		"not for others' change":                                      {events: []event{{3500 * ms, nobody}}, want: []time.Duration{1000 * ms}},
-		"after its owner wrote":                                       {events: []event{{3500 * ms, wrote}}, want: []time.Duration{1000 * ms, 4000 * ms}},
-		"after its owner got other terms":                             {events: []event{{3500 * ms, extend}}, want: []time.Duration{1000 * ms, 4000 * ms}},
-		"after its owner may have got less":                           {events: []event{{3500 * ms, shorten}}, want: []time.Duration{1000 * ms, 4000 * ms}},
-		"though its owner writes all the time":                        {events: []event{{3500 * ms, wrote}, {3900 * ms, wrote}}, want: []time.Duration{1000 * ms, 4000 * ms}},
-		"again if its owner wrote meanwhile":                          {events: []event{{1020 * ms, wrote}}, delay: 50 * ms, want: []time.Duration{1000 * ms, 1150 * ms}},
-		"again if it changed meanwhile":                               {events: []event{{1020 * ms, changed}}, delay: 50 * ms, want: []time.Duration{1000 * ms, 1150 * ms, 1300 * ms}},
-		"again if it changed while it rests":                          {events: []event{{1070 * ms, changed}}, want: []time.Duration{1000 * ms, 1100 * ms, 1200 * ms}},
-		"ten times a second if it always changes":                     {events: []event{{1500 * ms, many}}, want: append([]time.Duration{1000 * ms}, each(1500*ms, 2500*ms, 100*ms)...)},
-		"not if it is renewed at once":                                {events: []event{{3500 * ms, broke}}, want: each(1000*ms, 1000*ms, ms)},
-		"at once if its server may be another":                        {events: []event{{3500 * ms, broke}}, fixed: true, want: []time.Duration{1000 * ms, 3500 * ms, 10000 * ms, 20000 * ms}},
-		"each third if it is not renewed":                             {fixed: true, want: []time.Duration{1000 * ms, 10000 * ms, 20000 * ms}},
+		"once for a change of all":                                    {events: []event{{3500 * ms, others}}, want: []time.Duration{900 * ms, 3500 * ms}},
+		"in time if nobody told until now":                            {events: []event{{3500 * ms, listens}}, want: []time.Duration{900 * ms, 3600 * ms}},
+		"at once if it is old, and nobody told until now":             {unread: true, events: []event{{1200 * ms, listens}}, want: append([]time.Duration{900 * ms, 1200 * ms}, each(1800*ms, 8100*ms, 900*ms)...)},
+		"not for others' change":                                      {events: []event{{3500 * ms, nobody}}, want: []time.Duration{900 * ms}},
+		"after its owner wrote":                                       {events: []event{{3500 * ms, wrote}}, want: []time.Duration{900 * ms, 3600 * ms}},
+		"after its owner got other terms":                             {events: []event{{3500 * ms, extend}}, want: []time.Duration{900 * ms, 3600 * ms}},
+		"after its owner may have got less":                           {events: []event{{3500 * ms, shorten}}, want: []time.Duration{900 * ms, 3600 * ms}},
+		"though its owner writes all the time":                        {events: []event{{3500 * ms, wrote}, {3590 * ms, wrote}}, want: []time.Duration{900 * ms, 3600 * ms}},
+		"again if its owner wrote meanwhile":                          {events: []event{{920 * ms, wrote}}, delay: 50 * ms, want: []time.Duration{900 * ms, 1050 * ms}},
+		"again if it changed meanwhile":                               {events: []event{{920 * ms, changed}}, delay: 50 * ms, want: []time.Duration{900 * ms, 1050 * ms, 1200 * ms}},
+		"again if it changed while it rests":                          {events: []event{{970 * ms, changed}}, want: []time.Duration{900 * ms, 1000 * ms, 1100 * ms}},
+		"ten times a second if it always changes":                     {events: []event{{1500 * ms, many}}, want: append([]time.Duration{900 * ms}, each(1500*ms, 2500*ms, 100*ms)...)},
+		"not if it is renewed at once":                                {events: []event{{3500 * ms, broke}}, want: each(900*ms, 900*ms, ms)},
+		"at once if its server may be another":                        {events: []event{{3500 * ms, broke}}, fixed: true, want: []time.Duration{900 * ms, 3500 * ms, 10800 * ms, 21600 * ms}},
+		"each third if it is not renewed":                             {fixed: true, want: []time.Duration{900 * ms, 10800 * ms, 21600 * ms}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w, looks := watchedWorld(t, !row.unread, row.delay)
-				l, until := w.hold(), 9*time.Second
+				l, until := w.hold(), 8500*time.Millisecond
 				if row.fixed {
 					newTerms(l, Never, Never)
 					until = 25 * time.Second

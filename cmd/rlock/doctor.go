@@ -3,9 +3,13 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
+	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/gomodule/redigo/redis"
 	"github.com/google/uuid"
@@ -19,7 +23,8 @@ func doctorCommand(s *server) *cobra.Command {
 		Long: `doctor asks every master what the library needs of it. Each line begins with
 ok, warn (it works, but see) or todo (what to do about it). Unless --read-only
 says no, it takes and frees a lock of its own, whose name is --prefix and a
-random id. The status is 1 if there is something to do.`,
+random id. The status is 1 if there is something to do. At other locks it does
+not look: ls has those that never expire.`,
 	}
 	c.Flags().StringVar(&d.prefix, "prefix", "rlock-doctor:", "what lock names begin with, where the account is limited to some")
 	c.Flags().DurationVar(&d.watchdog, "watchdog", 30*time.Second, "the watchdog timeout of the clients")
@@ -41,7 +46,8 @@ func (d *doctor) say(grade, about, format string, args ...any) {
 	if grade == "todo" {
 		d.todos++
 	}
-	fmt.Printf("%-4s  %-12s  %s\n", grade, about, fmt.Sprintf(format, args...))
+	size, _ := terminal(os.Stdout)
+	fmt.Printf("%-4s  %-12s  %s\n", grade, about, wrapped(fmt.Sprintf(format, args...), 20, size.columns))
 }
 
 // graded says what is fine, or what is not and what to do.
@@ -65,14 +71,26 @@ func (d *doctor) examine(ctx context.Context) error {
 			d.say("ok", "master", "%s", n.addr)
 		}
 		if err := d.node(ctx, n); err != nil {
-			return err
+			if err = d.r.missed(ctx, n, err); err != nil {
+				return err
+			}
 		}
+	}
+	for _, addr := range slices.Sorted(maps.Keys(d.r.gaps.masters)) {
+		m := d.r.gaps.masters[addr]
+		d.say("todo", "master", "%s with %d of %d slots: %v. Nobody gets a lock there", addr, m.slots, slotCount, m.err)
 	}
 	if d.r.parts.Cluster {
 		d.cluster(ctx, masters[0])
 	}
-	name := d.prefix + uuid.NewString()
-	n, err := d.r.of(ctx, name)
+	var name string
+	var n *node
+	for range 1000 { // till one is where a server answers
+		name = d.prefix + uuid.NewString()
+		if n, err = d.r.of(ctx, name); err == nil {
+			break
+		}
+	}
 	if err != nil {
 		return err
 	}
@@ -142,7 +160,7 @@ func (d *doctor) settings(i map[string]string) {
 		product+" "+version, product+" "+version+" is older than what was proven: 6.2, 7.0, 8.0, Valkey 8")
 	policy := i["maxmemory_policy"]
 	d.graded(policy == "noeviction", "todo", "memory", "maxmemory-policy noeviction: locks are not evicted",
-		"a full server deletes locks: set maxmemory-policy to noeviction, not "+policy)
+		fmt.Sprintf("a full server deletes locks: set maxmemory-policy to noeviction, not %s (it uses %s, maxmemory is %s)", policy, i["used_memory_human"], i["maxmemory_human"]))
 	used, _ := strconv.Atoi(i["connected_clients"])
 	limit, _ := strconv.Atoi(i["maxclients"])
 	if limit > 0 {
@@ -300,4 +318,29 @@ func (d *doctor) sentinels(ctx context.Context) {
 			d.say("warn", "Sentinel", "%s calls the master %s", addr, flags)
 		}
 	}
+}
+
+// wrapped breaks a text for a terminal of so many columns, 0: none. Later lines begin
+// where the first does.
+func wrapped(text string, indent, columns int) string {
+	if columns == 0 {
+		return text
+	}
+	var b strings.Builder
+	at := indent
+	for i, word := range strings.Fields(text) {
+		n := utf8.RuneCountInString(word)
+		switch {
+		case i == 0:
+		case at+1+n > columns:
+			b.WriteString("\n" + strings.Repeat(" ", indent))
+			at = indent
+		default:
+			b.WriteByte(' ')
+			at++
+		}
+		b.WriteString(word)
+		at += n
+	}
+	return b.String()
 }

@@ -19,7 +19,7 @@ import (
 var needs = []struct{ use, commands string }{
 	{"locks", "ping;evalsha 0 0;script load x;exists k;hexists k f;hget k f;hincrby k f 1;pexpire k 1;pttl k;type k;get k;set k v;del k;publish c m;subscribe c;unsubscribe c"},
 	{"Info", "hlen k;hgetall k;pubsub numsub c"},
-	{"ls, show and watch", "scan 0;type k;pttl k;hlen k;strlen k;get k;hscan k 0;lrange q 0 0;zrange t 0 0;zcard z;zrange z 0 0;pubsub numsub c;pubsub shardnumsub c;pubsub channels x;pubsub shardchannels x;time;client list"},
+	{"ls, show and watch", "scan 0;dbsize;type k;pttl k;hlen k;strlen k;get k;hscan k 0;lrange q 0 0;zrange t 0 0;zcard z;zrange z 0 0;pubsub numsub c;pubsub shardnumsub c;pubsub channels x;pubsub shardchannels x;time;client list"},
 	{"fair locks", "hset k f v;lindex q 0;llen q;lpop q;lrange q 0 0;lrem q 0 v;rpush q v;time;zadd t 1 m;zincrby t 1 m;zrange t 0 0;zrem t m;zscore t m"},
 	{"read-write locks", "hset k f v;hdel k f;hlen k;hgetall k"},
 	{"fenced locks", "incr f"},
@@ -92,7 +92,7 @@ func (d *doctor) locks(ctx context.Context, name string) {
 	for i := range clients {
 		c, err := d.r.open(ctx, rlock.WithWatchdogTimeout(d.watchdog), rlock.WithConnectionName("rlock-cli"), rlock.WithCourtesy(false))
 		if err != nil {
-			d.say("todo", "client", "%v", err)
+			d.say("todo", "client", "%s", told(err))
 			return
 		}
 		defer c.Close()
@@ -101,7 +101,7 @@ func (d *doctor) locks(ctx context.Context, name string) {
 	// The lease ends what a doctor leaves that is killed.
 	held, err := clients[0].NewLock(name).TryLock(ctx, rlock.Lease(4*d.r.timeout))
 	if err != nil {
-		d.say("todo", "scripts", "no lock can be taken: %v", err)
+		d.say("todo", "scripts", "no lock can be taken: %s", told(err))
 		return
 	}
 	d.say("ok", "scripts", "a lock was taken")

@@ -28,6 +28,9 @@ func (r *run) take(ctx context.Context, c *rlock.Client) (environment []string, 
 	if r.lease != 0 {
 		opts = append(opts, rlock.Lease(r.lease))
 	}
+	if r.atLeast != 0 {
+		opts = append(opts, rlock.AtLeast(r.atLeast))
+	}
 	if r.wait >= 0 {
 		opts = append(opts, rlock.Wait(r.wait))
 	}

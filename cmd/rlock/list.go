@@ -1,14 +1,20 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
+	"math"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/gomodule/redigo/redis"
 	"github.com/spf13/cobra"
@@ -28,7 +34,11 @@ It looks through all keys by SCAN, never KEYS, and rests as long as it works, so
 that other clients do not notice. Nothing is changed. A semaphore or a
 count-down latch is a number under a name like any other: --numbers shows all
 numbers too. A plain, a spin and a non-reentrant lock look alike on the
-server: they are "lock", and so is a fair lock that nobody waits for.`,
+server: they are "lock", and so is a fair lock that nobody waits for.
+
+On a terminal that is too narrow, owners are shortened: "rlock show NAME" and
+-o json have them in full. With -o json, a name that is no UTF-8 is in
+name_base64 too. The status is 74 if a part of a cluster can't be read.`,
 	}
 	c.Flags().StringVar(&match, "match", "*", "only names like this, with * ? [a-z] and \\ as in SCAN")
 	c.Flags().StringVarP(&output, "output", "o", "table", "table or json")
@@ -54,9 +64,12 @@ server: they are "lock", and so is a fair lock that nobody waits for.`,
 				if all == nil {
 					all = []*state{}
 				}
-				return json.NewEncoder(os.Stdout).Encode(all)
+				err = json.NewEncoder(os.Stdout).Encode(all)
+			} else {
+				size, _ := terminal(os.Stdout)
+				_, err = io.WriteString(os.Stdout, table(all, size.columns))
 			}
-			return table(all)
+			return cmp.Or(err, r.gaps.err())
 		})(c, args)
 	}
 	_ = c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"table", "json"}, cobra.ShellCompDirectiveNoFileComp))
@@ -68,11 +81,11 @@ type listing struct {
 	r        *reader
 	match    string
 	numbers  bool
-	progress func(scanned, locks int) // nil: silent
-	limit    int                      // ends the look at so many names; 0: none
+	progress func(string) // nil: silent
+	limit    int          // ends the look at so many names; 0: none
 
-	scanned int
-	names   map[string]*node
+	scanned, total int // of all passes
+	names          map[string]*node
 }
 
 // batch is how many keys a SCAN looks at: some tenths of a millisecond.
@@ -88,14 +101,18 @@ func (l *listing) list(ctx context.Context) ([]*state, error) {
 		by[n] = append(by[n], name)
 	}
 	var all []*state
+	read := 0
 	for n, names := range by {
 		for some := range slices.Chunk(names, 100) {
-			states, err := l.r.read(ctx, n, some...)
+			states, err := l.r.states(ctx, n, some...)
 			if err != nil {
 				return nil, err
 			}
+			if read += len(some); l.progress != nil {
+				l.progress(fmt.Sprintf("%d of %d locks read", read, len(l.names)))
+			}
 			all = append(all, slices.DeleteFunc(states, func(s *state) bool {
-				return !s.held() && len(s.Queue) == 0 && (s.Kind != semaphore && s.Kind != latch) && !(l.numbers && s.Kind == number)
+				return !s.held() && s.waiting() <= 0 && !(l.numbers && s.Number != nil)
 			})...)
 		}
 	}
@@ -103,9 +120,26 @@ func (l *listing) list(ctx context.Context) ([]*state, error) {
 	return all, nil
 }
 
+// states reads many names of one master. Those that can't be read are among the gaps.
+func (r *reader) states(ctx context.Context, n *node, names ...string) ([]*state, error) {
+	all, err := r.read(ctx, n, names...)
+	if err != nil {
+		for _, name := range names {
+			r.gaps.name(name, err)
+		}
+		return nil, r.missed(ctx, n, err)
+	}
+	return slices.DeleteFunc(all, func(s *state) bool {
+		if s.err != nil {
+			r.gaps.name(s.Name, s.err)
+		}
+		return s.err != nil
+	}), nil
+}
+
 // find collects names that may be locks.
 func (l *listing) find(ctx context.Context) error {
-	l.names = map[string]*node{}
+	l.names, l.r.gaps = map[string]*node{}, gaps{}
 	wanted, err := glob(l.match)
 	if err != nil {
 		return wrong("--match: %w", err)
@@ -114,11 +148,15 @@ func (l *listing) find(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if l.progress != nil {
+		l.count(ctx, masters)
+	}
 	token, _, _ := strings.Cut(codec.TokenKey("N"), "{N}")
+	unlock, _, _ := strings.Cut(codec.Latch("N", ""), "{N}")
 	named := func(n *node, prefix, suffix string) func(context.Context, []string) error {
 		return func(_ context.Context, keys []string) error {
 			for _, key := range keys {
-				if name := bare(key, prefix, suffix); wanted.matches(name) && !strings.HasPrefix(name, token) && !strings.Contains(name, ":rwlock_timeout:") {
+				if name := bare(key, prefix, suffix); wanted.matches(name) && !strings.HasPrefix(name, token) && !strings.HasPrefix(name, unlock) && !strings.Contains(name, ":rwlock_timeout:") {
 					l.names[name] = n
 				}
 			}
@@ -143,10 +181,25 @@ func (l *listing) find(ctx context.Context) error {
 			err = l.waited(ctx, n, wanted)
 		}
 		if err != nil {
+			err = l.r.missed(ctx, n, err)
+		}
+		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// count is how many keys will be looked at, in all passes; 0 where the account may not ask.
+func (l *listing) count(ctx context.Context, masters []*node) {
+	passes := 3
+	if l.numbers {
+		passes++
+	}
+	for _, n := range masters {
+		keys, _ := redis.Int(n.do(ctx, "DBSIZE"))
+		l.total += passes * keys
+	}
 }
 
 // bare takes off what a lock's other key has around its name.
@@ -215,7 +268,7 @@ func (l *listing) scan(ctx context.Context, n *node, match, kind string, found f
 		cursor, _ = redis.String(reply[0], nil)
 		l.scanned += batch
 		if l.progress != nil {
-			l.progress(l.scanned, len(l.names))
+			l.progress(l.far())
 		}
 		if cursor == "0" || l.limit > 0 && len(l.names) >= l.limit {
 			return nil
@@ -235,7 +288,7 @@ func (l *listing) hashes(ctx context.Context, n *node, keys []string) error {
 		for _, key := range some {
 			ask = append(ask, command{"HSCAN", key, 0, "COUNT", 10})
 		}
-		replies, err := n.pipe(ctx, ask...)
+		replies, err := l.r.ask(ctx, n, ask...)
 		if err != nil {
 			return err
 		}
@@ -253,28 +306,88 @@ func (l *listing) hashes(ctx context.Context, n *node, keys []string) error {
 	return nil
 }
 
+// far is how far the look has come.
+func (l *listing) far() string {
+	locks := fmt.Sprintf("%d locks", len(l.names))
+	if l.total == 0 {
+		return locks
+	}
+	return fmt.Sprintf("%d%% of all keys looked at, %s", min(100*l.scanned/l.total, 100), locks)
+}
+
 // progress shows on a terminal how far it is, once a second has passed.
-func progress() func(int, int) {
+func progress() func(string) {
 	if _, is := terminal(os.Stderr); !is {
 		return nil
 	}
 	began, last := time.Now(), time.Now()
-	return func(scanned, locks int) {
+	return func(text string) {
 		if time.Since(last) > time.Second {
 			last = time.Now()
-			fmt.Fprintf(os.Stderr, "\x1b[K%d keys looked at, %d locks, %v\r", scanned, locks, time.Since(began).Round(time.Second))
+			fmt.Fprintf(os.Stderr, "\x1b[K%s, %v\r", text, time.Since(began).Round(time.Second))
 		}
 	}
 }
 
-// table writes a line for each.
-func table(all []*state) error {
-	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "NAME\tKIND\tHOLDER\tHOLDS\tTTL\tWAITING")
-	for _, s := range all {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", visible(s.Name), s.title(), s.whose(), s.holds(), s.left(), s.waiters())
+// narrow says the same in fewer columns.
+var narrow = strings.NewReplacer("read-write (read)", "read", "read-write (write)", "write", "read-write", "r/w", "never expires", "never")
+
+// table has a line for each. In so many columns, 0: any number, owners, kinds and names are
+// shortened, so that the rest stays visible.
+func table(all []*state, columns int) string {
+	say := strings.Clone
+	lines := func(holder func(string) string, name int) string {
+		var b strings.Builder
+		w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+		fmt.Fprintln(w, "NAME\tKIND\tTTL\tHOLDS\tWAITING\tHOLDER")
+		for _, s := range all {
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", cut(visible(s.Name), name), say(s.title()), say(s.left()), s.holds(), s.waiters(), holder(s.whose()))
+		}
+		w.Flush()
+		return b.String()
 	}
-	return w.Flush()
+	text := lines(strings.Clone, math.MaxInt)
+	if columns == 0 || widest(text) <= columns {
+		return text
+	}
+	text = lines(short, math.MaxInt)
+	if widest(text) > columns {
+		say = narrow.Replace
+		text = lines(short, math.MaxInt)
+	}
+	if over := widest(text) - columns; over > 0 {
+		longest := 0
+		for _, s := range all {
+			longest = max(longest, utf8.RuneCountInString(visible(s.Name)))
+		}
+		text = lines(short, max(longest-over, 10))
+	}
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		b.WriteString(cut(strings.TrimSuffix(line, "\n"), columns) + "\n")
+	}
+	return b.String()
+}
+
+// ids are those of clients and permits.
+var ids = regexp.MustCompile(`([0-9a-f]{8})(-[0-9a-f]{4}){3}-[0-9a-f]{12}|([0-9a-f]{8})[0-9a-f]{24}`)
+
+// short has the ids in a text shortened to their beginning, which finds them in logs.
+func short(text string) string { return ids.ReplaceAllString(text, "$1$3…") }
+
+func widest(text string) (columns int) {
+	for line := range strings.Lines(text) {
+		columns = max(columns, utf8.RuneCountInString(strings.TrimSuffix(line, "\n")))
+	}
+	return columns
+}
+
+// cut leaves so many characters of a text.
+func cut(text string, columns int) string {
+	if r := []rune(text); len(r) > columns {
+		return string(r[:max(columns-1, 0)]) + "…"
+	}
+	return text
 }
 
 // complete gives names for the shell, in the time that somebody waits for them.
@@ -289,7 +402,14 @@ func (s *server) complete(begun string) (names []string) {
 	l := &listing{r: r, match: literal(begun) + "*", limit: 50}
 	_ = l.find(ctx) // what was found until then
 	for name := range l.names {
-		names = append(names, name)
+		if typed(name) {
+			names = append(names, name)
+		}
 	}
 	return names
+}
+
+// typed tells whether a shell may show a name, and somebody type it.
+func typed(name string) bool {
+	return utf8.ValidString(name) && !strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) })
 }

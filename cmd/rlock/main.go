@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"regexp"
 	"runtime"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -16,6 +18,7 @@ import (
 const (
 	usage       = 64
 	unreachable = 69
+	partial     = 74
 	notAcquired = 75
 	lost        = 76
 )
@@ -49,8 +52,8 @@ func status(c *cobra.Command, err error) int {
 	if err == nil {
 		return 0
 	}
-	if text := err.Error(); text != "" {
-		fmt.Fprintln(os.Stderr, "rlock:", text)
+	if err.Error() != "" {
+		fmt.Fprintln(os.Stderr, "rlock:", told(err))
 	}
 	number := usage // of cobra's own errors
 	if e, ok := errors.AsType[*exit](err); ok {
@@ -60,6 +63,16 @@ func status(c *cobra.Command, err error) int {
 		fmt.Fprintf(os.Stderr, "See %s --help.\n", c.CommandPath())
 	}
 	return number
+}
+
+// hangs is what a connection says of a server that hangs: its first command has no answer.
+var hangs = regexp.MustCompile(`(CLIENT SETNAME|AUTH|HELLO): (read \w+ \S+: )?i/o timeout`)
+
+// told is an error for people: without the library's own "rlock:", which we say, and with
+// flags in the place of its options.
+func told(err error) string {
+	text := hangs.ReplaceAllString(strings.TrimPrefix(err.Error(), "rlock: "), "it took the connection, and does not answer (i/o timeout)")
+	return strings.NewReplacer("\nrlock: ", "\n", "WithCredentials", "--password-file", "WithSentinelCredentials", "--sentinel-password-file").Replace(text)
 }
 
 // judged gives an error of a command its status.
@@ -93,17 +106,19 @@ Keep the password out of the command line, where others see it: put it into
 REDIS_URL or into a file (--password-file). It is never printed.
 
 Exit status: 0 done · 1 doctor found something to do, or unlock was not
-confirmed · 64 wrong usage · 69 the server can't be reached, or refused · 128
-and the signal's number when one ended it. "rlock run" has some more.`
+confirmed, or held found it free · 64 wrong usage · 69 the server can't be
+reached, or refused · 74 a part of a cluster can't be read: what is shown is not
+all · 128 and the signal's number when one ended it. "rlock run" has more.`
 
 func root() *cobra.Command {
 	s := &server{}
 	c := &cobra.Command{
 		Use: "rlock", Short: "Run programs under Redisson's locks, and look after those locks", Long: about,
-		SilenceErrors: true, SilenceUsage: true,
+		SilenceErrors: true, SilenceUsage: true, Version: version(),
 	}
+	c.SetVersionTemplate("rlock {{.Version}}\n")
 	s.flags(c.PersistentFlags())
-	c.AddCommand(runCommand(s), listCommand(s), showCommand(s), watchCommand(s), unlockCommand(s), doctorCommand(s))
+	c.AddCommand(runCommand(s), listCommand(s), showCommand(s), heldCommand(s), watchCommand(s), unlockCommand(s), permitsCommand(s), doctorCommand(s), manCommand())
 	return c
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"strings"
@@ -43,6 +44,7 @@ type tool struct {
 	*exec.Cmd
 	t        *testing.T
 	out, err said
+	output   io.Writer // of one on a terminal; nil: the terminal
 }
 
 // said is what a process has written so far.
@@ -116,7 +118,7 @@ func (c *tool) says(text string) {
 // onTerminal starts it with a terminal. What it writes there is read until it has ended.
 func (c *tool) onTerminal(size pty.Winsize) (f *os.File, read <-chan struct{}) {
 	c.t.Helper()
-	c.Stdout, c.Stderr, c.SysProcAttr = nil, nil, nil
+	c.Stdout, c.Stderr, c.SysProcAttr = c.output, nil, nil
 	f, err := pty.StartWithSize(c.Cmd, &size)
 	if err != nil {
 		c.t.Fatal(err)

@@ -21,6 +21,8 @@ import (
 
 var write = flag.Bool("write", false, "put the last screen of watch into docs/watch.svg")
 
+var moves = regexp.MustCompile(`\x1b\[[0-9]*[A-Z]|\r`)
+
 // A terminal shows who holds what, and the events. The screen is made to a picture.
 func TestScreenOfWatch(t *testing.T) {
 	t.Parallel()
@@ -53,12 +55,12 @@ func TestScreenOfWatch(t *testing.T) {
 	if err := c.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
-	if got := c.status(); got != 0 {
+	if got := c.status(); got != 130 {
 		t.Errorf("status %d", got)
 	}
 	<-read
 	screens := strings.Split(c.out.String(), "\x1b[H")
-	last := regexp.MustCompile(`\x1b\[[0-9]*[A-Z]|\r`).ReplaceAllString(screens[len(screens)-1], "")
+	last := plainly(screens[len(screens)-1])
 	for _, row := range strings.Split(last, "\n") {
 		if len(row) > 150 {
 			t.Errorf("a row of %d: %s", len(row), row)
@@ -79,7 +81,7 @@ func TestScreenFitsTheTerminal(t *testing.T) {
 	for i := range 100 {
 		name := strings.Repeat("ö", i)
 		all = append(all, &state{Name: name, Kind: plain, Holders: []holder{{Owner: "7f3c1a52-0a49-4d0c-9d5e-2f6b1a0c8d11:1", Count: 1}}})
-		w.events = append(w.events, event{time.Now(), "held", name, "by somebody"})
+		w.events = append(w.events, event{At: time.Now(), What: "held", Name: name, Text: "by somebody"})
 	}
 	for _, size := range []screenSize{{10, 40}, {24, 80}, {50, 200}} {
 		screen, _ := strings.CutPrefix(w.screen(all, size), "\x1b[H")

@@ -47,7 +47,7 @@ func shown(t *testing.T, url, name string) (s state) {
 }
 
 // reads are the commands that a command which changes nothing may send.
-var reads = strings.Fields("TYPE PTTL HLEN STRLEN GET LRANGE ZRANGE ZCARD PUBSUB TIME HSCAN SCAN ROLE CLIENT CLUSTER")
+var reads = strings.Fields("HELLO DBSIZE TYPE PTTL HLEN STRLEN GET LRANGE ZRANGE ZCARD PUBSUB TIME HSCAN SCAN ROLE CLIENT CLUSTER")
 
 // everyKind acquires a lock of every kind by some client, and waits for some. What
 // each must look like comes back.
@@ -96,7 +96,7 @@ func everyKind(t *testing.T, url string) map[string]func(s state) bool {
 			return s.Kind == fair && owns(s, first) && len(s.Queue) == 2 && *s.Queue[0].Left < *s.Queue[1].Left
 		},
 		"permits": func(s state) bool {
-			return s.Kind == permits && *s.Free == 2 && s.Holders[0].Owner == taken.IDs()[0] && *s.Holders[0].Expiry > 10000
+			return s.Kind == permits && *s.Number == 2 && s.Holders[0].Owner == taken.IDs()[0] && *s.Holders[0].Expiry > 10000
 		},
 	}
 }
@@ -150,7 +150,7 @@ func TestEveryKindIsShownAndNothingChanged(t *testing.T) {
 				t.Errorf("show: %+v", s)
 			}
 		}
-		for name, want := range map[string]string{"none": "holder      none", "session1": "no lock", "semaphore": "free        5", "latch": "free        2"} {
+		for name, want := range map[string]string{"none": "holder   none", "session1": "no lock", "semaphore": "number   5", "latch": "number   2"} {
 			if out := ended(t, 0, url, "show", name); !strings.Contains(out, want) {
 				t.Errorf("show %s: %s", name, out)
 			}

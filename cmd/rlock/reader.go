@@ -6,14 +6,10 @@ import (
 	"fmt"
 	"iter"
 	"net"
-	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/gomodule/redigo/redis"
 
-	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/internal/redisconn"
 	"github.com/rlock-go/redisson/internal/topology"
 )
@@ -25,19 +21,24 @@ type reader struct {
 	parts     topology.Parts
 	sentinels *redisconn.Target
 	nodes     map[string]*node // by address
-	slots     []slots          // of a cluster, once known
+
+	slots   []slots   // of a cluster, once known
+	learned time.Time // when they were asked
+	gaps    gaps
 }
 
 // slots are those from first to last, which one master has.
 type slots struct {
 	first, last int
 	master      *node
+	err         error // why it can't be reached
 }
 
-// node is a connection to one server.
+// node is a connection to one server, made again once it is broken.
 type node struct {
 	addr    string
 	conn    redis.Conn
+	broken  bool
 	timeout time.Duration
 }
 
@@ -51,7 +52,8 @@ func (r *reader) close() {
 	for _, n := range r.nodes {
 		n.conn.Close()
 	}
-	r.nodes, r.slots = map[string]*node{}, nil
+	clear(r.nodes)
+	r.slots = nil
 }
 
 // dial connects to a server that is reached as t is.
@@ -65,19 +67,25 @@ func (r *reader) dial(ctx context.Context, t *redisconn.Target, addr string) (*n
 	if c, ok := c.(*redisconn.Conn); ok {
 		c.Admit(largest)
 	}
-	return &node{addr, c, r.timeout}, nil
+	return &node{addr: addr, conn: c, timeout: r.timeout}, nil
 }
 
 // at is the one connection to a server.
 func (r *reader) at(ctx context.Context, addr string) (*node, error) {
-	if n := r.nodes[addr]; n != nil && n.conn.Err() == nil {
-		return n, nil
+	known := r.nodes[addr]
+	if known != nil && !known.broken {
+		return known, nil
 	}
 	n, err := r.dial(ctx, r.parts.Target, addr)
-	if err == nil {
-		r.nodes[addr] = n
+	if err != nil {
+		return nil, err
 	}
-	return n, err
+	if known != nil {
+		known.conn, known.broken = n.conn, false
+		return known, nil
+	}
+	r.nodes[addr] = n
+	return n, nil
 }
 
 // pipe sends commands together and gives the reply of each; a server's error
@@ -89,6 +97,7 @@ func (n *node) pipe(ctx context.Context, commands ...command) ([]any, error) {
 	replies, err := n.sent(commands)
 	if err != nil {
 		n.conn.Close()
+		n.broken = true
 		if ctx.Err() != nil {
 			err = ctx.Err()
 		}
@@ -130,53 +139,59 @@ func (n *node) do(ctx context.Context, name string, args ...any) (any, error) {
 	return replies[0], nil
 }
 
-// masters are all of them, by address.
+// masters are those that can be asked, by address; of a cluster, gaps has the others.
 func (r *reader) masters(ctx context.Context) ([]*node, error) {
 	switch {
 	case r.parts.Master != "":
 		n, err := r.behindSentinels(ctx)
 		return []*node{n}, err
 	case r.parts.Cluster:
-		if err := r.learn(ctx); err != nil {
-			return nil, err
-		}
-		var all []*node
-		for _, s := range r.slots {
-			if !slices.Contains(all, s.master) {
-				all = append(all, s.master)
-			}
-		}
-		slices.SortFunc(all, func(a, b *node) int { return strings.Compare(a.addr, b.addr) })
-		return all, nil
+		return r.clusterMasters(ctx)
 	}
+	n, err := r.alone(ctx)
+	return []*node{n}, err
+}
+
+// alone is the server of a redis:// URL, which must be a master: a replica may be
+// behind, and a node of a cluster has a part of the locks.
+func (r *reader) alone(ctx context.Context) (*node, error) {
 	n, err := r.at(ctx, r.parts.Servers[0])
 	if err != nil {
 		return nil, unreachableError(err)
 	}
-	return []*node{n}, nil
+	said, err := n.said(ctx)
+	if err == nil {
+		err = said.Usable()
+	}
+	if err != nil {
+		return nil, &exit{unreachable, err}
+	}
+	return n, nil
+}
+
+// said is what a server says of itself.
+func (n *node) said(ctx context.Context) (s redisconn.Server, err error) {
+	replies, err := n.pipe(ctx, command{"HELLO"}, command{"ROLE"})
+	if err != nil {
+		return s, err
+	}
+	helloErr, _ := replies[0].(error)
+	roleErr, _ := replies[1].(error)
+	s, err = redisconn.DecodeServer(replies[0], helloErr, replies[1], roleErr)
+	s.Addr = n.addr
+	return s, err
 }
 
 // of is the master that has a key.
 func (r *reader) of(ctx context.Context, key string) (*node, error) {
-	by, err := r.by(ctx, slices.Values([]string{key}))
-	for n := range by {
-		return n, nil
+	all, err := r.masters(ctx)
+	if err != nil || !r.parts.Cluster {
+		return all[0], err
 	}
-	return nil, err
+	return r.serving(key)
 }
 
-// serving is the master of a cluster that has a key. The slots are known.
-func (r *reader) serving(key string) (*node, error) {
-	slot := int(codec.Slot(key))
-	for _, s := range r.slots {
-		if s.first <= slot && slot <= s.last {
-			return s.master, nil
-		}
-	}
-	return nil, unreachableError(fmt.Errorf("no master has slot %d, which %q is in", slot, key))
-}
-
-// by has names by the master that has them.
+// by has names by the master that has them. gaps has those that can't be asked for.
 func (r *reader) by(ctx context.Context, names iter.Seq[string]) (map[*node][]string, error) {
 	all, err := r.masters(ctx)
 	if err != nil {
@@ -187,7 +202,8 @@ func (r *reader) by(ctx context.Context, names iter.Seq[string]) (map[*node][]st
 		n := all[0]
 		if r.parts.Cluster {
 			if n, err = r.serving(name); err != nil {
-				return nil, err
+				r.gaps.name(name, err)
+				continue
 			}
 		}
 		by[n] = append(by[n], name)
@@ -219,7 +235,7 @@ func (r *reader) asked(ctx context.Context, args ...any) (reply any, err error) 
 // works: its role is looked at, as the Sentinels may be late.
 func (r *reader) behindSentinels(ctx context.Context) (*node, error) {
 	for _, n := range r.nodes {
-		if role, err := n.do(ctx, "ROLE"); err == nil && isMaster(role) {
+		if said, err := n.said(ctx); err == nil && said.Role == "master" {
 			return n, nil
 		}
 	}
@@ -236,73 +252,12 @@ func (r *reader) behindSentinels(ctx context.Context) (*node, error) {
 	if err != nil {
 		return nil, unreachableError(err)
 	}
-	role, err := n.do(ctx, "ROLE")
-	if _, refused := err.(redis.Error); refused {
-		return n, nil // the Sentinels are believed
+	said, err := n.said(ctx)
+	if err != nil {
+		return nil, err
 	}
-	if err == nil && !isMaster(role) {
-		err = unreachableError(fmt.Errorf("the Sentinels name %s, which is no master. In a failover, try again in some seconds", n.addr))
+	if replica := said.Usable(); replica != nil { // if it does not say, the Sentinels are believed
+		return nil, unreachableError(fmt.Errorf("the Sentinels name what is no master; in a failover, try again in some seconds: %w", replica))
 	}
-	return n, err
-}
-
-func isMaster(role any) bool {
-	words, _ := role.([]any)
-	return len(words) > 0 && fmt.Sprintf("%s", words[0]) == "master"
-}
-
-// learn reads which master has which slots, unless that is known.
-func (r *reader) learn(ctx context.Context) error {
-	if r.slots != nil && !slices.ContainsFunc(r.slots, func(s slots) bool { return s.master.conn.Err() != nil }) {
-		return nil
-	}
-	r.close()
-	var errs []error
-	for _, addr := range r.parts.Servers {
-		n, err := r.at(ctx, addr)
-		var ranges []any
-		if err == nil {
-			ranges, err = redis.Values(n.do(ctx, "CLUSTER", "SLOTS"))
-		}
-		if err == nil {
-			err = r.mapped(ctx, n, ranges)
-		}
-		if err == nil {
-			return nil
-		}
-		errs = append(errs, err)
-	}
-	return unreachableError(errors.Join(errs...))
-}
-
-// mapped takes what CLUSTER SLOTS says: first, last, and servers, the master first.
-func (r *reader) mapped(ctx context.Context, asked *node, ranges []any) error {
-	var all []slots
-	for _, one := range ranges {
-		parts, err := redis.Values(one, nil)
-		if err != nil || len(parts) < 3 {
-			return fmt.Errorf("CLUSTER SLOTS has %v", one)
-		}
-		master, err := redis.Values(parts[2], nil)
-		if err != nil || len(master) < 2 {
-			return fmt.Errorf("CLUSTER SLOTS has %v", one)
-		}
-		host, _ := redis.String(master[0], nil)
-		port, _ := redis.Int(master[1], nil)
-		if host == "" {
-			host, _, _ = net.SplitHostPort(asked.addr)
-		}
-		n, err := r.at(ctx, net.JoinHostPort(host, strconv.Itoa(port)))
-		if err != nil {
-			return err
-		}
-		first, _ := redis.Int(parts[0], nil)
-		last, _ := redis.Int(parts[1], nil)
-		all = append(all, slots{first, last, n})
-	}
-	if len(all) == 0 {
-		return errors.New("the cluster has no slots assigned")
-	}
-	r.slots = all
-	return nil
+	return n, nil
 }

@@ -24,13 +24,17 @@ type run struct {
 	name                         string
 	command                      []string
 	wait, lease, grace, watchdog time.Duration
+	atLeast                      time.Duration
 	kind, onLost                 string
+	quiet, noTerminal            bool
 
+	client  *rlock.Client
 	hold    hold
 	child   *exec.Cmd
 	ended   chan error
 	signals chan os.Signal
-	foreign bool // the terminal was given to the child
+	group        // the child's
+	halted  bool // the child is stopped
 }
 
 func runCommand(s *server) *cobra.Command {
@@ -38,13 +42,30 @@ func runCommand(s *server) *cobra.Command {
 	c := &cobra.Command{
 		Use: "run [flags] NAME -- COMMAND [ARGUMENT…]", Short: "Run a command while a lock is held",
 		Long: `run waits for the lock, runs the command, and releases the lock when it ends.
-Without --lease the lock is renewed while the command runs.
+Without --lease the lock is renewed while the command runs. A NAME that begins
+with "-" stands behind a "--" of its own: rlock run -- -name -- COMMAND.
 
 Signals are passed on to the command and its children, which are a process group
-of their own. With a terminal as input and output they have it. If the lock is
-lost, they get SIGTERM, and SIGKILL after the grace (--on-lost term), SIGKILL at
-once (kill), or nothing but a line on standard error (warn). If rlock itself is
-killed, the command is killed too (Linux), and the lease ends.
+of their own. If the lock is lost, they get SIGTERM, and SIGKILL after the grace
+(--on-lost term), SIGKILL at once (kill), or nothing but a line on standard
+error (warn). If rlock itself is killed, the group is killed too, by a shell in
+it that waits for that; without a /bin/sh only the command is (Linux). What has
+left the group (setsid, a daemon) is not: its work is not excluded any more.
+
+What the command leaves in the background (sh -c 'job &') runs on when it has
+ended, without the lock: have the command wait for it.
+
+With a terminal as input, the command has the terminal while rlock is in the
+foreground. --no-terminal leaves it to others, such as a pager behind a pipe:
+rlock run --no-terminal NAME -- COMMAND | less. If the command is stopped
+(Ctrl-Z), rlock says so and stops too, where a shell can continue both (fg).
+Meanwhile nothing is renewed: after the lease the lock is lost.
+
+For cron on several machines, whose clocks differ by seconds: a job that takes a
+moment would run once on each, one after the other. With --at-least the lock
+stays taken after it, so that the others find it taken, and say nothing (-q):
+
+  0 * * * * rlock run -q --wait 0 --at-least 50m nightly -- /usr/local/bin/job
 
 In the command's environment: RLOCK_NAME; RLOCK_OWNER, or the permit's id;
 RLOCK_VALID_UNTIL, when the lease ends unless it is renewed (RFC 3339); and
@@ -56,9 +77,12 @@ refused · 64 wrong usage · 126, 127 the command can't be run, or is not there.
 	}
 	c.Flags().DurationVar(&r.wait, "wait", 10*time.Second, "how long to wait for the lock; 0: one attempt, below 0: without limit")
 	c.Flags().DurationVar(&r.lease, "lease", 0, "a fixed lease, which is not renewed; 0: renewed")
+	c.Flags().DurationVar(&r.atLeast, "at-least", 0, "the lock stays taken for so long, also after a command that ends before")
 	c.Flags().StringVar(&r.kind, "kind", "lock", "lock, fair, fenced, read, write, spin, nonreentrant or permit")
 	c.Flags().StringVar(&r.onLost, "on-lost", "term", "term, kill or warn")
 	c.Flags().DurationVar(&r.grace, "grace", 5*time.Second, "between SIGTERM and SIGKILL")
+	c.Flags().BoolVarP(&r.quiet, "quiet", "q", false, "if the lock is not acquired, status 75 without a word")
+	c.Flags().BoolVar(&r.noTerminal, "no-terminal", false, "do not give the terminal to the command")
 	c.Flags().DurationVar(&r.watchdog, "watchdog", 30*time.Second, "the lease of a lock that is renewed, each third of it")
 	for flag, values := range map[string][]string{"kind": kindNames, "on-lost": onLost} {
 		_ = c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
@@ -66,7 +90,12 @@ refused · 64 wrong usage · 126, 127 the command can't be run, or is not there.
 	oneName(s, c)
 	c.Args = nil
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if c.ArgsLenAtDash() != 1 || len(args) < 2 {
+		if c.ArgsLenAtDash() == 0 && len(args) > 1 && args[1] == "--" {
+			args = slices.Delete(args, 1, 2) // the first -- was for a NAME that begins with -
+		} else if c.ArgsLenAtDash() != 1 {
+			args = nil
+		}
+		if len(args) < 2 {
 			return wrong("it is: rlock run [flags] NAME -- COMMAND [ARGUMENT…]")
 		}
 		if !slices.Contains(kindNames, r.kind) {
@@ -76,7 +105,13 @@ refused · 64 wrong usage · 126, 127 the command can't be run, or is not there.
 			return wrong("--on-lost is one of %s", strings.Join(onLost, ", "))
 		}
 		r.name, r.command = args[0], args[1:]
-		return judged(r.run())
+		err := judged(r.run())
+		if e, ok := errors.AsType[*exit](err); ok && e.status == notAcquired && r.quiet {
+			e.err = nil
+		} else if ok {
+			e.err = r.who(e.err)
+		}
+		return err
 	}
 	return c
 }
@@ -104,23 +139,18 @@ func (r *run) run() error {
 			signal.Notify(r.signals, s)
 		}
 	}
-	host, _ := os.Hostname()
-	client, err := r.open(context.Background(),
-		rlock.WithWatchdogTimeout(r.watchdog), rlock.WithConnectionName(fmt.Sprintf("%s%s:%d", runName(r.name), ascii(host), os.Getpid())))
+	environment, release, err := r.acquire()
 	if err != nil {
 		return err
 	}
-	defer client.Close()
-	environment, release, err := r.acquire(client)
-	if err != nil {
-		return err
-	}
+	defer r.client.Close()
 	r.child = exec.Command(path, r.command[1:]...)
 	r.child.Args[0] = r.command[0]
 	r.child.Stdin, r.child.Stdout, r.child.Stderr = os.Stdin, os.Stdout, os.Stderr
 	r.child.Env = append(os.Environ(), environment...)
-	r.group()
+	r.form()
 	if err := r.child.Start(); err != nil {
+		r.dismiss()
 		_ = release(context.Background()) // or its lease ends
 		return &exit{126, err}
 	}
@@ -131,22 +161,33 @@ func (r *run) run() error {
 	r.takeBack()
 	err = release(context.Background())
 	switch {
-	case wasLost || errors.Is(err, rlock.ErrLeaseLost) || errors.Is(err, rlock.ErrNotHeld):
+	case wasLost || errors.Is(err, rlock.ErrLeaseLost):
 		return &exit{lost, fmt.Errorf("%s was lost while the command ran: others may have had it", visible(r.name))}
 	case err != nil:
-		fmt.Fprintln(os.Stderr, "rlock:", err)
+		fmt.Fprintln(os.Stderr, "rlock:", told(err))
 	}
 	return result
 }
 
-// acquire waits for the lock, unless a signal ends the wait.
-func (r *run) acquire(client *rlock.Client) (environment []string, release func(context.Context) error, err error) {
+// acquire connects and waits for the lock, unless a signal ends the wait.
+func (r *run) acquire() ([]string, func(context.Context) error, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
+	var environment []string
+	var release func(context.Context) error
+	var err error
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		environment, release, err = r.take(ctx, client)
+		host, _ := os.Hostname()
+		r.client, err = r.open(ctx,
+			rlock.WithWatchdogTimeout(r.watchdog), rlock.WithConnectionName(fmt.Sprintf("%s%s:%d:{id}", runName(r.name), ascii(host), os.Getpid())))
+		if err != nil {
+			return
+		}
+		if environment, release, err = r.take(ctx, r.client); err != nil {
+			r.client.Close() // what was not answered is undone
+		}
 	}()
 	for {
 		select {
@@ -158,9 +199,18 @@ func (r *run) acquire(client *rlock.Client) (environment []string, release func(
 				continue
 			}
 			cancel()
-			<-done
-			if err == nil {
-				err = release(context.Background())
+			given := make(chan struct{})
+			go func() {
+				defer close(given)
+				if <-done; err == nil {
+					_ = release(context.Background())
+					r.client.Close()
+				}
+			}()
+			select {
+			case <-given:
+			case <-time.After(time.Second):
+				fmt.Fprintf(os.Stderr, "rlock: the server does not answer: %s may yet be acquired, for one lease\n", visible(r.name))
 			}
 			number, _ := s.(syscall.Signal)
 			return nil, nil, &exit{128 + int(number), nil}
@@ -181,7 +231,7 @@ func (r *run) attend() (wasLost bool, result error) {
 			fmt.Fprintf(os.Stderr, "rlock: %s is lost: %v\n", visible(r.name), r.hold.Err())
 			switch r.onLost {
 			case "term":
-				r.signal(syscall.SIGTERM)
+				r.pass(syscall.SIGTERM)
 				kill = time.After(r.grace)
 			case "kill":
 				r.signal(syscall.SIGKILL)
@@ -190,6 +240,7 @@ func (r *run) attend() (wasLost bool, result error) {
 			kill = nil
 			r.signal(syscall.SIGKILL)
 		case err := <-r.ended:
+			r.dismiss()
 			if kill != nil {
 				r.empty(kill)
 			}
@@ -210,6 +261,12 @@ func (r *run) empty(kill <-chan time.Time) {
 		case <-time.After(10 * time.Millisecond):
 		}
 	}
+}
+
+// stops says what it means that the child is stopped.
+func (r *run) stops() {
+	fmt.Fprintf(os.Stderr, "rlock: the command is stopped. While rlock is stopped too, %s is not renewed: it is lost in %v unless both go on (fg, or kill -CONT %d)\n",
+		visible(r.name), time.Until(r.hold.ValidUntil()).Round(time.Second), os.Getpid())
 }
 
 // childs is how the child ended.

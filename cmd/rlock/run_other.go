@@ -14,7 +14,10 @@ func ends(os.Signal) bool { return true }
 func pause(os.Signal) {}
 
 // The system has no process groups of this sort: only the child itself is ended.
-func (r *run) group()                  {}
+type group struct{}
+
+func (r *run) form()                   {}
+func (r *run) dismiss()                {}
 func (r *run) started()                {}
 func (r *run) takeBack()               {}
 func (r *run) pass(os.Signal)          { _ = r.child.Process.Kill() }

@@ -1,9 +1,13 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io"
+	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -12,6 +16,7 @@ import (
 	"github.com/creack/pty"
 
 	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/rlock"
 )
 
 func TestStatusesOfRun(t *testing.T) {
@@ -140,6 +145,26 @@ func TestSignalsArePassedOn(t *testing.T) {
 	}
 }
 
+// By nohup, for one.
+func TestIgnoredSignalIsIgnoredByTheChildToo(t *testing.T) {
+	t.Parallel()
+	url := single(t)
+	c := prepare(t, url, "run", "lock", "--", "sh", "-c", `trap "exit 9" TERM; echo ready; while :; do sleep 0.1; done`)
+	c.Path, c.Args = "/bin/sh", append([]string{"sh", "-c", `trap "" HUP; exec "$0" "$@"`}, c.Args...)
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	c.says("ready")
+	for _, s := range []syscall.Signal{syscall.SIGHUP, syscall.SIGTERM} {
+		if err := c.Process.Signal(s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := c.status(); got != 9 {
+		t.Errorf("status %d, %s", got, &c.out)
+	}
+}
+
 func TestSignalEndsTheWait(t *testing.T) {
 	t.Parallel()
 	url := single(t)
@@ -187,27 +212,57 @@ func TestPipes(t *testing.T) {
 	}
 }
 
-// The child has the terminal: it reads, Ctrl-Z stops it and the tool, and Ctrl-C is its own.
+// The child has the terminal, whatever its output is: it reads, and Ctrl-C is its own. There
+// is no shell that could continue a stopped tool, so Ctrl-Z stops the child alone: its lock
+// is renewed, and SIGCONT or Ctrl-C has it go on.
 func TestTerminal(t *testing.T) {
 	t.Parallel()
-	url := single(t)
-	c := prepare(t, url, "run", "lock", "--", "bash", "-c", `test -t 0 -a -t 1 && echo ready; read line; echo got $line; trap "echo caught; exit 7" INT; while :; do sleep 0.1; done`)
-	f, read := c.onTerminal(pty.Winsize{Rows: 24, Cols: 80})
-	c.says("ready")
-	fmt.Fprintln(f, "a word")
-	c.says("got a word")
-	fmt.Fprint(f, "\x1a")
-	becomes(t, "the tool is stopped", func() bool { return c.stat(0) == "T" }, c.out.String)
-	if err := c.Process.Signal(syscall.SIGCONT); err != nil {
+	for _, output := range []string{"terminal", "file", "pipe"} {
+		t.Run(output, func(t *testing.T) {
+			t.Parallel()
+			s := redistest.Start(t)
+			c := prepare(t, s.URL(), "run", "--watchdog", "3s", "lock", "--", "bash", "-c",
+				`test -t 0 && echo ready >/dev/tty; read line; echo got $line >/dev/tty; trap "echo caught >/dev/tty; exit 7" INT; while :; do sleep 0.1; done`)
+			file, err := os.Create(filepath.Join(t.TempDir(), "output"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer file.Close()
+			var piped said
+			c.output = map[string]io.Writer{"terminal": nil, "file": file, "pipe": &piped}[output]
+			f, read := c.onTerminal(pty.Winsize{Rows: 24, Cols: 80})
+			c.says("ready")
+			fmt.Fprintln(f, "a word")
+			c.says("got a word")
+			fmt.Fprint(f, "\x1a")
+			c.says("the command is stopped")
+			l := open(t, s.URL()).NewLock("lock")
+			before := ttl(t, l)
+			becomes(t, "the lock is renewed", func() bool { now := ttl(t, l); rose := now > before; before = now; return rose }, nothing)
+			if err := c.Process.Signal(syscall.SIGCONT); err != nil {
+				t.Fatal(err)
+			}
+			becomes(t, "the child has the terminal again", func() bool { return c.stat(5) != c.stat(2) }, c.out.String)
+			fmt.Fprint(f, "\x1a")
+			becomes(t, "the tool has the terminal again", func() bool { return c.stat(5) == c.stat(2) }, c.out.String)
+			fmt.Fprint(f, "\x03")
+			got := c.status()
+			<-read
+			if got != 7 || !strings.Contains(c.out.String(), "caught") {
+				t.Errorf("status %d, %q", got, &c.out)
+			}
+		})
+	}
+}
+
+// ttl is what the lock's key has, 0 without one.
+func ttl(t *testing.T, l *rlock.Lock) time.Duration {
+	t.Helper()
+	d, err := l.RemainTTL(t.Context())
+	if err != nil && !errors.Is(err, rlock.ErrNotLocked) {
 		t.Fatal(err)
 	}
-	becomes(t, "the child has the terminal again", func() bool { return c.stat(5) != c.stat(2) }, c.out.String)
-	fmt.Fprint(f, "\x03")
-	got := c.status()
-	<-read
-	if got != 7 || !strings.Contains(c.out.String(), "caught") {
-		t.Errorf("status %d, %q", got, &c.out)
-	}
+	return d
 }
 
 // In the background, the shell has the terminal, also when the command ends there.
@@ -250,5 +305,168 @@ func TestFixedLeaseIsLost(t *testing.T) {
 	c := begin(t, single(t), "run", "--lease", "2s", "--grace", "200ms", "lock", "--", "sleep", "60")
 	if got := c.status(); got != lost {
 		t.Errorf("status %d: %s", got, &c.err)
+	}
+}
+
+// A killed tool leaves nobody working under a lock that another may have by now.
+func TestKilledToolTakesItsGrandchildren(t *testing.T) {
+	t.Parallel()
+	url := single(t)
+	c := begin(t, url, "run", "--watchdog", "3s", "lock", "--", "sh", "-c", `trap "echo terminated" TERM; sh -c 'trap "" TERM HUP INT; echo $$; while :; do sleep 1; done' & echo $$; while :; do wait; done`)
+	becomes(t, "both pids", func() bool { return strings.Count(c.out.String(), "\n") == 2 }, nothing)
+	pids := strings.Fields(c.out.String())
+	if err := c.Process.Signal(syscall.SIGTERM); err != nil { // to the whole group: who guards it stays
+		t.Fatal(err)
+	}
+	c.says("terminated")
+	if err := c.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	for _, pid := range pids {
+		becomes(t, "process "+pid+" ends", func() bool { return gone(pid) }, nothing)
+	}
+	_ = c.Wait() // it was killed
+}
+
+func TestBackgroundChildOutlivesTheCommand(t *testing.T) {
+	t.Parallel()
+	url := single(t)
+	out := ended(t, 0, url, "run", "lock", "--", "sh", "-c", `sleep 600 >/dev/null 2>&1 & echo $!`)
+	pid, err := strconv.Atoi(strings.TrimSpace(out))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = syscall.Kill(pid, syscall.SIGKILL) }()
+	if gone(strconv.Itoa(pid)) {
+		t.Error("it was ended")
+	}
+	ended(t, 0, url, "run", "--wait", "0", "lock", "--", "true")
+}
+
+func TestQuietRunSaysNothingOfATakenLock(t *testing.T) {
+	t.Parallel()
+	url := single(t)
+	acquire(t, open(t, url).NewLock("taken"))
+	if out := ended(t, notAcquired, url, "run", "-q", "--wait", "0", "taken", "--", "echo", "ran"); out != "" {
+		t.Errorf("it says %q", out)
+	}
+	if out := ended(t, unreachable, "redis://127.0.0.1:1", "run", "-q", "--timeout", "300ms", "taken", "--", "true"); out == "" {
+		t.Error("it does not say that the server can't be reached")
+	}
+}
+
+func TestNameThatBeginsWithADash(t *testing.T) {
+	t.Parallel()
+	url := single(t)
+	h := acquire(t, open(t, url).NewLock("-q"))
+	ended(t, notAcquired, url, "run", "--wait", "0", "--", "-q", "--", "true")
+	if out := ended(t, 0, url, "run", "--", "-n", "--", "sh", "-c", "printf %s $RLOCK_NAME"); out != "-n" {
+		t.Errorf("%q", out)
+	}
+	if out := ended(t, 0, url, "show", "--", "-q"); !strings.Contains(out, h.Owner().String()) {
+		t.Error(out)
+	}
+	ended(t, usage, url, "run", "--", "-q", "true")
+}
+
+// The server has not answered, neither to the connection nor to the acquire.
+func TestSignalEndsARunThatHasNoAnswer(t *testing.T) {
+	t.Parallel()
+	const timeout = "--timeout=20s"
+	terminated := func(t *testing.T, c *tool) {
+		t.Helper()
+		began := time.Now()
+		if err := c.Process.Signal(syscall.SIGTERM); err != nil {
+			t.Fatal(err)
+		}
+		if got, took := c.status(), time.Since(began); got != 128+15 || took > 10*time.Second {
+			t.Errorf("status %d after %v: %s", got, took, &c.err)
+		} else {
+			t.Logf("ended after %v", took)
+		}
+	}
+	t.Run("to the connection", func(t *testing.T) {
+		t.Parallel()
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		c := begin(t, "redis://"+l.Addr().String(), "run", timeout, "lock", "--", "true")
+		conn, err := l.Accept()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		terminated(t, c)
+	})
+	t.Run("to the acquire", func(t *testing.T) {
+		t.Parallel()
+		s := redistest.Start(t)
+		conn := s.Dial(t)
+		if _, err := conn.Do("CLIENT", "PAUSE", 100_000, "WRITE"); err != nil {
+			t.Fatal(err)
+		}
+		c := begin(t, s.URL(), "run", timeout, "lock", "--", "true")
+		s.AwaitBlocked(t)
+		terminated(t, c)
+	})
+}
+
+// In an interactive shell a command in the background that reads is stopped, and the tool says
+// so; in the foreground it reads.
+func TestBackgroundJobThatReads(t *testing.T) {
+	t.Parallel()
+	c := prepare(t, single(t), "")
+	c.Path, c.Args = "/bin/bash", []string{"bash", "--norc", "--noediting", "-i"}
+	c.Env = append(c.Env, "PS1=", "PS2=", "TOOL="+os.Args[0])
+	f, read := c.onTerminal(pty.Winsize{Rows: 24, Cols: 80})
+	fmt.Fprintln(f, `"$TOOL" run --no-terminal lock -- bash -c 'read line; echo g""ot $line'`)
+	c.says("the command is stopped")
+	becomes(t, "the shell has the terminal", func() bool { return c.stat(5) == c.stat(2) }, c.out.String)
+	fmt.Fprintln(f, `"$TOOL" run other -- bash -c 'read line; echo g""ot $line' &`)
+	becomes(t, "the other is stopped too", func() bool { return strings.Count(c.out.String(), "the command is stopped") == 2 }, c.out.String)
+	fmt.Fprintln(f, "jobs; kill %1 %2; wait; exit")
+	c.says("Stopped")
+	_ = c.status()
+	<-read
+}
+
+// Two machines at one tick: one runs the job, and the other finds the lock taken, although the
+// job took a moment. It is free again when the time is over.
+func TestAtLeastRunsAJobOnce(t *testing.T) {
+	t.Parallel()
+	url := single(t)
+	const least = 3 * time.Second
+	args := []string{"run", "-q", "--wait", "0", "--at-least", least.String(), "nightly", "--", "echo", "ran"}
+	began := time.Now()
+	a := begin(t, url, args...)
+	if status := a.status(); status != 0 || a.out.String() != "ran\n" {
+		t.Fatalf("status %d: %s%s", status, &a.out, &a.err)
+	}
+	b := begin(t, url, args...)
+	if status := b.status(); (status != notAcquired || b.out.String()+b.err.String() != "") && time.Since(began) < least {
+		t.Errorf("the second: status %d: %s%s", status, &b.out, &b.err)
+	}
+	ended(t, 0, url, "run", "--wait", "30s", "nightly", "--", "true")
+	if took := time.Since(began); took < least {
+		t.Errorf("the next got it after %v", took)
+	}
+	for _, more := range [][]string{{"--kind", "permit"}, {"--kind", "read"}, {"--lease", "1s"}} {
+		ended(t, usage, url, append(append([]string{"run", "--at-least", "2s"}, more...), "other", "--", "true")...)
+	}
+}
+
+// They begin together.
+func TestAtLeastOfTwoAtOneTick(t *testing.T) {
+	t.Parallel()
+	url := single(t)
+	var both []*tool
+	for range 2 {
+		both = append(both, begin(t, url, "run", "-q", "--wait", "0", "--at-least", "1m", "nightly", "--", "echo", "ran"))
+	}
+	statuses, out := both[0].status()+both[1].status(), both[0].out.String()+both[1].out.String()
+	if statuses != notAcquired || out != "ran\n" {
+		t.Errorf("statuses %d, %q, %s%s", statuses, out, &both[0].err, &both[1].err)
 	}
 }

@@ -5,6 +5,7 @@ package main
 import (
 	"cmp"
 	"os"
+	"os/exec"
 	"os/signal"
 	"syscall"
 
@@ -13,10 +14,10 @@ import (
 	"github.com/rlock-go/redisson/internal/deathsig"
 )
 
-// passedOn are the signals that the child gets in our place. SIGCHLD is for us: it may
-// have been stopped.
+// passedOn are the signals that the child gets in our place. SIGCHLD and SIGCONT are
+// for us: the child may have been stopped, and we continued.
 var passedOn = []os.Signal{
-	syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGTSTP, syscall.SIGCHLD,
+	syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGTSTP, syscall.SIGCHLD, syscall.SIGCONT,
 }
 
 // ends tells whether a signal ends a wait.
@@ -31,19 +32,59 @@ func pause(s os.Signal) {
 	}
 }
 
-// group has the child be the first of a process group, which ends with this
-// process. It gets the terminal if that is its input and output: then nobody
-// else, such as a pager, needs it.
-func (r *run) group() {
+// group is the child's process group.
+type group struct {
+	id      int
+	guard   *exec.Cmd // ends the group if we are killed; nil: there is no shell for it
+	alarm   *os.File  // which tells the guard, as it closes with us
+	foreign bool      // the group was given the terminal
+	asked   bool      // we got the latest signal to stop
+}
+
+// guards is what the guard runs: it is there once it has written a line, and has nothing
+// to read until our end of the pipe closes.
+const guards = `trap "" HUP INT QUIT TERM USR1 USR2 TSTP TTIN TTOU; echo; read -r _; kill -KILL 0`
+
+// post starts the guard, as the first of the group.
+func (g *group) post() {
+	in, alarm, err := os.Pipe()
+	if err != nil {
+		return
+	}
+	defer in.Close()
+	guard := exec.Command("/bin/sh", "-c", guards, "rlock-guard")
+	guard.Stdin = in
+	guard.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	out, err := guard.StdoutPipe()
+	if err != nil || guard.Start() != nil {
+		alarm.Close()
+		return
+	}
+	g.guard, g.alarm, g.id = guard, alarm, guard.Process.Pid
+	_, _ = out.Read(make([]byte, 1)) // it ignores signals now
+}
+
+// dismiss ends the guard.
+func (g *group) dismiss() {
+	if g.guard != nil {
+		_ = g.guard.Process.Kill()
+		_ = g.guard.Wait()
+		g.alarm.Close()
+	}
+}
+
+// form has the child be of a process group that ends with this process. It gets the
+// terminal if that is our input and we have it.
+func (r *run) form() {
+	r.post()
 	attr := deathsig.Attr(syscall.SIGKILL)
 	if attr == nil {
 		attr = &syscall.SysProcAttr{}
 	}
-	attr.Setpgid = true
+	attr.Setpgid, attr.Pgid = true, r.id
 	_, in := terminal(os.Stdin)
-	_, out := terminal(os.Stdout)
 	has, err := unix.IoctlGetInt(0, unix.TIOCGPGRP)
-	if r.foreign = in && out && err == nil && has == unix.Getpgrp(); r.foreign {
+	if r.foreign = in && err == nil && has == unix.Getpgrp() && !r.noTerminal; r.foreign {
 		attr.Foreground, attr.Ctty = true, 0
 	}
 	r.child.SysProcAttr = attr
@@ -51,6 +92,9 @@ func (r *run) group() {
 
 // started is called once the child runs: what we ignore before, it would ignore.
 func (r *run) started() {
+	if r.id == 0 {
+		r.id = r.child.Process.Pid
+	}
 	if r.foreign {
 		signal.Ignore(syscall.SIGTTOU) // which we get for taking the terminal back
 	}
@@ -58,7 +102,7 @@ func (r *run) started() {
 
 // takeBack takes the terminal from the child, which has it unless the shell took it:
 // then this job is in the background.
-func (r *run) takeBack() { r.give(r.child.Process.Pid, unix.Getpgrp()) }
+func (r *run) takeBack() { r.give(r.id, unix.Getpgrp()) }
 
 // give hands the terminal from one process group to another.
 func (r *run) give(from, to int) {
@@ -70,26 +114,49 @@ func (r *run) give(from, to int) {
 	}
 }
 
-// pass passes a signal on. When the child was stopped, we stop too, and go on together.
+// pass passes a signal on. When the child was stopped at a terminal, our group stops too,
+// as by Ctrl-Z; the system leaves us running where there is no shell to continue us.
+// Elsewhere we stop if we were asked to.
 func (r *run) pass(s os.Signal) {
-	if s != syscall.SIGCHLD {
+	switch {
+	case s == syscall.SIGCHLD:
+		if !r.halted && stopped(r.child.Process.Pid) {
+			r.halted = true
+			r.takeBack()
+			r.stops()
+			// Of the signals that stop, this one is not for the child: nobody handles it.
+			if _, in := terminal(os.Stdin); in {
+				_ = syscall.Kill(0, syscall.SIGTTIN)
+			} else if r.asked {
+				_ = syscall.Kill(os.Getpid(), syscall.SIGTTIN)
+			}
+		}
+	case s == syscall.SIGCONT:
+		r.asked = false
+		r.goOn()
+	default:
+		r.asked = s == syscall.SIGTSTP
 		r.signal(s.(syscall.Signal))
-		return
+		if ends(s) {
+			r.goOn() // else it would not notice
+		}
 	}
-	if !stopped(r.child.Process.Pid) {
-		return
+}
+
+// goOn continues the stopped child.
+func (r *run) goOn() {
+	if r.halted {
+		r.halted = false
+		r.give(unix.Getpgrp(), r.id)
+		r.signal(syscall.SIGCONT)
 	}
-	r.takeBack()
-	_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
-	r.give(unix.Getpgrp(), r.child.Process.Pid)
-	r.signal(syscall.SIGCONT)
 }
 
 // signal sends to the child's group. It may have ended.
-func (r *run) signal(s syscall.Signal) { _ = syscall.Kill(-r.child.Process.Pid, s) }
+func (r *run) signal(s syscall.Signal) { _ = syscall.Kill(-r.id, s) }
 
 // alive tells whether any of the group lives.
-func (r *run) alive() bool { return syscall.Kill(-r.child.Process.Pid, 0) == nil }
+func (r *run) alive() bool { return syscall.Kill(-r.id, 0) == nil }
 
 // terminal tells whether a file is one, and how large it is. One that does not know
 // has 80 columns.

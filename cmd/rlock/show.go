@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -20,17 +21,27 @@ import (
 
 func showCommand(s *server) *cobra.Command {
 	var output string
+	var more bool
 	c := &cobra.Command{
-		Use: "show NAME", Short: "Show who holds a lock, for how long, and who waits",
+		Use: "show NAME", Short: "Show who holds a lock, when its lease ends, and who waits",
 		Long: `show asks the lock's master for its kind, its owners with their counts, its TTL,
-its fencing token, a fair lock's queue in order, and how many clients listen for
-its release, on plain and on sharded channels. Nothing is changed.
+its fencing token, a fair lock's queue in order, and how many clients wait for
+its release. Other locks have no queue: whoever comes first is next. Nothing is
+changed.
 
 An owner is the id of a client, which its log has as "client", and a number; in
-Java redisson.getId() and a thread's id. The connections are those of CLIENT LIST
-with "rlock" in their names, or an owner's id.`,
+Java redisson.getId() and a thread's id. "holds" marks a connection in CLIENT LIST
+with an owner's id in its name, as a Go service has it by WithConnectionName, and
+"waits" that of an "rlock run" for this lock: rlock-run:NAME:HOST:PID. Others
+hold and wait under any name. -v has all connections of a process, those of other
+clients with "rlock" in their names, and on which channels clients listen.
+
+The TTL is that of the lease, which most holders renew each third of it. Since
+when a lock is held no server knows: a connection's age is a hint, watch sees what
+begins after it.`,
 	}
 	c.Flags().StringVarP(&output, "output", "o", "text", "text or json")
+	c.Flags().BoolVarP(&more, "verbose", "v", false, "also channels, and connections of other clients")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if output != "text" && output != "json" {
 			return wrong("-o is text or json")
@@ -50,7 +61,8 @@ with "rlock" in their names, or an owner's id.`,
 					Connections []connection `json:"connections,omitempty"`
 				}{st, conns})
 			}
-			st.print(os.Stdout, conns)
+			size, _ := terminal(os.Stdout)
+			st.print(os.Stdout, conns, more, size.columns)
 			return nil
 		})(c, args)
 	}
@@ -63,7 +75,8 @@ type connection struct {
 	Addr string `json:"addr"`
 	Age  string `json:"age_s"`
 	Subs int    `json:"subscriptions"`
-	Of   string `json:"of,omitempty"` // the owner, or the run of this lock, that it is of by its name
+	Of   string `json:"of,omitempty"`   // the owner that it is of by its name, or an "rlock run" that waits for this lock
+	Does string `json:"does,omitempty"` // holds or waits
 }
 
 // clients reads the owners' places in the queue, who listens, and the
@@ -110,17 +123,19 @@ func (r *reader) clients(ctx context.Context, s *state) ([]connection, error) {
 		}
 		for _, h := range s.Holders {
 			if id, _, _ := strings.Cut(h.Owner, ":"); strings.Contains(c.Name, id) {
-				c.Of = "owner " + h.Owner
+				c.Of, c.Does = "owner "+h.Owner, "holds"
 			}
 		}
-		if strings.HasPrefix(c.Name, runName(s.Name)) {
-			c.Of = "rlock run"
+		if c.Of == "" && strings.HasPrefix(c.Name, runName(s.Name)) {
+			c.Of, c.Does = "rlock run", "waits"
 		}
 		if c.Of != "" || strings.Contains(c.Name, "rlock") && c.Name != "rlock-cli" && !strings.HasPrefix(c.Name, runPrefix) {
 			all = append(all, c)
 		}
 	}
-	slices.SortFunc(all, func(a, b connection) int { return strings.Compare(b.Of+a.Addr, a.Of+b.Addr) })
+	slices.SortFunc(all, func(a, b connection) int { // those that hold first, then those that wait
+		return cmp.Or(cmp.Compare(cmp.Or(a.Does, "~"), cmp.Or(b.Does, "~")), cmp.Compare(a.Addr, b.Addr))
+	})
 	return all, nil
 }
 
@@ -132,12 +147,30 @@ func runName(lock string) string {
 	return runPrefix + name[:min(len(name), 60)] + ":"
 }
 
-func (s *state) print(w io.Writer, conns []connection) {
+// print writes a line for each thing that is known, broken for a terminal of so many
+// columns, 0: none.
+func (s *state) print(w io.Writer, conns []connection, more bool, columns int) {
+	var text strings.Builder
+	s.lines(&text, conns, more)
+	first, _, _ := strings.Cut(text.String(), "\n")
+	indent := len(first) - len(strings.TrimLeft(strings.TrimPrefix(first, "name"), " "))
+	for line := range strings.Lines(text.String()) {
+		if line = strings.TrimSuffix(line, "\n"); columns > 0 && widest(line) > columns {
+			at := min(indent, len(line)) // a name may begin with spaces
+			line = line[:at] + wrapped(line[at:], at, columns)
+		}
+		fmt.Fprintln(w, line)
+	}
+}
+
+func (s *state) lines(w io.Writer, conns []connection, more bool) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	line := func(what, format string, args ...any) { fmt.Fprintf(t, what+"\t"+format+"\n", args...) }
 	defer t.Flush()
 	line("name", "%s", visible(s.Name))
-	line("kind", "%s", s.title())
+	if line("kind", "%s", s.title()); s.Kind == number {
+		line("", "it may be a semaphore's, permits' or a latch's")
+	}
 	if s.node != nil {
 		line("server", "%s", s.node.addr)
 	}
@@ -145,7 +178,7 @@ func (s *state) print(w io.Writer, conns []connection) {
 	case s.Found != "":
 		line("holder", "none: the key is a %s that is no lock", s.Found)
 	case !s.held():
-		line("holder", "none")
+		line("holder", "none: it is free")
 	}
 	for _, h := range s.Holders {
 		line("holder", "%s", h)
@@ -153,8 +186,11 @@ func (s *state) print(w io.Writer, conns []connection) {
 	if s.More > 0 {
 		line("", "and %d more", s.More)
 	}
-	if s.Free != nil {
-		line("free", "%d", *s.Free)
+	if s.Expired > 0 {
+		line("expired", "%d: the next acquire frees them", s.Expired)
+	}
+	if s.Number != nil {
+		line(s.numberIs(), "%d", *s.Number)
 	}
 	if s.TTL != nil {
 		line("TTL", "%s", s.left())
@@ -165,26 +201,42 @@ func (s *state) print(w io.Writer, conns []connection) {
 	for i, p := range s.Queue {
 		line("queue", "%d. %s", i+1, p)
 	}
-	if s.Listening != nil && s.Kind != fair {
+	switch n := s.waiting(); {
+	case s.Kind == fair || n < 0:
+	case n == 0:
+		line("waiting", "nobody")
+	case n == 1:
+		line("waiting", "1 client")
+	default:
+		line("waiting", "%d clients", n)
+	}
+	if more && s.Listening != nil {
 		line("listening", "%d on the plain channel, %d on the sharded one", s.Listening.Plain, s.Listening.Sharded)
 	}
 	if len(s.Unread) > 0 {
 		line("not read", "%s: the account may not, see docs/security.md", strings.Join(s.Unread, ", "))
 	}
+	named := map[string]bool{}
 	for _, c := range conns {
-		of := "may be any client's"
-		if c.Of != "" {
-			of = "of " + c.Of
+		switch {
+		case more && c.Of == "":
+			line("connection", "%s from %s, %s s old, subscriptions: %d, may be any client's", c.Name, c.Addr, c.Age, c.Subs)
+		case more:
+			line("connection", "%s from %s, %s, %s s old, subscriptions: %d, of %s", c.Name, c.Addr, c.Does, c.Age, c.Subs, c.Of)
+		case c.Of != "" && !named[c.Name]: // one of a process's
+			named[c.Name] = true
+			name := c.Name
+			if strings.HasPrefix(name, runPrefix) {
+				name = name[:strings.LastIndexByte(name, ':')] // without the client's id
+			}
+			line(c.Does, "%s from %s, connected for %s s", name, c.Addr, c.Age)
 		}
-		line("connection", "%s from %s, %s s old, subscriptions: %d, %s", c.Name, c.Addr, c.Age, c.Subs, of)
 	}
 }
 
 // title is the kind for people.
 func (s *state) title() string {
 	switch {
-	case s.Kind == number:
-		return "semaphore, permits or latch"
 	case s.Kind == "" && s.Found == "":
 		return "none"
 	case s.Kind == "":
@@ -200,10 +252,11 @@ func (s *state) whose() string {
 	if !s.held() {
 		return "-"
 	}
+	owner := s.Holders[0].Owner
 	if n := int64(len(s.Holders)) - 1 + s.More; n > 0 {
-		return fmt.Sprintf("%s and %d more", s.Holders[0].Owner, n)
+		return fmt.Sprintf("%s and %d more", owner, n)
 	}
-	return s.Holders[0].Owner
+	return owner
 }
 
 // holds is how many there are, of all owners.
@@ -212,10 +265,13 @@ func (s *state) holds() string {
 	for _, h := range s.Holders {
 		n += h.Count
 	}
-	if s.Free != nil {
-		return fmt.Sprintf("%d (%d free)", n, *s.Free)
+	switch {
+	case s.Number == nil:
+		return fmt.Sprint(n)
+	case s.Kind == permits:
+		return fmt.Sprintf("%d (%d free)", n, *s.Number)
 	}
-	return fmt.Sprint(n)
+	return fmt.Sprintf("- (%s %d)", s.numberIs(), *s.Number)
 }
 
 // left is the TTL.
@@ -223,7 +279,7 @@ func (s *state) left() string {
 	switch {
 	case s.TTL == nil || *s.TTL == -2:
 		return "-"
-	case *s.TTL < 0 && s.Free == nil:
+	case *s.TTL < 0 && s.Number == nil:
 		return "never expires"
 	case *s.TTL < 0:
 		return "-"

@@ -10,10 +10,12 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/internal/refusal"
 )
 
 // The kinds that keys tell apart. A plain, a spin and a non-reentrant lock look
@@ -33,19 +35,22 @@ const (
 // state is what the server has of one name.
 type state struct {
 	Name      string     `json:"name"`
-	Kind      string     `json:"kind,omitempty"` // empty: nothing of a lock
-	Mode      string     `json:"mode,omitempty"` // of a read-write lock: read or write
+	Bytes     []byte     `json:"name_base64,omitempty"` // of a name that is no UTF-8: JSON can't have it
+	Kind      string     `json:"kind,omitempty"`        // empty: nothing of a lock
+	Mode      string     `json:"mode,omitempty"`        // of a read-write lock: read or write
 	Holders   []holder   `json:"holders,omitempty"`
 	More      int64      `json:"more_holders,omitempty"` // that were not read
 	TTL       *int64     `json:"ttl_ms,omitempty"`       // -1: never expires
 	Token     *int64     `json:"token,omitempty"`        // of the latest grant of a fenced lock
-	Free      *int64     `json:"free,omitempty"`         // permits, or what a number says
+	Expired   int64      `json:"expired,omitempty"`      // permits that the next acquire frees
+	Number    *int64     `json:"number,omitempty"`       // free permits, or a latch's count
 	Queue     []place    `json:"queue,omitempty"`        // of a fair lock, in order
 	Listening *listening `json:"listening,omitempty"`    // nil: they may not be counted
 	Found     string     `json:"found,omitempty"`        // the type of a key that is no lock's
 	Unread    []string   `json:"not_read,omitempty"`     // commands that the account may not send
 
 	node *node
+	err  error     // why it could not be read
 	at   time.Time // when it was read
 	used time.Time // of watch: when a look for names last found it
 }
@@ -85,6 +90,17 @@ func (s *state) waiting() int64 {
 
 func (s *state) held() bool { return len(s.Holders) > 0 }
 
+// numberIs says what the number of such a kind counts.
+func (s *state) numberIs() string {
+	switch s.Kind {
+	case permits, semaphore:
+		return "free"
+	case latch:
+		return "count"
+	}
+	return "number"
+}
+
 // most is how many of a lock's owners, waiters or permits are read.
 const most = 1000
 
@@ -103,32 +119,37 @@ func (r *reader) read(ctx context.Context, n *node, names ...string) ([]*state, 
 			append(command{"PUBSUB", "NUMSUB"}, channels...), append(command{"PUBSUB", "SHARDNUMSUB"}, channels...), command{"TIME"})
 		each = len(first) - before
 	}
-	replies, err := n.pipe(ctx, first...)
+	replies, err := r.ask(ctx, n, first...)
 	if err != nil {
 		return nil, err
 	}
 	var all []*state
 	var second []command
+	var of []*state // second
 	for i, name := range names {
 		s := &state{Name: name, node: n, at: time.Now()}
+		if !utf8.ValidString(name) {
+			s.Bytes = []byte(name)
+		}
+		all = append(all, s)
 		mine := replies[i*each : (i+1)*each]
-		if err := refusals(n, mine[:5]); err != nil {
-			return nil, err
+		if s.err = refusals(n, mine[:5]); s.err != nil {
+			continue
 		}
 		for j, reply := range mine {
 			s.unread(first[i*each+j], reply)
 		}
-		second = append(second, s.keys(mine)...)
-		all = append(all, s)
+		if inside := s.keys(mine); inside != nil {
+			second, of = append(second, inside), append(of, s)
+		}
 	}
-	if replies, err = n.pipe(ctx, second...); err != nil {
+	if replies, err = r.ask(ctx, n, second...); err != nil {
 		return nil, err
 	}
-	if err := refusals(n, replies); err != nil {
-		return nil, err
-	}
-	for _, s := range all {
-		replies = s.inside(replies)
+	for i, s := range of {
+		if s.err = refusals(n, replies[i:i+1]); s.err == nil {
+			s.inside(replies[i])
+		}
 	}
 	return all, nil
 }
@@ -158,14 +179,14 @@ func refusals(n *node, replies []any) error {
 
 // refused is an error that a server answers a read with.
 func refused(n *node, said redis.Error) error {
-	if moved(said) {
-		return &exit{unreachable, fmt.Errorf("slots of the cluster have just moved, try again: %w", said)}
+	if r, _ := refusal.Of(said); r.Elsewhere() {
+		return &exit{unreachable, fmt.Errorf("%s is a node of a cluster whose slots move: try again, with a redis+cluster:// URL: %w", n.addr, said)}
 	}
 	return &exit{unreachable, fmt.Errorf("%s refused: %w", n.addr, said)}
 }
 
-// keys takes the first replies, and says what is asked of the key next.
-func (s *state) keys(replies []any) []command {
+// keys takes the first replies, and says what is asked of the key next, if anything.
+func (s *state) keys(replies []any) command {
 	kindOf, _ := redis.String(replies[0], nil)
 	ms, _ := replies[1].(int64)
 	fields, _ := redis.Int64(replies[2], nil)
@@ -193,15 +214,15 @@ func (s *state) keys(replies []any) []command {
 	switch kindOf {
 	case "hash":
 		s.More = fields
-		return []command{{"HSCAN", s.Name, 0, "COUNT", most}}
+		return command{"HSCAN", s.Name, 0, "COUNT", most}
 	case "string":
 		if length <= 20 {
 			if taken, _ := redis.Int64(replies[7], nil); taken > 0 {
 				s.Kind = permits
 				s.permits(replies[8], now)
-				s.More = taken - int64(len(s.Holders))
+				s.More = taken - int64(len(s.Holders)) - s.Expired
 			}
-			return []command{{"GET", s.Name}}
+			return command{"GET", s.Name}
 		}
 	}
 	if kindOf != "none" {
@@ -245,38 +266,35 @@ func (s *state) permits(reply any, now int64) {
 		}
 		if until, err := strconv.ParseFloat(string(pairs[i+1]), 64); err == nil && until < never {
 			left := int64(until) - now
+			if left <= 0 {
+				s.Expired++
+				continue
+			}
 			h.Expiry = &left
 		}
 		s.Holders = append(s.Holders, h)
 	}
 }
 
-// inside takes what was found inside the key, and returns the replies of the others.
-func (s *state) inside(replies []any) []any {
-	switch {
-	case s.Found != "" || s.TTL == nil:
-		return replies
-	case s.Kind == permits:
-	default:
-		if values, err := redis.Values(replies[0], nil); err == nil && len(values) == 2 {
-			fields, _ := redis.ByteSlices(values[1], nil)
-			s.owners(fields)
-			return replies[1:]
-		}
+// inside takes what was found inside the key.
+func (s *state) inside(reply any) {
+	if values, err := redis.Values(reply, nil); err == nil && len(values) == 2 {
+		fields, _ := redis.ByteSlices(values[1], nil)
+		s.owners(fields)
+		return
 	}
-	n, err := redis.Int64(replies[0], nil)
+	n, err := redis.Int64(reply, nil)
 	switch {
 	case errors.Is(err, redis.ErrNil): // it has gone meanwhile
 		s.TTL = nil
 	case err != nil && s.Kind != permits:
 		s.Found, s.More = "string", 0
 	case err == nil:
-		s.Free = &n
+		s.Number = &n
 		if s.Kind != permits && s.Kind != semaphore && s.Kind != latch {
 			s.Kind = number
 		}
 	}
-	return replies[1:]
 }
 
 // owners takes the fields of a hash.
@@ -346,27 +364,18 @@ func serverTime(reply any) int64 {
 
 var errNoName = wrong("a lock has a name")
 
-// one reads the state of a name, wherever it is. A slot that has moved is looked
-// for once more.
+// one reads the state of a name, wherever it is.
 func (r *reader) one(ctx context.Context, name string) (*state, error) {
 	if name == "" {
 		return nil, errNoName
 	}
-	for again := true; ; again = false {
-		n, err := r.of(ctx, name)
-		var all []*state
-		if err == nil {
-			all, err = r.read(ctx, n, name)
-		}
-		if err != nil && again && moved(err) {
-			r.slots = nil
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		return all[0], nil
+	n, err := r.of(ctx, name)
+	if err != nil {
+		return nil, err
 	}
+	all, err := r.read(ctx, n, name)
+	if err != nil {
+		return nil, err
+	}
+	return all[0], all[0].err
 }
-
-func moved(err error) bool { return strings.Contains(err.Error(), "MOVED ") }

@@ -73,9 +73,9 @@ func TestSentinelsThatSpeakTLS(t *testing.T) {
 		}
 		h := acquire(t, open(t, url, opts...).NewLock("lock"))
 		for _, c := range []struct{ args, says string }{
-			{"ls", "lock  lock  " + h.Owner().String()},
+			{"ls", h.Owner().String()},
 			{"show lock", h.Owner().String()},
-			{"watch --for 300ms lock", "held         lock  by " + h.Owner().String()},
+			{"watch --for 300ms lock", "held         lock  already by " + h.Owner().String()},
 			{"doctor", "ok    messages"},
 			{"run other -- echo ran", "ran"},
 			{"unlock --force --yes lock", "freed"},

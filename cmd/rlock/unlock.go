@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -19,10 +20,11 @@ func unlockCommand(s *server) *cobra.Command {
 	c := &cobra.Command{
 		Use: "unlock --force NAME", Short: "Free a lock, whoever holds it",
 		Long: `unlock says whose the lock is, asks, deletes it, and wakes every client that
-waits, on plain and on sharded channels. A holder in Go learns that at once as a
-rule, one in Java at its next renewal, or with a fixed lease when it unlocks:
-until then two are inside. With --yes it frees whoever holds by then; else
-another holder than the one shown is left alone.
+waits, on plain and on sharded channels. A holder in Go learns that at once;
+within two seconds for a lock taken moments ago; an "rlock run" then ends its
+command. One in Java learns it when it asks or unlocks. Until then two are inside.
+If somebody waited, unlock looks for a second who has it next. With --yes it frees
+whoever holds by then; else another holder than the one shown is left alone.
 
 It is for locks. Permits are released by their ids, and a semaphore has no
 owner.`,
@@ -55,13 +57,10 @@ func (r *reader) force(ctx context.Context, name string, yes bool) error {
 		fmt.Printf("  %s\n", h)
 	}
 	fmt.Printf("TTL %s, %s waiting\n", was.left(), was.waiters())
+	if err := confirmed(ctx, yes, "Free it? Its holder may still work. [y/N] "); err != nil {
+		return err
+	}
 	if !yes {
-		if _, is := terminal(os.Stdin); !is {
-			return wrong("nobody can be asked: say --yes")
-		}
-		if err := confirmed(ctx, "Free it? Its holder may still work. [y/N] "); err != nil {
-			return err
-		}
 		// The answer took its time.
 		now, err := r.one(ctx, name)
 		if err != nil {
@@ -85,11 +84,31 @@ func (r *reader) force(ctx context.Context, name string, yes bool) error {
 		return nil
 	}
 	fmt.Printf("freed; it was held by %s\n", was.whose())
+	if was.waiting() == 0 {
+		return nil
+	}
+	var now *state
+	for end := time.Now().Add(time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		if now, err = r.one(ctx, name); err != nil {
+			return err
+		}
+		if now.held() {
+			fmt.Printf("held by %s now\n", now.whose())
+			return nil
+		}
+	}
+	fmt.Printf("free a second later, %s waiting, %s before: they may have had it for a moment\n", now.waiters(), was.waiters())
 	return nil
 }
 
-// confirmed asks somebody who sits there.
-func confirmed(ctx context.Context, question string) error {
+// confirmed asks somebody who sits there, unless --yes says it all.
+func confirmed(ctx context.Context, yes bool, question string) error {
+	if yes {
+		return nil
+	}
+	if _, is := terminal(os.Stdin); !is {
+		return wrong("standard input is no terminal, so nobody can be asked: say --yes")
+	}
 	fmt.Print(question)
 	answers := make(chan string, 1)
 	go func() {
@@ -101,7 +120,7 @@ func confirmed(ctx context.Context, question string) error {
 		if a == "y" || a == "yes" {
 			return nil
 		}
-		return &exit{1, errors.New("not freed")}
+		return &exit{1, errors.New("nothing was changed")}
 	case <-ctx.Done():
 		fmt.Println()
 		return ctx.Err()

@@ -1,38 +1,49 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"os"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 )
 
 func watchCommand(s *server) *cobra.Command {
 	w := &watch{}
+	var output string
 	c := &cobra.Command{
 		Use: "watch [NAME | --match PATTERN]", Short: "Watch locks: held, waited for, handed over, released, lost",
 		Long: `watch looks at one lock, or at those that a pattern finds, again and again. On a
 terminal it shows them with the latest events; otherwise each event is a line.
 
-  held         an owner got it
+  held         an owner got it, or "already" had it at the first look
   waited for   another number of clients waits
   handed over  one owner had it, then another
   released     gone before its lease could end: unlocked, forced or deleted
   lost         its lease ended without a release
 
-What begins and ends between two looks is not seen. A lock that nobody has used
-for a minute is no longer shown. Nothing is changed. Ctrl-C ends it.`,
+What begins and ends between two looks is not seen. With a pattern, a lock is
+found by the search that begins after it was acquired: --rescan after the one
+before, or as long as that took. A lock that nobody has used for a minute is no
+longer shown. Nothing is changed. Ctrl-C ends it, with status 130.
+
+-o json writes each event as one line, on a terminal too: time, event, name,
+holder, waiting, and text with the rest. Other events are "no answer" and
+"answers".`,
 	}
 	c.Flags().StringVar(&w.match, "match", "", "names like this, as in ls (default: all)")
 	c.Flags().DurationVar(&w.every, "every", 500*time.Millisecond, "how often it looks, at least 50ms")
-	c.Flags().DurationVar(&w.rescan, "rescan", 10*time.Second, "how often it looks for more names")
-	c.Flags().DurationVar(&w.last, "for", 0, "end after so long (default: never)")
+	c.Flags().DurationVar(&w.rescan, "rescan", time.Second, "how often it looks for more names")
+	c.Flags().DurationVar(&w.last, "for", 0, "end so long after the first look (default: never)")
+	c.Flags().StringVarP(&output, "output", "o", "text", "text or json")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if len(args) > 0 && w.match != "" {
 			return wrong("a name or --match, not both")
@@ -40,6 +51,10 @@ for a minute is no longer shown. Nothing is changed. Ctrl-C ends it.`,
 		if w.every < 50*time.Millisecond || w.rescan < time.Second {
 			return wrong("--every is at least 50ms, --rescan at least 1s")
 		}
+		if output != "text" && output != "json" {
+			return wrong("-o is text or json")
+		}
+		w.json = output == "json"
 		return serving(s, func(ctx context.Context, r *reader, args []string) error {
 			switch {
 			case len(args) > 0 && args[0] == "":
@@ -48,11 +63,6 @@ for a minute is no longer shown. Nothing is changed. Ctrl-C ends it.`,
 				w.name = args[0]
 			case w.match == "":
 				w.match = "*"
-			}
-			if w.last > 0 {
-				var cancel context.CancelFunc
-				ctx, cancel = context.WithTimeout(ctx, w.last)
-				defer cancel()
 			}
 			return w.run(ctx, r)
 		})(c, args)
@@ -66,20 +76,25 @@ for a minute is no longer shown. Nothing is changed. Ctrl-C ends it.`,
 type watch struct {
 	name, match         string
 	every, rescan, last time.Duration
+	json                bool
 
 	known   map[string]*state
+	looked  bool    // once
 	events  []event // the latest
 	trouble error
 
 	found    chan found // what was searched
-	scanned  time.Time  // when the latest search began
-	searches bool       // it goes on
+	next     time.Time  // when the next search begins
+	searches bool       // one goes on
+	missed   error      // of the latest: what of the cluster it did not reach
 }
 
 // found are the names that a search ended with.
 type found struct {
-	names map[string]*node
-	err   error
+	names  map[string]*node
+	took   time.Duration
+	err    error
+	missed error
 }
 
 // screenSize is in characters.
@@ -87,46 +102,63 @@ type screenSize struct{ rows, columns int }
 
 // event is what happened to a lock.
 type event struct {
-	at         time.Time
-	what, name string
-	detail     string
+	At      time.Time `json:"time"`
+	What    string    `json:"event"`
+	Name    string    `json:"name"`
+	Bytes   []byte    `json:"name_base64,omitempty"`
+	Holder  string    `json:"holder,omitempty"` // who came, or went
+	Waiting *int64    `json:"waiting,omitempty"`
+	Text    string    `json:"text,omitempty"`
 }
 
-func (e event) String() string {
-	return strings.TrimRight(fmt.Sprintf("%s  %-11s  %s  %s", e.at.Format("15:04:05.000"), e.what, visible(e.name), e.detail), " ")
+func (e event) String() string { return e.in(math.MaxInt) }
+
+// in is the event with so many columns for the name.
+func (e event) in(columns int) string {
+	return strings.TrimRight(fmt.Sprintf("%s  %-11s  %s  %s", e.At.Format("15:04:05.000"), e.What, cut(visible(e.Name), columns), e.Text), " ")
 }
 
 func (w *watch) run(ctx context.Context, r *reader) error {
 	w.known = map[string]*state{}
-	if _, is := terminal(os.Stdout); is {
+	if _, is := terminal(os.Stdout); is && !w.json {
 		fmt.Print("\x1b[2J")
 	}
+	while := ctx // --for lasts, which counts from the first look on
 	for first := true; ; first = false {
-		seen, err := w.look(ctx, r)
-		if ctx.Err() != nil {
-			return nil
+		seen, err := w.look(while, r)
+		if while.Err() != nil {
+			return ctx.Err()
 		}
 		if err != nil && first {
 			return err
 		}
-		w.report(seen, err)
+		w.report(seen, cmp.Or(err, r.gaps.err(), w.missed))
+		if first && w.last > 0 {
+			var cancel context.CancelFunc
+			while, cancel = context.WithTimeout(ctx, w.last)
+			defer cancel()
+		}
 		select {
-		case <-ctx.Done():
-			return nil
+		case <-while.Done():
+			return ctx.Err()
 		case <-time.After(w.every):
 		}
 	}
 }
 
-// look reads all that is watched.
+// look reads all that is watched and can be read.
 func (w *watch) look(ctx context.Context, r *reader) ([]*state, error) {
 	if w.name != "" {
 		s, err := r.one(ctx, w.name)
-		return []*state{s}, err
+		if err != nil {
+			return nil, err
+		}
+		return []*state{s}, nil
 	}
 	if err := w.search(ctx, r); err != nil {
 		return nil, err
 	}
+	r.gaps = gaps{}
 	by, err := r.by(ctx, maps.Keys(w.known))
 	if err != nil {
 		return nil, err
@@ -134,11 +166,8 @@ func (w *watch) look(ctx context.Context, r *reader) ([]*state, error) {
 	var all []*state
 	for n, names := range by {
 		for some := range slices.Chunk(names, 100) {
-			states, err := r.read(ctx, n, some...)
-			if err != nil {
-				if moved(err) {
-					r.slots = nil
-				}
+			states, err := r.states(ctx, n, some...)
+			if err = cmp.Or(err, ctx.Err()); err != nil {
 				return nil, err
 			}
 			all = append(all, states...)
@@ -148,29 +177,31 @@ func (w *watch) look(ctx context.Context, r *reader) ([]*state, error) {
 	return all, nil
 }
 
-// search looks for names that may be locks' now and then. Only the first look waits for
-// it; later, with many keys, it goes on beside the others on a connection of its own.
+// search looks for names that may be locks' now and then, and rests as long as that took.
+// Only the first look waits for it; later, with many keys, it goes on beside the others on
+// a connection of its own.
 func (w *watch) search(ctx context.Context, r *reader) error {
 	find := func(r *reader) {
+		began := time.Now()
 		l := &listing{r: r, match: w.match}
 		err := l.find(ctx)
-		w.found <- found{l.names, err}
+		w.found <- found{l.names, time.Since(began), err, r.gaps.err()}
 	}
 	switch first := w.found == nil; {
 	case first:
-		w.found, w.scanned, w.searches = make(chan found, 1), time.Now(), true
+		w.found, w.searches = make(chan found, 1), true
 		find(r)
-	case !w.searches && time.Since(w.scanned) >= w.rescan:
+	case !w.searches && time.Now().After(w.next):
 		own, err := r.server.reader()
 		if err != nil {
 			return err
 		}
-		w.scanned, w.searches = time.Now(), true
+		w.searches = true
 		go func() { defer own.close(); find(own) }()
 	}
 	select {
 	case got := <-w.found:
-		w.searches = false
+		w.searches, w.next, w.missed = false, time.Now().Add(max(w.rescan-got.took, got.took)), got.missed
 		if got.err == nil {
 			w.learn(got.names)
 		}
@@ -199,41 +230,53 @@ func (w *watch) learn(names map[string]*node) {
 // forgets is how long a lock is shown that nobody holds and nobody waits for.
 const forgets = time.Minute
 
-// report compares with what was seen before.
-func (w *watch) report(seen []*state, err error) {
+// report compares with what was seen before. Of what could not be read nothing is
+// known; trouble says why.
+func (w *watch) report(seen []*state, trouble error) {
 	var fresh []event
 	switch {
-	case err != nil && w.trouble == nil:
-		fresh = append(fresh, event{time.Now(), "no answer", w.name + w.match, err.Error()})
-	case err == nil && w.trouble != nil:
-		fresh = append(fresh, event{time.Now(), "answers", w.name + w.match, ""})
+	case trouble != nil && w.trouble == nil:
+		fresh = append(fresh, event{At: time.Now(), What: "no answer", Name: w.name + w.match, Text: trouble.Error()})
+	case trouble == nil && w.trouble != nil:
+		fresh = append(fresh, event{At: time.Now(), What: "answers", Name: w.name + w.match})
 	}
-	if w.trouble = err; err == nil {
-		for _, s := range seen {
-			before := w.known[s.Name]
-			if before == nil {
-				before = &state{Name: s.Name}
-			}
-			fresh = append(fresh, changes(before, s)...)
-			s.used = before.used
-			w.known[s.Name] = s
+	w.trouble = trouble
+	for _, s := range seen {
+		before := w.known[s.Name]
+		if before == nil {
+			before = &state{Name: s.Name}
 		}
+		events := changes(before, s)
+		for i := range events {
+			if !w.looked && events[i].What == "held" {
+				events[i].Text = "already " + events[i].Text
+			}
+		}
+		fresh = append(fresh, events...)
+		s.used = before.used
+		w.known[s.Name] = s
 	}
+	w.looked = true
 	w.events = append(w.events, fresh...)
 	w.events = w.events[max(0, len(w.events)-100):]
-	if size, is := terminal(os.Stdout); is {
+	if size, is := terminal(os.Stdout); is && !w.json {
 		fmt.Print(w.screen(seen, size))
 		return
 	}
 	for _, e := range fresh {
-		fmt.Println(e)
+		if w.json {
+			_ = json.NewEncoder(os.Stdout).Encode(e)
+		} else {
+			fmt.Println(e)
+		}
 	}
 }
 
 // changes are what happened between two looks at a lock.
 func changes(before, now *state) (all []event) {
-	add := func(what, format string, args ...any) {
-		all = append(all, event{now.at, what, now.Name, fmt.Sprintf(format, args...)})
+	add := func(what, holder, format string, args ...any) *event {
+		all = append(all, event{At: now.at, What: what, Name: now.Name, Bytes: now.Bytes, Holder: holder, Text: fmt.Sprintf(format, args...)})
+		return &all[len(all)-1]
 	}
 	came, gone := missing(now.Holders, before.Holders), missing(before.Holders, now.Holders)
 	// A key that could not have lived until now was left to expire; looks take a while.
@@ -242,7 +285,7 @@ func changes(before, now *state) (all []event) {
 		ended = "lost"
 	}
 	if len(came) == 1 && len(gone) == 1 && ended == "released" {
-		add("handed over", "from %s to %s", gone[0].Owner, came[0].Owner)
+		add("handed over", came[0].Owner, "from %s to %s", gone[0].Owner, came[0].Owner)
 		came, gone = nil, nil
 	}
 	for _, h := range gone {
@@ -254,19 +297,19 @@ func changes(before, now *state) (all []event) {
 			}
 		}
 		if how == "lost" {
-			add(how, "by %s, whose lease ended", h.Owner)
+			add(how, h.Owner, "by %s, whose lease ended", h.Owner)
 		} else {
-			add(how, "by %s", h.Owner)
+			add(how, h.Owner, "by %s", h.Owner)
 		}
 	}
 	for _, h := range came {
-		add("held", "by %s%s", h, of(now))
+		add("held", h.Owner, "by %s%s", h, of(now))
 	}
 	if was, is := before.waiting(), now.waiting(); is >= 0 && is != max(was, 0) {
-		add("waited for", "by %d", is)
+		add("waited for", "", "by %d", is).Waiting = &is
 	}
-	if before.Free != nil && now.Free != nil && *before.Free != *now.Free && len(came)+len(gone) == 0 {
-		add("free", "%d, before %d", *now.Free, *before.Free)
+	if before.Number != nil && now.Number != nil && *before.Number != *now.Number && len(came)+len(gone) == 0 {
+		add(now.numberIs(), "", "%d, before %d", *now.Number, *before.Number)
 	}
 	return all
 }
@@ -296,29 +339,27 @@ func missing(some, others []holder) (all []holder) {
 func (w *watch) screen(seen []*state, size screenSize) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "rlock watch %s  %s\n\n", visible(w.name+w.match), time.Now().Format("15:04:05"))
-	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "NAME\tKIND\tHOLDER\tHOLDS\tTTL\tWAITING")
 	shown := seen[:min(len(seen), max(size.rows/2-4, 1))]
-	for _, s := range shown {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", visible(s.Name), s.title(), s.whose(), s.holds(), s.left(), s.waiters())
-	}
-	t.Flush()
+	b.WriteString(table(shown, size.columns-1))
 	if more := len(seen) - len(shown); more > 0 {
 		fmt.Fprintf(&b, "and %d more\n", more)
 	}
 	b.WriteString("\n")
 	if w.trouble != nil {
-		fmt.Fprintf(&b, "no answer: %s\n", strings.ReplaceAll(w.trouble.Error(), "\n", ", "))
+		fmt.Fprintf(&b, "%s\n", strings.ReplaceAll(w.trouble.Error(), "\n", ", "))
 	}
 	room := max(size.rows-strings.Count(b.String(), "\n")-1, 1)
 	for _, e := range w.events[max(0, len(w.events)-room):] {
-		fmt.Fprintln(&b, e)
+		fmt.Fprintln(&b, e.in(max(size.columns/4, 10)))
 	}
 	// From the top, each line cleared to its end, and the rest of the screen.
 	screen := "\x1b[H"
 	for line := range strings.Lines(b.String()) {
-		text := []rune(strings.TrimSuffix(line, "\n"))
-		screen += string(text[:min(len(text), size.columns-1)]) + "\x1b[K\r\n"
+		line = strings.TrimSuffix(line, "\n")
+		if utf8.RuneCountInString(line) >= size.columns {
+			line = short(line)
+		}
+		screen += cut(line, size.columns-1) + "\x1b[K\r\n"
 	}
 	return screen + "\x1b[J"
 }

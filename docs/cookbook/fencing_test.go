@@ -87,3 +87,15 @@ func TestFencingLetsAHolderWriteAfterItsReentry(t *testing.T) {
 	paused.goOn()
 	paused.wantEnd(0, "token 4: 5 + 100 = 105")
 }
+
+// The counter is lost while somebody has read, and the next one is given the same token.
+func TestFencingRefusesAnEqualTokenOfAnotherHolder(t *testing.T) {
+	t.Parallel()
+	server, db := redistest.Start(t), database(t)
+	first := start(t, server, "fencing", db, "-add=100", "-stall=write")
+	first.await("stalls before the write")
+	if _, err := server.Dial(t).Do("FLUSHALL"); err != nil {
+		t.Fatal(err)
+	}
+	start(t, server, "fencing", db, "-add=5").wantEnd(1, "read with token 1 refused")
+}

@@ -58,7 +58,7 @@ func TestLeader(t *testing.T) {
 	second := elected(without(first)...)
 	second.await("acts")
 	first.signal(syscall.SIGCONT)
-	first.await("steps down: lease lost")
+	first.await(`steps down: rlock: hold "leader": lease lost`)
 	if more := first.count("acts") - acts; more > 0 {
 		t.Errorf("it acted %d times after it woke", more)
 	}
@@ -67,7 +67,7 @@ func TestLeader(t *testing.T) {
 	if number(t, conn, "DEL", "leader") != 1 {
 		t.Fatal("nobody held it")
 	}
-	second.await("steps down: lease lost")
+	second.await(`steps down: rlock: hold "leader": lease lost`)
 	// Nobody published anything: the others look when the lease that they were
 	// told of is over.
 	third := elected(candidates...)
@@ -99,7 +99,7 @@ func TestLeaderHearsOfItsLossInAStep(t *testing.T) {
 	if number(t, server.Dial(t), "DEL", "leader") != 1 {
 		t.Fatal("nobody held it")
 	}
-	leader.await("steps down: lease lost")
+	leader.await(`steps down: rlock: hold "leader": lease lost`)
 }
 
 // Told to end, a leader gives the lock back at once.
@@ -115,6 +115,23 @@ func TestLeaderThatEndsIsReplacedAtOnce(t *testing.T) {
 	first.signal(syscall.SIGTERM)
 	second.await("leads")
 	if took := time.Since(began); took > 15*time.Second {
+		t.Errorf("replaced after %v", took)
+	}
+}
+
+// A leader that is killed says nothing: another leads when its lease ends.
+func TestLeaderThatIsKilledIsReplacedWithinTheLease(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t)
+	first := start(t, server, "leader", fmt.Sprint("-watchdog=", lease))
+	first.await("leads")
+	second := start(t, server, "leader", fmt.Sprint("-watchdog=", lease))
+	conn := server.Dial(t)
+	await(t, "the second to wait", func() bool { return waiting(t, conn, "leader") == 1 })
+	began := time.Now()
+	first.signal(syscall.SIGKILL)
+	second.await("leads")
+	if took := time.Since(began); took > lease+2*time.Second {
 		t.Errorf("replaced after %v", took)
 	}
 }

@@ -38,6 +38,38 @@ func TestShutdownLetsHandlersFinish(t *testing.T) {
 	}
 }
 
+// What goes wrong has a status of its own, and callers read no errors.
+func TestHandlerTellsWhatWentWrong(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t)
+	conn := server.Dial(t)
+	service := start(t, server, "shutdown", "-addr=127.0.0.1:0", "-work=1ms")
+	settle := requests(t, service)
+	for account, made := range map[string]struct {
+		key    []any
+		status int
+	}{
+		"held":  {[]any{"HSET", "account:held", "0f1f9dd0-4d5f-4b1c-8f44-9f5e29b0a001:1", 1}, http.StatusConflict},
+		"other": {[]any{"SET", "account:other", "text"}, http.StatusInternalServerError},
+		"free":  {[]any{"DEL", "account:free"}, http.StatusOK},
+	} {
+		if _, err := conn.Do(made.key[0].(string), made.key[1:]...); err != nil {
+			t.Fatal(err)
+		}
+		if got := <-settle(account); got != made.status {
+			t.Errorf("%s: %d, want %d", account, got, made.status)
+		}
+	}
+	service.await(`rlock: acquire "account:other"`) // a line for those who run it
+	server.Kill()
+	if got := <-settle("free"); got != http.StatusServiceUnavailable && got != http.StatusInternalServerError { // it may have been sent
+		t.Errorf("as the server ends: %d", got)
+	}
+	if got := <-settle("free"); got != http.StatusServiceUnavailable {
+		t.Errorf("without a server: %d", got)
+	}
+}
+
 func TestShutdownCutsWhatTakesTooLong(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t)

@@ -8,8 +8,8 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// nightly is the README's example, word for word; a test compares them.
-func nightly(ctx context.Context, client *rlock.Client, work func(context.Context) error) error {
+// reconcile is the README's example, word for word; a test compares them.
+func reconcile(ctx context.Context, client *rlock.Client, work func(context.Context) error) error {
 	invoices := client.NewLock("invoices")                   // in Java: redisson.getLock("invoices")
 	err := invoices.Do(ctx, work, rlock.Wait(5*time.Second)) // renews the lock while work runs
 	if errors.Is(err, rlock.ErrLocked) {

@@ -5,7 +5,7 @@ go 1.26.0
 require (
 	github.com/alicebob/miniredis/v2 v2.40.0
 	github.com/gomodule/redigo v1.9.3
-	github.com/rlock-go/redisson v0.0.0
+	github.com/rlock-go/redisson v0.1.0
 )
 
 require (
@@ -13,5 +13,3 @@ require (
 	github.com/yuin/gopher-lua v1.1.1 // indirect
 	golang.org/x/sys v0.49.0 // indirect
 )
-
-replace github.com/rlock-go/redisson => ../..

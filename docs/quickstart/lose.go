@@ -42,7 +42,7 @@ func lose(ctx context.Context, tell *timeline, billing, shipping *service) error
 		return fmt.Errorf("billing did not learn of its loss: %w", err)
 	}
 	tell.says(billing, "Do: returned ErrLeaseLost")
-	tell.note("          It took %.2f s to learn of it, at the next renewal. A resource that can't bear", (<-learnt).Sub(forced).Seconds())
+	tell.note("          It took %.2f s to learn of it. A resource that can't bear", (<-learnt).Sub(forced).Seconds())
 	tell.note("          two writers for that long must check a fencing token.")
 	return nil
 }

@@ -51,16 +51,16 @@ func TestReadmeExampleRuns(t *testing.T) {
 	}
 	defer client.Close()
 	count := 0
-	err = nightly(t.Context(), client, func(context.Context) error { count++; return nil })
+	err = reconcile(t.Context(), client, func(context.Context) error { count++; return nil })
 	if err != nil || count != 1 {
 		t.Errorf("settled %d times, %v", count, err)
 	}
 	failure := errors.New("no paper")
-	err = nightly(t.Context(), client, func(context.Context) error { return failure })
+	err = reconcile(t.Context(), client, func(context.Context) error { return failure })
 	if !errors.Is(err, failure) {
 		t.Errorf("%v instead of the work's own error", err)
 	}
-	err = nightly(t.Context(), client, func(context.Context) error { server.redis.Del("invoices"); return nil })
+	err = reconcile(t.Context(), client, func(context.Context) error { server.redis.Del("invoices"); return nil })
 	if !errors.Is(err, rlock.ErrNotHeld) {
 		t.Errorf("the lock was lost while it worked, and the error is %v", err)
 	}
@@ -73,7 +73,7 @@ func TestReadmeExampleRuns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := nightly(t.Context(), client, func(context.Context) error { count++; return nil }); err != nil || count != 1 {
+	if err := reconcile(t.Context(), client, func(context.Context) error { count++; return nil }); err != nil || count != 1 {
 		t.Errorf("others held it, and it was settled %d times, %v", count, err)
 	}
 	if err := hold.Unlock(t.Context()); err != nil {

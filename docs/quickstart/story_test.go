@@ -49,10 +49,7 @@ func TestStoryOnCluster(t *testing.T) {
 	ran := 0
 	for i := range 3 {
 		ran += topologytest.Calls(t, cluster.Conn(i), "evalsha")
-		left, err := redis.Strings(cluster.Conn(i).Do("KEYS", "*"))
-		if err != nil || len(left) != 0 {
-			t.Errorf("left behind: %q, %v", left, err)
-		}
+		nothingStays(t, cluster.Conn(i))
 	}
 	if ran == 0 {
 		t.Error("the masters ran no script")
@@ -70,9 +67,21 @@ func TestStoryBehindSentinels(t *testing.T) {
 	if topologytest.Calls(t, master, "evalsha") == 0 {
 		t.Error("the master ran no script")
 	}
-	left, err := redis.Strings(master.Do("KEYS", "*"))
-	if err != nil || len(left) != 0 {
-		t.Errorf("left behind: %q, %v", left, err)
+	nothingStays(t, master)
+}
+
+// nothingStays checks that a server has no key, but for the results of unlocks that a failover might undo, for some
+// seconds.
+func nothingStays(t *testing.T, conn redis.Conn) {
+	t.Helper()
+	keys, err := redis.Strings(conn.Do("KEYS", "*"))
+	for _, key := range keys {
+		if ttl, err := redis.Int(conn.Do("PTTL", key)); err != nil || !strings.HasPrefix(key, "redisson_unlock_latch:") || ttl == -1 {
+			t.Errorf("left behind: %q for %d ms, %v", key, ttl, err)
+		}
+	}
+	if err != nil {
+		t.Error(err)
 	}
 }
 
@@ -189,7 +198,7 @@ func checkFacts(t *testing.T, story string) {
 	find(`shipping +TryLock: locked by another owner`)
 
 	find(`shipping +ForceUnlock`)
-	find(`billing +its context ended: lease lost`)
+	find(`billing +its context ended: rlock: hold \S+ lease lost`)
 	find(`billing +Do: returned ErrLeaseLost`)
 	if late := find(`It took ([\d.]+) s to learn`)[0]; late > lease {
 		t.Errorf("told of the loss after %v s, later than the lease of %v s allows", late, lease)

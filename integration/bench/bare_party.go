@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"net"
 	"os"
 	"runtime"
 	"strconv"
@@ -23,19 +22,14 @@ type bareParty struct {
 	owner              string
 }
 
-func barePartyMain(addr string) error {
+func barePartyMain(addr string) (err error) {
+	defer caught(&err)
 	runtime.LockOSThread()
 	p := &bareParty{owner: codec.Owner(uuid.New(), 1)}
 	for _, f := range []**os.File{&p.commands, &p.messages} {
-		conn, err := net.Dial("tcp", addr)
-		if err != nil {
-			return err
-		}
-		if *f, err = conn.(*net.TCPConn).File(); err != nil {
-			return err
-		}
+		*f = must(dialFile(addr))
 	}
-	return partyMain(p)
+	return partyMain(client{handle: p.handle})
 }
 
 func (p *bareParty) handle(name string) handle {
@@ -44,10 +38,8 @@ func (p *bareParty) handle(name string) handle {
 	h.subscribe = encodeWords("SUBSCRIBE", codec.Channel(name))
 	h.unsubscribe = encodeWords("UNSUBSCRIBE", codec.Channel(name))
 	h.unlockCall = encode("EVALSHA", luasrc.UnlockOnce(nil, name, codec.Channel(name), p.owner, lease.Milliseconds(), luasrc.Publish))
-	return h
+	return handle{h.lock, h.unlock}
 }
-
-func (p *bareParty) close() {}
 
 // bareHandle has its commands encoded beforehand.
 type bareHandle struct {
@@ -58,18 +50,14 @@ type bareHandle struct {
 }
 
 // ask sends a command, or nothing, and gives what comes then: so many lines.
-func (h *bareHandle) ask(f *os.File, command []byte, lines int) ([]byte, error) {
+func (h *bareHandle) ask(f *os.File, command []byte, lines int) (_ []byte, err error) {
+	defer caught(&err)
 	if command != nil {
-		if _, err := f.Write(command); err != nil {
-			return nil, err
-		}
+		must(f.Write(command))
 	}
 	got := 0
 	for bytes.Count(h.reply[:got], []byte("\n")) < lines {
-		n, err := f.Read(h.reply[got:])
-		if err != nil {
-			return nil, err
-		}
+		n := must(f.Read(h.reply[got:]))
 		got += n
 	}
 	if h.reply[0] == '-' {
@@ -85,19 +73,16 @@ const (
 	messageLines      = 7
 )
 
-func (h *bareHandle) lock(context.Context) error {
+func (h *bareHandle) lock(context.Context) (err error) {
+	defer caught(&err)
 	granted, err := h.try()
 	if granted || err != nil {
 		return err
 	}
-	if _, err := h.ask(h.p.messages, h.subscribe, confirmationLines); err != nil {
-		return err
-	}
+	must(h.ask(h.p.messages, h.subscribe, confirmationLines))
 	granted, err = h.try()
 	for ; !granted && err == nil; granted, err = h.try() {
-		if _, err := h.ask(h.p.messages, nil, messageLines); err != nil {
-			return err
-		}
+		must(h.ask(h.p.messages, nil, messageLines))
 	}
 	h.parted = make(chan error, 1)
 	go func() {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -96,12 +97,7 @@ func (l lag) worst() float64 {
 // sortedLags are all, worst first.
 func sortedLags(r *Report) []lag {
 	all := lags(r)
-	slices.SortStableFunc(all, func(a, b lag) int {
-		if a.worst() > b.worst() {
-			return -1
-		}
-		return 1
-	})
+	slices.SortStableFunc(all, func(a, b lag) int { return cmp.Compare(b.worst(), a.worst()) })
 	return all
 }
 
@@ -129,14 +125,4 @@ func (d *document) lagTable(all []lag) {
 		d.text("| %s | %s | %s | %s |", l.of, l.at, number(l.own), strings.Join(better, ", "))
 	}
 	d.text("")
-}
-
-// behind tells them in lines.
-func behind(r *Report) (lines []string) {
-	for _, l := range lags(r) {
-		for _, b := range l.better {
-			lines = append(lines, fmt.Sprintf("behind: %s, %s: %s %s, rlock %s, ratio %.2f", l.of, l.at, b.peer, number(b.value), number(l.own), b.ratio))
-		}
-	}
-	return lines
 }

@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/rlock-go/redisson/integration/internal/subprocess"
+	"github.com/rlock-go/redisson/integration/kit/subprocess"
 )
 
 // childVariable in its environment makes this program a child: a role, a peer, the server's address and the role's
@@ -67,14 +67,10 @@ func (c *child) tell(text string) error {
 	return err
 }
 
-func (c *child) askTime(question string) (int64, error) {
-	if err := c.tell(question); err != nil {
-		return 0, err
-	}
-	text, err := c.line(grace)
-	if err != nil {
-		return 0, err
-	}
+func (c *child) askTime(question string) (_ int64, err error) {
+	defer caught(&err)
+	check(c.tell(question))
+	text := must(c.line(grace))
 	return strconv.ParseInt(text, 10, 64)
 }
 

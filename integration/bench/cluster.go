@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"time"
+
+	"github.com/rlock-go/redisson/integration/kit/program"
 )
 
 // clusterCallers is the place at which a cluster is compared with one server.
@@ -10,121 +12,115 @@ const clusterCallers = 128
 
 // runCluster compares three masters with one server: what a pair costs its client and its server, and how long a hand-off
 // takes. rueidislock and Redisson are on the masters without replicas.
-func runCluster(r *run) error {
-	sets, err := startClusterSets(r.server)
-	if err != nil {
-		return fmt.Errorf("a cluster: %w", err)
-	}
-	defer sets.close()
-	if err := r.clusterPairs(sets); err != nil {
-		return err
-	}
-	if err := r.clusterHandoff(sets); err != nil {
-		return err
-	}
-	if err := r.clusterCrowd(sets); err != nil {
-		return err
-	}
-	if err := r.clusterScripts(sets.alone); err != nil {
-		return err
-	}
+func runCluster(r *run) (err error) {
+	defer caught(&err)
+	t := &program.Program{Title: "bench"}
+	defer t.Finish()
+	sets := startClusterSets(t, r.server)
+	check(r.clusterPairs(sets))
+	check(r.clusterHandoff(sets))
+	check(r.clusterCrowd(sets))
+	check(r.clusterScripts(sets.alone))
 	r.say("cluster: done")
 	return nil
 }
 
-func (r *run) clusterPairs(sets clusterSets) error {
+func (r *run) clusterPairs(sets clusterSets) (err error) {
+	defer caught(&err)
 	all, err := r.openClustered(sets)
-	defer func() {
-		for _, c := range all {
-			c.loader.close()
+	defer closeClustered(all)
+	check(err)
+	return r.clusterRounds(all, "cluster", fmt.Sprint(clusterCallers), false)
+}
+
+func closeClustered(all []*clustered) {
+	for _, c := range all {
+		if c.close != nil {
+			c.close()
 		}
-	}()
-	if err != nil {
-		return err
 	}
+}
+
+// clusterRounds plays all at a place, each caller with a name of its own, or all with one.
+func (r *run) clusterRounds(all []*clustered, part, at string, shared bool) (err error) {
+	defer caught(&err)
 	for i := range r.sizes.rounds {
-		for k := range all {
-			c := all[(k+i)%len(all)]
-			if r.hung[c.name] {
-				continue
+		check(round(r, i, all, "a cluster, "+at, func(c *clustered) error {
+			s := spec{prefix: prefixFor(part, c.name), callers: c.callers, shared: shared, length: r.sizes.length}
+			length := warmUp
+			if c.name == javaP && !r.Quick {
+				length = javaWarmUp
 			}
-			s := spec{prefix: prefixFor("cluster", c.name), callers: c.callers, length: r.sizes.length}
-			if i == 0 {
-				warm := s
-				if warm.length = warmUp; c.name == javaP && !r.Quick {
-					warm.length = javaWarmUp
-				}
-				if _, err := c.loader.load(warm); err != nil {
-					if err := r.failed(c.name, "pairs in a cluster, warming up", err); err != nil {
-						return err
-					}
-					continue
-				}
+			if err := c.warm(i, s, length); err != nil {
+				return err
 			}
-			if err := r.clusterCost(c, s, fmt.Sprint(clusterCallers)); err != nil {
-				if err := r.failed(c.name, "pairs in a cluster", err); err != nil {
-					return err
-				}
-			}
-		}
+			return r.clusterCost(c, s, at)
+		}))
 	}
 	return nil
 }
 
 // clusterCost measures one load. The server's time is that of all masters, and so what one of them takes for each pair it
 // serves. A read of a server has one batch, or a part of it.
-func (r *run) clusterCost(c *clustered, s spec, at string) error {
+func (r *run) clusterCost(c *clustered, s spec, at string) (err error) {
+	defer caught(&err)
 	var cpu [2]struct{ masters, replicas, client time.Duration }
 	var reads [2]float64
 	var l loaded
 	for i := range cpu {
-		var err error
 		if i == 1 {
-			if l, err = c.loader.load(s); err != nil {
-				return err
-			}
+			l = must(c.load(s))
 		}
-		used, err := c.usage()
-		if err != nil {
-			return err
-		}
+		used := must(c.usage())
 		cpu[i].client = used.cpu
-		if cpu[i].masters, err = cpuOf(c.on.masters); err != nil {
-			return err
-		}
-		if cpu[i].replicas, err = cpuOf(c.on.replicas); err != nil {
-			return err
-		}
+		cpu[i].masters = must(cpuOf(c.on.masters))
+		cpu[i].replicas = must(cpuOf(c.on.replicas))
 		for _, m := range c.on.masters {
-			n, err := m.info("stats", "total_reads_processed")
-			if err != nil {
-				return err
-			}
-			reads[i] += n
+			reads[i] += must(m.info("stats", "total_reads_processed"))
 		}
 	}
 	n := float64(l.grants)
 	micros := func(d time.Duration) float64 { return d.Seconds() * 1e6 / n }
+	add := func(metric string, value float64) { r.add("cluster", c.name, at, metric, value) }
 	if s.shared {
-		r.add("cluster", c.name, at, "hand-offs/s", float64(l.handoffs)/l.took.Seconds())
+		add("hand-offs/s", float64(l.handoffs)/l.took.Seconds())
 	}
-	r.add("cluster", c.name, at, "µs", micros(l.took))
-	r.add("cluster", c.name, at, "client µs", micros(cpu[1].client-cpu[0].client))
-	r.add("cluster", c.name, at, "server µs", micros(cpu[1].masters-cpu[0].masters))
-	r.add("cluster", c.name, at, "reads of a server", (reads[1]-reads[0])/n)
+	add("µs", micros(l.took))
+	add("client µs", micros(cpu[1].client-cpu[0].client))
+	add("server µs", micros(cpu[1].masters-cpu[0].masters))
+	add("reads of a server", (reads[1]-reads[0])/n)
 	if len(c.on.replicas) > 0 {
-		r.add("cluster", c.name, at, "replicas µs", micros(cpu[1].replicas-cpu[0].replicas))
+		add("replicas µs", micros(cpu[1].replicas-cpu[0].replicas))
 	}
 	return nil
 }
 
 func cpuOf(servers []*server) (sum time.Duration, err error) {
+	defer caught(&err)
 	for _, s := range servers {
-		cpu, err := s.cpu()
-		if err != nil {
-			return 0, err
-		}
-		sum += cpu
+		sum += must(s.cpu())
 	}
 	return sum, nil
+}
+
+// clusterCrowd has many clients at one name, which is one master's: how often that master hands it over, and what a
+// hand-off costs all masters, with a message to each client.
+func (r *run) clusterCrowd(sets clusterSets) (err error) {
+	defer caught(&err)
+	var all []*clustered
+	defer func() { closeClustered(all) }()
+	for _, w := range []struct {
+		name, argument, addr string
+		on                   *clusterServers
+	}{
+		{ours, "", sets.one.addrs(), sets.one},
+		{oneNodeP, shardedArgument, sets.oneNode.url(), sets.oneNode},
+		{shardedP, shardedArgument, sets.alone.url(), sets.alone},
+		{bothP, "", sets.alone.url(), sets.alone},
+	} {
+		open := func(addr string) (client, error) { return openOursWith(addr, oursArgument(w.argument)...) }
+		f := must(openFleet(&peer{name: w.name, open: open}, w.addr, r.sizes.crowd))
+		all = append(all, &clustered{&contender{w.name, f.load, f.close, ownUsage, nil}, w.on, r.sizes.crowd * crowdWaiters})
+	}
+	return r.clusterRounds(all, "crowd", fmt.Sprint(r.sizes.crowd, " clients at one name"), true)
 }

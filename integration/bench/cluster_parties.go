@@ -1,8 +1,11 @@
 package main
 
 import (
-	"strings"
+	"fmt"
+	"slices"
+	"testing"
 
+	"github.com/rlock-go/redisson/integration/kit/quantile"
 	"github.com/rlock-go/redisson/internal/luasrc"
 	"github.com/rlock-go/redisson/rlock"
 )
@@ -65,49 +68,26 @@ type clusterSets struct {
 	replicated *clusterServers // a cluster with one each
 }
 
-func startClusterSets(one *server) (s clusterSets, err error) {
-	s.one = &clusterServers{masters: []*server{one}}
-	for _, start := range []struct {
-		to    **clusterServers
-		start func() (*clusterServers, error)
-	}{
-		{&s.synced, startReplicated},
-		{&s.oneNode, func() (*clusterServers, error) { return startCluster(1, false) }},
-		{&s.alone, func() (*clusterServers, error) { return startCluster(masters, false) }},
-		{&s.replicated, func() (*clusterServers, error) { return startCluster(masters, true) }},
-	} {
-		if *start.to, err = start.start(); err != nil {
-			s.close()
-			return s, err
-		}
-	}
-	return s, nil
-}
-
-func (s clusterSets) close() {
-	for _, c := range []*clusterServers{s.synced, s.oneNode, s.alone, s.replicated} {
-		if c != nil {
-			c.close()
-		}
+func startClusterSets(t testing.TB, one *server) clusterSets {
+	return clusterSets{
+		one:        &clusterServers{masters: []*server{one}},
+		synced:     startReplicated(t),
+		oneNode:    startCluster(t, 1, false),
+		alone:      startCluster(t, masters, false),
+		replicated: startCluster(t, masters, true),
 	}
 }
 
-// openClustered opens all that are wanted.
+// openClustered opens all that are wanted. What is open by an error is among them.
 func (r *run) openClustered(s clusterSets) (all []*clustered, err error) {
-	add := func(name string, on *clusterServers, callers int, open func() (loader, error)) {
-		if err != nil || !r.wantsClustered(name) {
-			return
-		}
-		var l loader
-		if l, err = open(); err == nil {
-			all = append(all, &clustered{&contender{name, l, ownUsage, nil}, on, callers})
-		}
+	defer caught(&err)
+	add := func(name string, on *clusterServers, callers int, c *contender) {
+		c.name = name
+		all = append(all, &clustered{c, on, callers})
 	}
 	addOurs := func(name string, on *clusterServers, callers int, url string, opts ...rlock.Option) {
-		add(name, on, callers, func() (loader, error) {
-			c, err := openOursWith(url, opts...)
-			return fleet{c}, err
-		})
+		c := must(openOursWith(url, opts...))
+		add(name, on, callers, &contender{load: fleet{c}.load, close: c.close, usage: ownUsage})
 	}
 	sharded, both := rlock.WithClusterPublish(rlock.PublishSharded), rlock.WithClusterPublish(rlock.PublishBoth)
 	addOurs(ours, s.one, clusterCallers, s.one.addrs())
@@ -120,7 +100,7 @@ func (r *run) openClustered(s clusterSets) (all []*clustered, err error) {
 	addOurs(wideP, s.alone, masters*clusterCallers, s.alone.url(), sharded)
 
 	addBare := func(name string, on *clusterServers, depth int, publish luasrc.Arg) {
-		add(name, on, clusterCallers, func() (loader, error) { return openBare(on, depth, publish) })
+		add(name, on, clusterCallers, &contender{load: must(bareMasters(on, depth, publish)), usage: ownUsage})
 	}
 	addBare(bareP, s.one, clusterCallers, luasrc.Publish)
 	addBare(bareOneNodeP, s.oneNode, clusterCallers, luasrc.SPublish)
@@ -129,25 +109,44 @@ func (r *run) openClustered(s clusterSets) (all []*clustered, err error) {
 	addBare(bareBothP, s.alone, third, luasrc.Both)
 	addBare(bareWideP, s.alone, clusterCallers, luasrc.SPublish)
 
-	if open := openers[rueidisP]; open != nil {
+	if open := openers[rueidisP]; open != nil && r.wants(rueidisP) {
 		for name, on := range map[string]*clusterServers{rueidisP: s.alone, rueidisOneP: s.one} {
-			add(name, on, clusterCallers, func() (loader, error) {
-				c, err := open(on.addrs())
-				return fleet{c}, err
-			})
+			c := must(open(on.addrs()))
+			add(name, on, clusterCallers, &contender{load: fleet{c}.load, close: c.close, usage: ownUsage})
 		}
 	}
-	if err == nil && r.java && r.wants(javaP) {
-		var j javaLoader
-		if j, err = openJava(s.alone.url()); err == nil {
-			all = append(all, &clustered{&contender{javaP, j, func() (usage, error) { return processCPU(j.p.PID) }, nil}, s.alone, clusterCallers})
-		}
+	if r.java && r.wants(javaP) {
+		add(javaP, s.alone, clusterCallers, must(openJava(s.alone.url())))
 	}
-	return all, err
+	return all, nil
 }
 
-// wantsClustered is wants, where a peer is several parties. rlock's and the bare ones always are.
-func (r *run) wantsClustered(name string) bool {
-	of, _, _ := strings.Cut(name, ",")
-	return !r.hung[name] && (of != rueidisP || r.wants(rueidisP))
+// clusterMetrics are compared.
+var clusterMetrics = []string{"µs", "client µs", "server µs", "p50 µs"}
+
+// compareClusters gives a row for each comparison that the run has: the median of the rounds' ratios, and their range.
+func compareClusters(r *Report) (rows []string) {
+	for _, c := range clusterComparisons {
+		row, some := c.shows, false
+		for _, m := range clusterMetrics {
+			at := fmt.Sprint(clusterCallers)
+			if m == "p50 µs" {
+				at = "2 processes"
+			}
+			q := r.ratios("cluster", c.of, c.over, at, m)
+			if len(q) == 0 {
+				row += " | –"
+				continue
+			}
+			some = true
+			row += fmt.Sprintf(" | %.2f", quantile.Median(q))
+			if len(q) > 1 {
+				row += fmt.Sprintf(" (%.2f–%.2f)", slices.Min(q), slices.Max(q))
+			}
+		}
+		if some {
+			rows = append(rows, row)
+		}
+	}
+	return rows
 }

@@ -36,53 +36,37 @@ var tellingListeners = []int{0, 16}
 
 // clusterScripts sends pairs ahead to one master, by one connection. The time is that of all masters: a PUBLISH is passed on
 // to the others.
-func (r *run) clusterScripts(c *clusterServers) error {
+func (r *run) clusterScripts(c *clusterServers) (err error) {
+	defer caught(&err)
 	tag := 0
 	for ; codec.Slot(fmt.Sprintf("{%d}", tag)) >= 16384/masters; tag++ {
 	}
 	conn := c.masters[0].conn
-	if _, err := conn.Do("SCRIPT", "LOAD", luasrc.LockScript.Source); err != nil {
-		return err
-	}
+	must(conn.Do("SCRIPT", "LOAD", luasrc.LockScript.Source))
 	for _, n := range tellingListeners {
-		quit, err := listen(c.masters[0], n, tag)
-		if err != nil {
-			return err
-		}
+		quit := must(listen(c.masters[0], n, tag))
 		err = r.tell(c, tag, n)
 		quit()
-		if err != nil {
-			return err
-		}
+		check(err)
 	}
 	return nil
 }
 
 // tell measures each way of telling, while so many listen.
-func (r *run) tell(c *clusterServers, tag, listeners int) error {
+func (r *run) tell(c *clusterServers, tag, listeners int) (err error) {
+	defer caught(&err)
 	conn := c.masters[0].conn
 	at := fmt.Sprintf("%d at once, %d listen", tellingDepth, listeners)
 	for i := range r.sizes.rounds {
 		for k := range tellings {
 			tell := tellings[(k+i)%len(tellings)]
-			sha, err := redis.String(conn.Do("SCRIPT", "LOAD", fmt.Sprintf(tellingUnlock, tell.lines)))
-			if err != nil {
-				return err
-			}
-			before, err := cpuOf(c.masters)
-			if err != nil {
-				return err
-			}
+			sha := must(redis.String(conn.Do("SCRIPT", "LOAD", fmt.Sprintf(tellingUnlock, tell.lines))))
+			before := must(cpuOf(c.masters))
 			pairs := 0
 			for end := time.Now().Add(r.sizes.length); time.Now().Before(end); pairs += tellingDepth {
-				if err := tellOnce(conn, sha, tag); err != nil {
-					return fmt.Errorf("%s: %w", tell.name, err)
-				}
+				check(tellOnce(conn, sha, tag))
 			}
-			after, err := cpuOf(c.masters)
-			if err != nil {
-				return err
-			}
+			after := must(cpuOf(c.masters))
 			r.add("cluster scripts", tell.name, at, "server µs", (after-before).Seconds()*1e6/float64(pairs))
 		}
 	}
@@ -91,6 +75,7 @@ func (r *run) tell(c *clusterServers, tag, listeners int) error {
 
 // listen has n connections to a master listen to all names of tellOnce.
 func listen(s *server, n, tag int) (quit func(), err error) {
+	defer caught(&err)
 	var all []redis.Conn
 	quit = func() {
 		for _, c := range all {
@@ -98,26 +83,15 @@ func listen(s *server, n, tag int) (quit func(), err error) {
 		}
 	}
 	for range n {
-		conn, err := redis.Dial("tcp", s.addr)
-		if err != nil {
-			quit()
-			return nil, err
-		}
+		conn := must(redis.Dial("tcp", s.addr))
 		all = append(all, conn)
 		for i := range tellingDepth {
 			channel := codec.Channel(tellingName(tag, i))
-			for _, subscribe := range []string{"SUBSCRIBE", "SSUBSCRIBE"} {
-				if _, err := conn.Do(subscribe, channel); err != nil {
-					quit()
-					return nil, err
-				}
-			}
+			must(conn.Do("SUBSCRIBE", channel))
+			must(conn.Do("SSUBSCRIBE", channel))
 		}
 		go func() {
-			for {
-				if _, err := redis.ReceiveWithTimeout(conn, 0); err != nil {
-					return // it was closed
-				}
+			for err := error(nil); err == nil; _, err = redis.ReceiveWithTimeout(conn, 0) {
 			}
 		}()
 	}
@@ -126,21 +100,15 @@ func listen(s *server, n, tag int) (quit func(), err error) {
 
 func tellingName(tag, i int) string { return fmt.Sprintf("{%d}:%d", tag, i) }
 
-func tellOnce(conn redis.Conn, unlock string, tag int) error {
+func tellOnce(conn redis.Conn, unlock string, tag int) (err error) {
+	defer caught(&err)
 	const owner = "00000000-0000-4000-8000-000000000000:1"
 	for i := range tellingDepth {
 		key := tellingName(tag, i)
-		if err := conn.Send("EVALSHA", luasrc.LockScript.SHA1, 1, key, lease.Milliseconds(), owner); err != nil {
-			return err
-		}
-		if err := conn.Send("EVALSHA", unlock, 2, key, codec.Channel(key), "0", lease.Milliseconds(), owner); err != nil {
-			return err
-		}
+		check(conn.Send("EVALSHA", luasrc.LockScript.SHA1, 1, key, lease.Milliseconds(), owner))
+		check(conn.Send("EVALSHA", unlock, 2, key, codec.Channel(key), "0", lease.Milliseconds(), owner))
 	}
-	replies, err := redis.Values(conn.Do(""))
-	if err != nil {
-		return err
-	}
+	replies := must(redis.Values(conn.Do("")))
 	for i, reply := range replies {
 		if err, is := reply.(redis.Error); is {
 			return err

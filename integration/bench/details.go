@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/rlock-go/redisson/integration/kit/quantile"
 )
 
 // What the page for those who carry on says, section by section: all tables that the page for users does without.
@@ -34,7 +36,7 @@ func (d *document) detailsHead() {
 	}
 	d.text("| %s | %s |", javaP, javaNote)
 	d.text("| %s | the commands of rlock's pairs, encoded beforehand and sent ahead on one connection, the better of %v in flight |", limitName, limitDepths)
-	d.text("| %s | the same commands, a round trip each, by a thread that does nothing else, the better of polling for replies and of sleeping |\n", baseline)
+	d.text("| %s | the same commands, a round trip each, by a thread that does nothing else and sleeps for each reply |\n", baseline)
 	var load float64
 	if _, err := fmt.Sscan(m.Load, &load); err == nil && load > 0.5 || m.Stolen > muchStolen {
 		d.text("Other programs used the machine's cores too. So the ranges are wide, and the tails (p99, worst seconds) say more of the")
@@ -52,7 +54,7 @@ func (d *document) pairDetails() {
 	// The range of the rounds is the noise: a ratio is worth no more than that.
 	ranged := func(a, b, at string) string {
 		q := r.ratios("pairs", a, b, at, "µs")
-		return fmt.Sprintf("%.2f, rounds %.2f–%.2f", median(q), slices.Min(q), slices.Max(q))
+		return fmt.Sprintf("%.2f, rounds %.2f–%.2f", quantile.Median(q), slices.Min(q), slices.Max(q))
 	}
 	var best, limit []string
 	for _, at := range r.places("pairs") {

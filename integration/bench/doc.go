@@ -6,20 +6,18 @@
 //	go run . -others -write     the run that docs/performance.md and docs/dev/tables/performance.md are made from
 //	go run . -others -parts pairs,crowd -java=false
 //	go run . -parts kinds       each other object beside Redisson's, all callers at one name
-//	go run . -others -parts told    from a loss until the holder is told
-//	go run . -before HEAD~9 -parts held -peers 'rlock before'    what held locks cost since then: scripts, PINGs, server memory
+//	go run . -before HEAD~9 -parts held -peers 'rlock before'    what held locks cost since then
 //	go run . -parts kinds -write     that, into a page of its own, kinds.md beside the other tables
 //	go run . -before HEAD~1 -java=false -peers 'rlock before'    beside an earlier commit
 //	go run -tags metrics . -java=false -parts pairs -peers 'rlock with Prometheus,rlock with OpenTelemetry'    what metrics cost
-//	go run . -busy 2 -parts pairs                                  while two processes spin
-//	go run . -from ../../docs/performance/run.json -write    both pages and the plots anew from an older run
+//	go run . -from ../../docs/performance/run.json -write    both pages anew from an older run
 //
 // Rounds are interleaved: in each round every peer has its turn, in another order, so that a slow minute of the machine
 // hits all of them. A number is the median of its rounds; a ratio is the median of the rounds' ratios. Times depend on
 // the machine, ratios less so, counts of commands and allocations not at all.
 //
 // Whatever is measured is a cell: a part of the program, a peer, a place (so many callers, holds, waiters), a metric and
-// its rounds. The table, the plots and the document are made from the cells alone.
+// its rounds. The table and the document are made from the cells alone.
 //
 // A peer that does not come back in time is reported as hanging and left out of the rest of that part; see peer_rueidislock.go for
 // the one that did with its recommended settings.

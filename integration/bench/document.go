@@ -4,9 +4,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
-	"github.com/rlock-go/redisson/integration/internal/runfile"
+	"github.com/rlock-go/redisson/integration/kit/codeedit"
+	"github.com/rlock-go/redisson/integration/kit/quantile"
+	"github.com/rlock-go/redisson/integration/kit/runfile"
 )
 
 // document is a page under way.
@@ -15,47 +18,29 @@ type document struct {
 	r *Report
 }
 
-// writeDocument makes docs/performance.md and docs/dev/tables/performance.md, the run beside the first and its plots, from a full run,
-// and the page of the kinds (kindsPage) from one that has them. One of the kinds alone touches nothing else.
-func writeDocument(r *Report) error {
-	if err := r.publishable(); err != nil {
-		return err
-	}
-	docs, err := docsDir()
-	if err != nil {
-		return err
-	}
-	return writePages(r, docs)
+// writeDocument makes docs/performance.md and docs/dev/tables/performance.md, and the run beside the first, from a full run, and the
+// page of the kinds (kindsPage) from one that has them. One of the kinds alone touches nothing else.
+func writeDocument(r *Report) (err error) {
+	defer caught(&err)
+	check(r.publishable())
+	return writePages(r, filepath.Join(must(codeedit.Root()), "docs"))
 }
 
-func writePages(r *Report, docs string) error {
+func writePages(r *Report, docs string) (err error) {
+	defer caught(&err)
 	if err := writeKinds(r, docs); err != nil || r.onlyKinds() {
 		return err
 	}
 	for _, p := range parts {
 		// Earlier runs have no cluster and no neighbour, and the document can be made of one. The kinds have their own.
-		if p.name != "cluster" && p.name != "neighbour" && p.name != kindsPart && p.name != toldPart && len(r.places(p.name)) == 0 {
+		if p.name != "cluster" && p.name != "neighbour" && p.name != kindsPart && len(r.places(p.name)) == 0 {
 			return fmt.Errorf("part %s was not run: the document is of one whole run", p.name)
 		}
 	}
-	dir := filepath.Join(docs, "performance")
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
-	}
-	if err := runfile.Save(filepath.Join(dir, "run.json"), r); err != nil {
-		return err
-	}
-	if err := drawPlots(r, dir); err != nil {
-		return err
-	}
-	before, err := os.ReadFile(filepath.Join(docs, "performance.md"))
-	if err != nil {
-		return err
-	}
+	check(runfile.Save(filepath.Join(docs, "performance", "run.json"), r))
+	before := must(os.ReadFile(filepath.Join(docs, "performance.md")))
 	for name, text := range map[string]string{"performance.md": r.page(string(before)), filepath.Join("dev", "tables", "performance.md"): r.details()} {
-		if err := os.WriteFile(filepath.Join(docs, name), []byte(text), 0o644); err != nil {
-			return err
-		}
+		check(os.WriteFile(filepath.Join(docs, name), []byte(text), 0o644))
 	}
 	return nil
 }
@@ -79,23 +64,6 @@ func (r *Report) details() string {
 	return strings.TrimRight(d.String(), "\n") + "\n"
 }
 
-// docsDir looks upwards for the folder of documents.
-func docsDir() (string, error) {
-	start, err := os.Getwd()
-	if err != nil {
-		return "", err
-	}
-	for dir := start; ; dir = filepath.Dir(dir) {
-		docs := filepath.Join(dir, "docs")
-		if _, err := os.Stat(filepath.Join(docs, "performance.md")); err == nil {
-			return docs, nil
-		}
-		if dir == filepath.Dir(dir) {
-			return "", fmt.Errorf("no docs/performance.md in %s or above it", start)
-		}
-	}
-}
-
 func (d *document) text(format string, args ...any) { fmt.Fprintf(d, format+"\n", args...) }
 
 // table has a row for each peer and a column for each place and metric: what cells lack is left empty, and
@@ -103,20 +71,11 @@ func (d *document) text(format string, args ...any) { fmt.Fprintf(d, format+"\n"
 func (d *document) table(part, first string, columns []column, without ...string) {
 	d.row(first, columns, func(c column) string { return c.title })
 	d.row("---", columns, func(column) string { return "---:" })
-next:
 	for _, p := range d.r.peers(part) {
-		for _, w := range without {
-			if p == w {
-				continue next
-			}
+		if slices.Contains(without, p) {
+			continue
 		}
-		d.row(shown(part, p), columns, func(c column) string {
-			m, ok := d.r.median(part, p, c.at, c.metric)
-			if !ok {
-				return "–"
-			}
-			return number(m)
-		})
+		d.row(shown(part, p), columns, func(c column) string { return d.cell(part, p, c.at, c.metric) })
 	}
 	for _, p := range d.r.absent(part, columns[0].at) {
 		d.row(p, columns, func(column) string { return "missing" })
@@ -125,6 +84,14 @@ next:
 }
 
 type column struct{ title, at, metric string }
+
+// cell is a median as a table has it.
+func (d *document) cell(part, peer, at, metric string) string {
+	if m, ok := d.r.median(part, peer, at, metric); ok {
+		return number(m)
+	}
+	return "–"
+}
 
 func (d *document) row(first string, columns []column, cell func(column) string) {
 	d.WriteString("| " + first + " |")
@@ -153,5 +120,5 @@ func (d *document) spread(part, metric string) string {
 	if len(all) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("The rounds lay ±%.0f%% apart for the middle cell, ±%.0f%% for the worst.", median(all), quantile(all, 1))
+	return fmt.Sprintf("The rounds lay ±%.0f%% apart for the middle cell, ±%.0f%% for the worst.", quantile.Median(all), quantile.Of(all, 1))
 }

@@ -6,10 +6,10 @@ require (
 	github.com/gomodule/redigo v1.9.3
 	github.com/google/uuid v1.6.0
 	github.com/prometheus/client_golang v1.23.2
-	github.com/rlock-go/redisson v0.0.0
-	github.com/rlock-go/redisson/integration v0.0.0
-	github.com/rlock-go/redisson/rlockotel v0.0.0
-	github.com/rlock-go/redisson/rlockprom v0.0.0
+	github.com/rlock-go/redisson v0.1.0
+	github.com/rlock-go/redisson/integration v0.1.0
+	github.com/rlock-go/redisson/rlockotel v0.1.0
+	github.com/rlock-go/redisson/rlockprom v0.1.0
 	go.opentelemetry.io/otel/sdk/metric v1.47.0
 	golang.org/x/sys v0.49.0
 )

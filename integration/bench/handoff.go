@@ -1,32 +1,70 @@
 package main
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"time"
+
+	"github.com/rlock-go/redisson/integration/kit/quantile"
 )
 
 // firstP50 is of the JVMs' hand-offs after their start, which are in no other figure.
 const firstP50 = "p50 µs, first"
 
-// runHandoff measures how long after a release in one process a waiter in another has the lock. The two take turns: one
-// holds, the other is given time to settle down to wait, the first releases.
-func runHandoff(r *run) error {
-	type pair struct {
-		name    string
-		parties [2]party
-		waits   []float64
+// handing is two processes that pass a lock to and fro.
+type handing struct {
+	name    string
+	parties [2]party
+	waits   []float64
+}
+
+func (h *handing) called() string { return h.name }
+
+// handings are of those that a part compares.
+type handings []*handing
+
+// add starts the two processes of one.
+func (all *handings) add(name string, start func() (party, error)) (h *handing, err error) {
+	defer caught(&err)
+	h = &handing{name: name}
+	*all = append(*all, h)
+	for i := range h.parties {
+		h.parties[i] = must(start())
 	}
-	var all []*pair
-	defer func() {
-		for _, p := range all {
-			for _, one := range p.parties {
-				if one != nil {
-					one.close()
-				}
+	return h, nil
+}
+
+// addJVMs starts two JVMs, and has them compile what they run: the first hundreds run uncompiled. These are what they took.
+func (all *handings) addJVMs(addr, name string, n int) (first []float64, err error) {
+	h, err := all.add(javaP, func() (party, error) {
+		j, err := startJava(addr)
+		if err != nil {
+			return nil, err
+		}
+		return javaParty{j, j.Thread("t")}, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return handOver(h.parties, name, n)
+}
+
+func (all *handings) close() {
+	for _, h := range *all {
+		for _, p := range h.parties {
+			if p != nil {
+				p.close()
 			}
 		}
-	}()
+	}
+}
+
+// runHandoff measures how long after a release in one process a waiter in another has the lock. The two take turns: one
+// holds, the other is given time to settle down to wait, the first releases.
+func runHandoff(r *run) (err error) {
+	defer caught(&err)
+	const at, what = "2 processes", "hand-off between processes"
+	var all handings
+	defer all.close()
 	names := []string{limitName}
 	for _, p := range builtIn() {
 		if p.waits && r.wants(p.name) {
@@ -34,58 +72,33 @@ func runHandoff(r *run) error {
 		}
 	}
 	for _, name := range names {
-		q := &pair{name: name}
-		all = append(all, q)
-		for i := range q.parties {
-			c, err := startChild("party", name, r.server.addr, "")
-			if err != nil {
-				return err
-			}
-			q.parties[i] = goParty{c}
-		}
+		must(all.add(name, func() (party, error) { return startParty(name, r.server.addr, "") }))
 	}
 	if r.java && r.wants(javaP) {
-		q := &pair{name: javaP}
-		all = append(all, q)
-		for i := range q.parties {
-			j, err := startJava(r.server.addr)
-			if err != nil {
-				return err
-			}
-			q.parties[i] = javaParty{j, j.Thread("t")}
-		}
-		// The first hundreds run uncompiled.
-		first, err := handOver(q.parties, "handoff:warm", r.sizes.handoffs)
+		first, err := all.addJVMs(r.server.addr, "handoff:warm", r.sizes.handoffs)
 		if err != nil {
-			return r.failed(javaP, "hand-off between processes", err)
+			return r.failed(javaP, what, err)
 		}
-		r.add("handoff", javaP, "2 processes", firstP50, median(first))
+		r.add("handoff", javaP, at, firstP50, quantile.Median(first))
 	}
 	for i := range r.sizes.rounds {
-		for k := range all {
-			q := all[(k+i)%len(all)]
-			if r.hung[q.name] {
-				continue
-			}
+		check(round(r, i, all, what, func(h *handing) error {
 			n := max(r.sizes.handoffs/r.sizes.rounds, 4)
-			if q.name == redsyncP {
+			if h.name == redsyncP {
 				n = max(n/4, 4)
 			}
-			waits, err := handOver(q.parties, "handoff:"+q.name, n)
-			if err != nil {
-				if err := r.failed(q.name, "hand-off between processes", err); err != nil {
-					return err
-				}
-				continue
+			waits, err := handOver(h.parties, "handoff:"+h.name, n)
+			if err == nil {
+				h.waits = append(h.waits, waits...)
+				r.add("handoff", h.name, at, "p50 µs", quantile.Median(waits))
 			}
-			q.waits = append(q.waits, waits...)
-			r.add("handoff", q.name, "2 processes", "p50 µs", median(waits))
-		}
+			return err
+		}))
 	}
-	for _, q := range all {
-		if len(q.waits) > 0 { // of one that hung, those before that
-			r.add("handoff", q.name, "2 processes", "p99 µs", quantile(q.waits, 0.99))
-			r.add("handoff", q.name, "2 processes", "samples", float64(len(q.waits)))
+	for _, h := range all {
+		if len(h.waits) > 0 { // of one that hung, those before that
+			r.add("handoff", h.name, at, "p99 µs", quantile.Of(h.waits, 0.99))
+			r.add("handoff", h.name, at, "samples", float64(len(h.waits)))
 		}
 	}
 	r.say("handoff: done")
@@ -93,15 +106,13 @@ func runHandoff(r *run) error {
 }
 
 // handOver passes a lock to and fro n times and gives the delays in µs.
-func handOver(parties [2]party, name string, n int) ([]float64, error) {
-	if _, err := parties[0].lock(name); err != nil {
-		return nil, fmt.Errorf("lock: %w", err)
-	}
+func handOver(parties [2]party, name string, n int) (waits []float64, err error) {
+	defer caught(&err)
+	must(parties[0].lock(name))
 	type grant struct {
 		at  int64
 		err error
 	}
-	var waits []float64
 	for i := range n {
 		holder, waiter := parties[i%2], parties[(i+1)%2]
 		granted := make(chan grant, 1)
@@ -111,18 +122,11 @@ func handOver(parties [2]party, name string, n int) ([]float64, error) {
 		}()
 		// Longer than any needs to be refused twice and subscribed, and of no rhythm that a poll could share.
 		time.Sleep(6*time.Millisecond + rand.N(10*time.Millisecond))
-		began, err := holder.unlock(name)
-		if err != nil {
-			return nil, fmt.Errorf("unlock: %w", err)
-		}
+		began := must(holder.unlock(name))
 		g := <-granted
-		if g.err != nil {
-			return nil, fmt.Errorf("lock: %w", g.err)
-		}
+		check(g.err)
 		waits = append(waits, float64(g.at-began)/1000)
 	}
-	if _, err := parties[n%2].unlock(name); err != nil {
-		return nil, fmt.Errorf("unlock: %w", err)
-	}
+	must(parties[n%2].unlock(name))
 	return waits, nil
 }

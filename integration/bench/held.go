@@ -22,27 +22,25 @@ var renewing = map[string]int{ours: 1_000_000, beforeP: 1_000_000, rueidisP: 10_
 // The second window of renewals: the first has the first looks at holds, which rlock reads to be told of their loss. It
 // begins when each hold is old enough for them, and has been renewed once.
 const (
+	watchedAge   = 5300 * time.Millisecond // rlock looks at no younger holds
 	renewEvery   = lease / 3
 	renewalsOnly = ", renewals only"
 )
 
 // runHeld measures what held locks cost: memory, renewals, and the peace of others.
-func runHeld(r *run) error {
+func runHeld(r *run) (err error) {
+	defer caught(&err)
 	for _, n := range r.sizes.holds {
 		for range r.sizes.held {
 			if n == slices.Max(r.sizes.holds) {
-				if err := r.hold(limitName, n); err != nil {
-					return err
-				}
+				check(r.hold(limitName, n))
 			}
 			for _, p := range builtIn() {
 				if n > renewing[p.name] || !r.wants(p.name) {
 					continue
 				}
 				if err := r.hold(p.name, n); err != nil {
-					if err := r.failed(p.name, fmt.Sprintf("%d holds", n), err); err != nil {
-						return err
-					}
+					check(r.failed(p.name, fmt.Sprintf("%d holds", n), err))
 				}
 			}
 		}
@@ -52,76 +50,36 @@ func runHeld(r *run) error {
 
 // hold has a child of the peer, or the limit's, hold n locks.
 func (r *run) hold(peer string, n int) (err error) {
-	c, err := startChild("hold", peer, r.server.addr, strconv.Itoa(n))
-	if err != nil {
-		return err
-	}
+	defer caught(&err)
+	c := must(startChild("hold", peer, r.server.addr, strconv.Itoa(n)))
 	defer func() {
 		c.close()
 		err = errors.Join(err, r.server.clear())
 	}()
 	at := strconv.Itoa(n)
-	if _, err := c.line(grace); err != nil { // connected
-		return err
-	}
+	add := func(metric string, value float64) { r.add("held", peer, at, metric, value) }
+	must(c.line(grace)) // connected
 
-	quiet, err := startProbe(r.server.addr)
-	if err != nil {
-		return err
-	}
+	quiet := must(startProbe(r.server.addr))
 	time.Sleep(r.sizes.quiet) // in a full run as long as during, or the worst second would not compare
-	all, worst, err := quiet.end()
-	if err != nil {
-		return err
-	}
-	before99 := all
-	r.add("held", peer, at, "PING p99 before, µs", all)
-	r.add("held", peer, at, "PING p99 worst second before, µs", worst)
+	before99, worst, err := quiet.end()
+	check(err)
+	add("PING p99 before, µs", before99)
+	add("PING p99 worst second before, µs", worst)
 
-	empty, err := r.server.info("memory", "used_memory")
-	if err != nil {
-		return err
-	}
-	if err := c.tell("hold"); err != nil {
-		return err
-	}
-	text, err := c.line(4 * grace)
-	if err != nil {
-		return err
-	}
-	bytes, err := strconv.ParseFloat(text, 64)
-	if err != nil {
-		return err
-	}
+	check(c.tell("hold"))
+	bytes := must(strconv.ParseFloat(must(c.line(4*grace)), 64))
 	if peer != limitName {
-		r.add("held", peer, at, "bytes a hold", bytes)
+		add("bytes a hold", bytes)
 	}
 
 	there := time.Now()
-	if err := r.watchHeld(c, peer, at, before99, ""); err != nil {
-		return err
-	}
-	full, err := r.server.info("memory", "used_memory")
-	if err != nil {
-		return err
-	}
-	r.add("held", peer, at, "server bytes a hold", (full-empty)/float64(n))
-	tracked, err := r.server.info("stats", "tracking_total_keys")
-	if err != nil {
-		return err
-	}
-	r.add("held", peer, at, "tracked keys", tracked)
+	check(r.watchHeld(c, peer, at, before99, ""))
 
-	time.Sleep(time.Until(there.Add(toldAge + renewEvery)))
-	if err := r.watchHeld(c, peer, at, before99, renewalsOnly); err != nil {
-		return err
-	}
+	time.Sleep(time.Until(there.Add(watchedAge + renewEvery)))
+	check(r.watchHeld(c, peer, at, before99, renewalsOnly))
 
-	keys, err := redis.Int(r.server.conn.Do("DBSIZE"))
-	if err != nil {
-		return err
-	}
-	if keys < n {
+	if keys := must(redis.Int(r.server.conn.Do("DBSIZE"))); keys < n {
 		return fmt.Errorf("of %d locks %d were left", n, keys)
 	}
 	r.say("held, %s, %d: done", peer, n)
@@ -129,58 +87,32 @@ func (r *run) hold(peer string, n int) (err error) {
 }
 
 // watchHeld has the server, the child and a PING watched while the child renews. Its metrics' names end with when.
-func (r *run) watchHeld(c *child, peer, at string, before99 float64, when string) error {
-	before, err := r.server.commands()
-	if err != nil {
-		return err
+func (r *run) watchHeld(c *child, peer, at string, before99 float64, when string) (err error) {
+	defer caught(&err)
+	var calls [2]commands
+	var cpu, ran [2]time.Duration
+	var holder [2]usage
+	look := func(i int) {
+		calls[i], cpu[i], ran[i] = must(r.server.commands()), must(r.server.cpu()), must(r.server.scripts())
+		holder[i] = must(processCPU(c.cmd.Process.Pid))
 	}
-	cpu, err := r.server.cpu()
-	if err != nil {
-		return err
-	}
-	ran, err := r.server.scripts()
-	if err != nil {
-		return err
-	}
-	holder, err := processCPU(c.cmd.Process.Pid)
-	if err != nil {
-		return err
-	}
-	busy, err := startProbe(r.server.addr)
-	if err != nil {
-		return err
-	}
+	look(0)
+	pings := must(startProbe(r.server.addr))
 	began := time.Now()
 	time.Sleep(r.sizes.holdTick)
-	after, err := r.server.commands()
-	if err != nil {
-		return err
-	}
-	used, err := r.server.cpu()
-	if err != nil {
-		return err
-	}
 	seconds := time.Since(began).Seconds()
-	held, err := processCPU(c.cmd.Process.Pid)
-	if err != nil {
-		return err
-	}
-	scripts, err := r.server.scripts()
-	if err != nil {
-		return err
-	}
-	all, worst, err := busy.end()
-	if err != nil {
-		return err
-	}
-	d := after.since(before)
-	r.add("held", peer, at, "EVALSHA in 10 s"+when, float64(d["evalsha"]+d["eval"])/seconds*10)
-	r.add("held", peer, at, "server CPU, %"+when, (used-cpu).Seconds()/seconds*100)
-	r.add("held", peer, at, "holder CPU, %"+when, (held.cpu-holder.cpu).Seconds()/seconds*100)
-	r.add("held", peer, at, "µs a script"+when, float64((scripts-ran).Microseconds())/float64(max(d["evalsha"], 1)))
-	r.add("held", peer, at, "PING p99 during, µs"+when, all)
-	r.add("held", peer, at, "PING p99 during / before"+when, all/before99)
-	r.add("held", peer, at, "PING p99 worst second during, µs"+when, worst)
+	look(1)
+	all, worst, err := pings.end()
+	check(err)
+	d := calls[1].Since(calls[0])
+	add := func(metric string, value float64) { r.add("held", peer, at, metric+when, value) }
+	add("EVALSHA in 10 s", float64(d["evalsha"]+d["eval"])/seconds*10)
+	add("server CPU, %", (cpu[1]-cpu[0]).Seconds()/seconds*100)
+	add("holder CPU, %", (holder[1].cpu-holder[0].cpu).Seconds()/seconds*100)
+	add("µs a script", float64((ran[1]-ran[0]).Microseconds())/float64(max(d["evalsha"], 1)))
+	add("PING p99 during, µs", all)
+	add("PING p99 during / before", all/before99)
+	add("PING p99 worst second during, µs", worst)
 	return nil
 }
 

@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/rlock-go/redisson/integration/internal/machineclock"
-	"github.com/rlock-go/redisson/integration/javapeer"
+	"github.com/rlock-go/redisson/integration/kit/javapeer"
+	"github.com/rlock-go/redisson/integration/kit/machineclock"
 	"github.com/rlock-go/redisson/rlock"
 )
 
@@ -41,113 +41,73 @@ var (
 )
 
 // runKinds measures each lock object beside Redisson's own: all callers at one name.
-func runKinds(r *run) error {
-	client, err := rlock.Open(context.Background(), "redis://"+r.server.addr)
-	if err != nil {
-		return err
-	}
+func runKinds(r *run) (err error) {
+	defer caught(&err)
+	client := must(rlock.Open(context.Background(), "redis://"+r.server.addr))
 	defer client.Close()
 	var java *javapeer.Peer
 	if r.java && r.wants(javaP) {
-		if java, err = startJava(r.server.addr); err != nil {
-			return err
-		}
+		java = must(startJava(r.server.addr))
 		defer java.Quit()
 	}
 	for _, m := range mixes {
-		if err := r.mixed(m, client, java); err != nil {
-			return err
-		}
+		check(r.mixed(m, client, java))
 	}
 	readers, latches := []reading{goReading(client)}, []reading{goAwaiting(client)}
 	if java != nil {
 		readers, latches = append(readers, javaReading(java)), append(latches, javaAwaiting(java))
 	}
-	if err := r.releaseToAll(readers, waitingReaders, "%d readers after a write"); err != nil {
-		return err
-	}
+	check(r.releaseToAll(readers, waitingReaders, "%d readers after a write"))
 	clear(r.hung)
 	return r.releaseToAll(latches, awaiters, "%d awaiters after the last count-down")
 }
 
-// kindClient is a client whose locks are of a kind.
-type kindClient struct {
-	c *rlock.Client
-	k javapeer.Kind
-}
-
-func (c kindClient) handle(name string) handle { return objectHandle(c.c, c.k, name) }
-func (c kindClient) close()                    {}
-
-// mixedLoader runs the loads of a mix at the same time, on one name.
-type mixedLoader struct {
-	shares map[javapeer.Kind]int
-	of     func(javapeer.Kind) loader
-}
-
-func (m mixedLoader) load(s spec) (sum loaded, err error) {
-	var all sync.WaitGroup
-	var mu sync.Mutex // guards sum and err
-	for k, share := range m.shares {
-		s := s
-		s.callers = max(s.callers*share/100, 1)
-		all.Go(func() {
-			l, e := m.of(k).load(s)
-			if len(m.shares) > 1 && errors.Is(e, errNoPair) {
-				e = nil // readers may keep the writers out
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			sum.pairs, sum.grants, sum.handoffs = sum.pairs+l.pairs, sum.grants+l.grants, sum.handoffs+l.handoffs
-			sum.took, err = max(sum.took, l.took), errors.Join(err, e)
-		})
+// load runs the loads of a mix at the same time, on one name.
+func (m mix) load(of func(javapeer.Kind) loader) loader {
+	return func(s spec) (loaded, error) {
+		var loaders []loader
+		var specs []spec
+		for k, share := range m.shares {
+			part := s
+			part.callers = max(s.callers*share/100, 1)
+			loaders, specs = append(loaders, of(k)), append(specs, part)
+		}
+		return together(loaders, specs)
 	}
-	all.Wait()
-	return sum, err
 }
 
-func (m mixedLoader) close() {}
-
-func (r *run) mixed(m mix, client *rlock.Client, java *javapeer.Peer) error {
-	all := []*contender{{ours, mixedLoader{m.shares, func(k javapeer.Kind) loader { return fleet{kindClient{client, k}} }}, ownUsage, nil}}
+func (r *run) mixed(m mix, c *rlock.Client, java *javapeer.Peer) (err error) {
+	defer caught(&err)
+	all := []*contender{{name: ours, usage: ownUsage, load: m.load(func(k javapeer.Kind) loader {
+		return fleet{{handle: func(name string) handle { return objectHandle(c, k, name) }}}.load
+	})}}
 	if java != nil {
-		l := mixedLoader{m.shares, func(k javapeer.Kind) loader { return javaLoader{java, k} }}
-		all = append(all, &contender{javaP, l, func() (usage, error) { return processCPU(java.PID) }, nil})
+		all = append(all, &contender{name: javaP, usage: usageOf(java.PID), load: m.load(func(k javapeer.Kind) loader { return javaLoader(java, k) })})
 	}
 	for _, callers := range m.places {
 		at := atCallers(m.title, callers)
 		for i := range r.sizes.rounds {
-			for _, c := range r.turns(all, i) {
-				s := spec{prefix: m.name(prefixFor("kinds:"+at, c.name)), callers: callers, shared: true, length: r.sizes.length}
-				err := m.prepare(client, s.prefix)
-				if err == nil && i == 0 {
-					warm := s
-					if warm.length = warmUp; c.name == javaP && !r.Quick {
-						warm.length = javaWarmUp / 4
-					}
-					_, err = c.loader.load(warm)
+			check(round(r, i, all, at, func(one *contender) (err error) {
+				defer caught(&err)
+				s := spec{prefix: m.name(prefixFor("kinds:"+at, one.name)), callers: callers, shared: true, length: r.sizes.length}
+				check(m.prepare(c, s.prefix))
+				length := warmUp
+				if one.name == javaP && !r.Quick {
+					length = javaWarmUp / 4
 				}
-				var l loaded
-				var e expense
-				if err == nil {
-					l, e, err = r.cost(c, s)
-				}
-				if err != nil {
-					if c.name == ours {
-						return fmt.Errorf("%s: %w", at, err)
-					}
-					r.hung[c.name] = true
-					r.trouble("%s: %s: %v; it is left out of the rest of that place", c.name, at, err)
-					continue
-				}
-				r.add(kindsPart, c.name, at, "acquisitions/s", l.rate())
-				r.add(kindsPart, c.name, at, "µs", l.micros())
-				r.add(kindsPart, c.name, at, "server µs", e.server.Seconds()*1e6/float64(l.grants))
-				r.add(kindsPart, c.name, at, "client µs", e.client.Seconds()*1e6/float64(l.grants))
+				check(one.warm(i, s, length))
+				l, e, err := r.cost(one, s)
+				check(err)
+				add := func(metric string, value float64) { r.add(kindsPart, one.name, at, metric, value) }
+				add("acquisitions/s", l.rate())
+				add("µs", l.micros())
+				add("server µs", e.server.Seconds()*1e6/float64(l.grants))
+				add("client µs", e.client.Seconds()*1e6/float64(l.grants))
 				if l.handoffs > 0 && m.exclusive() {
-					r.add(kindsPart, c.name, at, "µs a hand-off", l.took.Seconds()*1e6/float64(l.handoffs))
+					add("µs a hand-off", l.took.Seconds()*1e6/float64(l.handoffs))
 				}
-			}
+				return nil
+			}))
 		}
 		clear(r.hung)
 		r.say("kinds, %s: done", at)
@@ -164,26 +124,22 @@ type reading struct {
 	release func(lock string) (began int64, err error)
 }
 
+func (s reading) called() string { return s.name }
+
 // releaseToAll measures how long after one release all that wait for it are in.
-func (r *run) releaseToAll(all []reading, crowds []int, title string) error {
+func (r *run) releaseToAll(all []reading, crowds []int, title string) (err error) {
+	defer caught(&err)
 	for _, n := range crowds {
 		at := fmt.Sprintf(title, n)
 		for i := range r.sizes.rounds {
-			for k := range all {
-				side := all[(k+i)%len(all)]
-				if r.hung[side.name] {
-					continue
-				}
+			check(round(r, i, all, at, func(side reading) error {
 				first, last, err := r.letIn(side, n)
-				if err != nil {
-					if err := r.failed(side.name, at, err); err != nil {
-						return err
-					}
-					continue
+				if err == nil {
+					r.add(kindsPart, side.name, at, "ms until one is in", first)
+					r.add(kindsPart, side.name, at, "ms until all are in", last)
 				}
-				r.add(kindsPart, side.name, at, "ms until one is in", first)
-				r.add(kindsPart, side.name, at, "ms until all are in", last)
-			}
+				return err
+			}))
 		}
 		r.say("kinds, %s: done", at)
 	}
@@ -192,10 +148,9 @@ func (r *run) releaseToAll(all []reading, crowds []int, title string) error {
 
 // letIn has n readers wait, releases, and tells after how many ms the first and the last had the lock.
 func (r *run) letIn(side reading, n int) (first, last float64, err error) {
+	defer caught(&err)
 	name := prefixFor("readers", side.name)
-	if err := side.write(name); err != nil {
-		return 0, 0, err
-	}
+	check(side.write(name))
 	type grant struct {
 		at  int64
 		err error
@@ -207,9 +162,8 @@ func (r *run) letIn(side reading, n int) (first, last float64, err error) {
 			grants <- grant{at, err}
 		}()
 	}
-	if err := r.settle(); err != nil {
-		return 0, 0, err
-	}
+	_, _, err = r.settle(settled/4, grace)
+	check(err)
 	began, err := side.release(name)
 	for range n {
 		g := <-grants
@@ -229,22 +183,18 @@ func (r *run) letIn(side reading, n int) (first, last float64, err error) {
 	return first, last, err
 }
 
-// settle waits until the server has heard no command for a while: all wait.
-func (r *run) settle() error {
-	last, since := int64(-1), time.Now()
-	for began := since; time.Since(since) < settled/4; time.Sleep(settled / 50) {
-		d, err := r.server.commands()
-		if err != nil {
-			return err
+// settle waits until the server has heard no command for a while: all wait. It gives what had run by then, and since when.
+func (r *run) settle(silence, most time.Duration) (last commands, since time.Time, err error) {
+	defer caught(&err)
+	for began, total := time.Now(), int64(-1); total < 0 || time.Since(since) < silence; time.Sleep(silence / 20) {
+		if last = must(r.server.commands()); sent(last) != total {
+			total, since = sent(last), time.Now()
 		}
-		if total := d.total(); total != last {
-			last, since = total, time.Now()
-		}
-		if time.Since(began) > grace {
-			return errHang
+		if time.Since(began) > most {
+			return nil, since, errHang
 		}
 	}
-	return nil
+	return last, since, nil
 }
 
 func goReading(c *rlock.Client) reading {

@@ -8,8 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/rlock-go/redisson/integration/internal/runfile"
-	"github.com/rlock-go/redisson/integration/javapeer"
+	"github.com/rlock-go/redisson/integration/kit/javapeer"
+	"github.com/rlock-go/redisson/integration/kit/quantile"
+	"github.com/rlock-go/redisson/integration/kit/runfile"
 )
 
 // onlyKinds tells a run of nothing but the kinds. Its table is a page of its own; the page of the other parts stays.
@@ -21,9 +22,6 @@ func (r *Report) onlyKinds() bool {
 func (r *Report) publishable() error {
 	if r.Quick {
 		return errors.New("a quick run is too short for the document")
-	}
-	if r.Busy > 0 {
-		return errors.New("the document is of a machine that does nothing else")
 	}
 	return nil
 }
@@ -61,17 +59,14 @@ func (r *Report) kindsPage() string {
 		if c.Peer != ours {
 			continue
 		}
-		theirs, ratio := "–", "–"
-		if m, ok := r.median(kindsPart, javaP, c.At, c.Metric); ok {
-			theirs = number(m)
-		}
+		ratio := "–"
 		if q, ok := r.ratio(kindsPart, javaP, ours, c.At, c.Metric); ok {
 			if strings.HasSuffix(c.Metric, "/s") {
 				q = 1 / q
 			}
 			ratio = fmt.Sprintf("%.2f", q)
 		}
-		d.text("| %s | %s | %s | %s | %s |", c.At, c.Metric, number(median(c.Rounds)), theirs, ratio)
+		d.text("| %s | %s | %s | %s | %s |", c.At, c.Metric, number(quantile.Median(c.Rounds)), d.cell(kindsPart, javaP, c.At, c.Metric), ratio)
 	}
 	return d.String()
 }
@@ -92,7 +87,7 @@ func (r *Report) gains() (lines []string) {
 			if slices.Min(many.Rounds) <= (1+even)*slices.Max(one.Rounds) {
 				said = "NO GAIN in every round"
 			}
-			sides = append(sides, fmt.Sprintf("%s %.2f times as many acquisitions (%s)", p, median(many.Rounds)/median(one.Rounds), said))
+			sides = append(sides, fmt.Sprintf("%s %.2f times as many acquisitions (%s)", p, quantile.Median(many.Rounds)/quantile.Median(one.Rounds), said))
 		}
 		if len(sides) > 0 {
 			lines = append(lines, title+": "+strings.Join(sides, "; "))

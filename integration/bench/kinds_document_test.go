@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/rlock-go/redisson/integration/internal/runfile"
+	"github.com/rlock-go/redisson/integration/kit/runfile"
 )
 
 // Writing a run of the kinds leaves the published run of the rest alone.

@@ -89,15 +89,11 @@ func encodeWords(words ...string) []byte {
 }
 
 // load gives the time of a pair; of s it takes the length alone.
-func (l *limit) load(s spec) (loaded, error) {
-	conn, err := net.Dial("tcp", l.addr)
-	if err != nil {
-		return loaded{}, err
-	}
+func (l *limit) load(s spec) (_ loaded, err error) {
+	defer caught(&err)
+	conn := must(net.Dial("tcp", l.addr))
 	defer conn.Close()
-	if err := conn.SetDeadline(time.Now().Add(s.length + grace)); err != nil {
-		return loaded{}, err
-	}
+	check(conn.SetDeadline(time.Now().Add(s.length + grace)))
 	buf := make([]byte, 64<<10)
 	chunk := l.depth / 2
 	// take reads the replies of one chunk: each of them is one line.
@@ -117,25 +113,14 @@ func (l *limit) load(s spec) (loaded, error) {
 		return nil
 	}
 	start := time.Now()
-	if _, err := conn.Write(l.encoded[0]); err != nil {
-		return loaded{}, err
-	}
+	must(conn.Write(l.encoded[0]))
 	chunks := 1
 	for time.Since(start) < s.length || chunks%len(l.encoded) != 0 {
-		if _, err := conn.Write(l.encoded[chunks%len(l.encoded)]); err != nil {
-			return loaded{}, err
-		}
+		must(conn.Write(l.encoded[chunks%len(l.encoded)]))
 		chunks++
-		if err := take(); err != nil {
-			return loaded{}, err
-		}
+		check(take())
 	}
-	if err := take(); err != nil {
-		return loaded{}, err
-	}
+	check(take())
 	pairs := int64(chunks) * int64(chunk) / pairCommands
 	return loaded{pairs: pairs, grants: pairs, took: time.Since(start)}, nil
 }
-
-// close has nothing to do: each load has a connection of its own.
-func (l *limit) close() {}

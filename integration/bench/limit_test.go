@@ -1,28 +1,23 @@
 package main
 
 import (
-	"strings"
 	"testing"
 	"time"
 )
 
 // TestLimitSendsTwoCommandsAPair runs the limits against a server and believes the server's counters.
 func TestLimitSendsTwoCommandsAPair(t *testing.T) {
-	s, err := startServer()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.close()
+	s := startServer(t)
 	if err := loadAll(s.addr); err != nil {
 		t.Fatal(err)
 	}
-	limits := newThreads(s.addr)
+	limits := []loader{thread(s.addr)}
 	for _, depth := range limitDepths {
-		limits = append(limits, newLimit(s.addr, depth))
+		limits = append(limits, newLimit(s.addr, depth).load)
 	}
 	for i, limit := range limits {
 		r := &run{Report: &Report{}, server: s}
-		c := &contender{limitName, limit, ownUsage, nil}
+		c := &contender{name: limitName, load: limit, usage: ownUsage}
 		l, e, err := r.cost(c, spec{length: 100 * time.Millisecond})
 		if err != nil {
 			t.Fatal(err)
@@ -46,43 +41,9 @@ func TestLimitSendsTwoCommandsAPair(t *testing.T) {
 	}
 }
 
-func TestIdleIsTheShareWithoutProcessorTime(t *testing.T) {
-	r := &run{Report: &Report{}}
-	r.addIdle(ours, "128", expense{server: 750 * time.Millisecond, client: 1500 * time.Millisecond, wall: time.Second})
-	for metric, want := range map[string]float64{serverIdle: 25, clientIdle: -50} {
-		if got, _ := r.median("pairs", ours, "128", metric); got != want {
-			t.Errorf("%s: %v, want %v", metric, got, want)
-		}
-	}
-	d := &document{r: r.Report}
-	d.idleDetails()
-	for _, want := range []string{"| callers | 128 |", "| rlock | 25.0 |", "| rlock | -50.0 |"} {
-		if !strings.Contains(d.String(), want) {
-			t.Errorf("no %q in\n%s", want, d.String())
-		}
-	}
-	older := &document{r: lacking()}
-	if older.idleDetails(); older.String() != "" {
-		t.Errorf("of a run that did not measure it: %s", older.String())
-	}
-	var out strings.Builder
-	if err := printTable(&out, r.Report); err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []string{"server idle, %    25.0", "client idle, %   -50.0"} {
-		if !strings.Contains(out.String(), want) {
-			t.Errorf("no %q in\n%s", want, out.String())
-		}
-	}
-}
-
 // TestPairsAreTwoCommands goes by the server's counters, too. What rlock and raw redigo send must stay the same.
 func TestPairsAreTwoCommands(t *testing.T) {
-	s, err := startServer()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.close()
+	s := startServer(t)
 	for _, name := range []string{ours, rawPeer} {
 		p := findPeer(name)
 		f, err := openFleet(p, s.addr, 1)
@@ -95,7 +56,7 @@ func TestPairsAreTwoCommands(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := &run{Report: &Report{}, server: s}
-		l, e, err := r.cost(&contender{name, f, ownUsage, p}, load)
+		l, e, err := r.cost(&contender{name: name, load: f.load, usage: ownUsage}, load)
 		f.close()
 		if err != nil {
 			t.Fatal(err)

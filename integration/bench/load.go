@@ -59,9 +59,26 @@ func (l loaded) micros() float64 { return l.took.Seconds() * 1e6 / float64(l.pai
 func (l loaded) rate() float64   { return float64(l.pairs) / l.took.Seconds() }
 
 // loader runs loads.
-type loader interface {
-	load(s spec) (loaded, error)
-	close()
+type loader func(spec) (loaded, error)
+
+// together runs loads at the same time, each with its loader.
+func together(loaders []loader, specs []spec) (sum loaded, err error) {
+	var all sync.WaitGroup
+	var mu sync.Mutex // guards sum and err
+	for i, load := range loaders {
+		all.Go(func() {
+			l, failed := load(specs[i])
+			if len(loaders) > 1 && errors.Is(failed, errNoPair) {
+				failed = nil // readers may keep the writers out
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			sum.pairs, sum.grants, sum.handoffs = sum.pairs+l.pairs, sum.grants+l.grants, sum.handoffs+l.handoffs
+			sum.took, err = max(sum.took, l.took), errors.Join(err, failed)
+		})
+	}
+	all.Wait()
+	return sum, err
 }
 
 // fleet spreads callers over one or more clients of a Go peer.
@@ -187,10 +204,7 @@ func (s spec) first(ctx context.Context, h handle) error {
 	if err := h.lock(ctx); err != nil {
 		return fmt.Errorf("first lock: %w", err)
 	}
-	if err := h.unlock(ctx); err != nil {
-		return fmt.Errorf("first unlock: %w", err)
-	}
-	return nil
+	return h.unlock(ctx)
 }
 
 // within tells whether f returned in time. If not, f's goroutine is left behind.

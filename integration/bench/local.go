@@ -7,16 +7,13 @@ import "fmt"
 var localCallers = []int{2, 1000}
 
 // runLocal measures hand-offs among the callers of one client.
-func runLocal(r *run) error {
+func runLocal(r *run) (err error) {
+	defer caught(&err)
 	all, closeAll, err := r.open(1, true)
-	if err != nil {
-		return err
-	}
+	check(err)
 	defer closeAll()
 	for _, callers := range localCallers {
-		if err := r.contend("local", all, callers); err != nil {
-			return err
-		}
+		check(r.contend("local", all, callers))
 	}
 	return nil
 }
@@ -35,48 +32,35 @@ func runCrowd(r *run) error {
 }
 
 // contend has each contender's callers take one lock from each other, without holding it for any time.
-func (r *run) contend(part string, all []*contender, callers int) error {
+func (r *run) contend(part string, all []*contender, callers int) (err error) {
+	defer caught(&err)
 	at := fmt.Sprint(callers)
 	for i := range r.sizes.rounds {
-		for _, c := range r.turns(all, i) {
-			what := fmt.Sprintf("%s, %d callers at one name", part, callers)
-			rtt, err := r.server.roundTrip()
-			if err != nil {
-				return err
-			}
+		check(round(r, i, all, fmt.Sprintf("%s, %d callers at one name", part, callers), func(c *contender) (err error) {
+			defer caught(&err)
+			rtt := must(r.server.roundTrip())
 			s := spec{prefix: prefixFor("local", c.name), callers: callers, shared: true, length: r.sizes.length}
-			if i == 0 {
-				warm := s
-				warm.length = warmUp
-				if c.name == redsyncP {
-					warm.length *= 2 // or it may not get a single one
-				}
-				if _, err := c.loader.load(warm); err != nil {
-					if err := r.failed(c.name, what, err); err != nil {
-						return err
-					}
-					continue
-				}
+			length := warmUp
+			if c.name == redsyncP {
+				length *= 2 // or it may not get a single one
 			}
+			check(c.warm(i, s, length))
 			l, e, err := r.cost(c, s)
-			if err != nil {
-				if err := r.failed(c.name, what, err); err != nil {
-					return err
-				}
-				continue
-			}
+			check(err)
+			grants := float64(l.grants)
 			r.add(part, c.name, at, "acquisitions/s", l.rate())
 			r.add(part, c.name, at, "µs", l.micros())
 			r.add(part, c.name, at, "hand-offs/s", float64(l.handoffs)/l.took.Seconds())
 			r.add(part, c.name, at, "round trips a hand-off", l.took.Seconds()/float64(l.handoffs)/rtt.Seconds())
-			r.add(part, c.name, at, "server µs", e.server.Seconds()*1e6/float64(l.grants))
+			r.add(part, c.name, at, "server µs", e.server.Seconds()*1e6/grants)
 			p := c.peer
 			if p == nil {
 				p = &peer{extra: []string{"del"}} // Redisson's scripts are those of rlock
 			}
-			r.add(part, c.name, at, "commands", p.requests(e.commands, l.grants)/float64(l.grants))
-			r.add(part, c.name, at, "attempts", p.attempts(e.commands, l.grants)/float64(l.grants))
-		}
+			r.add(part, c.name, at, "commands", p.requests(e.commands, l.grants)/grants)
+			r.add(part, c.name, at, "attempts", p.attempts(e.commands, l.grants)/grants)
+			return nil
+		}))
 	}
 	r.say("%s, %s callers: done", part, at)
 	return nil

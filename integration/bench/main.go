@@ -9,7 +9,8 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/integration/bench/peers"
-	"github.com/rlock-go/redisson/integration/internal/runfile"
+	"github.com/rlock-go/redisson/integration/kit/program"
+	"github.com/rlock-go/redisson/integration/kit/runfile"
 )
 
 func main() {
@@ -26,98 +27,63 @@ func main() {
 	}
 }
 
-func parentMain() error {
+func parentMain() (err error) {
+	defer caught(&err)
 	var names []string
 	for _, p := range parts {
-		if p.name != kindsPart && p.name != toldPart {
+		if p.name != kindsPart {
 			names = append(names, p.name)
 		}
 	}
 	quick := flag.Bool("quick", false, "a look, below a minute: one short round, smaller crowds")
-	chosen := flag.String("parts", strings.Join(names, ","), "which parts to run; "+kindsPart+" and "+toldPart+" are more")
+	chosen := flag.String("parts", strings.Join(names, ","), "which parts to run; "+kindsPart+" is one more")
 	only := flag.String("peers", "", "which peers to run beside "+ours+", by their names in the table; default all")
 	others := flag.Bool("others", false, "fetch the peers of others and build in those that can be had; the rest is named as missing")
 	before := flag.String("before", "", "a commit: the library as it was then is a peer")
 	java := flag.Bool("java", true, "run Redisson too (needs Java 17 and Maven)")
-	busy := flag.Int("busy", 0, "how many processes spin meanwhile, as other work on the machine does")
-	rounds := flag.Int("rounds", 0, "rounds of each measurement; 0 is the default")
-	handoffs := flag.Int("handoffs", 0, "hand-offs of each peer, in all rounds; 0 is the default")
-	out := flag.String("json", "", "file for all rounds of all measurements")
-	plots := flag.String("plots", "", "folder for plots")
-	write := flag.Bool("write", false, "write docs/performance.md, docs/dev/tables/performance.md and the plots from this run; of a run of kinds docs/dev/tables/kinds.md only")
-	from := flag.String("from", "", "make table, plots and document from this file of an earlier run instead of running")
+	write := flag.Bool("write", false, "write docs/performance.md, docs/dev/tables/performance.md and the run; of a run of kinds docs/dev/tables/kinds.md only")
+	from := flag.String("from", "", "make table and document from this file of an earlier run instead of running")
 	flag.Parse()
 	if flag.NArg() > 0 {
 		return fmt.Errorf("what is %q?", flag.Args())
 	}
-	if _, built := os.LookupEnv(missingVariable); (*others || *before != "") && !built && *from == "" {
-		code, err := peers.Run(os.Args[1:], peers.Wanted{Others: *others, Before: *before}, missingVariable)
-		if err == nil && code != 0 {
-			os.Exit(code) // it has said why
-		}
-		return err
-	}
-
 	var report *Report
-	var err error
 	if *from != "" {
-		report, err = runfile.Read[Report](*from)
+		report = must(runfile.Read[Report](*from))
 	} else {
-		r := &run{Report: &Report{}, java: *java, sizes: fullSizes, hung: map[string]bool{}}
+		var missing map[string]string
+		if *others || *before != "" {
+			missing = must(peers.BuiltIn(peers.Wanted{Others: *others, Before: *before}))
+		}
+		r := &run{Report: &Report{Quick: *quick}, java: *java, sizes: fullSizes, hung: map[string]bool{}}
 		if *quick {
-			r.sizes, r.Quick = quickSizes, true
-		}
-		if *rounds > 0 {
-			r.sizes.rounds = *rounds
-		}
-		if *handoffs > 0 {
-			r.sizes.handoffs = *handoffs
+			r.sizes = quickSizes
 		}
 		if *only != "" {
 			r.only = strings.Split(*only, ",")
 		}
+		check(r.all(strings.Split(*chosen, ","), missing))
 		report = r.Report
-		r.Busy = *busy
-		err = r.all(strings.Split(*chosen, ","))
 	}
-	if err != nil {
-		return err
-	}
-	if err := printTable(os.Stdout, report); err != nil {
-		return err
-	}
-	if *out != "" {
-		if err := runfile.Save(*out, report); err != nil {
-			return err
-		}
-	}
-	if *plots != "" {
-		if err := drawPlots(report, *plots); err != nil {
-			return err
-		}
-	}
+	check(printTable(os.Stdout, report))
 	if *write {
 		return writeDocument(report)
 	}
 	return nil
 }
 
-// all runs the chosen parts.
-func (r *run) all(chosen []string) error {
+// all runs the chosen parts. Peers are missing for these reasons.
+func (r *run) all(chosen []string, missing map[string]string) (err error) {
+	defer caught(&err)
 	for _, name := range chosen {
 		if !slices.ContainsFunc(parts, func(p part) bool { return p.name == name }) {
 			return fmt.Errorf("there is no part %q", name)
 		}
 	}
-	var err error
-	if r.Missing, err = missingPeers(r.wants); err != nil {
-		return err
-	}
-	s, err := startServer()
-	if err != nil {
-		return err
-	}
-	defer s.close()
+	r.Missing = missingPeers(missing, r.wants)
+	t := &program.Program{Title: "bench"}
+	defer t.Finish()
+	s := startServer(t)
 	r.server = s
 	r.Began = time.Now().UTC().Truncate(time.Second)
 	r.Command = strings.Join(append([]string{"go", "run", "."}, os.Args[1:]...), " ")
@@ -125,14 +91,7 @@ func (r *run) all(chosen []string) error {
 	if r.Machine.Redis != redisVersion {
 		r.trouble("redis-server is %s, the numbers are meant for %s", r.Machine.Redis, redisVersion)
 	}
-	if err := loadAll(s.addr); err != nil {
-		return err
-	}
-	endBusy, err := startBusy(r.Busy)
-	if err != nil {
-		return err
-	}
-	defer endBusy()
+	check(loadAll(s.addr))
 	start := time.Now()
 	all, stolen := coreTime()
 	for _, p := range parts {
@@ -144,9 +103,7 @@ func (r *run) all(chosen []string) error {
 		if err := p.run(r); err != nil {
 			return fmt.Errorf("%s: %w", p.name, err)
 		}
-		if err := s.clear(); err != nil {
-			return err
-		}
+		check(s.clear())
 		r.say("%s: %v", p.name, time.Since(began).Round(time.Second))
 	}
 	r.Took = time.Since(start).Round(time.Second).String()
@@ -156,7 +113,6 @@ func (r *run) all(chosen []string) error {
 	return nil
 }
 
-// loadAll has the server know the scripts, as it does after the first second of its life.
 func loadAll(addr string) error {
 	pool := newPool(addr)
 	defer pool.Close()
@@ -175,10 +131,6 @@ func childMain(text string) error {
 		case "party":
 			return barePartyMain(words[2])
 		}
-	}
-	if words[0] == busyRole {
-		busyMain()
-		return nil
 	}
 	p := findPeer(words[1])
 	if p == nil {

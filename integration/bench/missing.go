@@ -1,16 +1,10 @@
 package main
 
 import (
-	"encoding/json"
-	"fmt"
-	"os"
+	"cmp"
 	"slices"
 	"strconv"
 )
-
-// missingVariable in its environment says why peers are not built in: an object of JSON, reasons by names. It is set
-// in the binary that has those peers built in which can be.
-const missingVariable = "RLOCK_BENCH_MISSING"
 
 // Missing is a peer that a run had to do without.
 type Missing struct {
@@ -18,25 +12,14 @@ type Missing struct {
 	Why  string `json:"why"`
 }
 
-// missingPeers lists those that are wanted and not built in.
-func missingPeers(wants func(peer string) bool) (all []Missing, err error) {
-	reasons := map[string]string{}
-	if text := os.Getenv(missingVariable); text != "" {
-		if err := json.Unmarshal([]byte(text), &reasons); err != nil {
-			return nil, fmt.Errorf("%s: %w", missingVariable, err)
-		}
-	}
+// missingPeers lists those that are wanted and not built in, with the reason, if there is one.
+func missingPeers(reasons map[string]string, wants func(peer string) bool) (all []Missing) {
 	for _, p := range goPeers() {
-		if p.open != nil || !wants(p.name) {
-			continue
+		if p.open == nil && wants(p.name) {
+			all = append(all, Missing{p.name, cmp.Or(reasons[p.name], "not built in; -others tries to")})
 		}
-		why := reasons[p.name]
-		if why == "" {
-			why = "not built in; -others tries to"
-		}
-		all = append(all, Missing{p.name, why})
 	}
-	return all, nil
+	return all
 }
 
 // without tells why a run had to do without a peer.

@@ -1,46 +1,15 @@
 package main
 
 import (
-	"encoding/json"
+	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/rlock-go/redisson/integration/bench/peers"
 )
-
-func all(string) bool { return true }
-
-func TestPeersThatAreNotBuiltInAreMissingWithTheReason(t *testing.T) {
-	t.Setenv(missingVariable, `{"redislock":"gone"}`)
-	missing, err := missingPeers(all)
-	if err != nil {
-		t.Fatal(err)
-	}
-	why := map[string]string{}
-	for _, m := range missing {
-		why[m.Peer] = m.Why
-	}
-	for _, p := range []string{redsyncP, bsmP, rueidisP} {
-		if openers[p] == nil && why[p] == "" || openers[p] != nil && why[p] != "" {
-			t.Errorf("%s: built in %v, missing %q", p, openers[p] != nil, why[p])
-		}
-	}
-	if openers[bsmP] == nil && why[bsmP] != "gone" {
-		t.Errorf("redislock is missing for %q", why[bsmP])
-	}
-	if why[ours] != "" || why[rawPeer] != "" {
-		t.Errorf("%v: missing without needing anything", why)
-	}
-	if missing, err := missingPeers(func(peer string) bool { return peer == ours }); err != nil || len(missing) > 0 {
-		t.Errorf("nobody else is wanted: %v, %v", missing, err)
-	}
-	t.Setenv(missingVariable, "nonsense")
-	if _, err := missingPeers(all); err == nil {
-		t.Error("nonsense was understood")
-	}
-}
 
 // lacking is a report of a run in which rueidislock was missing.
 func lacking() *Report {
@@ -51,18 +20,6 @@ func lacking() *Report {
 		r.add("held", p, "100000", "µs", 1)
 	}
 	return r
-}
-
-func TestTableNamesWhoIsMissing(t *testing.T) {
-	var out strings.Builder
-	if err := printTable(&out, lacking()); err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []string{"rueidislock  missing", "!! rueidislock is missing: its module | was not there"} {
-		if !strings.Contains(out.String(), want) {
-			t.Errorf("no %q in\n%s", want, out.String())
-		}
-	}
 }
 
 func TestDocumentNamesWhoIsMissing(t *testing.T) {
@@ -89,23 +46,10 @@ func TestDocumentNamesWhoIsMissing(t *testing.T) {
 
 // A lost version of a peer must not keep the benchmark and its tests from being built.
 func TestNoRequirementIsOnlyAPeers(t *testing.T) {
-	requires := func(file string) (paths map[string]string) {
-		out, err := exec.Command("go", "mod", "edit", "-json", file).Output()
+	requires := func(file string) map[string]string {
+		paths, err := peers.Requires(file)
 		if err != nil {
-			t.Fatalf("%s: %v", file, err)
-		}
-		var m struct {
-			Require []struct {
-				Path, Version string
-				Indirect      bool
-			}
-		}
-		if err := json.Unmarshal(out, &m); err != nil {
 			t.Fatal(err)
-		}
-		paths = map[string]string{}
-		for _, r := range m.Require {
-			paths[r.Path] = r.Version
 		}
 		return paths
 	}
@@ -119,8 +63,8 @@ func TestNoRequirementIsOnlyAPeers(t *testing.T) {
 		}
 		delete(own, modulePath+"/"+module)
 	}
-	if want := []string{"github.com/gomodule/redigo", "github.com/google/uuid", modulePath, modulePath + "/integration", "golang.org/x/sys"}; !slices.Equal(sortedKeys(own), want) {
-		t.Errorf("go.mod requires %q, want %q", sortedKeys(own), want)
+	if want := []string{"github.com/gomodule/redigo", "github.com/google/uuid", modulePath, modulePath + "/integration", "golang.org/x/sys"}; !slices.Equal(slices.Sorted(maps.Keys(own)), want) {
+		t.Errorf("go.mod requires %v, want %q", own, want)
 	}
 	for _, p := range goPeers() {
 		if p.name == ours || p.name == rawPeer {
@@ -144,11 +88,3 @@ func TestNoRequirementIsOnlyAPeers(t *testing.T) {
 }
 
 const modulePath = "github.com/rlock-go/redisson"
-
-func sortedKeys(m map[string]string) (keys []string) {
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
-}

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/rlock-go/redisson/integration/internal/machineclock"
-	"github.com/rlock-go/redisson/integration/javapeer"
+	"github.com/rlock-go/redisson/integration/kit/javapeer"
+	"github.com/rlock-go/redisson/integration/kit/machineclock"
 	"github.com/rlock-go/redisson/rlock"
 )
 
@@ -68,54 +68,26 @@ func (m mix) prepare(c *rlock.Client, name string) (err error) {
 func objectHandle(c *rlock.Client, k javapeer.Kind, name string) handle {
 	switch k {
 	case permitsKind:
-		return &permitHandle{s: c.NewPermitSemaphore(name)}
+		s := c.NewPermitSemaphore(name)
+		return holding(func(ctx context.Context) (*rlock.Permits, error) { return s.Acquire(ctx, 1) }, (*rlock.Permits).Release)
 	case semaphoreKind:
-		return semaphoreHandle{c.NewSemaphore(name)}
+		s := c.NewSemaphore(name)
+		return handle{
+			func(ctx context.Context) error { return s.Acquire(ctx, 1) },
+			func(ctx context.Context) error { return s.Release(ctx, 1) },
+		}
 	case latchKind:
-		return latchHandle{c.NewCountDownLatch(name)}
+		return handle{c.NewCountDownLatch(name).CountDown, func(context.Context) error { return nil }}
 	case javapeer.Multi:
 		var members []*rlock.Lock
 		for member := range strings.SplitSeq(name, ",") {
 			members = append(members, c.NewLock(member))
 		}
-		return &multiHandle{m: rlock.NewMultiLock(members...)}
+		m := rlock.NewMultiLock(members...)
+		return holding(func(ctx context.Context) (*rlock.MultiHold, error) { return m.Lock(ctx) }, (*rlock.MultiHold).Unlock)
 	}
-	return &oursHandle{l: k.GoLock(c, name)}
+	return ofLock(k.GoLock(c, name))
 }
-
-type permitHandle struct {
-	s *rlock.PermitSemaphore
-	p *rlock.Permits
-}
-
-func (h *permitHandle) lock(ctx context.Context) (err error) {
-	h.p, err = h.s.Acquire(ctx, 1)
-	return err
-}
-
-func (h *permitHandle) unlock(ctx context.Context) error { return h.p.Release(ctx) }
-
-type semaphoreHandle struct{ s *rlock.Semaphore }
-
-func (h semaphoreHandle) lock(ctx context.Context) error   { return h.s.Acquire(ctx, 1) }
-func (h semaphoreHandle) unlock(ctx context.Context) error { return h.s.Release(ctx, 1) }
-
-type latchHandle struct{ l *rlock.CountDownLatch }
-
-func (h latchHandle) lock(ctx context.Context) error { return h.l.CountDown(ctx) }
-func (h latchHandle) unlock(context.Context) error   { return nil }
-
-type multiHandle struct {
-	m *rlock.MultiLock
-	h *rlock.MultiHold
-}
-
-func (h *multiHandle) lock(ctx context.Context) (err error) {
-	h.h, err = h.m.Lock(ctx)
-	return err
-}
-
-func (h *multiHandle) unlock(ctx context.Context) error { return h.h.Unlock(ctx) }
 
 // goAwaiting is a latch whose awaiters are let in by one count-down.
 func goAwaiting(c *rlock.Client) reading {

@@ -15,11 +15,10 @@ const (
 )
 
 // runPairs measures lock and unlock of names that nobody else wants.
-func runPairs(r *run) error {
+func runPairs(r *run) (err error) {
+	defer caught(&err)
 	all, closeAll, err := r.open(1, false)
-	if err != nil {
-		return err
-	}
+	check(err)
 	defer closeAll()
 	for _, c := range all {
 		if c.name == javaP {
@@ -27,41 +26,26 @@ func runPairs(r *run) error {
 			if r.Quick {
 				length /= 4
 			}
-			if _, err := c.loader.load(spec{prefix: "warm:", callers: 16, length: length}); err != nil {
+			if _, err := c.load(spec{prefix: "warm:", callers: 16, length: length}); err != nil {
 				r.failed(c.name, "warming up", err)
 			}
 		}
 	}
 	for _, callers := range pairCallers {
+		at := fmt.Sprint(callers)
 		for i := range r.sizes.rounds {
-			for _, c := range r.turns(all, i) {
+			check(round(r, i, all, "uncontended pairs, callers: "+at, func(c *contender) (err error) {
+				defer caught(&err)
 				s := spec{prefix: prefixFor("pairs", c.name), callers: callers, length: r.sizes.length}
-				if i == 0 {
-					warm := s
-					warm.length = warmUp
-					if _, err := c.loader.load(warm); err != nil {
-						if err := r.failed(c.name, fmt.Sprintf("uncontended pairs of %d callers", callers), err); err != nil {
-							return err
-						}
-						continue
-					}
-				}
+				check(c.warm(i, s, warmUp))
 				l, e, err := r.cost(c, s)
-				if err != nil {
-					if err := r.failed(c.name, fmt.Sprintf("uncontended pairs of %d callers", callers), err); err != nil {
-						return err
-					}
-					continue
-				}
-				r.addPairs(c, fmt.Sprint(callers), l, e)
-			}
-			if err := r.addLimit(fmt.Sprint(callers)); err != nil {
-				return err
-			}
+				check(err)
+				r.addPairs(c, at, l, e)
+				return nil
+			}))
+			check(r.addLimit(at))
 			if callers == 1 {
-				if err := r.addThread(fmt.Sprint(callers)); err != nil {
-					return err
-				}
+				check(r.addThread(at))
 			}
 		}
 		r.say("pairs, %d callers: done", callers)
@@ -84,15 +68,14 @@ func (r *run) addPairs(c *contender, at string, l loaded, e expense) {
 
 // addLimit has the server's limit beside each place, though it knows no callers, so that the rounds' ratios are of one
 // moment.
-func (r *run) addLimit(at string) error {
+func (r *run) addLimit(at string) (err error) {
+	defer caught(&err)
 	var best loaded
 	var its expense
 	for _, depth := range limitDepths {
-		c := &contender{limitName, newLimit(r.server.addr, depth), ownUsage, nil}
+		c := &contender{name: limitName, load: newLimit(r.server.addr, depth).load, usage: ownUsage}
 		l, e, err := r.cost(c, spec{length: r.sizes.length / 2})
-		if err != nil {
-			return err
-		}
+		check(err)
 		r.add("limit", limitName, fmt.Sprint(depth), "µs", l.micros())
 		if best.pairs == 0 || l.micros() < best.micros() {
 			best, its = l, e
@@ -104,22 +87,13 @@ func (r *run) addLimit(at string) error {
 	return nil
 }
 
-// addThread has what one caller can reach beside it: the better way of one thread to wait for its replies.
+// addThread has what one caller can reach beside it.
 func (r *run) addThread(at string) error {
-	var best loaded
-	for _, t := range newThreads(r.server.addr) {
-		l, err := t.load(spec{length: r.sizes.length / 2})
-		if err != nil {
-			return err
-		}
-		if best.pairs == 0 || l.micros() < best.micros() {
-			best = l
-		}
+	l, err := thread(r.server.addr)(spec{length: r.sizes.length / 2})
+	if err == nil && l.pairs > 0 {
+		r.add("pairs", loneName, at, "µs", l.micros())
 	}
-	if best.pairs > 0 {
-		r.add("pairs", loneName, at, "µs", best.micros())
-	}
-	return nil
+	return err
 }
 
 // The shares of the time in which the server and the client's process did not run, in percent of one core. Whoever uses

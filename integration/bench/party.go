@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/rlock-go/redisson/integration/internal/machineclock"
-	"github.com/rlock-go/redisson/integration/javapeer"
+	"github.com/rlock-go/redisson/integration/kit/javapeer"
+	"github.com/rlock-go/redisson/integration/kit/machineclock"
 )
 
 // party is a process that takes part in hand-offs. Times are of CLOCK_MONOTONIC, which all processes share.
@@ -21,6 +21,11 @@ type party interface {
 
 // goParty is a child of this program.
 type goParty struct{ c *child }
+
+func startParty(peer, addr, argument string) (party, error) {
+	c, err := startChild("party", peer, addr, argument)
+	return goParty{c}, err
+}
 
 func (p goParty) lock(name string) (int64, error) { return p.c.askTime("lock " + name) }
 
@@ -62,8 +67,8 @@ func partyMain(c client) error {
 	in := bufio.NewScanner(os.Stdin)
 	for in.Scan() {
 		verb, name, _ := strings.Cut(in.Text(), " ")
-		h := handles[name]
-		if h == nil {
+		h, there := handles[name]
+		if !there {
 			h = c.handle(name)
 			handles[name] = h
 		}

@@ -13,15 +13,27 @@ const lease = 30 * time.Second
 const poolSize = 128
 
 // handle is one caller's way to one lock. It is used by one goroutine at a time.
-type handle interface {
-	lock(ctx context.Context) error // waits
-	unlock(ctx context.Context) error
+type handle struct {
+	lock   func(ctx context.Context) error // waits
+	unlock func(ctx context.Context) error
+}
+
+// holding is a handle of a library whose lock gives something that is released.
+func holding[Hold any](lock func(context.Context) (Hold, error), release func(Hold, context.Context) error) handle {
+	var h Hold
+	return handle{
+		lock: func(ctx context.Context) (err error) {
+			h, err = lock(ctx)
+			return err
+		},
+		unlock: func(ctx context.Context) error { return release(h, ctx) },
+	}
 }
 
 // client is one party, as one process would have it.
-type client interface {
-	handle(name string) handle
-	close()
+type client struct {
+	handle func(name string) handle
+	close  func()
 }
 
 // peer is one library. Its notes are printed beside the numbers.

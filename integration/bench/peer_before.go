@@ -8,30 +8,14 @@ import (
 	"rlock.before/rlock"
 )
 
-func init() { openers[beforeP] = openBefore }
-
-// beforeClient is oursClient of an earlier commit.
-type beforeClient struct{ c *rlock.Client }
-
-func openBefore(addr string) (client, error) {
-	c, err := rlock.Open(context.Background(), "redis://"+addr)
-	if err != nil {
-		return nil, err
+// The library as it was at an earlier commit.
+func init() {
+	openers[beforeP] = func(addr string) (client, error) {
+		c, err := rlock.Open(context.Background(), "redis://"+addr)
+		lock := func(name string) handle {
+			l := c.NewLock(name)
+			return holding(func(ctx context.Context) (*rlock.Hold, error) { return l.Lock(ctx) }, (*rlock.Hold).Unlock)
+		}
+		return client{lock, func() { c.Close() }}, err
 	}
-	return beforeClient{c}, nil
 }
-
-func (c beforeClient) handle(name string) handle { return &beforeHandle{l: c.c.NewLock(name)} }
-func (c beforeClient) close()                    { c.c.Close() }
-
-type beforeHandle struct {
-	l *rlock.Lock
-	h *rlock.Hold
-}
-
-func (h *beforeHandle) lock(ctx context.Context) (err error) {
-	h.h, err = h.l.Lock(ctx)
-	return err
-}
-
-func (h *beforeHandle) unlock(ctx context.Context) error { return h.h.Unlock(ctx) }

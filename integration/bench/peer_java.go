@@ -4,7 +4,7 @@ import (
 	"context"
 	"strings"
 
-	"github.com/rlock-go/redisson/integration/javapeer"
+	"github.com/rlock-go/redisson/integration/kit/javapeer"
 )
 
 // javaNote goes beside Redisson's numbers. Its own default of 64 connections is kept; subscriptions are left at 5 × 50.
@@ -23,30 +23,25 @@ func startJava(addr string) (*javapeer.Peer, error) {
 }
 
 // javaLoader is a JVM as a loader.
-type javaLoader struct {
-	p    *javapeer.Peer
-	kind javapeer.Kind
-}
-
-func openJava(addr string) (javaLoader, error) {
-	p, err := startJava(addr)
-	return javaLoader{p: p}, err
-}
-
-func (j javaLoader) load(s spec) (loaded, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), s.length+grace)
-	defer cancel()
-	r, err := j.p.Pairs(ctx, javapeer.Pairs{Prefix: s.prefix, Kind: j.kind, Workers: s.callers, Shared: s.shared, For: s.length})
-	if err != nil {
-		if ctx.Err() != nil {
+func javaLoader(p *javapeer.Peer, kind javapeer.Kind) loader {
+	return func(s spec) (loaded, error) {
+		ctx, cancel := context.WithTimeout(context.Background(), s.length+grace)
+		defer cancel()
+		r, err := p.Pairs(ctx, javapeer.Pairs{Prefix: s.prefix, Kind: kind, Workers: s.callers, Shared: s.shared, For: s.length})
+		switch {
+		case err != nil && ctx.Err() != nil:
 			err = errHang
+		case err == nil && r.Total == 0:
+			err = errNoPair
 		}
-		return loaded{}, err
+		return loaded{pairs: r.Total, grants: r.Total + r.Late, handoffs: r.Handoffs, took: r.Took}, err
 	}
-	if r.Total == 0 {
-		return loaded{}, errNoPair
-	}
-	return loaded{pairs: r.Total, grants: r.Total + r.Late, handoffs: r.Handoffs, took: r.Took}, nil
 }
 
-func (j javaLoader) close() { j.p.Quit() }
+func openJava(addr string) (*contender, error) {
+	p, err := startJava(addr)
+	if err != nil {
+		return nil, err
+	}
+	return &contender{name: javaP, load: javaLoader(p, javapeer.Plain), close: func() { p.Quit() }, usage: usageOf(p.PID)}, nil
+}

@@ -7,8 +7,6 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-type oursClient struct{ c *rlock.Client }
-
 func openOurs(addr string) (client, error) { return openOursWith(addr) }
 
 // openOursWith takes a URL, too.
@@ -17,10 +15,11 @@ func openOursWith(addr string, opts ...rlock.Option) (client, error) {
 		addr = "redis://" + addr
 	}
 	c, err := rlock.Open(context.Background(), addr, opts...)
-	if err != nil {
-		return nil, err
-	}
-	return oursClient{c}, nil
+	return client{func(name string) handle { return ofLock(c.NewLock(name)) }, func() { c.Close() }}, err
+}
+
+func ofLock(l *rlock.Lock) handle {
+	return holding(func(ctx context.Context) (*rlock.Hold, error) { return l.Lock(ctx) }, (*rlock.Hold).Unlock)
 }
 
 // Arguments of a party: its options.
@@ -38,18 +37,3 @@ func oursArgument(argument string) []rlock.Option {
 	}
 	return nil
 }
-
-func (c oursClient) handle(name string) handle { return &oursHandle{l: c.c.NewLock(name)} }
-func (c oursClient) close()                    { c.c.Close() }
-
-type oursHandle struct {
-	l *rlock.Lock
-	h *rlock.Hold
-}
-
-func (h *oursHandle) lock(ctx context.Context) (err error) {
-	h.h, err = h.l.Lock(ctx)
-	return err
-}
-
-func (h *oursHandle) unlock(ctx context.Context) error { return h.h.Unlock(ctx) }

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/integration/kit/quantile"
 )
 
 // probe is some other client, which asks for a PONG after each 0.5 to 1.5 ms: what the load means to those who have
@@ -55,8 +57,8 @@ func (p *probe) end() (all, worst float64, err error) {
 	for _, s := range p.seconds {
 		every = append(every, s...)
 		if len(s) >= 100 {
-			worst = max(worst, quantile(s, 0.99))
+			worst = max(worst, quantile.Of(s, 0.99))
 		}
 	}
-	return quantile(every, 0.99), worst, p.err
+	return quantile.Of(every, 0.99), worst, p.err
 }

@@ -2,10 +2,11 @@ package main
 
 import (
 	"fmt"
-	"math"
 	"os"
 	"slices"
 	"time"
+
+	"github.com/rlock-go/redisson/integration/kit/quantile"
 )
 
 // Cell is one measured thing. Its rounds are in the order in which they were run; round i of one peer was beside round
@@ -24,11 +25,11 @@ type Report struct {
 	Began   time.Time `json:"began"`
 	Took    string    `json:"took"`
 	Quick   bool      `json:"quick"`
-	Busy    int       `json:"busy,omitempty"` // processes that spun meanwhile
 	Machine Machine   `json:"machine"`
 	Cells   []*Cell   `json:"cells"`
 	Missing []Missing `json:"missing,omitempty"`
-	Trouble []string  `json:"trouble"` // what hung or failed
+	Trouble []string  `json:"trouble"`         // what hung or failed
+	Since   string    `json:"since,omitempty"` // put in by hand: what was changed since, and what it costs
 }
 
 // add notes one round.
@@ -56,13 +57,13 @@ func (r *Report) median(part, peer, at, metric string) (float64, bool) {
 	if c == nil {
 		return 0, false
 	}
-	return median(c.Rounds), true
+	return quantile.Median(c.Rounds), true
 }
 
 // ratio is the median of a's rounds over b's, round by round.
 func (r *Report) ratio(part, a, b, at, metric string) (float64, bool) {
 	q := r.ratios(part, a, b, at, metric)
-	return median(q), q != nil
+	return quantile.Median(q), q != nil
 }
 
 // ratios are those of the rounds; none if there is no such cell.
@@ -115,18 +116,7 @@ func (r *Report) trouble(format string, args ...any) {
 	fmt.Fprintln(os.Stderr, "!!", text)
 }
 
-func median(v []float64) float64 { return quantile(v, 0.5) }
-
-// quantile is the nearest rank; of an even number the lower of the middle two is the median.
-func quantile(v []float64, q float64) float64 {
-	if len(v) == 0 {
-		return math.NaN()
-	}
-	s := slices.Sorted(slices.Values(v))
-	return s[max(int(math.Ceil(q*float64(len(s)))), 1)-1]
-}
-
 // spread is how far the rounds lie apart, as a share of the median: half of (highest − lowest).
 func (c *Cell) spread() float64 {
-	return (slices.Max(c.Rounds) - slices.Min(c.Rounds)) / 2 / median(c.Rounds)
+	return (slices.Max(c.Rounds) - slices.Min(c.Rounds)) / 2 / quantile.Median(c.Rounds)
 }

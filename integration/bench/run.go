@@ -53,10 +53,9 @@ var parts = []part{
 	{"held", "locks that are held and renewed", runHeld},
 	{"waiting", "waiters in one client", runWaiting},
 	{"cluster", "three masters beside one server", runCluster},
-	{toldPart, "from the loss of a lock until its holder is told", runTold},
 }
 
-// kindsPart, as toldPart, is a part that runs only when it is named.
+// kindsPart is a part that runs only when it is named.
 const kindsPart = "kinds"
 
 func (r *run) wants(peer string) bool {
@@ -79,51 +78,59 @@ func (r *run) failed(peer, what string, err error) error {
 
 // contender is one party of an interleaved part.
 type contender struct {
-	name   string
-	loader loader
-	usage  func() (usage, error)
-	peer   *peer // nil for Java
+	name  string
+	load  loader
+	close func() // nil: there is nothing to close
+	usage func() (usage, error)
+	peer  *peer // nil for Java
 }
+
+func (c *contender) called() string { return c.name }
 
 // open starts one client, or size of them, of every peer that is wanted, and Java with one.
 func (r *run) open(size int, waits bool) (all []*contender, close func(), err error) {
+	defer caught(&err)
 	close = func() {
 		for _, c := range all {
 			if !r.hung[c.name] {
-				c.loader.close()
+				c.close()
 			}
 		}
 	}
 	for _, p := range builtIn() {
-		if !r.wants(p.name) || waits && !p.waits {
-			continue
+		if r.wants(p.name) && (p.waits || !waits) {
+			f := must(openFleet(p, r.server.addr, size))
+			all = append(all, &contender{p.name, f.load, f.close, ownUsage, p})
 		}
-		f, err := openFleet(p, r.server.addr, size)
-		if err != nil {
-			close()
-			return nil, nil, err
-		}
-		all = append(all, &contender{p.name, f, ownUsage, p})
 	}
 	if r.java && size == 1 && r.wants(javaP) {
-		j, err := openJava(r.server.addr)
-		if err != nil {
-			close()
-			return nil, nil, err
-		}
-		all = append(all, &contender{javaP, j, func() (usage, error) { return processCPU(j.p.PID) }, nil})
+		all = append(all, must(openJava(r.server.addr)))
 	}
 	return all, close, nil
 }
 
-// turns are the contenders in the order of round i, without those that are out.
-func (r *run) turns(all []*contender, i int) (turn []*contender) {
+// round has each measured, in another order in each round. One that fails is left out of the rest of the part; ours must not.
+func round[T interface{ called() string }](r *run, i int, all []T, what string, measure func(T) error) error {
 	for k := range all {
-		if c := all[(k+i)%len(all)]; !r.hung[c.name] {
-			turn = append(turn, c)
+		one := all[(k+i)%len(all)]
+		if r.hung[one.called()] {
+			continue
+		}
+		if err := measure(one); err != nil {
+			if err := r.failed(one.called(), what, err); err != nil {
+				return err
+			}
 		}
 	}
-	return turn
+	return nil
+}
+
+// warm runs a load for some time before the first round that counts.
+func (c *contender) warm(i int, s spec, length time.Duration) (err error) {
+	if s.length = length; i == 0 {
+		_, err = c.load(s)
+	}
+	return err
 }
 
 // expense is what a load cost beyond its time.
@@ -136,33 +143,15 @@ type expense struct {
 
 // cost runs a load and sees what it cost.
 func (r *run) cost(c *contender, s spec) (l loaded, e expense, err error) {
-	var before, after usage
-	var cpu [2]time.Duration
-	var calls [2]commands
-	var wall time.Duration
-	for _, step := range []func() error{
-		func() (err error) { calls[0], err = r.server.commands(); return err },
-		func() (err error) { cpu[0], err = r.server.cpu(); return err },
-		func() (err error) { before, err = c.usage(); return err },
-		func() (err error) {
-			start := time.Now()
-			l, err = c.loader.load(s)
-			wall = time.Since(start)
-			return err
-		},
-		func() (err error) { after, err = c.usage(); return err },
-		func() (err error) { cpu[1], err = r.server.cpu(); return err },
-		func() (err error) { calls[1], err = r.server.commands(); return err },
-	} {
-		if err := step(); err != nil {
-			return l, e, err
-		}
-	}
-	return l, expense{
-		server: cpu[1] - cpu[0], client: after.cpu - before.cpu, wall: wall,
-		mallocs: after.mallocs - before.mallocs, bytes: after.bytes - before.bytes,
-		commands: calls[1].since(calls[0]),
-	}, nil
+	defer caught(&err)
+	calls, cpu, before := must(r.server.commands()), must(r.server.cpu()), must(c.usage())
+	start := time.Now()
+	l = must(c.load(s))
+	e.wall = time.Since(start)
+	after := must(c.usage())
+	e.server, e.commands = must(r.server.cpu())-cpu, must(r.server.commands()).Since(calls)
+	e.client, e.mallocs, e.bytes = after.cpu-before.cpu, after.mallocs-before.mallocs, after.bytes-before.bytes
+	return l, e, nil
 }
 
 func (r *run) say(format string, args ...any) {

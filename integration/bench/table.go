@@ -5,6 +5,8 @@ import (
 	"io"
 	"math"
 	"text/tabwriter"
+
+	"github.com/rlock-go/redisson/integration/kit/quantile"
 )
 
 // printTable prints all cells, the ratios of those that have rivals, and the peers that are missing.
@@ -25,7 +27,7 @@ func printTable(w io.Writer, r *Report) error {
 		} else if q, ok := r.ratio(c.Part, c.Peer, ours, c.At, c.Metric); ok && c.Peer != ours {
 			ratio = fmt.Sprintf("%.2f", q)
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", c.Part, c.At, c.Peer, c.Metric, number(median(c.Rounds)), spread, ratio)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", c.Part, c.At, c.Peer, c.Metric, number(quantile.Median(c.Rounds)), spread, ratio)
 	}
 	for _, m := range r.Missing {
 		fmt.Fprintf(t, "all\t\t%s\tmissing\t–\t\t\t\n", m.Peer)
@@ -45,7 +47,7 @@ func printTable(w io.Writer, r *Report) error {
 	for _, m := range r.Missing {
 		fmt.Fprintf(w, "!! %s is missing: %s\n", m.Peer, m.Why)
 	}
-	for _, text := range append(behind(r), r.Trouble...) {
+	for _, text := range r.Trouble {
 		fmt.Fprintln(w, "!!", text)
 	}
 	return nil

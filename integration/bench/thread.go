@@ -12,45 +12,30 @@ import (
 	"github.com/rlock-go/redisson/internal/luasrc"
 )
 
-// thread is one that sends rlock's pairs, encoded beforehand, a round trip each, and nothing else: what a lone caller can
-// reach with these commands. It is bound to its goroutine, which never waits for another.
-type thread struct {
-	addr  string
-	polls bool // asks for a reply until it is there; else it sleeps in the kernel
+// thread is a loader that sends rlock's pairs, encoded beforehand, a round trip each, and nothing else: what a lone caller can
+// reach with these commands. It is bound to its goroutine, which never waits for another, and sleeps in the kernel for
+// each reply. Of a load it takes the length alone.
+func thread(addr string) loader {
+	return func(s spec) (loaded, error) { return lonePairs(addr, s.length) }
 }
 
-// newThreads are of the two ways to wait for a reply. Which one is quicker depends on the machine.
-func newThreads(addr string) []loader { return []loader{thread{addr, true}, thread{addr, false}} }
-
-// load gives the time of a pair; of s it takes the length alone.
-func (t thread) load(s spec) (l loaded, err error) {
+func lonePairs(addr string, length time.Duration) (l loaded, err error) {
+	defer caught(&err)
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	f, err := dialFile(t.addr)
-	if err != nil {
-		return l, err
-	}
+	f := must(dialFile(addr))
 	defer f.Close()
 	fd := int(f.Fd()) // blocking from here on
-	if t.polls {
-		err = syscall.SetNonblock(fd, true)
-	} else {
-		limit := syscall.NsecToTimeval(grace.Nanoseconds())
-		err = syscall.SetsockoptTimeval(fd, syscall.SOL_SOCKET, syscall.SO_RCVTIMEO, &limit)
-	}
-	if err != nil {
-		return l, err
-	}
+	limit := syscall.NsecToTimeval(grace.Nanoseconds())
+	check(syscall.SetsockoptTimeval(fd, syscall.SOL_SOCKET, syscall.SO_RCVTIMEO, &limit))
 	const owner = "00000000-0000-4000-8000-000000000000:1"
 	name := prefixFor("pairs", loneName) + "0"
 	lock := encode("EVALSHA", luasrc.Lock(nil, name, owner, lease.Milliseconds()))
 	unlock := encode("EVALSHA", luasrc.UnlockOnce(nil, name, codec.Channel(name), owner, lease.Milliseconds(), luasrc.Publish))
 	start := time.Now()
-	for ; l.took < s.length; l.took = time.Since(start) {
+	for ; l.took < length; l.took = time.Since(start) {
 		for _, command := range [][]byte{lock, unlock} {
-			if err := t.exchange(fd, command); err != nil {
-				return l, err
-			}
+			check(exchange(fd, command))
 		}
 		l.pairs++
 	}
@@ -58,26 +43,23 @@ func (t thread) load(s spec) (l loaded, err error) {
 	return l, nil
 }
 
-func dialFile(addr string) (*os.File, error) {
-	conn, err := net.Dial("tcp", addr)
-	if err != nil {
-		return nil, err
-	}
+func dialFile(addr string) (_ *os.File, err error) {
+	defer caught(&err)
+	conn := must(net.Dial("tcp", addr))
 	defer conn.Close()
 	return conn.(*net.TCPConn).File()
 }
 
 // exchange sends a command and waits for its reply, which is one line.
-func (t thread) exchange(fd int, command []byte) error {
+func exchange(fd int, command []byte) error {
 	if n, err := syscall.Write(fd, command); n < len(command) {
 		return fmt.Errorf("one thread: %d of %d bytes written: %w", n, len(command), err)
 	}
 	var reply [512]byte
-	for waits := 0; ; waits++ {
+	for {
 		n, err := syscall.Read(fd, reply[:])
 		switch {
 		case err == syscall.EINTR:
-		case err == syscall.EAGAIN && t.polls && waits < 1<<24: // many seconds
 		case err != nil:
 			return fmt.Errorf("one thread: %w", err)
 		case n < 4 || reply[0] == '-' || reply[n-1] != '\n':
@@ -87,6 +69,3 @@ func (t thread) exchange(fd int, command []byte) error {
 		}
 	}
 }
-
-// close has nothing to do: each load has a connection of its own.
-func (t thread) close() {}

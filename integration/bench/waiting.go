@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"os"
 	"runtime"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/rlock-go/redisson/codec"
@@ -21,7 +19,8 @@ var patient = []string{ours, beforeP, rueidisP}
 const settled = time.Second
 
 // runWaiting measures what waiters of one client cost while nothing happens: each at a lock of its own, and all at one.
-func runWaiting(r *run) error {
+func runWaiting(r *run) (err error) {
+	defer caught(&err)
 	for _, name := range patient {
 		for _, shared := range []bool{false, true} {
 			if findPeer(name) == nil || !r.wants(name) {
@@ -29,126 +28,76 @@ func runWaiting(r *run) error {
 			}
 			if err := r.wait(name, r.sizes.waiters, shared); err != nil {
 				what := fmt.Sprintf("%d waiters, one name: %v", r.sizes.waiters, shared)
-				if err := r.failed(name, what, err); err != nil {
-					return err
-				}
+				check(r.failed(name, what, err))
 			}
-			if err := r.server.clear(); err != nil {
-				return err
-			}
+			check(r.server.clear())
 		}
 	}
 	return nil
 }
 
-func (r *run) wait(name string, n int, shared bool) error {
+func (r *run) wait(name string, n int, shared bool) (err error) {
+	defer caught(&err)
 	s := spec{prefix: "waited:", callers: n, shared: shared}
 	at := fmt.Sprintf("%d waiters, %d locks", n, n)
 	if shared {
 		at = fmt.Sprintf("%d waiters, 1 lock", n)
 	}
-	if err := r.occupy(name, s); err != nil {
-		return err
-	}
-	clients, err := r.server.info("clients", "connected_clients")
-	if err != nil {
-		return err
-	}
-	serverMemory, err := r.server.info("memory", "used_memory")
-	if err != nil {
-		return err
-	}
-	before, err := r.server.commands()
-	if err != nil {
-		return err
-	}
-	c, err := startChild("wait", name, r.server.addr, fmt.Sprintf("%d %v", n, shared))
-	if err != nil {
-		return err
-	}
+	check(r.occupy(name, s))
+	clients := must(r.server.info("clients", "connected_clients"))
+	serverMemory := must(r.server.info("memory", "used_memory"))
+	before := must(r.server.commands())
+	c := must(startChild("wait", name, r.server.addr, fmt.Sprintf("%d %v", n, shared)))
 	defer c.close()
 	began := time.Now()
-	if _, err := c.line(4 * grace); err != nil { // all goroutines run
-		return err
-	}
-	quiet, last, at0 := before, int64(-1), time.Now()
-	for time.Since(at0) < settled {
-		time.Sleep(settled / 20)
-		if quiet, err = r.server.commands(); err != nil {
-			return err
-		}
-		if total := quiet.total(); total != last {
-			last, at0 = total, time.Now()
-		}
-		if time.Since(began) > 6*grace {
-			return errHang
-		}
-	}
-	r.add("waiting", name, at, "s until all wait", at0.Sub(began).Seconds())
-	if err := c.tell("measure"); err != nil {
-		return err
-	}
-	text, err := c.line(grace)
-	if err != nil {
-		return err
-	}
+	must(c.line(4 * grace)) // all goroutines run
+	quiet, since, err := r.settle(settled, 6*grace)
+	check(err)
+	r.add("waiting", name, at, "s until all wait", since.Sub(began).Seconds())
+	check(c.tell("measure"))
 	var bytes, goroutines float64
-	if _, err := fmt.Sscan(text, &bytes, &goroutines); err != nil {
-		return err
-	}
+	must(fmt.Sscan(must(c.line(grace)), &bytes, &goroutines))
 	r.add("waiting", name, at, "bytes a waiter", bytes)
 	r.add("waiting", name, at, "goroutines beside the waiters", goroutines-float64(n))
-	after, err := r.server.info("clients", "connected_clients")
-	if err != nil {
-		return err
-	}
+	after := must(r.server.info("clients", "connected_clients"))
 	r.add("waiting", name, at, "connections", after-clients)
-	memory, err := r.server.info("memory", "used_memory")
-	if err != nil {
-		return err
-	}
+	memory := must(r.server.info("memory", "used_memory"))
 	r.add("waiting", name, at, "bytes a waiter in the server", (memory-serverMemory)/float64(n))
-	d := quiet.since(before)
+	d := quiet.Since(before)
 	r.add("waiting", name, at, "commands a waiter", float64(d["evalsha"]+d["subscribe"])/float64(n))
 	r.say("waiting, %s, %s: done", name, at)
 	return nil
 }
 
 // occupy has somebody else hold every lock that will be wanted.
-func (r *run) occupy(name string, s spec) error {
+func (r *run) occupy(name string, s spec) (err error) {
+	defer caught(&err)
 	locks := s.callers
 	if s.shared {
 		locks = 1
 	}
 	for i := range locks {
-		var err error
 		switch name {
 		case ours, beforeP:
 			c := luasrc.Lock(nil, s.name(i), codec.Owner([16]byte{6: 0x40, 8: 0x80}, 1), time.Hour.Milliseconds())
-			err = r.server.conn.Send("EVALSHA", c.Args...)
+			check(r.server.conn.Send("EVALSHA", c.Args...))
 		case rueidisP:
-			err = r.server.conn.Send("SET", "rueidislock:0:"+s.name(i), "somebody", "PX", time.Hour.Milliseconds())
-		}
-		if err != nil {
-			return err
+			check(r.server.conn.Send("SET", "rueidislock:0:"+s.name(i), "somebody", "PX", time.Hour.Milliseconds()))
 		}
 		if i%1000 == 999 || i == locks-1 {
-			if _, err := r.server.conn.Do(""); err != nil {
-				return err
-			}
+			must(r.server.conn.Do(""))
 		}
 	}
 	return nil
 }
 
 // waitMain is the child: goroutines that wait for what they won't get.
-func waitMain(c client, argument string) error {
-	count, shared, _ := strings.Cut(argument, " ")
-	n, err := strconv.Atoi(count)
-	if err != nil {
-		return err
-	}
-	s := spec{prefix: "waited:", callers: n, shared: shared == "true"}
+func waitMain(c client, argument string) (err error) {
+	defer caught(&err)
+	var n int
+	s := spec{prefix: "waited:"}
+	must(fmt.Sscan(argument, &n, &s.shared))
+	s.callers = n
 	before, others := liveBytes(), runtime.NumGoroutine()
 	granted := make(chan error, n)
 	for i := range n {

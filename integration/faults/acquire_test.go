@@ -2,14 +2,18 @@ package faults
 
 import (
 	"context"
+	"errors"
+	"strings"
+	"testing"
 	"time"
 
-	"github.com/rlock-go/redisson/integration/faultproxy"
-	"github.com/rlock-go/redisson/integration/testbed"
+	"github.com/rlock-go/redisson/integration/kit/faultproxy"
+	"github.com/rlock-go/redisson/integration/kit/redisserver"
+	"github.com/rlock-go/redisson/integration/kit/testbed"
+	"github.com/rlock-go/redisson/internal/luasrc"
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// way is one way to acquire.
 type way struct {
 	waits bool // somebody else holds the lock first, and the fault meets the try after the wake-up
 	call  func(context.Context, *rlock.Lock) (*rlock.Hold, error)
@@ -53,11 +57,17 @@ func (r *round) acquired(got result, kinds ...string) {
 		kinds = nil
 	}
 	r.allowed("", got.err, append(kinds, ok)...)
+	r.inside(got)
+	r.comesFree()
+}
+
+// inside judges whoever has entered as the only holder, and releases.
+func (r *round) inside(got result) {
+	r.Helper()
 	if got.err == nil {
 		r.holds(1, got.hold)
 		r.release(got.hold)
 	}
-	r.comesFree()
 }
 
 // lostAcquireReply: the acquire runs and its caller does not hear of it.
@@ -76,11 +86,7 @@ func lostAcquireReply(do faultproxy.Action) func(*round) {
 // lateAcquire: the acquire's bytes are under way while it is given up and undone, and arrive then.
 func lateAcquire(r *round) {
 	late, calls := r.faulted(acquires, faultproxy.Withhold)
-	select {
-	case <-late.Hit():
-	case <-time.After(soon):
-		r.Fatal("the acquire never came")
-	}
+	r.comes(late)
 	cut := r.i%2 == 0
 	if cut {
 		r.proxy.CutAll()
@@ -112,4 +118,97 @@ var acquireFaults = []scenario{
 		timeout: 500 * time.Millisecond, bound: 1500 * time.Millisecond, remark: "the command timeout is 500 ms", round: lostAcquireReply(faultproxy.CutAfter)},
 	{fault: "reply to an acquire lost in silence", by: "proxy: executed, then nothing", times: 1000, lanes: 12, round: lostAcquireReply(faultproxy.DropReply)},
 	{fault: "acquire arrives after it was given up and undone", by: "proxy: bytes withheld and delivered", times: 200, round: lateAcquire},
+}
+
+// noKill may do everything but what the kill barrier needs.
+var noKill = &redisserver.User{Name: "app", Password: "secret", Rules: []string{"~*", "&*", "+@all", "-client|kill"}}
+
+// withoutFence has the reply to its acquire lost where no connection can be killed.
+func withoutFence(r *round) {
+	_, calls := r.faulted(acquires, faultproxy.CutAfter)
+	r.acquired(r.await(calls))
+	r.row.counted(1, r.ran())
+}
+
+// lateWithoutFence: the acquire is given up and undone, the lock is free, and then its bytes arrive and run. What they
+// leave is nobody's until the undo is repeated.
+func lateWithoutFence(r *round) {
+	late := r.hit(acquires, 1, faultproxy.Withhold)
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	calls := r.acquiring(func() (*rlock.Hold, error) { return r.lock.Lock(ctx) })
+	r.comes(late)
+	cancel()
+	r.proxy.CutAll()
+	r.allowed("", r.await(calls).err, ctxEnded)
+	if !testbed.Within(soon, func() bool { return r.answered(unlocks) > 0 }) {
+		r.violates("the lost acquire was not undone")
+	}
+	ran := late.Release()
+	arrived := time.Now()
+	if !testbed.Within(r.row.bound, func() bool { return len(r.fields()) == 0 }) {
+		r.violates("%v after it arrived the server still has %v", time.Since(arrived), r.fields())
+	}
+	r.release(r.rivalTakes())
+	r.row.counted(1, ran)
+}
+
+// reentryWithoutFence: whether it ran can't be found out, and the error must say so.
+func reentryWithoutFence(r *round) {
+	first := r.take(r.lock)
+	r.hit(acquires, 1, faultproxy.CutAfter)
+	got := r.await(r.acquiring(func() (*rlock.Hold, error) { return r.lock.Lock(r.Context(), rlock.As(first.Owner())) }))
+	r.allowed("", got.err, uncertain)
+	ran := r.ran()
+	r.holds(1+ran, first) // one more than anybody knows of
+	r.release(first)
+	// What is left is the caller's to clear up: by the lease's end, or by force.
+	if _, err := r.his.ForceUnlock(r.Context()); err != nil {
+		r.Fatal(err)
+	}
+	r.row.counted(1, ran)
+}
+
+var noKillFaults = []scenario{
+	{fault: "CLIENT KILL refused: reply to an acquire lost, connection cut", by: "server's ACL; proxy: executed, then cut", times: 100,
+		user: noKill, latches: true, round: withoutFence},
+	{fault: "CLIENT KILL refused: acquire arrives after its first undo, at a free lock", by: "server's ACL; proxy: bytes withheld and delivered", times: 100,
+		user: noKill, latches: true, lanes: 12, bound: 2500 * time.Millisecond, remark: "an unowned key, which the next undo deletes", round: lateWithoutFence},
+	{fault: "CLIENT KILL refused: reply to a re-entry (`As`) lost", by: "server's ACL; proxy: executed, then cut", times: 100,
+		user: noKill, latches: true, inexact: true, bound: 2500 * time.Millisecond, remark: "the count stays one too high until the lease ends", round: reentryWithoutFence},
+}
+
+// numberTimeout is a command timeout of which a busy machine does not let several pass.
+const numberTimeout = time.Second
+
+var (
+	takes  = faultproxy.Script(luasrc.SemaphoreAcquireScript.SHA1)
+	undoes = faultproxy.Script(luasrc.SemaphoreUndoScript.SHA1)
+)
+
+// Where no connection can be killed, an acquire that was given up arrives and takes permits. The undo is repeated each second,
+// and gives them back.
+func TestAcquireOfPermitsArrivesWhereNothingCanBeKilled(t *testing.T) {
+	t.Parallel()
+	p := testbed.NewProxied(t, redisserver.ACL(t, *noKill))
+	p.LoadScripts()
+	c := p.Open(strings.Replace(p.URL(), "://", "://"+noKill.Name+":"+noKill.Password+"@", 1), rlock.WithCommandTimeout(numberTimeout))
+	const name = "unkilled"
+	testbed.Do(t, p.Conn, "SET", name, 5)
+	late := p.Proxy.Add(faultproxy.Rule{Match: faultproxy.All(takes, faultproxy.Key(name)), Times: 1, Do: faultproxy.Withhold})
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- c.NewSemaphore(name).Acquire(ctx, 2) }()
+	p.Hit(late)
+	cancel()
+	if err := <-done; !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	p.Proxy.CutAll()
+	p.Becomes("the undo has run", func() bool { return p.Answered(undoes) > 0 })
+	if late.Release() == 0 {
+		t.Fatal("it does not arrive")
+	}
+	p.Becomes("it has taken them", func() bool { return p.Calls()["DECRBY"] == 1 })
+	p.Becomes("they are given back", func() bool { return p.Text("GET", name) == "5" && len(p.Strings("KEYS", "*{"+name+"}*")) == 0 })
 }

@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/rlock-go/redisson/integration/faultproxy"
-	"github.com/rlock-go/redisson/integration/testbed"
+	"github.com/rlock-go/redisson/integration/kit/faultproxy"
+	"github.com/rlock-go/redisson/integration/kit/testbed"
 )
 
 // stopped freezes the server's process: what was sent meanwhile runs when it goes on.
@@ -44,11 +44,10 @@ func dead(silence func(*round) func()) func(*round) {
 		case 1:
 			h := r.take(r.lock)
 			back := silence(r)
-			done := make(chan error, 1)
-			go func() { done <- h.Unlock(context.Background()) }()
+			unlocked := r.asks(func() error { return h.Unlock(context.Background()) })
 			<-time.After(2 * timeout)
 			back()
-			r.allowed("Unlock, silence of 0.4 s: ", <-done, ok)
+			r.allowed("Unlock, silence of 0.4 s: ", unlocked.end(), ok)
 		case 2:
 			h := r.take(r.lock)
 			back := silence(r)

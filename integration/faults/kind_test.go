@@ -10,8 +10,8 @@ import (
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/codec"
-	"github.com/rlock-go/redisson/integration/faultproxy"
-	"github.com/rlock-go/redisson/integration/testbed"
+	"github.com/rlock-go/redisson/integration/kit/faultproxy"
+	"github.com/rlock-go/redisson/integration/kit/testbed"
 	"github.com/rlock-go/redisson/rlock"
 )
 
@@ -20,14 +20,15 @@ func inTurn(of func(faultproxy.Action) func(*round), actions ...faultproxy.Actio
 	return func(r *round) { of(actions[r.i%len(actions)])(r) }
 }
 
+func (r *round) comes(fault *faultproxy.Handle) {
+	r.Helper()
+	testbed.Receive(r.T, "the command", fault.Hit())
+}
+
 // meets waits until a fault has met its command. One that is withheld is on a connection that is cut then.
 func (r *round) meets(fault *faultproxy.Handle, do faultproxy.Action) {
 	r.Helper()
-	select {
-	case <-fault.Hit():
-	case <-time.After(soon):
-		r.Fatal("the command never came")
-	}
+	r.comes(fault)
 	if do == faultproxy.Withhold {
 		r.proxy.CutAll()
 	}
@@ -138,10 +139,7 @@ func lostRefusal(do faultproxy.Action) func(*round) {
 			r.release(first)
 			got := r.await(calls)
 			r.allowed("", got.err, ok)
-			if got.err == nil {
-				r.holds(1, got.hold)
-				r.release(got.hold)
-			}
+			r.inside(got)
 		}
 		ran := r.ran()
 		r.arrives(fault, do)
@@ -178,10 +176,8 @@ func lostLeave(do faultproxy.Action) func(*round) {
 		r.counts(1, 0)
 		if got.err != nil {
 			r.violates("who is next: %v", got.err)
-		} else {
-			r.holds(1, got.hold)
-			r.release(got.hold)
 		}
+		r.inside(got)
 		r.comesFree()
 		r.row.counted(1, ran)
 	}
@@ -238,7 +234,9 @@ func lostRenewal(do faultproxy.Action) func(*round) {
 		fault := r.hit(renewals, 1, do)
 		r.meets(fault, do)
 		until := holds[0].ValidUntil()
-		if !testbed.Within(soon, func() bool { return holds[0].ValidUntil().After(until) || holds[0].Err() != nil }) {
+		if !testbed.Within(soon, func() bool {
+			return holds[0].ValidUntil().After(until.Add(10*time.Millisecond)) || holds[0].Err() != nil
+		}) {
 			r.violates("not renewed")
 		}
 		r.holds(len(holds), holds...)

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/gomodule/redigo/redis"
-	"github.com/rlock-go/redisson/integration/faultproxy"
-	"github.com/rlock-go/redisson/integration/testbed"
+	"github.com/rlock-go/redisson/integration/kit/faultproxy"
+	"github.com/rlock-go/redisson/integration/kit/testbed"
 	"github.com/rlock-go/redisson/rlock"
 )
 
@@ -25,7 +25,6 @@ var (
 	forces   = testbed.Forces
 )
 
-// lane plays rounds one after the other.
 type lane struct {
 	*testing.T
 	*site
@@ -158,7 +157,6 @@ func (r *round) hit(match faultproxy.Match, times int, do faultproxy.Action) *fa
 // tooLate is after how long a reply comes that is late: even a busy machine has given it up.
 func (r *round) tooLate() time.Duration { return 3 * r.row.timeout }
 
-// ran counts this round's faulted commands that the server answered.
 func (r *round) ran() (n int) {
 	for _, e := range r.proxy.Record() {
 		if e.Did != 0 && e.Did != faultproxy.Answer && !e.Answered.IsZero() && faultproxy.Key(r.name)(e.Cmd) {
@@ -180,7 +178,6 @@ func (r *round) answered(match faultproxy.Match) (n int) {
 	return n
 }
 
-// result is what an acquire returned.
 type result struct {
 	hold *rlock.Hold
 	err  error
@@ -202,7 +199,6 @@ func (r *round) acquiring(fn func() (*rlock.Hold, error)) <-chan result {
 	return c
 }
 
-// await waits for a call's end.
 func (r *round) await(c <-chan result) result {
 	r.Helper()
 	select {
@@ -240,7 +236,6 @@ func (r *round) rivalTakes() *rlock.Hold {
 	return h
 }
 
-// release unlocks without a fault.
 func (r *round) release(holds ...*rlock.Hold) {
 	r.Helper()
 	for _, h := range holds {
@@ -305,7 +300,6 @@ func (r *round) comesFree() {
 	r.exact(0)
 }
 
-// listens waits until so many connections listen to the lock's channel.
 func (r *round) listens(n int) {
 	r.Helper()
 	if !testbed.Within(soon, func() bool { return r.listeners() == n }) {
@@ -341,7 +335,6 @@ func (r *round) joins(l *rlock.Lock, n int) <-chan result {
 	}
 }
 
-// listeners counts those who listen for the lock's release.
 func (r *round) listeners() int {
 	r.Helper()
 	return testbed.Subscribed(r.T, r.direct, r.name)

@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/rlock-go/redisson/integration/faultproxy"
-	"github.com/rlock-go/redisson/integration/testbed"
+	"github.com/rlock-go/redisson/integration/kit/faultproxy"
+	"github.com/rlock-go/redisson/integration/kit/testbed"
 	"github.com/rlock-go/redisson/rlock"
 )
 
@@ -65,7 +65,6 @@ func (r *round) tidies(owner rlock.Owner) {
 	}
 }
 
-// held is a lock with its hold.
 type held struct {
 	*round
 	hold *rlock.Hold

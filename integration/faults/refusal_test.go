@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/rlock-go/redisson/integration/faultproxy"
-	"github.com/rlock-go/redisson/integration/testbed"
+	"github.com/rlock-go/redisson/integration/kit/faultproxy"
+	"github.com/rlock-go/redisson/integration/kit/testbed"
 	"github.com/rlock-go/redisson/rlock"
 )
 
@@ -97,10 +97,7 @@ func (f refusal) play(r *round) {
 		} else {
 			r.allowed("for a moment, TryLock: ", got.err, reported)
 		}
-		if got.err == nil {
-			r.holds(1, got.hold)
-			r.release(got.hold)
-		}
+		r.inside(got)
 	case 1:
 		lift := f.enforce(r)
 		began := time.Now()
@@ -134,25 +131,21 @@ func (f refusal) play(r *round) {
 		lift()
 		got := r.await(calls)
 		r.allowed("for long, a waiter: ", got.err, ok)
-		if got.err == nil {
-			r.holds(1, got.hold)
-			r.release(got.hold)
-		}
+		r.inside(got)
 	case 3:
 		h := r.take(r.lock)
 		lift := f.enforce(r)
-		done := make(chan error, 1)
-		go func() { done <- h.Unlock(context.Background()) }()
+		unlocked := r.asks(func() error { return h.Unlock(context.Background()) })
 		<-time.After(timeout * 3 / 2)
 		lift()
-		r.allowed("for 0.3 s, Unlock: ", <-done, ok)
+		r.allowed("for 0.3 s, Unlock: ", unlocked.end(), ok)
 	}
 	r.comesFree()
 	r.row.counted(1, 0) // held against the server's own count when the row ends
 }
 
 var refusals = func() (all []scenario) {
-	const readOnly = "the server is read-only: ROLE says slave of 127.0.0.1:1, link"
+	const readOnly = " is a replica of 127.0.0.1:1 (link "
 	for _, f := range []refusal{
 		{code: "LOADING", by: "proxy: reply in the server's place", passes: true, enforce: replied("LOADING Redis is loading the dataset in memory")},
 		// The same batch may delete the latch of the unlock before, by a DEL that is refused as READONLY.

@@ -5,16 +5,14 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/gomodule/redigo/redis"
-	"github.com/rlock-go/redisson/integration/internal/commandstats"
-	"github.com/rlock-go/redisson/integration/redisserver"
-	"github.com/rlock-go/redisson/integration/testbed"
+	"github.com/rlock-go/redisson/integration/kit/commandstats"
+	"github.com/rlock-go/redisson/integration/kit/redisserver"
+	"github.com/rlock-go/redisson/integration/kit/testbed"
 	"github.com/rlock-go/redisson/internal/redistest"
 )
 
-// site is a server with its auditor.
 type site struct {
 	row     *row
 	server  *redisserver.LocalServer // the master
@@ -96,18 +94,15 @@ func (s *site) finish(t *testing.T) {
 		s.row.violates("%d grants, of which %d expired, but counts were changed %d times, not twice for each that was released",
 			s.grants, s.expired, changes)
 	}
-	within := time.Duration(0)
+	left := list("KEYS", "*")
+	if s.row.kind.Tokens {
+		left = without(left, "redisson_lock_token:")
+	}
 	if s.row.latches {
-		within = 5*s.row.timeout + 2*time.Second // the server remembers an unlock for a second less
+		left = without(left, "redisson_unlock_latch:")
 	}
-	left := func() []string {
-		if s.row.kind.Tokens {
-			return without(list("KEYS", "*"), "redisson_lock_token:")
-		}
-		return list("KEYS", "*")
-	}
-	if !testbed.Within(within, func() bool { return len(left()) == 0 }) {
-		s.row.violates("keys are left: %v", left())
+	if len(left) > 0 {
+		s.row.violates("keys are left: %v", left)
 	}
 }
 

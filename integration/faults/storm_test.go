@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/rlock-go/redisson/integration/testbed"
+	"github.com/rlock-go/redisson/integration/kit/testbed"
 	"github.com/rlock-go/redisson/rlock"
 )
 

@@ -2,7 +2,6 @@ package faults
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"math/rand/v2"
 	"net"
@@ -13,8 +12,8 @@ import (
 	"time"
 
 	"github.com/gomodule/redigo/redis"
-	"github.com/rlock-go/redisson/integration/redisserver"
-	"github.com/rlock-go/redisson/integration/testbed"
+	"github.com/rlock-go/redisson/integration/kit/redisserver"
+	"github.com/rlock-go/redisson/integration/kit/testbed"
 	"github.com/rlock-go/redisson/internal/redistest"
 	"github.com/rlock-go/redisson/rlock"
 )
@@ -23,8 +22,6 @@ const (
 	sentinel = "sentinel"
 	cluster  = "cluster"
 )
-
-var topologies = flag.String("topology", sentinel+","+cluster, "what TestFaultsByTopology plays")
 
 // byTopology are rows of lost, late and cut commands. The faults are made where they are made for one server: a lane's
 // clients dial its proxy where the set names the master.
@@ -44,10 +41,7 @@ func byTopology(topology string) []scenario {
 func TestFaultsByTopology(t *testing.T) {
 	machine.watch(t)
 	small := rand.IntN(5)
-	for topology := range strings.SplitSeq(*topologies, ",") {
-		if topology != sentinel && topology != cluster {
-			t.Fatalf("-topology %s", topology)
-		}
+	for _, topology := range []string{sentinel, cluster} {
 		t.Run(topology, func(t *testing.T) {
 			var rows []*row
 			began := time.Now()
@@ -128,7 +122,6 @@ func (l *lane) place(addr string) (url.URL, []rlock.Option) {
 	return url.URL{Scheme: "redis", Host: addr}, options
 }
 
-// without leaves out what contains some text.
 func without(lines []string, text string) []string {
 	return slices.DeleteFunc(lines, func(line string) bool { return strings.Contains(line, text) })
 }

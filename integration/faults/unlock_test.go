@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"github.com/rlock-go/redisson/integration/faultproxy"
-	"github.com/rlock-go/redisson/integration/testbed"
+	"github.com/rlock-go/redisson/integration/kit/faultproxy"
+	"github.com/rlock-go/redisson/integration/kit/testbed"
 	"github.com/rlock-go/redisson/rlock"
 )
 
@@ -26,17 +26,14 @@ func lostUnlockReply(do faultproxy.Action) func(*round) {
 			r.counts(1, 0)
 			if got.err != nil {
 				r.violates("the waiter: %v", got.err)
-			} else {
-				r.holds(1, got.hold)
-				r.release(got.hold)
 			}
+			r.inside(got)
 		}
 		r.comesFree()
 		r.row.counted(1, r.ran())
 	}
 }
 
-// nested takes the lock three times as one owner.
 func (r *round) nested() []*rlock.Hold {
 	r.Helper()
 	first := r.take(r.lock)
@@ -63,17 +60,12 @@ func lostPartialUnlockReply(do faultproxy.Action) func(*round) {
 func lateUnlock(r *round) {
 	holds := r.nested()
 	late := r.hit(unlocks, 1, faultproxy.Withhold)
-	done := make(chan error, 1)
-	go func() { done <- holds[2].Unlock(context.Background()) }()
-	select {
-	case <-late.Hit():
-	case <-time.After(soon):
-		r.Fatal("the unlock never came")
-	}
+	unlocked := r.asks(func() error { return holds[2].Unlock(context.Background()) })
+	r.comes(late)
 	if r.i%2 == 0 {
 		r.proxy.CutAll()
 	}
-	r.allowed("", <-done, ok)
+	r.allowed("", unlocked.end(), ok)
 	r.holds(2, holds[:2]...)
 	ran := late.Release()
 	if ran != 0 {
@@ -92,11 +84,7 @@ func lostReentry(do faultproxy.Action) func(*round) {
 		fault := r.hit(acquires, 1, do)
 		calls := r.acquiring(func() (*rlock.Hold, error) { return r.lock.Lock(r.Context(), rlock.As(first.Owner())) })
 		if do == faultproxy.Withhold {
-			select {
-			case <-fault.Hit():
-			case <-time.After(soon):
-				r.Fatal("the acquire never came")
-			}
+			r.comes(fault)
 			r.proxy.CutAll()
 		}
 		kinds := []string{ok}
@@ -132,11 +120,7 @@ func lostReentryGivenUp(r *round) {
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	calls := r.acquiring(func() (*rlock.Hold, error) { return r.lock.Lock(ctx, rlock.As(first.Owner())) })
-	select {
-	case <-fault.Hit():
-	case <-time.After(soon):
-		r.Fatal("the acquire never came")
-	}
+	r.comes(fault)
 	cancel()
 	r.allowed("Lock: ", r.await(calls).err, ctxEnded)
 	r.allowed("Unlock: ", first.Unlock(context.Background()), ok)

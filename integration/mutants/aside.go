@@ -2,49 +2,22 @@ package main
 
 // aside breaks the order and the use of the two connections that there are where replicas are waited for.
 var aside = []defect{
-	{
-		what: "releases and renewals stand behind the WAITs of acquires", guards: "second connection",
-		edits: edits{{In: "Node.Aside", Expr: "n.aside != nil && n.Pipe.Waits() && n.aside.Reachable()", Put: "false"}},
-		by:    tests{"TestReleasesAndRenewalsDoNotStandBehindAcquires", "TestSecondConnectionIsMadeWhereWAITIsInUse"},
-	},
-	{
-		what: "there are two connections where nobody is waited for", guards: "second connection",
-		edits: edits{{In: "Node.Aside", Expr: "n.Pipe.Waits()", Put: "true"}},
-		by:    tests{"TestSecondConnectionIsMadeWhereWAITIsInUse"},
-	},
-	{
-		what: "what finds no second connection stays there", guards: "second connection",
-		edits: edits{{In: "Pipeline.connectFailed", If: "p.o.Spare && p.ctx.Err() == nil", Put: "false"}},
-		by:    tests{"TestSpareThatCantConnectHandsBackWhatItHas"},
-	},
-	{
-		what: "the two connections may lead to different servers", guards: "second connection",
-		edits: edits{{In: "Pipeline.drawTwin", If: "apart", Put: "apart && false"}},
-		by:    tests{"TestTwinsLeadToOneServer"},
-	},
-	{
-		what: "an acquire goes before the release that it follows", guards: "order of two connections",
-		edits: edits{{In: "attempt.begin", Stmt: "a.req.Aside = _", Put: "a.req.Aside = false"}},
-		by:    tests{"TestAcquireFollowsAReleaseThatHasNoAnswer", "TestHandOffFollowsItsReleaseAside"},
-	},
-	{
-		what: "an acquire goes aside while a ForceUnlock may still run", guards: "order of two connections",
-		edits: edits{{In: "name.acquiresAside", Expr: "n.l.s.forcing == 0", Put: "true"}},
-		by:    tests{"TestNoAcquireGoesAsideWhileAForceUnlockIsUnderWay", "TestForceUnlockThatIsLostMayStillRun"},
-	},
-	{
-		what: "a release that was answered is followed for ever", guards: "order of two connections",
-		edits: edits{{In: "releasing.arrived", Stmt: "n.ahead--", Put: "_ = n"}},
-		by:    tests{"TestAcquireFollowsAReleaseThatHasNoAnswer"},
-	},
-	{
-		what: "who could not follow a release does not hear of it", guards: "order of two connections",
-		edits: edits{{In: "attempt.begin", If: "n.ahead > 0 && !a.req.WentAside", Put: "false"}},
-		by:    tests{"TestWhoCouldNotFollowAReleaseHearsOfIt"},
-	},
-	{
-		what: "the undo on the living connection does not wait for the kill barrier of the other", guards: "order of two connections, A5",
-		edits: edits{{In: "Pipeline.AfterKillBarrier", Expr: "!b.decided", Put: "false"}},
-		by:    tests{"TestA5UndoOnAnotherConnectionFollowsTheKillBarrier"},
-	},
+	{"releases and renewals stand behind the WAITs of acquires", "second connection", tests{"TestReleasesAndRenewalsDoNotStandBehindAcquires", "TestSecondConnectionIsMadeWhereWAITIsInUse"},
+		edits{{In: "Node.Aside", Expr: "n.aside != nil && n.Pipe.Waits() && n.aside.Reachable()", Put: "false"}}},
+	{"there are two connections where nobody is waited for", "second connection", tests{"TestSecondConnectionIsMadeWhereWAITIsInUse"},
+		edits{{In: "Node.Aside", Expr: "n.Pipe.Waits()", Put: "true"}}},
+	{"what finds no second connection stays there", "second connection", tests{"TestSpareThatCantConnectHandsBackWhatItHas"},
+		edits{{In: "Pipeline.connectFailed", If: "p.o.Spare && p.ctx.Err() == nil", Put: "false"}}},
+	{"the two connections may lead to different servers", "second connection", tests{"TestSiblingsLeadToOneServer"},
+		edits{{In: "Pipeline.moveSibling", If: "apart", Put: "apart && false"}}},
+	{"an acquire goes before the release that it follows", "order of two connections", tests{"TestAcquireFollowsAReleaseThatHasNoAnswer", "TestHandOffFollowsItsReleaseAside"},
+		edits{{In: "attempt.begin", Stmt: "a.req.Aside = _", Put: "a.req.Aside = false"}}},
+	{"an acquire goes aside while a ForceUnlock may still run", "order of two connections", tests{"TestNoAcquireGoesAsideWhileAForceUnlockIsUnderWay", "TestForceUnlockThatIsLostMayStillRun"},
+		edits{{In: "name.acquiresAside", Expr: "n.l.s.forcing == 0", Put: "true"}}},
+	{"a release that was answered is followed for ever", "order of two connections", tests{"TestAcquireFollowsAReleaseThatHasNoAnswer"},
+		edits{{In: "releasing.arrived", Stmt: "n.ahead--", Put: "_ = n"}}},
+	{"who could not follow a release does not hear of it", "order of two connections", tests{"TestWhoCouldNotFollowAReleaseHearsOfIt"},
+		edits{{In: "attempt.begin", If: "n.ahead > 0 && !a.req.WentAside", Put: "false"}}},
+	{"the undo on the living connection does not wait for the kill barrier of the other", "order of two connections, A5", tests{"TestA5UndoOnAnotherConnectionFollowsTheKillBarrier"},
+		edits{{In: "Pipeline.AfterKillBarrier", Expr: "!b.decided", Put: "false"}}},
 }

@@ -6,15 +6,15 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/rlock-go/redisson/integration/internal/codeedit"
+	"github.com/rlock-go/redisson/integration/kit/codeedit"
 )
 
 // defect is one mistake and the tests that must notice it.
 type defect struct {
 	what   string
 	guards string // the invariants that it breaks, or the part that it stands for
-	edits  edits
 	by     tests
+	edits  edits
 }
 
 type edits = []codeedit.Edit

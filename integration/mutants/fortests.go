@@ -2,19 +2,16 @@ package main
 
 // forTests breaks rlocktest, with which users test their own code.
 var forTests = []defect{
-	{
-		what: "the server's clock stands still", guards: "rlocktest",
-		edits: edits{{In: "Client.runClock", Call: "c.server.FastForward", Put: "_ = now.Sub(last)"}},
-		by:    tests{"TestLeaseEndsByTheMachinesClock"},
-	},
-	{
-		what: "a reply that is to be lost is lost before its script has run", guards: "rlocktest",
-		edits: edits{{In: "rlocktest.conn.Write", Call: "c.loses.Store", Put: "return 0, io.EOF"}},
-		by:    tests{"TestLostReplies"},
-	},
-	{
-		what: "a hold that is to be lost is released", guards: "rlocktest",
-		edits: edits{{In: "rlocktest.NewHold", Stmt: "_, err = lock.ForceUnlock(ctx)", Put: "err = hold.Unlock(ctx)"}},
-		by:    tests{"TestHoldWithoutAServerEndsAsItIsTold"},
-	},
+	{"the server's clock stands still", "rlocktest", tests{"TestLeaseEndsByTheMachinesClock"},
+		edits{{In: "Client.runClock", Call: "c.server.FastForward", Put: "_ = now.Sub(last)"}}},
+	{"a reply that is to be lost is lost before its script has run", "rlocktest", tests{"TestLostReplies"},
+		edits{{In: "rlocktest.conn.Write", Call: "c.loses.Store", Put: "return 0, io.EOF"}}},
+	{"a hold that is to be lost is released", "rlocktest", tests{"TestHoldWithoutAServerEndsAsItIsTold"},
+		edits{{In: "rlocktest.NewHold", Stmt: "_, err = lock.ForceUnlock(ctx)", Put: "err = hold.Unlock(ctx)"}}},
+	{"a hold of another client outlives the lock that was taken away", "rlocktest", tests{"TestAnyLockIsTakenAway"},
+		edits{{In: "TakenAway", If: "n.l.name == from", Put: "false"}}},
+	{"permits are not taken away", "rlocktest", tests{"TestAnyLockIsTakenAway"},
+		edits{{In: "Client.takePermitsAway", If: "err != nil || taken == 0", Put: "err != nil || taken >= 0"}}},
+	{"a test that takes nothing away goes on", "rlocktest", tests{"TestTakingNothingAwayFailsTheTest"},
+		edits{{In: "Client.TakeAway", If: "!c.takePermitsAway(name)", Put: "c.takePermitsAway(name) && false"}}},
 }

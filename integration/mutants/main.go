@@ -8,24 +8,26 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 
-	"github.com/rlock-go/redisson/integration/internal/tablefile"
+	"github.com/rlock-go/redisson/integration/kit/tablefile"
 )
 
 func main() {
 	only := flag.String("only", "", "only the defects whose words, or what they stand for, match this regular expression")
-	write := flag.Bool("write", false, "put the table into "+tablefile.Path(tableFile)+"; needs all defects, and each caught")
+	untried := flag.Bool("untried", false, "only the defects of which the table has no row")
+	write := flag.Bool("write", false, "put the rows into "+tablefile.Path(tableFile)+", if each was caught")
 	verbose := flag.Bool("v", false, "print what the tests of a defect that survives printed")
 	lanes := flag.Int("lanes", 1, "so many defects at a time")
 	flag.Parse()
-	if err := run(*only, max(*lanes, 1), *write, *verbose); err != nil {
+	if err := run(*only, *untried, max(*lanes, 1), *write, *verbose); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-func run(only string, lanes int, write, verbose bool) error {
+func run(only string, untried bool, lanes int, write, verbose bool) error {
 	words, err := regexp.Compile(only)
 	if err != nil {
 		return err
@@ -40,9 +42,15 @@ func run(only string, lanes int, write, verbose bool) error {
 	}
 	defer os.RemoveAll(temp)
 	b := bench{src, temp}
-	defects := slices.DeleteFunc(catalogue(), func(d defect) bool { return !words.MatchString(d.what + " " + d.guards) })
+	_, before, err := tablefile.Read(tableFile)
+	if err != nil {
+		return err
+	}
+	defects := slices.DeleteFunc(catalogue(), func(d defect) bool {
+		return !words.MatchString(d.what+" "+d.guards) || untried && strings.Contains(before, d.head())
+	})
 	if len(defects) == 0 {
-		return fmt.Errorf("mutants: no defect matches %q", only)
+		return errors.New("mutants: no such defect")
 	}
 	began := time.Now()
 	if err := b.passUnchanged(defects); err != nil {
@@ -63,10 +71,8 @@ func run(only string, lanes int, write, verbose bool) error {
 	switch {
 	case survived > 0:
 		return errors.New("mutants: a defect survived")
-	case write && only != "":
-		return errors.New("mutants: only a run of all defects is written down")
 	case write:
-		return writeTable(rows, took)
+		return writeTable(before, rows, took)
 	}
 	return nil
 }

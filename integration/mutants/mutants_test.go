@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/rlock-go/redisson/integration/internal/tablefile"
-	"github.com/rlock-go/redisson/integration/internal/typecheck"
+	"github.com/rlock-go/redisson/integration/kit/tablefile"
+	"github.com/rlock-go/redisson/integration/kit/typecheck"
 )
 
 func read(t *testing.T) *source {

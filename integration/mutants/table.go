@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/rlock-go/redisson/integration/internal/tablefile"
+	"github.com/rlock-go/redisson/integration/kit/tablefile"
 )
 
 // tableFile has the table of a full run.
@@ -43,8 +43,22 @@ func table(rows []row) string {
 	return b.String()
 }
 
-// writeTable puts the result of a full run into its file.
-func writeTable(rows []row, took time.Duration) error {
-	return tablefile.Write(tableFile, table(rows)+"\n"+
-		fmt.Sprintf("%d defects, none survived. The run took %.0f minutes.\n", len(rows), took.Minutes()))
+// writeTable puts the result of a run into its file, in the place of what the file had of the same defects.
+func writeTable(before string, rows []row, took time.Duration) error {
+	now := map[string]string{}
+	for _, r := range rows {
+		now[r.head()] = r.line()
+	}
+	all := strings.Builder{}
+	all.WriteString(table(nil))
+	for _, d := range catalogue() {
+		line, tried := now[d.head()]
+		if at := strings.Index(before, d.head()); !tried && at >= 0 {
+			line, _, _ = strings.Cut(before[at:], "\n")
+			line += "\n"
+		}
+		all.WriteString(line)
+	}
+	return tablefile.Write(tableFile, all.String()+"\n"+
+		fmt.Sprintf("None survived. The last run tried %d of them, in %.0f minutes.\n", len(rows), took.Minutes()))
 }

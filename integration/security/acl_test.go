@@ -11,8 +11,8 @@ import (
 
 	"github.com/gomodule/redigo/redis"
 
-	"github.com/rlock-go/redisson/integration/faultproxy"
-	"github.com/rlock-go/redisson/integration/redisserver"
+	"github.com/rlock-go/redisson/integration/kit/faultproxy"
+	"github.com/rlock-go/redisson/integration/kit/redisserver"
 	"github.com/rlock-go/redisson/rlock"
 )
 
@@ -53,12 +53,19 @@ func (s *suite) borrowed(a account) error {
 func TestDocumentedAccountIsEnough(t *testing.T) {
 	t.Parallel()
 	d := readDocument(t)
-	s := start(t, d.fenced)
-	if err := s.opened(d.fenced, ""); err != nil {
-		t.Error(err)
-	}
-	if denied := s.denied(); len(denied) != 0 {
-		t.Errorf("denied: %q", denied)
+	for how, run := range map[string]func(*suite) error{
+		"opened": func(s *suite) error { return s.opened(d.fenced, "") },
+		"a pool": func(s *suite) error { return s.borrowed(d.fenced) },
+	} {
+		t.Run(how, func(t *testing.T) {
+			s := start(t, d.fenced)
+			if err := run(s); err != nil {
+				t.Error(err)
+			}
+			if denied := s.denied(); len(denied) != 0 {
+				t.Errorf("denied: %q", denied)
+			}
+		})
 	}
 }
 
@@ -176,7 +183,6 @@ func TestDocumentedAdditions(t *testing.T) {
 			s.Do("SELECT", 3)
 			return s.opened(a, "/3")
 		}},
-		{"a pool", func(s *suite, a account) error { return s.borrowed(a) }},
 		{"replicas", func(s *suite, a account) error {
 			redisserver.Replica(s.T, s.Server.(*redisserver.LocalServer))
 			err := s.opened(a, "", rlock.WithReplicaSync(true))
@@ -196,11 +202,7 @@ func TestDocumentedAdditions(t *testing.T) {
 			return s.opened(a, "")
 		}},
 		{"a lock that is taken again and again", func(s *suite, a account) error {
-			c, err := rlock.Open(s.Context(), as(s.proxy.Addr(), a, ""), options...)
-			if err != nil {
-				return err
-			}
-			defer c.Close()
+			c := s.Open(as(s.proxy.Addr(), a, ""), options...)
 			// Only who is quick counts the others.
 			for end := time.Now().Add(patience); len(s.denied()) == 0 && s.Calls()["PUBSUB|NUMSUB"] == 0; {
 				if time.Now().After(end) {
@@ -215,11 +217,7 @@ func TestDocumentedAdditions(t *testing.T) {
 			return nil
 		}},
 		{"who holds a lock", func(s *suite, a account) error {
-			c, err := rlock.Open(s.Context(), as(s.proxy.Addr(), a, ""), options...)
-			if err != nil {
-				return err
-			}
-			defer c.Close()
+			c := s.Open(as(s.proxy.Addr(), a, ""), options...)
 			return c.NewLock("orders:asked").Do(s.Context(), func(context.Context) error {
 				info, err := c.NewLock("orders:asked").Info(s.Context())
 				if err == nil && info.Waiters != 0 {
@@ -230,27 +228,15 @@ func TestDocumentedAdditions(t *testing.T) {
 		}},
 		{"a fair lock", func(s *suite, a account) error {
 			s.Do("ACL", "SETUSER", a.name, "+hlen", "+hgetall") // of Info's own
-			c, err := rlock.Open(s.Context(), as(s.proxy.Addr(), a, ""), options...)
-			if err != nil {
-				return err
-			}
-			defer c.Close()
+			c := s.Open(as(s.proxy.Addr(), a, ""), options...)
 			return s.fair(c.NewFairLock("orders:fair"))
 		}},
 		{"a read-write lock", func(s *suite, a account) error {
-			c, err := rlock.Open(s.Context(), as(s.proxy.Addr(), a, ""), options...)
-			if err != nil {
-				return err
-			}
-			defer c.Close()
+			c := s.Open(as(s.proxy.Addr(), a, ""), options...)
 			return everyUseOfReadWrite(s.Context(), c.NewReadWriteLock("orders:shared"))
 		}},
 		{"a fenced lock", func(s *suite, a account) error {
-			c, err := rlock.Open(s.Context(), as(s.proxy.Addr(), a, ""), options...)
-			if err != nil {
-				return err
-			}
-			defer c.Close()
+			c := s.Open(as(s.proxy.Addr(), a, ""), options...)
 			l := c.NewFencedLock("orders:fenced")
 			return l.DoHold(s.Context(), func(_ context.Context, h *rlock.Hold) error {
 				last, err := l.LastToken(s.Context())
@@ -261,19 +247,11 @@ func TestDocumentedAdditions(t *testing.T) {
 			})
 		}},
 		{"permits", func(s *suite, a account) error {
-			c, err := rlock.Open(s.Context(), as(s.proxy.Addr(), a, ""), options...)
-			if err != nil {
-				return err
-			}
-			defer c.Close()
+			c := s.Open(as(s.proxy.Addr(), a, ""), options...)
 			return everyUseOfPermits(s.Context(), c.NewPermitSemaphore("orders:seats"))
 		}},
 		{"semaphores and latches", func(s *suite, a account) error {
-			c, err := rlock.Open(s.Context(), as(s.proxy.Addr(), a, ""), options...)
-			if err != nil {
-				return err
-			}
-			defer c.Close()
+			c := s.Open(as(s.proxy.Addr(), a, ""), options...)
 			return errors.Join(everyUseOfSemaphores(s.Context(), c.NewSemaphore("orders:seats")), everyUseOfLatches(s.Context(), c.NewCountDownLatch("orders:ready")))
 		}},
 	} {

@@ -53,7 +53,7 @@ func readDocument(t *testing.T) document {
 		rules = strings.ReplaceAll(rules, `\|`, "|") // a table's cell
 		d.additions = append(d.additions, strings.Fields(rules))
 	}
-	if len(d.additions) != 12 {
+	if len(d.additions) != 11 {
 		t.Fatalf("%d additions in the document", len(d.additions))
 	}
 	return d

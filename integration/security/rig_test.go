@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rlock-go/redisson/integration/internal/tool"
-	"github.com/rlock-go/redisson/integration/redisserver"
-	"github.com/rlock-go/redisson/integration/testbed"
+	"github.com/rlock-go/redisson/integration/kit/redisserver"
+	"github.com/rlock-go/redisson/integration/kit/testbed"
+	"github.com/rlock-go/redisson/integration/kit/tool"
 )
 
 func TestMain(m *testing.M) { tool.Main(m, &program, "32") }

@@ -11,8 +11,8 @@ import (
 
 	"github.com/gomodule/redigo/redis"
 
-	"github.com/rlock-go/redisson/integration/faultproxy"
-	"github.com/rlock-go/redisson/integration/testbed"
+	"github.com/rlock-go/redisson/integration/kit/faultproxy"
+	"github.com/rlock-go/redisson/integration/kit/testbed"
 	"github.com/rlock-go/redisson/internal/luasrc"
 	"github.com/rlock-go/redisson/rlock"
 )
@@ -282,22 +282,5 @@ func (s *suite) within(ctx context.Context, what string, state func() bool) erro
 // denied lists what the server's ACL refused: reason and object.
 func (r *rig) denied() []string {
 	r.Helper()
-	entries, err := redis.Values(r.Do("ACL", "LOG"), nil)
-	if err != nil {
-		r.Fatal(err)
-	}
-	var all []string
-	for _, e := range entries {
-		m, err := redis.Values(e, nil)
-		if err != nil {
-			r.Fatal(err)
-		}
-		fields := map[string]string{}
-		for i := 0; i+1 < len(m); i += 2 {
-			key, _ := redis.String(m[i], nil)
-			fields[key], _ = redis.String(m[i+1], nil)
-		}
-		all = append(all, fields["reason"]+" "+fields["object"])
-	}
-	return all
+	return deniedTo(r.T, "", []redis.Conn{r.Conn})
 }

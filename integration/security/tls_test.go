@@ -1,114 +1,37 @@
 package security
 
 import (
-	"bytes"
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
 	"errors"
 	"io"
-	"math/big"
 	"net"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/rlock-go/redisson/integration/redisserver"
-	"github.com/rlock-go/redisson/integration/testbed"
+	"github.com/rlock-go/redisson/integration/kit/redisserver"
+	"github.com/rlock-go/redisson/integration/kit/testbed"
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// authority signs certificates for any time, which those of redisserver can't be made for.
-type authority struct {
-	cert *x509.Certificate
-	key  *ecdsa.PrivateKey
-}
-
-func newAuthority(t *testing.T) *authority {
+func as127(t *testing.T, a *redisserver.Authority, change func(*x509.Certificate)) tls.Certificate {
 	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	a := &authority{key: key}
-	a.cert = a.sign(t, &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "authority"}, IsCA: true, BasicConstraintsValid: true,
-		KeyUsage: x509.KeyUsageCertSign, NotBefore: time.Now().Add(-48 * time.Hour), NotAfter: time.Now().Add(48 * time.Hour),
-	}, &key.PublicKey)
-	return a
+	return a.IssueChanged(t, change, "localhost", "127.0.0.1")
 }
 
-func (a *authority) sign(t *testing.T, c *x509.Certificate, public *ecdsa.PublicKey) *x509.Certificate {
-	t.Helper()
-	parent := a.cert
-	if parent == nil {
-		parent = c
-	}
-	der, err := x509.CreateCertificate(rand.Reader, c, parent, public, a.key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	signed, err := x509.ParseCertificate(der)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return signed
-}
-
-// issue makes a certificate for 127.0.0.1 and localhost, changed by change.
-func (a *authority) issue(t *testing.T, change func(*x509.Certificate)) tls.Certificate {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := &x509.Certificate{
-		SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: "127.0.0.1"},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
-		DNSNames: []string{"localhost"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
-	}
-	if change != nil {
-		change(c)
-	}
-	leaf := a.sign(t, c, &key.PublicKey)
-	return tls.Certificate{Certificate: [][]byte{leaf.Raw}, PrivateKey: key, Leaf: leaf}
-}
-
-func (a *authority) pool() *x509.CertPool {
-	p := x509.NewCertPool()
-	p.AddCert(a.cert)
-	return p
-}
+func unchanged(*x509.Certificate) {}
 
 func expired(c *x509.Certificate) { c.NotAfter = time.Now().Add(-time.Minute) }
+func early(c *x509.Certificate)   { c.NotBefore = time.Now().Add(time.Minute) }
 
 // terminator speaks TLS before a plain server, as stunnel does, and keeps what clients said inside.
 type terminator struct {
+	testbed.Log
 	addr string
-	mu   sync.Mutex // guards said
-	said bytes.Buffer
-}
-
-func (s *terminator) heard() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.said.String()
-}
-
-func (s *terminator) Write(b []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.said.Write(b)
 }
 
 func terminate(t *testing.T, server string, config *tls.Config) *terminator {
@@ -147,58 +70,51 @@ func terminate(t *testing.T, server string, config *tls.Config) *terminator {
 
 func TestServersThatAreNotWhatTheySayAreRefused(t *testing.T) {
 	plain := redisserver.Local(t)
-	ours, theirs := newAuthority(t), newAuthority(t)
+	ours, theirs := redisserver.NewAuthority(t), redisserver.NewAuthority(t)
 	const secret = "only-for-the-real-server"
+	hostname := func(err error) bool { return errors.As(err, new(x509.HostnameError)) }
+	reason := func(is x509.InvalidReason) func(error) bool {
+		return func(err error) bool {
+			var e x509.CertificateInvalidError
+			return errors.As(err, &e) && e.Reason == is
+		}
+	}
 	for behaviour, row := range map[string]struct {
-		server *tls.Config
-		host   string
+		by     *redisserver.Authority
+		change func(*x509.Certificate)
+		host   string // in the URL; empty: 127.0.0.1
+		most   uint16 // version of TLS; 0: whatever
 		is     func(error) bool
 	}{
-		"an expired certificate": {
-			server: &tls.Config{Certificates: []tls.Certificate{ours.issue(t, expired)}},
-			is:     func(err error) bool { return invalid(err, x509.Expired) },
-		},
-		"a certificate that is not valid yet": {
-			server: &tls.Config{Certificates: []tls.Certificate{ours.issue(t, func(c *x509.Certificate) { c.NotBefore = time.Now().Add(time.Minute) })}},
-			is:     func(err error) bool { return invalid(err, x509.Expired) },
-		},
-		"an unknown authority": {
-			server: &tls.Config{Certificates: []tls.Certificate{theirs.issue(t, nil)}},
-			is:     func(err error) bool { return errors.As(err, new(x509.UnknownAuthorityError)) },
-		},
+		"an expired certificate":              {ours, expired, "", 0, reason(x509.Expired)},
+		"a certificate that is not valid yet": {ours, early, "", 0, reason(x509.Expired)},
+		"an unknown authority":                {theirs, unchanged, "", 0, func(err error) bool { return errors.As(err, new(x509.UnknownAuthorityError)) }},
 		"a certificate for another address than the URL's": {
-			server: &tls.Config{Certificates: []tls.Certificate{ours.issue(t, func(c *x509.Certificate) { c.IPAddresses = nil })}},
-			is:     func(err error) bool { return errors.As(err, new(x509.HostnameError)) },
+			ours, func(c *x509.Certificate) { c.IPAddresses = nil }, "", 0, hostname,
 		},
 		"a certificate for another name than the URL's": {
-			server: &tls.Config{Certificates: []tls.Certificate{ours.issue(t, func(c *x509.Certificate) { c.DNSNames = []string{"elsewhere.test"} })}},
-			host:   "localhost",
-			is:     func(err error) bool { return errors.As(err, new(x509.HostnameError)) },
+			ours, func(c *x509.Certificate) { c.DNSNames = []string{"elsewhere.test"} }, "localhost", 0, hostname,
 		},
 		"the host in the common name alone": {
-			server: &tls.Config{Certificates: []tls.Certificate{ours.issue(t, func(c *x509.Certificate) { c.IPAddresses, c.DNSNames = nil, nil })}},
-			is:     func(err error) bool { return errors.As(err, new(x509.HostnameError)) },
+			ours, func(c *x509.Certificate) { c.Subject.CommonName, c.IPAddresses, c.DNSNames = "127.0.0.1", nil, nil }, "", 0, hostname,
 		},
 		"a client's certificate": {
-			server: &tls.Config{Certificates: []tls.Certificate{ours.issue(t, func(c *x509.Certificate) {
-				c.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}
-			})}},
-			is: func(err error) bool { return invalid(err, x509.IncompatibleUsage) },
+			ours, func(c *x509.Certificate) { c.ExtKeyUsage = c.ExtKeyUsage[1:] }, "", 0, reason(x509.IncompatibleUsage),
 		},
 		"TLS 1.1": {
-			server: &tls.Config{Certificates: []tls.Certificate{ours.issue(t, nil)}, MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11},
-			is:     func(err error) bool { return strings.Contains(err.Error(), "protocol version") },
+			ours, unchanged, "", tls.VersionTLS11, func(err error) bool { return strings.Contains(err.Error(), "protocol version") },
 		},
 	} {
 		t.Run(behaviour, func(t *testing.T) {
-			s := terminate(t, plain.Addr(), row.server)
+			certificates := []tls.Certificate{as127(t, row.by, row.change)}
+			s := terminate(t, plain.Addr(), &tls.Config{Certificates: certificates, MinVersion: tls.VersionTLS10, MaxVersion: row.most})
 			addr := s.addr
 			if row.host != "" {
 				_, port, _ := net.SplitHostPort(addr)
 				addr = net.JoinHostPort(row.host, port)
 			}
 			c, err := rlock.Open(t.Context(), "rediss://user:"+secret+"@"+addr,
-				rlock.WithTLSConfig(&tls.Config{RootCAs: ours.pool()}), rlock.WithCommandTimeout(timeout))
+				rlock.WithTLSConfig(&tls.Config{RootCAs: ours.Pool()}), rlock.WithCommandTimeout(timeout))
 			if err == nil {
 				c.Close()
 				t.Fatal("it was believed")
@@ -206,24 +122,19 @@ func TestServersThatAreNotWhatTheySayAreRefused(t *testing.T) {
 			if !row.is(err) {
 				t.Errorf("%T %v", err, err)
 			}
-			if said := s.heard(); said != "" {
+			if said := s.String(); said != "" {
 				t.Errorf("it was told %q", said)
 			}
 		})
 	}
 }
 
-func invalid(err error, reason x509.InvalidReason) bool {
-	var e x509.CertificateInvalidError
-	return errors.As(err, &e) && e.Reason == reason
-}
-
 func TestBothConnectionsVerify(t *testing.T) {
-	ours := newAuthority(t)
+	ours := redisserver.NewAuthority(t)
 	r := on(t, redisserver.Local(t))
-	s := terminate(t, r.Server.Addr(), &tls.Config{Certificates: []tls.Certificate{ours.issue(t, nil)}})
+	s := terminate(t, r.Server.Addr(), &tls.Config{Certificates: []tls.Certificate{as127(t, ours, unchanged)}})
 	var verified atomic.Int64
-	config := &tls.Config{RootCAs: ours.pool(), VerifyConnection: func(state tls.ConnectionState) error {
+	config := &tls.Config{RootCAs: ours.Pool(), VerifyConnection: func(state tls.ConnectionState) error {
 		if len(state.VerifiedChains) == 0 || state.Version < tls.VersionTLS12 {
 			return errors.New("not verified")
 		}
@@ -253,20 +164,20 @@ func TestBothConnectionsVerify(t *testing.T) {
 
 func TestClientsThatAreNotWhatTheySayAreRefused(t *testing.T) {
 	t.Parallel()
-	ours, stranger := newAuthority(t), newAuthority(t)
-	addr := mutual(t, ours)
+	server, stranger := redisserver.TLS(t, true), redisserver.NewAuthority(t)
+	ours, addr := server.Authority, server.Addr()
 	for behaviour, row := range map[string]struct {
 		cert    tls.Certificate
 		letIn   bool
 		unshown bool
 	}{
-		"a good certificate":                 {cert: ours.issue(t, nil), letIn: true},
+		"a good certificate":                 {cert: as127(t, ours, unchanged), letIn: true},
 		"no certificate":                     {unshown: true},
-		"an expired certificate":             {cert: ours.issue(t, expired)},
-		"a certificate of another authority": {cert: stranger.issue(t, nil)},
+		"an expired certificate":             {cert: as127(t, ours, expired)},
+		"a certificate of another authority": {cert: as127(t, stranger, unchanged)},
 	} {
 		t.Run(behaviour, func(t *testing.T) {
-			config := &tls.Config{RootCAs: ours.pool()}
+			config := &tls.Config{RootCAs: ours.Pool()}
 			if !row.unshown {
 				// Whatever the server lists as acceptable, this one is shown.
 				config.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &row.cert, nil }
@@ -282,38 +193,10 @@ func TestClientsThatAreNotWhatTheySayAreRefused(t *testing.T) {
 	}
 }
 
-// mutual starts a server that wants certificates of an authority from its clients.
-func mutual(t *testing.T, a *authority) (addr string) {
-	t.Helper()
-	dir := t.TempDir()
-	put := func(name, kind string, der []byte) string {
-		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return path
-	}
-	pair := a.issue(t, nil)
-	key, err := x509.MarshalPKCS8PrivateKey(pair.PrivateKey)
-	if err != nil {
-		t.Fatal(err)
-	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	addr = l.Addr().String()
-	l.Close()
-	_, port, _ := net.SplitHostPort(addr)
-	redisserver.Local(t, "--tls-port", port, "--tls-auth-clients", "yes", "--tls-cert-file", put("cert.pem", "CERTIFICATE", pair.Leaf.Raw),
-		"--tls-key-file", put("key.pem", "PRIVATE KEY", key), "--tls-ca-cert-file", put("ca.pem", "CERTIFICATE", a.cert.Raw))
-	return addr
-}
-
 // Which scheme is wrong can be told by neither side: the error says what to look at.
 func TestSchemeOfTheOtherSortIsGuessed(t *testing.T) {
 	plain := redisserver.Local(t).Addr()
-	secured := mutual(t, newAuthority(t))
+	secured := redisserver.TLS(t, true).Addr()
 	for url, want := range map[string]string{
 		"rediss://" + plain:                "a port without TLS answers like that",
 		"redis://" + secured:               "a port with TLS answers like that",

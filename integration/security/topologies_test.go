@@ -13,7 +13,7 @@ import (
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/codec"
-	"github.com/rlock-go/redisson/integration/testbed"
+	"github.com/rlock-go/redisson/integration/kit/testbed"
 	"github.com/rlock-go/redisson/internal/redistest"
 	"github.com/rlock-go/redisson/internal/topologytest"
 	"github.com/rlock-go/redisson/rlock"
@@ -21,9 +21,9 @@ import (
 
 // Additions of the page, by the place of their rows.
 const (
-	forReplicas = 2
-	forCourtesy = 4
-	forClusters = 11
+	forReplicas = 1
+	forCourtesy = 3
+	forClusters = 10
 )
 
 // grantAt makes the account on a server: accounts are not replicated.
@@ -34,7 +34,7 @@ func grantAt(t *testing.T, conn redis.Conn, a account) {
 	}
 }
 
-// deniedTo lists what servers refused an account.
+// deniedTo lists what servers refused an account, or any.
 func deniedTo(t *testing.T, user string, servers []redis.Conn) (all []string) {
 	t.Helper()
 	for _, conn := range servers {
@@ -49,7 +49,7 @@ func deniedTo(t *testing.T, user string, servers []redis.Conn) (all []string) {
 				key, _ := redis.String(list[i], nil)
 				fields[key], _ = redis.String(list[i+1], nil)
 			}
-			if fields["username"] == user {
+			if user == "" || fields["username"] == user {
 				all = append(all, fields["reason"]+" "+fields["object"])
 			}
 		}

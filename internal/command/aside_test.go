@@ -1,12 +1,8 @@
 package command_test
 
 import (
-	"net"
-	"strings"
 	"testing"
 	"time"
-
-	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/command"
@@ -17,19 +13,8 @@ import (
 // withReplica is an executor whose only node has a second connection in use.
 func withReplica(t *testing.T) *rig {
 	t.Helper()
-	s := redistest.Start(t, "--repl-diskless-sync-delay", "0")
-	host, port, _ := net.SplitHostPort(s.Addr())
-	redistest.Start(t, "--replicaof", host+" "+port)
-	conn := s.Dial(t)
-	for end := time.Now().Add(10 * timeout); ; time.Sleep(time.Millisecond) {
-		info, err := redis.String(conn.Do("INFO", "replication"))
-		if err != nil || time.Now().After(end) {
-			t.Fatal("the replica does not follow", err)
-		}
-		if strings.Contains(info, "state=online") {
-			break
-		}
-	}
+	s := redistest.Start(t)
+	s.StartReplica(t)
 	top, err := topology.Open(s.URL(), topology.Settings{Timeout: timeout, Clock: clock.System(), Replicas: true})
 	if err != nil {
 		t.Fatal(err)

@@ -19,6 +19,9 @@ type Options struct {
 
 	// After calls fn after d, or earlier when the client is closed.
 	After func(d time.Duration, fn func())
+
+	// Go calls fn on another goroutine. The client's end waits for it.
+	Go func(fn func())
 }
 
 // Executor sends a client's commands, each to the node that serves its slot. It
@@ -27,8 +30,8 @@ type Executor struct {
 	top topology.Topology
 	o   Options
 
-	// mu guards where a request is, once that changes: its node, its pipe and parked. The
-	// first time nobody else knows the request.
+	// mu guards where a request is, once that changes: its node, its pipe, parked and
+	// takenBack. The first time nobody else knows the request.
 	mu sync.Mutex
 }
 

@@ -3,6 +3,7 @@ package command_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -22,27 +23,39 @@ func TestMain(m *testing.M) { leakcheck.Main(m) }
 // timeout is longer than the machine may stand still in the middle of a test.
 const timeout = 2 * time.Second
 
-// handler records what it is told, and sends again at once what is paused.
+// handler records what it is told, and sends again what is to be.
 type handler struct {
 	x      *command.Executor
 	events chan string
 }
 
-func (h *handler) Unanswered(*command.Request) { h.events <- "unanswered" }
+func (h *handler) Answered(r *command.Request) { h.events <- fmt.Sprintf("done %v", r.Fate) }
 
-func (h *handler) Paused(r *command.Request, d time.Duration) {
-	h.events <- fmt.Sprintf("paused %v", d)
-	time.AfterFunc(d, func() {
+func (h *handler) Rest(r *command.Request) {
+	for {
+		switch fate := h.x.Await(r); {
+		case fate == command.TakenBack:
+			return
+		case fate == command.Lost && r.Resend != kind.Reads:
+			h.events <- "unanswered"
+			if h.x.Barrier(r); r.Resend != kind.Always {
+				h.Answered(r)
+				return
+			}
+			h.events <- "paused 0s"
+		case r.Again > 0:
+			h.events <- fmt.Sprintf("paused %v", r.Again)
+			time.Sleep(r.Again)
+		default:
+			h.Answered(r)
+			return
+		}
 		if !h.x.Enqueue(r) {
 			h.events <- fmt.Sprintf("given up %v", r.Fate)
 			return
 		}
 		h.x.Flush()
-	})
-}
-
-func (h *handler) Done(r *command.Request) {
-	h.events <- fmt.Sprintf("done %v", r.Fate)
+	}
 }
 
 // want takes the next event.
@@ -88,6 +101,7 @@ func executor(top topology.Topology) *command.Executor {
 	var x *command.Executor
 	x = command.New(top, command.Options{
 		Timeout: timeout, Now: clock.System().Now, Closing: func() bool { return false },
+		Go: func(fn func()) { go fn() },
 		After: func(d time.Duration, fn func()) {
 			time.AfterFunc(d, func() {
 				fn()
@@ -181,6 +195,74 @@ func TestIdempotentRequestIsNotSentAgainAfterItsLimit(t *testing.T) {
 	h.want(t, fmt.Sprintf("given up %v", command.Lost))
 	if !command.IsLost(r.Wire.Err) || r.First != r.Wire.Sent {
 		t.Errorf("first %v, sent %v: %v", r.First, r.Wire.Sent, r.Wire.Err)
+	}
+}
+
+func TestDoSendsAgainWhatMayBe(t *testing.T) {
+	t.Parallel()
+	for resend, want := range map[kind.Resend]command.Fate{
+		kind.Never: command.Lost, kind.Unrun: command.Lost, kind.Reads: command.Answered, kind.Always: command.Answered,
+	} {
+		g := start(t)
+		r := &command.Request{Resend: resend, Until: clock.Never}
+		r.Command("BLPOP", "list", 0)
+		fate := make(chan command.Fate, 1)
+		go func() { fate <- g.x.Do(r) }()
+		g.kill(t)
+		if want == command.Answered {
+			g.s.AwaitBlocked(t)
+			if _, err := g.s.Dial(t).Do("RPUSH", "list", "x"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		select {
+		case got := <-fate:
+			if got != want || got != r.Fate {
+				t.Errorf("resend %v: %v, %v", resend, got, r.Fate)
+			}
+		case <-time.After(10 * timeout):
+			t.Fatalf("resend %v: it never ended", resend)
+		}
+	}
+}
+
+// What is not known to have run is given up earlier than what may have.
+func TestDoGivesUpWhatHasNotRun(t *testing.T) {
+	t.Parallel()
+	g := start(t)
+	g.full(t, 1)
+	r := &command.Request{Resend: kind.Always, Until: clock.Never, Unrun: clock.System().Now() + timeout/20}
+	r.Command("SET", "key", "x")
+	if fate := g.x.Do(r); fate != command.Refused || r.First != 0 || g.x.Delay(r) == nil {
+		t.Errorf("%v, first %v, %v", fate, r.First, g.x.Delay(r))
+	}
+}
+
+// Whoever waits leaves, or takes it back: of what waits to be sent again, too.
+func TestWaitEndsWhenItsCallerLeaves(t *testing.T) {
+	t.Parallel()
+	g := start(t)
+	left := make(chan struct{})
+	r := &command.Request{Left: left}
+	r.Command("BLPOP", "list", 0)
+	fate := make(chan command.Fate, 1)
+	go func() { fate <- g.x.Do(r) }()
+	g.s.AwaitBlocked(t)
+	close(left)
+	if got := <-fate; got != command.Open {
+		t.Errorf("it left, and got %v", got)
+	}
+	g.full(t, 1)
+	back := &command.Request{Resend: kind.Always, Until: clock.Never}
+	back.Command("SET", "key", "x")
+	g.x.Enqueue(back)
+	g.x.Flush()
+	go func() { fate <- g.x.Finish(back) }()
+	for !g.x.Cancel(back) {
+		time.Sleep(time.Millisecond)
+	}
+	if got := <-fate; got != command.TakenBack || g.x.Cancel(back) {
+		t.Errorf("it was taken back, and got %v", got)
 	}
 }
 
@@ -311,6 +393,25 @@ func TestWhatWasNotWrittenIsTakenBack(t *testing.T) {
 	other.want(t, fmt.Sprintf("done %v", command.Answered))
 	if len(h.events) > 0 {
 		t.Errorf("told %q of a request that was taken back", <-h.events)
+	}
+}
+
+// Between two sends a request is in nobody's queue, and yet nothing of it is under way.
+func TestWhatIsAboutToBeQueuedAgainIsNotUnderWay(t *testing.T) {
+	t.Parallel()
+	g := start(t)
+	g.s.Kill()
+	h := &handler{g.x, make(chan string)} // it stands still at what it is told
+	r := &command.Request{Handler: h, Resend: kind.Always, Until: clock.System().Now() + 2*timeout}
+	r.Command("PING")
+	g.x.Enqueue(r)
+	g.x.Flush()
+	told := <-h.events
+	if between := g.x.Between(r); !between || g.x.Waiting(r) || r.Reached() != 0 || !strings.HasPrefix(told, "paused ") {
+		t.Errorf("%s: between %v, reached at %v", told, between, r.Reached())
+	}
+	for strings.HasPrefix(told, "paused ") {
+		told = <-h.events
 	}
 }
 

@@ -13,12 +13,13 @@ type Fate uint8
 
 // A request has exactly one of these when it is done.
 const (
-	Open     Fate = iota // nothing is known yet
-	Answered             // the server ran it
-	Refused              // the server answered with an error
-	NotSent              // nothing of it ran: it never left this process, or only for servers that may not write
-	Lost                 // it was sent and never answered
-	Closed               // the client was closed before it was sent
+	Open      Fate = iota // nothing is known yet
+	Answered              // the server ran it
+	Refused               // the server answered with an error
+	NotSent               // nothing of it ran: it never left this process, or only for servers that may not write
+	Lost                  // it was sent and never answered
+	Closed                // the client was closed before it was sent
+	TakenBack             // it was, before anything of it had run, or of a repetition
 )
 
 // fateOf reads a fate off the error that a request ended with.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/rlock-go/redisson/internal/background"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/pipeline"
 	"github.com/rlock-go/redisson/internal/refusal"
@@ -12,63 +13,58 @@ import (
 )
 
 // A command may be answered that it was sent to the wrong place: MOVED, ASK,
-// TRYAGAIN, CLUSTERDOWN, READONLY. Or its node leaves before it is written.
-// Nothing of it ran. The topology says where it goes, and the executor sends it
-// again, for as long as the one command may take; nobody above sees it, but for
-// Request.OutOfOrder. What is left of it then is refused, or not sent.
+// TRYAGAIN, CLUSTERDOWN, READONLY. Or its node leaves before it is written. Nothing
+// of it ran. The topology says where it goes, and the executor sends it again as long
+// as one command may take; nobody above sees that, but for Request.OutOfOrder. After
+// that time it ends as refused, or as not sent.
 
 // hastyRedirects is how often a request goes on to the next node at once. Two
 // nodes that name each other as the slot's would be asked without end.
 const hastyRedirects = 4
 
-// redirected takes the end of a send that did not run where it was sent. It
-// reports false if that is for r's maker to deal with.
-func (r *Request) redirected() bool {
+// redirection is where r goes after a send that did not run. It reports false if r's
+// maker must deal with that.
+func (r *Request) redirection() (to topology.Redirection, again bool) {
 	x := r.x
-	var to topology.Redirection
 	said, _ := refusal.Of(r.Wire.Err)
 	switch {
 	case errors.Is(r.Wire.Err, pipeline.ErrGone):
 		to.Again = true
-	case said.Redirects():
+	case fateOf(r.Wire.Err) == Refused && said.Redirects(): // not what was said when connecting
 		to = x.top.Redirect(r.node, r.Slot, said)
 	}
 	r.misplaced = to.Again
 	if to.Redial {
 		r.pipe.GiveUp(&r.Wire)
 		if r.Resend >= kind.Unrun {
-			return false // what is paused anyway is paused: others of its owner may go first
+			return to, false // what is paused anyway is paused: others of its owner may go first
 		}
 	}
 	if !to.Again || r.Scattered() || r.Whole && r.Split() || to.After > 0 && r.Resend != kind.Never {
-		return false
+		return to, false
 	}
 	if r.bound == 0 {
 		r.bound = r.Wire.Deadline()
 	}
 	if x.o.Now() >= r.bound {
-		return false
+		return to, false
 	}
 	r.OutOfOrder = true
 	if r.redirects++; r.redirects > hastyRedirects {
-		to.After = max(to.After, firstPause)
+		to.After = max(to.After, background.FirstPause)
 	}
-	if to.After > 0 {
-		if x.o.Closing() {
-			return false
-		}
-		x.mu.Lock()
-		x.park(r, to)
-		x.mu.Unlock()
-		return true
-	}
-	return x.resend(r, to)
+	return to, to.After == 0 || !x.o.Closing()
 }
 
-// resend sends r to where it belongs now. It reports false when the client is
-// closed; then r has the error of that.
+// resend sends r to where it belongs now. It reports false if it could not: then r is
+// parked, or has the error that it ends with.
 func (x *Executor) resend(r *Request, to topology.Redirection) bool {
 	x.mu.Lock()
+	defer x.mu.Unlock()
+	r.parked = false
+	if r.takenBack {
+		return false
+	}
 	n, err := to.To, error(nil)
 	if n == nil {
 		n, err = x.top.Node(r.Slot)
@@ -77,23 +73,20 @@ func (x *Executor) resend(r *Request, to topology.Redirection) bool {
 		r.to(n)
 		pipe := r.pipe
 		if pipe.Resend(&r.Wire, r.bound, to.Asking) {
-			x.mu.Unlock()
 			pipe.WakeWriter()
 			return true
 		}
 		err = r.Wire.Err
 	}
-	if fateOf(err) == Closed || x.o.Closing() {
-		if fateOf(err) == Refused {
-			err = Unsent(err) // why no node serves the slot
-		}
-		r.Wire.Reply, r.Wire.Err = nil, err
-		x.mu.Unlock()
+	if fateOf(err) != Closed && !x.o.Closing() {
+		x.parkUnserved(r, err)
 		return false
 	}
-	x.parkUnserved(r, err)
-	x.mu.Unlock()
-	return true
+	if fateOf(err) == Refused {
+		err = Unsent(err) // why no node serves the slot
+	}
+	r.Wire.Reply, r.Wire.Err = nil, err
+	return false
 }
 
 // parkUnserved parks r for want of a node to send it to. It is called with mu
@@ -107,27 +100,48 @@ func (x *Executor) parkUnserved(r *Request, why error) {
 		r.bound = x.o.Now() + x.o.Timeout
 	}
 	r.OutOfOrder = true
-	x.park(r, topology.Redirection{After: firstPause})
+	r.park(topology.Redirection{After: background.FirstPause})
 }
 
-// park has r sent again after a pause. It is called with mu held, or before
-// anybody else knows r.
-func (x *Executor) park(r *Request, to topology.Redirection) {
-	r.parked, r.unplaced = &to, r.unsettled()
-	r.pause = max(to.After, r.nextPause())
-	x.o.After(min(r.pause, max(r.bound-x.o.Now(), time.Millisecond)), func() {
-		x.mu.Lock()
-		mine := r.parked == &to // or it was taken back, and may wait again
-		if mine {
-			r.parked = nil
+// park has r wait before it is sent to where it belongs. It is called with mu held, or
+// before anybody else knows r.
+func (r *Request) park(to topology.Redirection) {
+	r.parked, r.next, r.delay = true, to, r.unsettled()
+}
+
+// follow waits, for a request that is parked, and sends it on. It reports false if it
+// could not: then r has ended, or was taken back.
+func (x *Executor) follow(r *Request) bool {
+	for r.parked {
+		r.pause = max(r.next.After, background.NextPause(r.pause))
+		for d := min(r.pause, max(r.bound-x.o.Now(), time.Millisecond)); d > 0; d = x.tooLate(r) {
+			if !x.pauses(r, d) {
+				return false
+			}
 		}
-		x.mu.Unlock()
-		switch {
-		case !mine:
-		case x.o.Now() >= r.bound || !x.resend(r, to):
-			r.settle()
+		if x.o.Now() >= r.bound {
+			return false
 		}
-	})
+		if x.resend(r, r.next) {
+			return true
+		}
+	}
+	return false
+}
+
+// tooLate is how long r waits instead of being sent, because the answer could come after its
+// bound, or after its caller is told what is known so far: that nothing has run. 0: it can be
+// sent.
+func (x *Executor) tooLate(r *Request) time.Duration {
+	now := x.o.Now()
+	left, pause := r.bound-now, r.bound-now
+	if told := r.Told - now; told > 0 && told < left {
+		left, pause = told, told+background.FirstPause
+	}
+	if left <= 0 || left >= x.LeastTime() || x.o.Closing() {
+		return 0
+	}
+	return pause
 }
 
 // unsettled is how the last send ended: where the topology could not place r in the

@@ -11,22 +11,17 @@ import (
 	"github.com/rlock-go/redisson/internal/topology"
 )
 
-// Handler is told what becomes of a request. Its methods are called without
-// any lock held, on a goroutine that must not be blocked; they may queue
-// further requests.
+// Handler is told what becomes of a request that nobody waits for. Its methods are called
+// without any lock held; they may queue further requests.
 type Handler interface {
-	// Unanswered follows the loss of the request's connection: it may have
-	// run, or may yet run. Paused or Done follows when the kill barrier is
-	// settled.
-	Unanswered(*Request)
+	// Answered takes the server's answer. It is called on the goroutine that reads
+	// replies, which must not be blocked, in the order of the replies.
+	Answered(*Request)
 
-	// Paused says that nothing of the request is under way and that it is to be
-	// sent again after d, by Executor.Enqueue. Before that the handler may send
-	// others.
-	Paused(r *Request, d time.Duration)
-
-	// Done says that the request has its fate.
-	Done(*Request)
+	// Rest goes on with a request whose send ended otherwise, as Fate tells. It has a
+	// goroutine of its own, and goes on as one who waits: Await returns at once, for
+	// what has happened so far.
+	Rest(*Request)
 }
 
 // Request is one command on its way, and all its repetitions. Its maker sets the
@@ -34,14 +29,18 @@ type Handler interface {
 // second group is the executor's to set, and everybody's to read in the
 // handler's methods and once the request is done.
 type Request struct {
-	Handler Handler       // is told what becomes of it
-	Resend  kind.Resend   // when it may be sent again
-	Until   time.Duration // not sent again after this reading of the clock
-	Wait    bool          // followed by WAIT for all connected replicas
-	Aside   bool          // not behind the WAITs of others, if it has one itself: no order with those that are not aside
-	Slot    uint16        // of its keys, codec.Slot; any where it has none
-	Several bool          // locks: they may be in different places, see Scattered
-	Whole   bool          // it has another form, with one key: where it is Split it ends as refused, for its maker to send that
+	Handler Handler         // is told what becomes of it; nil: its maker waits by Await
+	Resend  kind.Resend     // when it may be sent again
+	Until   time.Duration   // not sent again after this reading of the clock
+	Unrun   time.Duration   // nor after this, as long as nothing of it has run; 0: no such limit
+	Told    time.Duration   // when a caller is told what is known; 0: none is, or it was told
+	Left    <-chan struct{} // closed when nobody waits for it any more, see Await; nil: somebody does
+	Wait    bool            // followed by WAIT for all connected replicas
+	Aside   bool            // not behind the WAITs of others, if it has one itself: no order with those that are not aside
+	Slot    uint16          // of its keys, codec.Slot; any where it has none
+	Several bool            // locks: they may be in different places, see Scattered
+	Strict  bool            // what it does does not pass with a lease: it is Unreplicated unless all replicas acknowledged it
+	Whole   bool            // it has another form, with one key: where it is Split it ends as refused, for its maker to send that
 
 	// Wire is the last send, the command among it. Its Reply is the server's, where Fate is Answered;
 	// else its Err is what the server said, or why there was no answer. Sent is
@@ -49,25 +48,43 @@ type Request struct {
 	Wire pipeline.Request
 
 	Fate      Fate          // what became of it; Open before it is done
+	Again     time.Duration // nothing of it is under way, and it is to be sent again after this; 0: it is done
 	First     time.Duration // the reading from before the first send that may have run; 0: there was none
 	MayArrive bool          // an earlier send may still run: the connection it was lost on could not be killed
 
-	WentAside        bool // it was last queued for a connection where nothing runs in order with what is not to go aside; not changed by redirections
-	OutOfOrder       bool // it may have run behind what was queued after it: it was redirected, or its script was loaded first
-	Unreplicated     bool // no replica acknowledged what it did, although some were asked
-	ReplicasNotKnown bool // some were asked, and their answer was cut off: r's own was kept, see pipeline.Request.KeepReply
+	WentAside        bool  // it was last queued for a connection where nothing runs in order with what is not to go aside; not changed by redirections
+	OutOfOrder       bool  // it may have run behind what was queued after it: it was redirected, or its script was loaded first
+	Unreplicated     bool  // no replica acknowledged what it did, or not all, where it is Strict, although some were asked
+	Untold           error // why what it did, all of it, could not be announced; nil: it was, or is nobody's business
+	ReplicasNotKnown bool  // some were asked, and their answer was cut off: r's own was kept, see pipeline.Request.KeepReply
 
-	x      *Executor
-	node   *topology.Node     // that it was last sent to
-	pipe   *pipeline.Pipeline // of it
-	pause  time.Duration      // before it was last sent again for a refusal; 0: never
-	failed error              // the last trouble
+	x       *Executor
+	node    *topology.Node     // that it was last sent to
+	pipe    *pipeline.Pipeline // of it
+	direct  bool               // its Handler does not hear of it any more
+	handed  bool               // to its Handler, which has not asked so far
+	settled bool               // its last send has ended, and Fate says how
+	wake    chan struct{}      // gets one when a send has ended, or it was taken back
+	barrier chan bool          // of the last send that was lost: whether its connection was killed
+	pause   time.Duration      // before it was last sent again for a refusal; 0: never
+	failed  error              // the last trouble
 
-	redirects int                   // since it was queued
-	bound     time.Duration         // not redirected after this; 0: not redirected so far
-	parked    *topology.Redirection // that it waits for; nil: it does not
-	unplaced  error                 // why it last did
-	misplaced bool                  // the last send was refused for where it went, and may be served later
+	takenBack bool                 // by Cancel
+	redirects int                  // since it was queued
+	bound     time.Duration        // not redirected after this; 0: not redirected so far
+	parked    bool                 // it waits, to be sent again or to next
+	between   bool                 // its last send has ended, and its maker is about to queue it again
+	next      topology.Redirection // where it goes then
+	delay     error                // why it last waited for that
+	misplaced bool                 // the last send was refused for where it went, and may be served later
+}
+
+// ran takes an error that says that all was done, see refusal.Untold.
+func (r *Request) ran() {
+	said, _ := refusal.Of(r.Wire.Err)
+	if result, why, ok := said.Untold(); ok {
+		r.Wire.Reply, r.Wire.Err, r.Untold = result, nil, why
+	}
 }
 
 // Reached is First, to be asked while r is under way.
@@ -75,6 +92,10 @@ func (r *Request) Reached() time.Duration { return time.Duration(atomic.LoadInt6
 
 // Server is where r was last sent.
 func (r *Request) Server() string { return r.node.Server() }
+
+// Doubt is why replicas that are gone are still waited for where r was sent, see
+// pipeline.Pipeline.Doubt.
+func (r *Request) Doubt() error { return r.pipe.Doubt() }
 
 // Begun tells whether r was ever queued.
 func (r *Request) Begun() bool { return r.x != nil }
@@ -123,6 +144,17 @@ func (r *Request) Scattered() bool {
 func (r *Request) Split() bool {
 	return r.refusal().Split()
 }
+
+// Moving tells that its slot is half moved: the last answer was that some of its keys, or
+// all of them, are on the other server.
+func (r *Request) Moving() bool {
+	_, asks := r.refusal().Ask()
+	return asks || r.Split() || r.MetElsewhere()
+}
+
+// MetElsewhere tells that a part of it ran, before a key that the server does not have
+// for now.
+func (r *Request) MetElsewhere() bool { return r.refusal().MetElsewhere() }
 
 // Transient tells a server's refusal that passes by itself, and soon.
 func (r *Request) Transient() bool { return r.refusal().Transient() || r.stillMisplaced() }

@@ -4,26 +4,22 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/rlock-go/redisson/internal/background"
 	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/kind"
-	"github.com/rlock-go/redisson/internal/pipeline"
 	"github.com/rlock-go/redisson/internal/redisconn"
-	"github.com/rlock-go/redisson/internal/refusal"
 	"github.com/rlock-go/redisson/internal/topology"
 )
 
-// The pause before a request is sent again that was refused or could not be
-// sent. It doubles between these.
-const (
-	firstPause = 20 * time.Millisecond
-	lastPause  = 500 * time.Millisecond
-)
+// LeastTime is how much of its command's time a try needs. If its answer came too
+// late, it would be unknown whether the command ran; without the try it is known that
+// it did not.
+func (x *Executor) LeastTime() time.Duration { return x.o.Timeout / 10 }
 
 // Enqueue queues r without I/O, so that a caller may hold locks; Flush or WakeWriter
-// must be called afterwards. It is called once more when the pause is over that the
-// handler was told. It reports false when the client is closed, or when r must not be
-// sent again: then r has its fate, Closed or that of the last send, and the handler is
-// not told.
+// must be called afterwards. It is called once more when r is to be sent again. It
+// reports false when the client is closed, when r was taken back, or when it must not be
+// sent again: then r has its fate, and nobody is told.
 func (x *Executor) Enqueue(r *Request) bool {
 	if r.failed != nil && x.o.Now() > r.Until {
 		r.Fate = fateOf(r.failed)
@@ -33,11 +29,18 @@ func (x *Executor) Enqueue(r *Request) bool {
 	if r.x != nil {
 		x.mu.Lock()
 		defer x.mu.Unlock()
+		if r.takenBack {
+			return false
+		}
 	}
-	r.x, r.Fate = x, Open
-	r.bound, r.redirects, r.misplaced, r.unplaced = 0, 0, false, nil
+	if r.Handler == nil && r.wake == nil {
+		r.wake = make(chan struct{}, 1)
+	}
+	r.x, r.Fate, r.Again = x, Open, 0
+	r.bound, r.redirects, r.misplaced, r.parked, r.between, r.settled, r.handed = 0, 0, false, false, false, false, false
 	r.OutOfOrder, r.Unreplicated, r.ReplicasNotKnown, r.WentAside = false, false, false, false
 	r.Wire.Done, r.Wire.Wait = (*completion)(r), r.Wait
+	r.Wire.Counts = r.Wire.Counts || r.Strict
 	n, err := x.top.Node(r.Slot)
 	if err == nil {
 		r.to(n)
@@ -51,6 +54,7 @@ func (x *Executor) Enqueue(r *Request) bool {
 	if fateOf(err) != Closed {
 		// It left just now, or nobody serves the slot for now.
 		x.parkUnserved(r, err)
+		r.ended()
 		return true
 	}
 	r.Wire.Reply, r.Wire.Err = nil, err
@@ -70,23 +74,25 @@ func (r *Request) to(n *topology.Node) {
 func (r *Request) reached() { atomic.StoreInt64((*int64)(&r.First), int64(r.Wire.Sent)) }
 
 // Cancel takes back a request that was not written yet. It reports whether it
-// did; r is then never done.
+// did: r is then never sent again, and its handler is not told.
 func (x *Executor) Cancel(r *Request) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if r.parked != nil {
-		r.parked = nil
-		return true
+	if r.takenBack || !r.parked && (r.node == nil || !r.pipe.Cancel(&r.Wire)) {
+		return false
 	}
-	return r.node != nil && r.pipe.Cancel(&r.Wire)
+	r.takenBack, r.Fate = true, TakenBack
+	if r.wake != nil {
+		background.Signal(r.wake)
+	}
+	return true
 }
 
-// Unplaced tells why r last waited to be redirected since it was queued; nil if it
-// did not.
-func (x *Executor) Unplaced(r *Request) error {
+// Delay tells why r had to wait, to be sent again or elsewhere; nil if it did not.
+func (x *Executor) Delay(r *Request) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return r.unplaced
+	return r.delay
 }
 
 // Waiting tells whether r waits to be written: nothing of it has run so far, but
@@ -94,7 +100,15 @@ func (x *Executor) Unplaced(r *Request) error {
 func (x *Executor) Waiting(r *Request) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return r.parked != nil || r.node != nil && r.pipe.Waiting(&r.Wire)
+	return !r.takenBack && (r.parked || r.node != nil && r.pipe.Waiting(&r.Wire))
+}
+
+// Between tells whether the last send of r has ended, and nothing of it is under way until
+// its maker has queued it again.
+func (x *Executor) Between(r *Request) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return r.between
 }
 
 // Flush writes what is queued, without waiting for a write. Where there is one node it
@@ -117,45 +131,14 @@ func (x *Executor) Flush() {
 func (x *Executor) WakeWriter() { x.wakeOthers(nil) }
 
 // AwaitReplicas asks once more for the replicas of r, which was answered, on the
-// connection that it ran on. See pipeline.Pipeline.AwaitReplicas. It is called
-// by r's handler.
+// connection that it ran on. See pipeline.Pipeline.AwaitReplicas. A flush must follow.
 func (x *Executor) AwaitReplicas(r *Request, done func(acked int, err error)) (asks bool, err error) {
+	r.node.Touch()
 	return r.pipe.AwaitReplicas(&r.Wire, done)
 }
 
-// completion is a request as what a pipeline tells of its end.
-type completion Request
-
-// Complete takes the end of one send.
-func (c *completion) Complete(*pipeline.Request) {
-	r := (*Request)(c)
-	x, n := r.x, r.node
-	if x.o.Ended != nil {
-		if fate := fateOf(r.Wire.Err); fate != NotSent && fate != Closed {
-			x.o.Ended(r)
-		}
-	}
-	r.OutOfOrder = r.OutOfOrder || r.Wire.Resent
-	if r.Wire.Replicas > 0 {
-		r.Unreplicated, r.ReplicasNotKnown = r.Wire.Acked == 0, r.Wire.Acked < 0
-	}
-	switch {
-	case r.Wire.Err == nil: // as nearly always
-		if r.First == 0 {
-			r.reached()
-		}
-		r.Fate = Answered
-		r.Handler.Done(r)
-	case r.redirected():
-		return
-	default:
-		r.settle()
-	}
-	x.wakeOthers(n)
-}
-
-// wakeOthers writes what handlers queued that were called by a pipeline of n's,
-// which flushes for itself.
+// wakeOthers writes what handlers queued elsewhere. They were called by a pipeline of
+// n's, which flushes for itself.
 func (x *Executor) wakeOthers(n *topology.Node) {
 	for _, other := range x.top.Nodes() {
 		if (other != n || n.Divided()) && other.Touched() {
@@ -164,70 +147,9 @@ func (x *Executor) wakeOthers(n *topology.Node) {
 	}
 }
 
-// settle takes the end of a send that failed and is not redirected.
-func (r *Request) settle() {
-	if r.First == 0 && r.MayHaveRun() {
-		r.reached()
-	}
-	r.Wire.Err = r.unsettled()
-	r.failed = r.Wire.Err
-	switch fate := fateOf(r.Wire.Err); {
-	case fate == Lost && r.Resend != kind.Reads:
-		r.lost()
-	case r.x.sendsAgain(r, fate):
-		r.pause = r.nextPause()
-		r.Handler.Paused(r, r.pause)
-	default:
-		r.done(fate)
-	}
-}
-
-// lost waits for the kill barrier of the connection that r was lost on.
-func (r *Request) lost() {
-	r.Handler.Unanswered(r)
-	x, n := r.x, r.node
-	behind := func(closed bool) {
-		r.MayArrive = r.MayArrive || !closed
-		if r.Resend == kind.Always {
-			r.Handler.Paused(r, 0)
-		} else {
-			r.done(Lost)
-		}
-		x.wakeOthers(n)
-	}
-	r.pipe.AfterKillBarrier(&r.Wire, func(closed bool) {
-		if closed && r.pipe.Doubted(&r.Wire) {
-			r.askForMaster(behind)
-			return
-		}
-		behind(closed)
-	})
-}
-
-// askForMaster asks the server that answered the kill barrier, which may be another
-// than the one that r was written to, whether it is the master of r's slot: it
-// redirects what it is not. Where it is, nothing matters that runs elsewhere.
-func (r *Request) askForMaster(then func(yes bool)) {
-	key := r.Wire.Args[0]
-	if r.Wire.Script != nil {
-		key = r.Wire.Args[2]
-	}
-	probe := &pipeline.Request{Command: "EXISTS", Args: []any{key}}
-	probe.Done = pipeline.CompletionFunc(func(*pipeline.Request) {
-		said, _ := refusal.Of(probe.Err)
-		_, leaves := said.Ask()
-		then(probe.Err == nil || leaves)
-	})
-	if !r.pipe.Enqueue(probe) {
-		then(false)
-		return
-	}
-	r.pipe.WakeWriter()
-}
-
 // sendsAgain tells whether r, which is not behind a barrier, is to be sent again.
 func (x *Executor) sendsAgain(r *Request, fate Fate) bool {
-	if r.Resend == kind.Never || x.o.Closing() || x.o.Now()+r.nextPause() > r.Until {
+	if r.Resend == kind.Never || x.o.Closing() || x.o.Now()+background.NextPause(r.pause)+x.LeastTime() > r.Until {
 		return false
 	}
 	switch fate {
@@ -240,16 +162,4 @@ func (x *Executor) sendsAgain(r *Request, fate Fate) bool {
 		return said.Transient() || r.misplaced || r.Resend >= kind.Unrun && said.Passing()
 	}
 	return false
-}
-
-func (r *Request) nextPause() time.Duration {
-	if r.pause == 0 {
-		return firstPause
-	}
-	return min(2*r.pause, lastPause)
-}
-
-func (r *Request) done(fate Fate) {
-	r.Fate = fate
-	r.Handler.Done(r)
 }

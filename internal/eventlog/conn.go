@@ -17,7 +17,7 @@ type Conn struct {
 	lines
 	name    slog.Attr
 	waiting string                                  // what is counted when it breaks
-	again   func(server string, down time.Duration) // told each that replaces another; nil: nobody is
+	again   func(server string, down time.Duration) // called for each that replaces another; nil: nothing is
 
 	// Guarded by mu.
 	made   bool      // there was a connection before
@@ -32,14 +32,15 @@ const (
 	connIdle      = "idle connection ended"
 )
 
-// NewConn makes the events of the connection of that name, on which so many things of
-// a sort wait. A nil logger is silent. again is called for each connection that takes the
-// place of another, and must not block; nil: nobody counts.
+// NewConn makes the events of the connection of that name. waiting is the attribute
+// that counts what waits on it when it breaks. A nil logger is silent. again is called
+// for each connection that takes the place of another, and must not block; nil: nobody
+// counts.
 func NewConn(logger *slog.Logger, name, waiting string, again func(server string, down time.Duration)) *Conn {
 	if logger == nil {
 		logger = slog.New(slog.DiscardHandler)
 	}
-	return &Conn{lines: lines{logger: logger}, name: slog.String("connection", name), waiting: waiting, again: again}
+	return &Conn{lines: lines{logger: catching(logger)}, name: slog.String("connection", name), waiting: waiting, again: again}
 }
 
 // ConnectedAs is Connected where the server was asked what it calls the connection.

@@ -30,7 +30,7 @@ func inside(e *Log, out Outside, l Lock) map[string]func() {
 		"waiting":        func() { e.Waiting(out, l, time.Second) },
 		"lost":           func() { e.Lost(out, l, "localhost:6379", 1, time.Second, true, trouble) },
 		"held long":      func() { e.HeldLong(out, l, time.Hour, true) },
-		"unreplicated":   func() { e.Unreplicated(out, l, 1) },
+		"unreplicated":   func() { e.Unreplicated(out, l, 1, trouble) },
 		"undone":         func() { e.Undone(out, l, true) },
 		"undo failed":    func() { e.UndoFailed(out, l, trouble) },
 		"undo repeats":   func() { e.UndoRepeats(out, l, time.Second, time.Minute) },

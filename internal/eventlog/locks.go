@@ -77,8 +77,8 @@ func (e *Log) Lost(out Outside, l Lock, server string, holds int, held time.Dura
 }
 
 // Unreplicated logs a grant that no replica acknowledged.
-func (e *Log) Unreplicated(out Outside, l Lock, replicas int) {
-	e.warnLater(out, "grant not replicated", l, slog.Int("replicas", replicas))
+func (e *Log) Unreplicated(out Outside, l Lock, replicas int, err error) {
+	e.warnLater(out, "grant not replicated", l, slog.Int("replicas", replicas), failed(err))
 }
 
 // Undone logs the undo of a lost acquire, and whether that had run.
@@ -91,7 +91,7 @@ func (e *Log) UndoFailed(out Outside, l Lock, err error) {
 	e.warnLater(out, "undo failed", l, failed(err))
 }
 
-// UndoRepeats logs that an acquire may still arrive for as long as a lease.
+// UndoRepeats logs that an acquire may still arrive until a lease has passed.
 func (e *Log) UndoRepeats(out Outside, l Lock, every, lease time.Duration) {
 	e.warnLater(out, "undo repeated", l, slog.Duration("every", every), slog.Duration("lasting", lease))
 }
@@ -107,7 +107,7 @@ func (e *Log) ActedAs(out Outside, l Lock) {
 	e.warnLater(out, "owner used elsewhere", l)
 }
 
-// GivenBack logs a grant that nobody wanted any more.
+// GivenBack logs a grant whose caller had left.
 func (e *Log) GivenBack(out Outside, l Lock) {
 	e.later(out, slog.LevelDebug, "given back", l)
 }
@@ -115,4 +115,9 @@ func (e *Log) GivenBack(out Outside, l Lock) {
 // NotGivenBack logs such a grant that could not be given back.
 func (e *Log) NotGivenBack(out Outside, l Lock, err error) {
 	e.warnLater(out, "give-back failed", l, failed(err))
+}
+
+// NotDone logs a change that went on when its caller had left, and ended with an error.
+func (e *Log) NotDone(out Outside, l Lock, err error) {
+	e.warnLater(out, "change failed", l, failed(err))
 }

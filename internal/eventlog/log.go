@@ -17,7 +17,7 @@ import (
 // logging off.
 type Log struct{ lines }
 
-// Outside runs functions later, when no lock is held any more.
+// Outside runs functions later, when no lock is held.
 type Outside interface {
 	// After runs fn when no lock is held.
 	After(fn func())
@@ -35,7 +35,7 @@ func New(l *slog.Logger, client string) *Log {
 	if l == nil {
 		return nil
 	}
-	return &Log{lines{logger: l.With("client", client)}}
+	return &Log{lines{logger: catching(l).With("client", client)}}
 }
 
 // End logs what is held back.
@@ -131,7 +131,7 @@ func (e *Log) Draining(holds int64) {
 	e.info(context.Background(), "shutting down", Lock{}, slog.Int64("holds", holds))
 }
 
-// ObserverPanicked logs that an observer did, and with what.
+// ObserverPanicked logs that an observer panicked, and with what.
 func (e *Log) ObserverPanicked(with any) {
 	e.line(context.Background(), nil, slog.LevelWarn, "observer panicked", one, Lock{}, []slog.Attr{failed(fmt.Errorf("%v", with))})
 }

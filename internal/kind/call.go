@@ -38,7 +38,7 @@ func (c *Call) Empty() bool { return c.Name == "" }
 // Query is a call that reads something of a lock. The zero Query is empty.
 type Query struct {
 	Call                                   // is sent
-	Answer func(reply any) (Answer, error) // reads its reply; nil: only an error says anything
+	Answer func(reply any) (Answer, error) // reads its reply
 }
 
 // Run is the call of a script that changes the lock.

@@ -9,6 +9,11 @@
 // trusted and what becomes of it all is written once, in terms of this
 // interface, and knows none of the above.
 //
+// Each has a file, and the two of a read-write lock share readwrite.go. A kind whose waiters
+// stand in line on the server has [Traits.ByOwner] (fair.go), one that refuses what others
+// grant says so by Grant.Refused (nonreentrant.go). docs/dev/another-kind.md says how to add
+// one.
+//
 // A kind is pure. It performs no I/O, keeps no state and reads no clock; it only
 // makes commands and reads replies. One value of it serves all clients.
 //

@@ -8,7 +8,7 @@ import (
 )
 
 // Fair is Redisson's RFairLock: a plain lock whose waiters stand in a list on the
-// server, each with a channel of its own. Who waits without a limit keeps its place
+// server, each with a channel of its own. The place of a waiter without a limit lasts
 // for a wait that is given.
 func Fair(wait time.Duration) Kind { return fair{wait: wait} }
 
@@ -25,6 +25,7 @@ var fairTraits = Traits{
 	Width:      1,
 	KeyType:    "hash",
 	Latched:    true,
+	Keeps:      true,
 	RenewGroup: ownedHash,
 }
 
@@ -48,8 +49,9 @@ func (fair) Names(key string) Names {
 
 func (fair) Channel(n *Names, o Owner) string { return codec.FairChannel(n.Key(), o.String()) }
 
-// place is for how long w keeps a place in the queue, in ms. All that a waiter sends
-// says the same: what it added to the time of those behind it is taken off again.
+// place is for how long w keeps a place in the queue, in ms. All commands of a waiter
+// have the same, because what it added to the time of those behind it is subtracted
+// again.
 func (k fair) place(w *Want) Arg {
 	if w.Wait <= 0 {
 		return k.wait.Milliseconds()
@@ -67,20 +69,23 @@ func (k fair) Acquire(room []any, w *Want) Call {
 
 func (fair) Release(room []any, w *Want) Call {
 	n := w.Names
+	if w.Keep.Millis > 0 {
+		return Run(luasrc.FairKeep(room, n[keyName], n[queueName], n[timesName], w.Latch, n[channelName], w.Owner, w.Lease, w.LatchTTL, w.Keep.Owner, w.Keep.Millis, w.Publish), Always)
+	}
 	return Run(luasrc.FairUnlock(room, n[keyName], n[queueName], n[timesName], w.Latch, n[channelName], w.Owner, w.Lease, w.LatchTTL, w.Publish), Always)
 }
 
 // Leave leaves the queue. To leave it twice is as good as once.
-func (k fair) Leave(w *Want) Call {
-	if w.OneTry {
-		return Call{}
-	}
-	n := w.Names
-	return Run(luasrc.FairLeave(n[keyName], n[queueName], n[timesName], n[channelName], w.Owner, k.place(w), w.Publish), Always)
+func (k fair) Leave(all ...*Want) Call {
+	n := all[0].Names
+	return Run(luasrc.FairLeave(n[keyName], n[queueName], n[timesName], n[channelName], all[0].Publish, len(all), func(i int) (owner, wait Arg) {
+		return all[i].Owner, k.place(all[i])
+	}), Always)
 }
 
-// Pause is until the lease ends for the owner whose turn is next. The others are
-// told when it is theirs, and look now and then whether somebody before them is gone.
+// Pause is until the lease ends for the owner whose turn is next. The others are told
+// when it is theirs. They look now and then whether somebody before them is gone, and the
+// next few when the first place ends.
 func (fair) Pause(_ int, g Grant) (least, most time.Duration) {
 	switch {
 	case g.OK:

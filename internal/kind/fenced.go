@@ -12,7 +12,12 @@ var Fenced Kind = fenced{}
 
 type fenced struct{ reentrant }
 
-var fencedTraits = labelled(reentrantTraits, FencedLabel)
+var fencedTraits = lasting(labelled(reentrantTraits, FencedLabel))
+
+func lasting(t Traits) Traits {
+	t.Lasting = true
+	return t
+}
 
 func (fenced) Traits() *Traits { return &fencedTraits }
 

@@ -47,11 +47,11 @@ type Kind interface {
 	// reply: for each whether it was still held.
 	Renew(room []any, lease Arg, n int, at func(i int) Held) Call
 
-	// Leave takes a waiter off the server that gives up, and was not granted the lock.
-	// It also follows the Release of what an acquire may have got that was never
-	// answered, where the owner is used once. Empty means that a waiter has nothing
-	// there.
-	Leave(w *Want) Call
+	// Leave takes waiters of one lock off the server that give up, and were not granted
+	// it: one at least, and none with Want.OneTry. It also follows the Release of what an
+	// acquire may have got that was never answered, where the owner is used once. It is
+	// for kinds that are Traits.ByOwner; others have nothing there.
+	Leave(all ...*Want) Call
 
 	// Pause bounds how long a waiter that was refused with g waits before it
 	// tries again unwoken; the pause is chosen at random between the two. tries
@@ -117,6 +117,10 @@ type Traits struct {
 	// and one grant lets all waiters of its queue through.
 	Gate bool
 
+	// Lasting says that a grant counts something that does not pass with a lease. It is
+	// kept only if all replicas have it: whichever is promoted would lack it for ever.
+	Lasting bool
+
 	// Unowned says that a grant is nobody's: nothing is held, leased or released for its
 	// owner, who only names its Receipt. As long as there is that, its Release gives it back.
 	Unowned bool
@@ -132,11 +136,14 @@ type Traits struct {
 	// owner's holds together, so that HoldCount counts both.
 	Tally string
 
+	// Keeps says that a release can leave the lock to another owner, see Want.Keep.
+	Keeps bool
+
 	// Latched says that a release keeps its result in Want.Latch.
 	Latched bool
 	// Once says that there is a form of the release without a latch, for an owner
 	// that is used once: a Want without a Latch asks for it. It may run any number
-	// of times, and after an error it is told by HeldBy whether it ran.
+	// of times.
 	// With Want.KeyAlone its only key is the lock: a server that has the lock runs it,
 	// though the rest of the slot may be elsewhere.
 	Once bool

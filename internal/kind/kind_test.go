@@ -46,7 +46,11 @@ func TestCalls(t *testing.T) {
 	once.Latch, told.Latch, told.Publish = nil, nil, luasrc.Publish
 	alone := told
 	alone.KeyAlone = true
-	leases := batch{{Reentrant, plain.Names, plain.Owner}, {Spin, spin.Names, spin.Owner}}
+	kept, keptOnce, keptSpin, keptFair := *plain, told, *spin, *wanted(Fair(time.Minute), key)
+	for _, w := range []*Want{&kept, &keptOnce, &keptSpin, &keptFair} {
+		w.Keep = Keep{"k", 7}
+	}
+	leases := batch{{Kind: Reentrant, Names: plain.Names, Owner: plain.Owner}, {Kind: Spin, Names: spin.Names, Owner: spin.Owner}}
 	for _, tc := range []struct {
 		name   string
 		call   Call
@@ -74,6 +78,14 @@ func TestCalls(t *testing.T) {
 			[]any{luasrc.UnlockAloneScript.SHA1, 1, key, "0", int64(5), plain.Owner, channel, "PUBLISH"}},
 		{"spin release", Spin.Release(nil, spin), luasrc.SpinUnlockScript, Always,
 			[]any{luasrc.SpinUnlockScript.SHA1, 2, key, "l", int64(5), spin.Owner, int64(6)}},
+		{"release that keeps", Reentrant.Release(nil, &kept), luasrc.UnlockKeepScript, Always,
+			[]any{luasrc.UnlockKeepScript.SHA1, 2, key, "l", "0", int64(5), plain.Owner, channel, int64(6), "k", int64(7), "SPUBLISH"}},
+		{"the same of an owner that is used once", Reentrant.Release(nil, &keptOnce), luasrc.UnlockKeepScript, Always,
+			[]any{luasrc.UnlockKeepScript.SHA1, 1, key, "0", int64(5), plain.Owner, channel, int64(6), "k", int64(7), "PUBLISH"}},
+		{"spin release that keeps", Spin.Release(nil, &keptSpin), luasrc.UnlockKeepScript, Always,
+			[]any{luasrc.UnlockKeepScript.SHA1, 2, key, "l", "0", int64(5), spin.Owner, "", int64(6), "k", int64(7)}},
+		{"fair release that keeps", Fair(time.Minute).Release(nil, &keptFair), luasrc.FairKeepScript, Always,
+			[]any{luasrc.FairKeepScript.SHA1, 4, key, "redisson_lock_queue:{k}", "redisson_lock_timeout:{k}", "l", channel, keptFair.Owner, int64(5), int64(6), "k", int64(7), "SPUBLISH"}},
 		{"renew", Reentrant.Renew(nil, int64(9), len(leases), leases.at), renew, Always, []any{renew.SHA1, 2, key, key, int64(9), plain.Owner, spin.Owner}},
 		{"spin renew", Spin.Renew(nil, int64(9), len(leases), leases.at), renew, Always, []any{renew.SHA1, 2, key, key, int64(9), plain.Owner, spin.Owner}},
 		{"force", Reentrant.Force(plain), luasrc.ForceUnlockScript, Never, []any{luasrc.ForceUnlockScript.SHA1, 2, key, channel, "0", "SPUBLISH"}},
@@ -207,7 +219,9 @@ func TestNonReentrantLockRefusesItsOwnerForGood(t *testing.T) {
 
 // Who waits for the one is woken by the release of the other, and stands in one queue with those of the other.
 func TestFencedLockIsAPlainOneButForItsGrants(t *testing.T) {
-	if *Fenced.Traits() != labelled(*Reentrant.Traits(), FencedLabel) {
+	traits := labelled(*Reentrant.Traits(), FencedLabel)
+	traits.Lasting = true
+	if *Fenced.Traits() != traits {
 		t.Error("they are handled in two ways")
 	}
 	plain, fence := wanted(Reentrant, "k"), wanted(Fenced, "k")
@@ -261,7 +275,7 @@ func TestUncontendedLockAllocatesNothing(t *testing.T) {
 	for _, k := range owned {
 		var room [luasrc.MaxArgs]any
 		w := wanted(k.kind, "k")
-		at := batch{{k.kind, w.Names, w.Owner}}.at
+		at := batch{{k.kind, w.Names, w.Owner, 0}}.at
 		var one any = int64(1)
 		if n := testing.AllocsPerRun(100, func() {
 			acquire := k.kind.Acquire(room[:0], w)
@@ -272,7 +286,7 @@ func TestUncontendedLockAllocatesNothing(t *testing.T) {
 			if acquire.Empty() || release.Empty() || renew.Empty() || err != nil || err2 != nil || k.kind.Traits() == nil {
 				t.Error("no call")
 			}
-		}); n != 0 && (k.kind != WriteLock || n != 2) { // a writer's field is made for each renewal
+		}); n != 0 && (k.kind != WriteLock && k.kind != ReadLock || n != 2) { // a writer's field and a reader's keys are made for each renewal
 			t.Errorf("%s: %v allocations", k.name, n)
 		}
 	}

@@ -68,6 +68,15 @@ func (k permits) Acquire(room []any, w *Want) Call {
 	return Run(luasrc.PermitAcquire(room, named(w), w.Lease, k.ids(w.Owner)), Never)
 }
 
+var noPermitsSet = Grant{TTL: codec.NoTTL, Unset: true}
+
+func (k permits) Granted(reply any) (Grant, error) {
+	if reply == luasrc.NoPermitsSet {
+		return noPermitsSet, nil
+	}
+	return k.reentrant.Granted(reply)
+}
+
 func (k permits) Release(room []any, w *Want) Call {
 	return Run(luasrc.PermitRelease(room, named(w), k.ids(w.Owner)), Always)
 }
@@ -90,15 +99,8 @@ func (permits) Pause(_ int, g Grant) (least, most time.Duration) {
 
 func (permits) Force(w *Want) Call { return Run(luasrc.PermitDelete(named(w)), Never) }
 
-// Ask knows only what a release may ask: whether the owner has a permit.
-func (k permits) Ask(q Question, w *Want) Query {
-	if q != HeldBy {
-		return Query{}
-	}
-	return Query{Read("ZSCORE", w.Names[timesPermits], k.ids(w.Owner)[0]), func(reply any) (Answer, error) {
-		return Answer{Yes: reply != nil}, nil
-	}}
-}
+// Ask knows nothing that is asked of a lock.
+func (permits) Ask(Question, *Want) Query { return Query{} }
 
 // ReleasePermits gives up permits by their ids, 16 bytes each, whoever took them, and
 // keeps the result in w.Latch. Its reply is read by [codec.DecodeExists].
@@ -108,8 +110,8 @@ func ReleasePermits(w *Want, ids []string) Call {
 
 // SetPermits sets how many permits there are, by luasrc.FirstPermits or the like, and
 // keeps the result in w.Latch. Its reply is read by [codec.DecodeExists].
-func SetPermits(w *Want, how string, n int) Call {
-	return Run(luasrc.PermitSet(named(w), w.Latch, w.LatchTTL, how, n), Always)
+func SetPermits(w *Want, how string, n int, ttl time.Duration) Call {
+	return Run(luasrc.PermitSet(named(w), w.Latch, w.LatchTTL, how, n, ttl.Milliseconds()), Always)
 }
 
 // LeasePermit gives a permit a new lease, in ms. Its reply is that of [PermitLeft].
@@ -128,4 +130,12 @@ func CountPermits(w *Want) Call { return Look(luasrc.PermitCount(named(w))) }
 func HasPermit(h Held, ids map[string]bool) bool {
 	k, ok := h.Kind.(permits)
 	return ok && slices.ContainsFunc(k.ids(h.Owner), func(id string) bool { return ids[id] })
+}
+
+// Weight is how much a server does for a hold in a Renew, in permits.
+func Weight(k Kind) int {
+	if p, ok := k.(permits); ok {
+		return p.n
+	}
+	return 1
 }

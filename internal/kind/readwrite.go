@@ -3,6 +3,7 @@ package kind
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/internal/luasrc"
@@ -66,6 +67,15 @@ func (readLock) Wake(payload []byte) int {
 // Wake is for one who wants to write.
 func (k writeLock) Wake(payload []byte) int { return min(k.readLock.Wake(payload), 1) }
 
+// Pause is until the lock ends, but at most poll: the release of one of several readers
+// may bring the end forward, and is not announced, as in Redisson.
+func (readLock) Pause(_ int, g Grant) (least, most time.Duration) {
+	if g.TTL < 0 || g.TTL > poll {
+		return poll * 4 / 5, poll
+	}
+	return g.TTL, g.TTL
+}
+
 // writer is an owner's field as one that writes.
 type writer struct{ Owner }
 
@@ -73,7 +83,7 @@ func (w writer) RedisArg() any  { return w.String() }
 func (w writer) String() string { return w.Owner.String() + ":write" }
 
 func (readLock) Acquire(room []any, w *Want) Call {
-	return Run(luasrc.ReadLock(room, w.Names[keyName], w.Names[holdsName], w.Owner, w.Lease), Never)
+	return Run(luasrc.ReadLock(room, w.Names[keyName], w.Names[channelName], w.Names[holdsName], w.Owner, w.Lease), Never)
 }
 
 func (writeLock) Acquire(room []any, w *Want) Call {
@@ -98,9 +108,12 @@ func (writeLock) Release(room []any, w *Want) Call {
 }
 
 func (readLock) Renew(room []any, lease Arg, n int, at func(i int) Held) Call {
-	return Run(luasrc.ReadRenew(room, lease, n, func(i int) (key, holds, owner Arg) {
+	return Run(luasrc.ReadRenew(room, lease, n, func(i int) (key Arg, holds []string, owner Arg) {
 		h := at(i)
-		return h.Names[keyName], h.Names[holdsName], h.Owner
+		for k := range h.Count {
+			holds = append(holds, fmt.Sprintf("%s:%s:rwlock_timeout:%d", h.Names[holdsName], h.Owner, k+1))
+		}
+		return h.Names[keyName], holds, h.Owner
 	}), Always)
 }
 
@@ -123,13 +136,10 @@ func forceMode(w *Want, mode, message string) Call {
 func (readLock) Ask(q Question, w *Want) Query { return askMode(q, w, reads) }
 
 func (writeLock) Ask(q Question, w *Want) Query {
-	switch q {
-	case HeldBy, HoldCount:
+	if q == HeldBy || q == HoldCount {
 		as := *w
 		as.Owner = writer{w.Owner}
 		w = &as
-	case Announced:
-		return announcement(w, writeMessage)
 	}
 	return askMode(q, w, writes)
 }

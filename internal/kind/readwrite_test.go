@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/gomodule/redigo/redis"
 
@@ -17,34 +18,32 @@ func TestCallsOfAReadWriteLock(t *testing.T) {
 	o, lease, ttl := w.Owner, w.Lease, w.LatchTTL
 	both := *w
 	both.Publish = luasrc.Both
-	leases := batch{{ReadLock, w.Names, o}, {ReadLock, w.Names, o}}
-	as := writer{o}
+	leases := batch{{ReadLock, w.Names, o, 2}, {ReadLock, w.Names, o, 0}}
+	as, own := writer{o}, holds+":"+o.String()+":rwlock_timeout:"
 	for name, row := range map[string]struct {
 		call   Call
 		script *luasrc.Script // nil: a plain command, the first of args
 		resend Resend
 		args   []any
 	}{
-		"read":         {ReadLock.Acquire(nil, w), luasrc.ReadLockScript, Never, []any{2, key, holds, lease, o}},
+		"read":         {ReadLock.Acquire(nil, w), luasrc.ReadLockScript, Never, []any{2, key, channel, lease, o, holds}},
 		"write":        {WriteLock.Acquire(nil, w), luasrc.WriteLockScript, Never, []any{1, key, lease, o}},
 		"read unlock":  {ReadLock.Release(nil, w), luasrc.ReadUnlockScript, Always, []any{4, key, channel, holds, "l", lease, o, ttl, "SPUBLISH"}},
 		"write unlock": {WriteLock.Release(nil, &both), luasrc.WriteUnlockScript, Always, []any{4, key, channel, holds, "l", lease, o, ttl, "SPUBLISH", "PUBLISH"}},
-		"read renew":   {ReadLock.Renew(nil, int64(9), len(leases), leases.at), luasrc.ReadRenewScript, Always, []any{4, key, holds, key, holds, int64(9), o, o}},
+		"read renew":   {ReadLock.Renew(nil, int64(9), len(leases), leases.at), luasrc.ReadRenewScript, Always, []any{4, key, own + "1", own + "2", key, int64(9), o, 2, o, 0}},
 		"write renew":  {WriteLock.Renew(nil, int64(9), 1, leases.at), luasrc.RenewScript, Always, []any{1, key, int64(9), as}},
 		"read force":   {ReadLock.Force(w), luasrc.ReadWriteForceScript, Never, []any{3, key, channel, holds, "read", "0", "SPUBLISH"}},
 		"write force":  {WriteLock.Force(w), luasrc.ReadWriteForceScript, Never, []any{3, key, channel, holds, "write", "1", "SPUBLISH"}},
 		"is read":      {ReadLock.Ask(Locked, w).Call, luasrc.ReadWriteInfoScript, Reads, []any{1, key, "read"}},
 		"who writes":   {WriteLock.Ask(Holding, w).Call, luasrc.ReadWriteInfoScript, Reads, []any{1, key, "write"}},
 
-		"reads":           {ReadLock.Ask(HeldBy, w).Call, nil, Reads, []any{"HEXISTS", key, o}},
-		"writes":          {WriteLock.Ask(HeldBy, w).Call, nil, Reads, []any{"HEXISTS", key, as}},
-		"read count":      {ReadLock.Ask(HoldCount, w).Call, nil, Reads, []any{"HGET", key, o}},
-		"write count":     {WriteLock.Ask(HoldCount, w).Call, nil, Reads, []any{"HGET", key, as}},
-		"remain TTL":      {WriteLock.Ask(RemainTTL, w).Call, nil, Reads, []any{"PTTL", key}},
-		"read to force":   {ReadLock.Ask(Forcible, w).Call, nil, Reads, []any{"HGET", key, "mode"}},
-		"write to force":  {WriteLock.Ask(Forcible, w).Call, nil, Reads, []any{"HGET", key, "mode"}},
-		"read announced":  {ReadLock.Ask(Announced, w).Call, nil, Reads, []any{"SPUBLISH", channel, "0"}},
-		"write announced": {WriteLock.Ask(Announced, &both).Call, nil, Reads, []any{"PUBLISH", channel, "1"}},
+		"reads":          {ReadLock.Ask(HeldBy, w).Call, nil, Reads, []any{"HEXISTS", key, o}},
+		"writes":         {WriteLock.Ask(HeldBy, w).Call, nil, Reads, []any{"HEXISTS", key, as}},
+		"read count":     {ReadLock.Ask(HoldCount, w).Call, nil, Reads, []any{"HGET", key, o}},
+		"write count":    {WriteLock.Ask(HoldCount, w).Call, nil, Reads, []any{"HGET", key, as}},
+		"remain TTL":     {WriteLock.Ask(RemainTTL, w).Call, nil, Reads, []any{"PTTL", key}},
+		"read to force":  {ReadLock.Ask(Forcible, w).Call, nil, Reads, []any{"HGET", key, "mode"}},
+		"write to force": {WriteLock.Ask(Forcible, w).Call, nil, Reads, []any{"HGET", key, "mode"}},
 	} {
 		got, want := row.call.Args, row.args
 		if row.script == nil {
@@ -92,5 +91,20 @@ func TestRepliesOfAReadWriteLock(t *testing.T) {
 		}
 		a, err = k.Ask(Locked, w).Answer([]any{int64(-2), int64(0)})
 		check(t, name, "is locked", a, Answer{}, err)
+	}
+}
+
+// A release of one of several readers puts the end of the lock forward and tells nobody.
+func TestReadPausesAreBounded(t *testing.T) {
+	for _, k := range []Kind{ReadLock, WriteLock} {
+		for _, tc := range []struct{ told, least, most time.Duration }{
+			{codec.NoTTL, 800 * time.Millisecond, time.Second},
+			{time.Hour, 800 * time.Millisecond, time.Second},
+			{time.Millisecond, time.Millisecond, time.Millisecond},
+		} {
+			if least, most := k.Pause(1, Grant{TTL: tc.told}); least != tc.least || most != tc.most {
+				t.Errorf("told %v: %v to %v", tc.told, least, most)
+			}
+		}
 	}
 }

@@ -20,6 +20,7 @@ var reentrantTraits = Traits{
 	FairShare:  true,
 	KeyType:    "hash",
 	Latched:    true,
+	Keeps:      true,
 	Once:       true,
 	RenewGroup: ownedHash,
 }
@@ -59,6 +60,8 @@ func (reentrant) Granted(reply any) (Grant, error) {
 func (reentrant) Release(room []any, w *Want) Call {
 	n := w.Names
 	switch {
+	case w.Keep.Millis > 0:
+		return Run(luasrc.UnlockKeep(room, n[keyName], w.Latch, n[channelName], w.Owner, w.Lease, w.LatchTTL, w.Keep.Owner, w.Keep.Millis, w.Publish), Always)
 	case w.Latch == nil && w.KeyAlone:
 		return Run(luasrc.UnlockAlone(room, n[keyName], n[channelName], w.Owner, w.Lease, w.Publish), Always)
 	case w.Latch == nil:
@@ -74,7 +77,7 @@ func (reentrant) Renew(room []any, lease Arg, n int, at func(i int) Held) Call {
 	}), Always)
 }
 
-func (reentrant) Leave(*Want) Call { return Call{} }
+func (reentrant) Leave(...*Want) Call { return Call{} }
 
 // Pause is until the lease ends that the server reported, if no message comes.
 func (reentrant) Pause(_ int, g Grant) (least, most time.Duration) { return g.TTL, g.TTL }
@@ -100,20 +103,8 @@ func (reentrant) Ask(q Question, w *Want) Query {
 		return Query{Read("PTTL", key), lives}
 	case Holding:
 		return Query{Look(luasrc.Info(nil, key)), holder}
-	case Announced:
-		return announcement(w, codec.UnlockMessage)
 	}
 	return Query{}
-}
-
-// announcement tells w's channel by itself. Where there are two commands, a connection
-// that may not send the first is not used.
-func announcement(w *Want, message string) Query {
-	publish := w.Publish
-	if publish == luasrc.Both {
-		publish = luasrc.Publish
-	}
-	return Query{Call: Read(publish.(string), w.Names[channelName], message)}
 }
 
 func exists(reply any) (a Answer, err error) {

@@ -16,20 +16,26 @@ func Semaphore(n int) Kind { return semaphore{permits{n: n}} }
 // semaphore has the channel, the messages and the undo of permits.
 type semaphore struct{ permits }
 
-var semaphoreTraits = Traits{Label: SemaphoreLabel, Family: "semaphore", PassOn: true, KeyType: "string", Once: true, Permits: true, Unowned: true}
+var semaphoreTraits = Traits{Label: SemaphoreLabel, Family: "semaphore", PassOn: true, KeyType: "string", Once: true, Permits: true, Unowned: true, Lasting: true}
 
-// poll is how long a waiter trusts that a message comes, where no lease ends a wait.
+// begunName is where a semaphore says for a while that it was set.
+const begunName = channelName + 1
+
+// poll is how long a waiter waits for a message before it looks, where no lease ends its
+// wait, or where the lease may end sooner than the waiter was told.
 const poll = time.Second
 
-// receiptMillis is how long the server remembers an acquire that nobody owns. Its
-// receipt is deleted once its caller has what it took; this is for callers that died, and for
-// outages.
-const receiptMillis = 10 * 60 * 1000
+// ReceiptTTL is how long the server remembers what nobody owns: an acquire, or a change.
+// The receipt is deleted once its caller has the answer; this is for callers that died, and
+// for servers that stand still while a repetition waits in their socket.
+const ReceiptTTL = 10 * time.Minute
+
+const receiptMillis = int(ReceiptTTL / time.Millisecond)
 
 func (semaphore) Traits() *Traits { return &semaphoreTraits }
 
 func (semaphore) Names(key string) Names {
-	return Names{keyName: key, channelName: codec.PermitChannel(key)}
+	return Names{keyName: key, channelName: codec.PermitChannel(key), begunName: codec.Latch(key, "begun")}
 }
 
 // Receipt is the name of the key that remembers an acquire of a kind that is
@@ -40,7 +46,7 @@ func Receipt(n *Names, o Owner) Arg {
 
 // number is the number in w. receipt is of the change.
 func number(w *Want, receipt Arg) luasrc.Number {
-	return luasrc.Number{Key: w.Names[keyName], Receipt: receipt, Channel: w.Names[channelName], Publish: w.Publish}
+	return luasrc.Number{Key: w.Names[keyName], Receipt: receipt, Begun: w.Names[begunName], Channel: w.Names[channelName], Publish: w.Publish}
 }
 
 func (k semaphore) Acquire(room []any, w *Want) Call {
@@ -48,6 +54,9 @@ func (k semaphore) Acquire(room []any, w *Want) Call {
 }
 
 func (semaphore) Granted(reply any) (Grant, error) {
+	if reply == luasrc.NoPermitsSet {
+		return noPermitsSet, nil
+	}
 	ok, err := codec.DecodeExists(reply)
 	return Grant{OK: ok, TTL: codec.NoTTL}, err
 }
@@ -63,19 +72,17 @@ func (semaphore) Pause(int, Grant) (least, most time.Duration) { return poll * 4
 // Force is never asked for: nothing is held.
 func (semaphore) Force(*Want) Call { return Call{} }
 
-// Ask knows only what an undo may ask: whether there is something to be given back.
-func (semaphore) Ask(q Question, w *Want) Query {
-	if q != HeldBy {
-		return Query{}
-	}
-	return Query{Read("EXISTS", Receipt(w.Names, w.Owner)), exists}
-}
-
 // ChangeSemaphore changes how many permits are free, by luasrc.GiveBack or the like, and
 // keeps the result in w.Latch. ttl is luasrc.SetFirst's; 0: without an end. Its reply is
 // read by [codec.DecodeNumber].
 func ChangeSemaphore(w *Want, how string, n int, ttl time.Duration) Call {
-	return Run(luasrc.SemaphoreChange(number(w, w.Latch), w.LatchTTL, how, n, ttl.Milliseconds()), Always)
+	return Run(luasrc.SemaphoreChange(number(w, w.Latch), w.LatchTTL, how, n, ttl.Milliseconds(), receiptMillis), Always)
+}
+
+// TakeAgain takes what an acquire of a kind that is Traits.Unowned has taken, whatever is
+// free, unless the server has its receipt, w.Latch.
+func TakeAgain(k Kind, w *Want) Call {
+	return ChangeSemaphore(w, luasrc.GiveExisting, -k.(semaphore).n, 0)
 }
 
 // ReadNumber asks for the free permits of a semaphore, or for the count of a latch. Its

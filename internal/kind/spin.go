@@ -22,6 +22,7 @@ var spinTraits = Traits{
 	HandOffs:   16, // fewer than of a plain lock: other clients find it free by chance only
 	KeyType:    "hash",
 	Latched:    true,
+	Keeps:      true,
 	RenewGroup: ownedHash,
 }
 
@@ -40,6 +41,9 @@ func (spin) Channel(*Names, Owner) string { return "" }
 func (spin) Wake([]byte) int { return 0 }
 
 func (spin) Release(room []any, w *Want) Call {
+	if w.Keep.Millis > 0 {
+		return Run(luasrc.UnlockKeep(room, w.Names[keyName], w.Latch, "", w.Owner, w.Lease, w.LatchTTL, w.Keep.Owner, w.Keep.Millis, nil), Always)
+	}
 	return Run(luasrc.SpinUnlock(room, w.Names[keyName], w.Latch, w.Owner, w.Lease, w.LatchTTL), Always)
 }
 

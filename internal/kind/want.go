@@ -37,10 +37,17 @@ type Want struct {
 	Latch    Arg  // of a release: the same for each repetition of it; nil where its owner is used once, see Traits.Once
 	LatchTTL Arg  // in ms, at least 1
 	KeyAlone bool // of a release without a latch, or of Force: in the form that has the lock as its only key
+	Keep     Keep // of a release; its zero value: the last hold's frees the lock
 	Publish  Arg  // what announces, in an acquire too: luasrc.Publish, luasrc.SPublish or luasrc.Both
 
 	Wait   time.Duration // how long the call waits altogether, or another of its owner that has a queue; 0: as long as it takes
 	OneTry bool          // it makes one attempt and does not wait
+}
+
+// Keep is who has the lock after the release of a last hold, and for how many ms.
+type Keep struct {
+	Owner  string // whom nobody acts as
+	Millis int64  // 0: the lock is free
 }
 
 // Held is what an owner holds, as its kind sees it.
@@ -48,6 +55,7 @@ type Held struct {
 	Kind  Kind   // of what sort
 	Names *Names // of the lock
 	Owner Owner  // who holds
+	Count int32  // how many holds, where they are to be renewed
 }
 
 // Question is something to be read of a lock.
@@ -60,7 +68,6 @@ const (
 	HoldCount                 // how many times does the owner hold it, whoever acquired; also after an acquire that was never answered, where the owner is used again
 	RemainTTL                 // how long has it to live
 	Holding                   // who holds it, how many times, and how long has it to live
-	Announced                 // may it be announced: an error says no. Of a kind that is not Silent
 	Waiting                   // how many wait in the server's queue. Of a kind with a queue by owner
 	LastToken                 // the token of the last grant; empty where grants have none
 	Forcible                  // is there anything for Force; empty where that is any key of Traits.KeyType
@@ -79,6 +86,9 @@ type Grant struct {
 	OK    bool          // the owner has one hold more than before
 	Token int64         // of that, higher than all before; 0: the kind has none
 	TTL   time.Duration // else: how long the lock is taken for, below 0: for ever
+
+	// Unset says that too few permits are free because nobody has set any.
+	Unset bool
 
 	// Refused is why the kind itself will never grant this: the script changed nothing,
 	// and the wait ends.

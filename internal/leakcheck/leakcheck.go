@@ -5,9 +5,12 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"runtime"
 	"strings"
 	"time"
+
+	"github.com/rlock-go/redisson/internal/stalls"
 )
 
 // patience is how long goroutines that are about to end may take, on a loaded
@@ -15,7 +18,8 @@ import (
 const patience = 10 * time.Second
 
 // Main runs the tests and ends the process: with their exit code, or with 1 if
-// they passed and goroutines are left of them, whose stacks it prints. It is
+// they passed and goroutines are left of them, whose stacks it prints. Meanwhile
+// package stalls watches. What tests start ignores no signal. It is
 // for TestMain, before any goroutine was started that is to outlive the tests.
 //
 // Most tests wait for a server, so more of them than there are processors run
@@ -32,7 +36,10 @@ func Main(m interface{ Run() int }) {
 }
 
 func run(m interface{ Run() int }, patience time.Duration, out io.Writer) int {
+	heed()
+	watched := stalls.Watch()
 	code := m.Run()
+	watched()
 	if code != 0 {
 		return code // a test that failed half-way may leave anything
 	}
@@ -42,6 +49,17 @@ func run(m interface{ Run() int }, patience time.Duration, out io.Writer) int {
 	}
 	fmt.Fprintf(out, "leakcheck: the tests passed and left %d goroutines:\n\n%s\n", len(left), strings.Join(left, "\n\n"))
 	return 1
+}
+
+// heed has what tests start heed the signals that the shell has it ignore: nohup ignores
+// SIGHUP, and a shell without jobs ignores SIGINT for what it runs in the background. A
+// program that is started while they are caught begins with their defaults.
+func heed() {
+	for _, s := range heeded {
+		if signal.Ignored(s) {
+			signal.Notify(make(chan os.Signal, 1), s)
+		}
+	}
 }
 
 // await returns the stacks of the goroutines that are there beside the

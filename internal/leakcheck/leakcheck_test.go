@@ -40,6 +40,12 @@ var cases = map[string]struct {
 	}, 1, []string{"left 1000 goroutines"}},
 	"one about to end":     {time.Minute, func() int { go time.Sleep(50 * time.Millisecond); return 0 }, 0, nil},
 	"failed, and one left": {time.Millisecond, func() int { go abandoned(); return 3 }, 3, nil},
+	"what it starts heeds SIGHUP": {time.Minute, func() int {
+		if exec.Command("sh", "-c", "kill -HUP $$").Run() == nil {
+			return 1
+		}
+		return 0
+	}, 0, nil},
 	"signals were asked for": {time.Millisecond, func() int {
 		c := make(chan os.Signal, 1)
 		signal.Notify(c, os.Interrupt)
@@ -59,7 +65,7 @@ func TestOnlyGoroutinesThatAreLeftFailTheBinary(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			cmd := exec.CommandContext(t.Context(), os.Args[0])
+			cmd := exec.CommandContext(t.Context(), "sh", "-c", `trap "" HUP; exec "$0"`, os.Args[0]) // as by nohup
 			cmd.Env = append(os.Environ(), caseEnv+"="+name, "GORACE=atexit_sleep_ms=0")
 			var out bytes.Buffer
 			cmd.Stdout, cmd.Stderr = &out, &out

@@ -83,6 +83,7 @@ func (a *attempt) begin() {
 	a.want.Lease = c.leaseArg(a.lease)
 	a.forces = n.forces
 	a.req.Aside = n.acquiresAside()
+	a.req.Strict, a.req.Wire.Counts = w.l.traits.Lasting, c.failsOver && st.mayBeShared()
 	w.ownerUsed = true
 	a.req.Handler, a.req.Wire.Tentative = a, true
 	w.l.c.fill(&a.req, w.l.slot, w.l.kind.Acquire(a.req.Wire.ArgBuffer[:0], &a.want))
@@ -91,8 +92,8 @@ func (a *attempt) begin() {
 		return
 	}
 	if n.ahead > 0 && !a.req.WentAside {
-		// It may be refused before a release has run that was queued earlier. So every
-		// message that comes from now on is of use.
+		// It may be refused before an earlier queued release has run. So every message
+		// from now on counts.
 		if q := w.queue(); q != nil {
 			q.HearOwnMessages()
 		}
@@ -107,13 +108,9 @@ func (n *name) acquiresAside() bool { return n.ahead > 0 && n.l.s.forcing == 0 }
 // that has left may have been the last one there.
 func (a *attempt) queue() *waitQueue { return a.st.n.ensureQueue(a.w.l, a.w.queueOwner) }
 
-// Done handles the end of the command.
-func (a *attempt) Done(r *command.Request) {
+// Answered takes the server's answer.
+func (a *attempt) Answered(r *command.Request) {
 	defer a.st.n.l.s.enter(mustNotBlock).leave()
-	if r.Fate != command.Answered {
-		a.notAnswered(r)
-		return
-	}
 	g, err := a.w.l.kind.Granted(r.Wire.Reply)
 	switch {
 	case err != nil:
@@ -150,9 +147,7 @@ func (a *attempt) granted(r *command.Request, token int64) {
 	if token > 0 {
 		st.ensureExtras().token = token
 	}
-	if n.l.c.failsOver {
-		h.everywhere = r.Wire.Replicas > 0 && r.Wire.Acked >= r.Wire.Replicas
-	}
+	h.everywhere = r.Wire.Everywhere
 	if n.only == w {
 		n.only = nil
 		w.Settled = true
@@ -168,34 +163,30 @@ func (a *attempt) granted(r *command.Request, token int64) {
 	a.done()
 }
 
-// Unanswered follows the loss of its connection. It may have run; bytes of it
-// may still be on their way.
-func (a *attempt) Unanswered(r *command.Request) {
-	defer a.st.n.l.s.enter(mustNotBlock).leave()
-	a.st.mayHaveSet(r.Wire.Sent, a.lease)
-	a.queue().Open(a.st.n.now(), &a.w.Waiter, r.Wire.Err, a.began)
-	a.st.n.step()
-}
-
-// Paused never comes: an acquire is never sent again.
-func (a *attempt) Paused(*command.Request, time.Duration) {}
-
-// notAnswered handles the end of a command that the server did not answer, or
-// refused.
-func (a *attempt) notAnswered(r *command.Request) {
-	switch {
-	case r.Fate != command.Lost:
+// Rest goes on with an attempt that was not answered: it was not sent, refused or lost.
+func (a *attempt) Rest(r *command.Request) {
+	st, w, s := a.st, a.w, a.st.n.l.s
+	defer s.enter(mayBlock).leave()
+	if r.Fate != command.Lost {
 		a.failed()
-	case a.w.Terms.As:
-		// Only now is anything else tried (A5).
+		return
+	}
+	// It may have run; bytes of it may still be on their way.
+	st.mayHaveSet(r.Wire.Sent, a.lease)
+	a.queue().Open(st.n.now(), &w.Waiter, r.Wire.Err, a.began, false)
+	st.n.step()
+	s.barrier(r) // only then is anything else tried (A5)
+	if w.Terms.As {
 		a.countHolds()
-	default:
+	} else {
 		a.undo()
 	}
 }
 
 // refused handles the answer that another owner holds the lock.
 func (a *attempt) refused(g kind.Grant) {
+	q := a.queue()
+	q.unset, a.w.unset, a.w.forever = g.Unset, g.Unset, g.TTL < 0
 	if w := a.w; !w.Told && !w.OneTry && !w.Settled {
 		w.l.c.log.Waiting(&w.l.s.sec, eventlog.Lock{Name: w.n.l.name}, g.TTL)
 	}
@@ -203,7 +194,7 @@ func (a *attempt) refused(g kind.Grant) {
 	if !a.w.contended {
 		a.w.waitsForOthers()
 	}
-	a.queue().Refused(a.st.n.now(), &a.w.Waiter, a.w.l.pause(a.w.tries, g))
+	q.Refused(a.st.n.now(), &a.w.Waiter, q.unheard(a.w.l.pause(a.w.tries, g)))
 	a.w.asked()
 	a.end()
 	a.done()
@@ -211,7 +202,8 @@ func (a *attempt) refused(g kind.Grant) {
 
 // reportGrant tells the queue that the lock is taken now.
 func (a *attempt) reportGrant() {
-	a.queue().Granted(a.st.n.now(), &a.w.Waiter, a.w.l.pause(0, kind.Grant{OK: true, TTL: a.lease}))
+	q := a.queue()
+	q.Granted(a.st.n.now(), &a.w.Waiter, q.unheard(a.w.l.pause(0, kind.Grant{OK: true, TTL: a.lease})))
 }
 
 // grantedInVain ends an attempt whose grant is not the waiter's to keep. ok tells
@@ -227,11 +219,12 @@ func (a *attempt) grantedInVain(r *command.Request, h *Hold, ok bool) {
 		h.giveBack()
 		w.fail(fmt.Errorf("%w: its reply took longer than the lease of %v", ErrLeaseLost, st.least(r.Wire.Sent, a.lease)))
 	case r.Unreplicated:
-		n.l.c.log.Unreplicated(&n.l.s.sec, st.told(), r.Wire.Replicas)
+		err := unreplicated(r)
+		n.l.c.log.Unreplicated(&n.l.s.sec, st.told(), r.Wire.Replicas, err)
 		if st.held == 1 { // it was free before
 			a.leaveRoom(n.now() - r.Wire.Sent)
 		}
-		a.giveBackFirst(h, func() { a.retryLater(ErrUnreplicated) })
+		a.giveBackFirst(h, func() { a.retryLater(err) })
 		return
 	case a.forces != n.forces:
 		// A ForceUnlock was queued behind it: the grant is gone again.
@@ -253,7 +246,7 @@ func (a *attempt) failed() {
 	case r.Fate == command.NotSent && (!r.Permanent() || a.w.wasRefused()):
 		a.didNotRun(r.Wire.Err)
 	case r.MayHaveRun():
-		a.ranInPart(r.Wire.Err)
+		a.ranInPart(inPart(r.Wire.Err))
 	case a.passing():
 		a.didNotRun(r.Wire.Err)
 	default: // what was not sent would meet the same refusal again
@@ -275,7 +268,7 @@ func (a *attempt) ranInPart(err error) {
 		}
 		return
 	case a.passing():
-		a.queue().Open(a.st.n.now(), &a.w.Waiter, err, a.began)
+		a.queue().Open(a.st.n.now(), &a.w.Waiter, err, a.began, a.req.Moving())
 	default:
 		a.rejected = true
 		a.w.fail(err)
@@ -286,7 +279,7 @@ func (a *attempt) ranInPart(err error) {
 
 // passing tells whether the server's error is no reason to end the wait.
 func (a *attempt) passing() bool {
-	return a.req.Transient() || a.w.wasRefused() && a.req.Passing()
+	return a.req.Transient() || a.req.MetElsewhere() || a.w.wasRefused() && a.req.Passing()
 }
 
 // reject ends the attempt, and the wait with an error.
@@ -298,7 +291,11 @@ func (a *attempt) reject(err error) {
 // retryLater ends the attempt and has it made again after a pause, unless the
 // waiter gives up before.
 func (a *attempt) retryLater(err error) {
-	a.queue().Troubled(a.st.n.now(), &a.w.Waiter, err, a.began)
+	if q := a.queue(); a.req.Moving() {
+		q.Unsettled(a.st.n.now(), &a.w.Waiter, err, a.began)
+	} else {
+		q.Troubled(a.st.n.now(), &a.w.Waiter, err, a.began)
+	}
 	a.end()
 }
 
@@ -342,7 +339,7 @@ func (a *attempt) end() {
 	c.work.Done()
 }
 
-// done puts the attempt back at the end of its Done. Then only a timer could still
+// done puts the attempt back at the end of its Answered. Then only a timer could still
 // refer to it.
 func (a *attempt) done() {
 	if a.referenced {

@@ -9,43 +9,45 @@ import (
 
 	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/internal/command"
+	"github.com/rlock-go/redisson/internal/eventlog"
 	"github.com/rlock-go/redisson/internal/kind"
 )
 
 // Change sends what changes the object and is no owner's, such as how many permits
 // there are, and returns the reply. call makes it of a Want without an owner, and keeps
 // its result in Want.Latch, the receipt: it is sent again when its reply is lost, and
-// counts once. It is sent for as long as an unlock. When ctx is over, it is taken back or
-// has one command timeout more. What is due, as a release is, is sent even if ctx is over,
-// and taken back only when the time is over that it has then.
+// counts once. The caller waits for as long as for an unlock and, when ctx is over, for
+// one command timeout more.
+//
+// A change that is due, such as a release, is sent even if ctx is over, and goes on in the
+// background when its caller has left. Any other is taken back when its caller leaves, if
+// nothing of it was sent, and given up when no server has run it for a command timeout.
 func (l *Lock) Change(ctx context.Context, due bool, call func(*kind.Want) kind.Call) (any, error) {
 	if err := ctx.Err(); err != nil && !due {
 		return nil, err
 	}
 	c := l.c
-	g := &change{l: l, done: make(chan struct{})}
-	g.want = kind.Want{Names: &l.names, Latch: codec.FreshLatch(l.Key()), LatchTTL: c.args.latchTTL, Publish: l.publish()}
+	g := &change{l: l, due: due, done: make(chan struct{})}
+	g.want = kind.Want{Names: &l.names, Latch: codec.FreshLatch(l.Key()), LatchTTL: c.args.receiptTTL, Publish: l.publish()}
 	g.start(call(&g.want))
+	limit := time.NewTimer(c.unlockFor)
+	defer limit.Stop()
 	select {
 	case <-g.done:
 		return g.req.Wire.Reply, g.err
+	case <-limit.C:
+		return g.leave(fmt.Errorf("no answer within %v", c.unlockFor))
 	case <-ctx.Done():
 	}
 	if !due && g.takeBack() {
 		return nil, ctx.Err()
 	}
-	// What can't be taken back at once may be on its way back, or being written.
-	for _, most := range []time.Duration{c.o.Timeout, c.o.Timeout / 8} {
-		select {
-		case <-g.done:
-			return g.req.Wire.Reply, g.err
-		case <-time.After(most):
-		}
-		if g.takeBack() {
-			return nil, cmp.Or(c.exec.Trouble(l.slot), command.Unsent(errors.New("it waited to be written")))
-		}
+	select {
+	case <-g.done:
+		return g.req.Wire.Reply, g.err
+	case <-time.After(c.o.Timeout + c.o.Timeout/8): // what was lost is known to be by then
+		return g.leave(fmt.Errorf("no answer within %v after the context ended: %w", c.o.Timeout, ctx.Err()))
 	}
-	return nil, fmt.Errorf("%w: no answer within %v after the context ended: %w", ErrUncertain, c.o.Timeout, ctx.Err())
 }
 
 // Read is Change for a call that any number of times may run, without a receipt. It
@@ -59,30 +61,35 @@ type change struct {
 	req   command.Request
 	l     *Lock
 	want  kind.Want
-	began time.Duration
+	due   bool
+	again bool          // it is a repetition of what may have been undone, see failover.go
 	done  chan struct{} // closed when err is set, and the reply is there
 	err   error
+	then  func() // called when it has ended, with the shard locked; nil: nobody wants to know
 
 	// Guarded by the shard's mutex.
-	paused bool // it is sent again after a pause
-	ended  bool
+	left  bool // its caller has left, and it goes on
+	ended bool
 }
 
 // start sends it for the first time.
 func (g *change) start(call kind.Call) {
 	l := g.l
 	defer l.s.enter(mayBlock).leave()
-	g.began = l.s.sec.now()
-	l.c.fill(&g.req, l.slot, call)
-	g.req.Handler, g.req.Resend, g.req.Aside, g.req.Until = g, call.Resend, true, g.began+l.c.unlockFor
-	l.c.work.Add()
-	g.send()
+	now, limit := l.s.sec.now(), l.c.changeFor
+	if !g.due { // what no server has run for a command timeout is given up
+		limit, g.req.Unrun = l.c.unlockFor, now+l.c.o.Timeout
+	}
+	g.begin(call, now+limit)
 }
 
-// send is called with the shard locked.
-func (g *change) send() {
-	g.paused = false
-	if !g.ended && !g.l.s.sec.enqueue(&g.req) {
+// begin is start with the shard locked. It is sent until then.
+func (g *change) begin(call kind.Call, until time.Duration) {
+	l := g.l
+	l.c.fill(&g.req, l.slot, call)
+	g.req.Handler, g.req.Resend, g.req.Aside, g.req.Until = g, call.Resend, true, until
+	l.c.work.Add()
+	if !l.s.sec.enqueue(&g.req) {
 		g.end(g.verdict())
 	}
 }
@@ -91,42 +98,44 @@ func (g *change) send() {
 // any more.
 func (g *change) takeBack() bool {
 	defer g.l.s.enter(mustNotBlock).leave()
-	if g.ended || g.req.Reached() != 0 || !g.paused && !g.l.c.exec.Cancel(&g.req) {
+	if g.ended || g.req.Reached() != 0 || !g.l.c.exec.Cancel(&g.req) {
 		return false
 	}
 	g.end(nil)
 	return true
 }
 
-// Unanswered does nothing: it is sent again behind the kill barrier.
-func (g *change) Unanswered(*command.Request) {}
-
-// Paused has it sent again after d. What no server has run for a command timeout is
-// given up.
-func (g *change) Paused(r *command.Request, d time.Duration) {
-	l := g.l
-	defer l.s.enter(mustNotBlock).leave()
-	switch {
-	case d == 0:
-		g.send()
-	case r.Reached() == 0 && l.s.sec.now()-g.began >= l.c.o.Timeout:
-		g.end(r.Wire.Err)
-	default:
-		g.paused = true
-		l.c.timers.After(d, func() {
-			defer l.s.enter(mayBlock).leave()
-			g.send()
-		})
+// leave is the error of a caller that stops waiting for this reason.
+func (g *change) leave(why error) (any, error) {
+	if !g.due && g.takeBack() {
+		return nil, g.unsent()
 	}
+	defer g.l.s.enter(mustNotBlock).leave()
+	g.left = true
+	switch {
+	case g.ended:
+		return g.req.Wire.Reply, g.err
+	case g.due && g.req.Reached() == 0 && (g.l.c.exec.Waiting(&g.req) || g.l.c.exec.Between(&g.req)):
+		return nil, fmt.Errorf("not done so far, it goes on in the background for a while: %w", g.unsent())
+	}
+	return nil, fmt.Errorf("%w: %w", ErrUncertain, why)
 }
 
-// Done takes the end of the command.
-func (g *change) Done(r *command.Request) {
+// unsent is why nothing of it has run.
+func (g *change) unsent() error {
+	return cmp.Or(g.l.c.exec.Delay(&g.req), g.l.c.exec.Trouble(g.l.slot), command.Unsent(errors.New("it waited to be written")))
+}
+
+// Answered takes the server's answer.
+func (g *change) Answered(*command.Request) {
 	defer g.l.s.enter(mustNotBlock).leave()
-	if r.Fate == command.Answered && !r.MayArrive {
-		g.l.c.exec.Discard(g.l.slot, g.want.Latch)
-	}
 	g.end(g.verdict())
+}
+
+// Rest sends it again, behind the kill barrier or after a pause.
+func (g *change) Rest(r *command.Request) {
+	g.l.c.exec.Finish(r)
+	g.Answered(r)
 }
 
 // verdict is how it ended, by what became of its last send.
@@ -134,24 +143,36 @@ func (g *change) verdict() error {
 	r := &g.req
 	switch {
 	case r.Fate == command.Answered && r.Unreplicated:
-		return fmt.Errorf("done, but %w", ErrUnreplicated)
+		return fmt.Errorf("done, but %w", unreplicated(r))
+	case r.Fate == command.Answered && r.Untold != nil:
+		return fmt.Errorf("done, but nobody could be told: %w", r.Untold)
 	case r.Fate == command.Answered:
 		return nil
-	case r.Reached() != 0 && (r.Fate != command.Refused || r.First != r.Wire.Sent):
-		return fmt.Errorf("%w: it was sent and never answered: %w", ErrUncertain, r.Wire.Err)
-	case r.Fate == command.Closed:
-		return ErrClosed
 	}
-	return r.Wire.Err
+	return unanswered(r)
 }
 
-// end is called with the shard locked.
+// end is called with the shard locked. Nothing of it is sent any more.
 func (g *change) end(err error) {
-	if !g.ended {
-		g.ended, g.err = true, err
-		close(g.done)
-		g.l.c.work.Done()
+	if g.ended {
+		return
 	}
+	g.ended, g.err = true, err
+	if err != nil && (g.left || g.again) && !g.l.c.Closed() {
+		g.l.c.log.NotDone(&g.l.s.sec, eventlog.Lock{Name: g.l.name}, err)
+	}
+	switch {
+	case g.again: // its receipt stays with the first
+	case g.due && g.l.c.failsOver && g.req.Fate == command.Answered:
+		g.remember()
+	case g.req.First != 0 && !g.req.MayArrive:
+		g.l.c.exec.Discard(g.l.slot, g.want.Latch)
+	}
+	close(g.done)
+	if g.then != nil {
+		g.then()
+	}
+	g.l.c.work.Done()
 }
 
 // AnyHeld tells whether a living hold of the name in this client is such a one.
@@ -168,6 +189,9 @@ func (l *Lock) AnyHeld(such func(kind.Held) bool) bool {
 	}
 	return false
 }
+
+// Keeps tells whether a release can leave the lock taken.
+func (l *Lock) Keeps() bool { return l.traits.Keeps }
 
 // Of is the same object's lock of another kind.
 func (l *Lock) Of(k kind.Kind) Lock {

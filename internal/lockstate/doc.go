@@ -18,14 +18,19 @@
 // its attempt (name.isOnly). errors.go has what it is told when it leaves.
 //
 // An attempt is one acquire command. It outlives its waiter, and ends in one place,
-// attempt.end, whatever became of the command (attempt.go, undo.go).
+// attempt.end, whatever became of the command (attempt.go, undo.go). What a fresh owner
+// may have got is undone. A re-entry that was lost is counted first, and undone only if
+// nobody else acts as its owner (attempt.countHolds).
 //
 // A releasing is one unlock with all its repetitions. What is sent, who is told and
-// when it ends is decided in internal/release; releasing.go does what that asks for,
-// errors.go has the texts. After a failover it is sent again (failover.go).
+// when it ends is decided in internal/release, from top to bottom; releasing.go is the
+// world that this acts on, errors.go has the texts. After a failover it is sent again
+// (failover.go).
 //
-// An extension is one Extend, a renewal or a look some leases of the watchdog's, a
-// forcing one ForceUnlock, a question what only reads (lock.go).
+// An extension is one Extend (extension.go), a renewal extends some leases of the
+// watchdog's (renewal.go), a look asks for them (look.go), a forcing is one ForceUnlock
+// (forcing.go), a change one of permits or of a latch (change.go). What only reads is a
+// question (lock.go).
 //
 // An [OwnerState] is what one owner has of one name. Its commands are sent one
 // at a time and in order, none while the outcome of an earlier one is open (H6).

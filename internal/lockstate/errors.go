@@ -8,6 +8,7 @@ import (
 	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/command"
+	"github.com/rlock-go/redisson/internal/refusal"
 	"github.com/rlock-go/redisson/internal/release"
 	"github.com/rlock-go/redisson/internal/waitqueue"
 )
@@ -52,6 +53,18 @@ var (
 	ErrUnreplicated = errors.New("no replica acknowledged it")
 )
 
+// unreplicated is ErrUnreplicated of r, with why the replicas are waited for that have
+// gone.
+func unreplicated(r *command.Request) error {
+	if acked := r.Wire.Acked; acked > 0 {
+		return ofKind{fmt.Errorf("%d of %d replicas acknowledged it, and what it counts does not pass with a lease", acked, r.Wire.Replicas), ErrUnreplicated}
+	}
+	if doubt := r.Doubt(); doubt != nil {
+		return fmt.Errorf("%w, and the master may be about to be replaced: %w", ErrUnreplicated, doubt)
+	}
+	return ErrUnreplicated
+}
+
 // ofKind is an error of a kind that its text does not name.
 type ofKind struct {
 	error
@@ -65,11 +78,23 @@ func (e ofKind) Unwrap() error { return e.error }
 // OfKind gives err, how a command ended, one of the kinds that callers can ask
 // for. It is for an error that has none yet.
 func OfKind(err error) error {
+	if said, _ := refusal.Of(err); said.WrongType() {
+		err = wrongType{err}
+	}
 	if _, shape := errors.AsType[*codec.ShapeError](err); !shape && command.Unavailable(err) {
 		return ofKind{err, ErrUnavailable}
 	}
 	return ofKind{err, ErrRefused}
 }
+
+// wrongType is a WRONGTYPE of the server's without the script that met it.
+type wrongType struct{ error }
+
+func (e wrongType) Error() string {
+	return "the key holds a value of another type, which is no lock (WRONGTYPE)"
+}
+
+func (e wrongType) Unwrap() error { return e.error }
 
 // Named is an error of a call that names what was being done and to which lock.
 func Named(doing, name string, err error) error {
@@ -118,13 +143,21 @@ func (w *Waiter) waitError(cause error) error {
 	case known && elapsed && unanswered:
 		return fmt.Errorf("%w (the last attempt was not answered in time; a grant that still comes is given back)", cause)
 	case known:
-		return cause
+		return w.unsetToo(cause)
 	case last == nil && unanswered:
 		return fmt.Errorf("%w: the wait elapsed before an answer came; a grant that still comes is given back", ErrUncertain)
 	case unanswered || w.ownerUsed && command.IsLost(last):
 		return fmt.Errorf("%w: the wait elapsed without an answer: %w", ErrUncertain, last)
 	}
 	return fmt.Errorf("the wait elapsed without an answer: %w", w.unsent(last))
+}
+
+// unsetToo adds to the error of a wait for permits that nobody has set any.
+func (w *Waiter) unsetToo(err error) error {
+	if q := w.queue(); w.unset || q != nil && q.unset {
+		return fmt.Errorf("%w: no permits were set: TrySetPermits", err)
+	}
+	return err
 }
 
 // lastSaidTaken tells whether the server's last answer was that another owner
@@ -180,15 +213,37 @@ func (w *Waiter) sinceLost(err error) error {
 	return err
 }
 
-// notHeld is what Java's IllegalMonitorStateException says.
+// notHeld is where Java throws its IllegalMonitorStateException.
 func (l *Lock) notHeld(o Owner) error {
 	if l.traits.Permits {
 		return fmt.Errorf("%w: some or all of its permits had been given up, or their time was over", ErrNotHeld)
 	}
-	return fmt.Errorf("%w: attempt to unlock lock, not locked by current thread by node id: %s thread-id: %d", ErrNotHeld, o.client, o.thread)
+	return ofKind{fmt.Errorf("not held by owner %s: it expired, or was deleted, forced or taken before", o.String()), ErrNotHeld}
 }
 
-var errUnwritten = command.Unsent(errors.New("it waited behind an earlier command of its owner, and then to be written"))
+// inPart is the error of a command of which the server's error, met inside its script,
+// does not tell what it has done.
+func inPart(err error) error {
+	return fmt.Errorf("%w: its script met an error, and may have run in part: %w", ErrUncertain, err)
+}
+
+// unanswered is why a command has no answer.
+func unanswered(r *command.Request) error {
+	switch {
+	case r.Fate == command.Refused && r.MayHaveRun():
+		return inPart(r.Wire.Err)
+	case r.Reached() != 0:
+		return fmt.Errorf("%w: it was sent and never answered: %w", ErrUncertain, r.Wire.Err)
+	case r.Fate == command.Closed:
+		return ErrClosed
+	}
+	return r.Wire.Err
+}
+
+// unwritten is why nothing ran of an unlock that waited for others all the time.
+func (c *State) unwritten() error {
+	return command.Unsent(fmt.Errorf("the unlock was not sent within %v; the key expires by itself", c.o.Timeout))
+}
 
 // verdict is the error of the outcome that the release tells.
 func (r *releasing) verdict() error {
@@ -197,13 +252,15 @@ func (r *releasing) verdict() error {
 	case release.NotHeld:
 		return r.l.notHeld(o)
 	case release.Unreplicated:
-		return fmt.Errorf("released, but %w", ErrUnreplicated)
+		return fmt.Errorf("released, but %w", unreplicated(&r.req))
 	case release.ReplicasUnknown:
 		return ofKind{errors.New("released, but whether a replica has it is not known"), ErrUnreplicated}
 	case release.Refused:
 		return failed
+	case release.Untold:
+		return fmt.Errorf("released, but nobody could be told: %w", failed)
 	case release.InPart:
-		return fmt.Errorf("released, but the server did not finish the script: %w", failed)
+		return inPart(failed)
 	case release.Uncertain:
 		return r.uncertain()
 	case release.Unanswered:
@@ -220,8 +277,6 @@ func (r *releasing) verdict() error {
 		return ErrClosed
 	case release.Strayed:
 		return strayed(o)
-	case release.Unannounced:
-		return fmt.Errorf("%w: the unlock was lost, and the owner holds nothing any more; whether the unlock released it can't be told where nothing can be announced: %w", ErrUncertain, r.Reply.Err)
 	case release.ShownUnkilled:
 		return fmt.Errorf("%w: the unlock was lost on a connection that could not be killed, and its owner was handed out meanwhile: %w", ErrUncertain, failed)
 	case release.ShownUnknown:
@@ -251,7 +306,7 @@ func (r *releasing) queued() error {
 
 func (r *releasing) uncertain() error {
 	then := "if it did not run, the key is left to expire"
-	if once := r.Form == release.Once || r.Form == release.KeyAlone; once && !r.l.c.Closed() && r.st.n.now() <= r.Until {
+	if r.Form.Once() && !r.l.c.Closed() && r.st.n.now() <= r.Until {
 		then = "it is repeated while the lease lasts"
 	}
 	if r.Failed == nil {
@@ -263,7 +318,7 @@ func (r *releasing) uncertain() error {
 // unsentSoFar is what the caller is told at the limit of an unlock of which
 // nothing has run.
 func (r *releasing) unsentSoFar() error {
-	why := cmp.Or(r.Failed, r.l.c.exec.Trouble(r.l.slot), errUnwritten)
+	why := cmp.Or(r.Failed, r.l.c.exec.Trouble(r.l.slot), r.l.c.unwritten())
 	then := "it goes on in the background while the lease lasts"
 	switch {
 	case r.Until == clock.Never:

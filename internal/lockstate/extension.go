@@ -67,7 +67,6 @@ type extension struct {
 
 	// Guarded by the shard's mutex.
 	end       time.Duration // of trust in the new lease, while it may be running
-	failed    error         // the last trouble
 	open      bool          // a send of it may have run
 	idle      bool          // nothing of it is on its way: it waits for its command queue, or for the end of a pause
 	abandoned bool          // its caller left while nothing of it had run
@@ -81,24 +80,28 @@ func (e *extension) begin() {
 	// The other holds keep what they were promised; this one gets d.
 	others := st.needs(h)
 	e.lease = others.Lease(e.d)
-	h.l.c.fill(&e.req, h.l.slot, h.l.kind.Renew(e.req.Wire.ArgBuffer[:0], h.l.c.leaseArg(e.lease), 1, func(int) kind.Held { return h.l.held(st) }))
+	sub := renewee{st: st, l: h.l, count: st.tally(h.l)}
+	h.l.c.fill(&e.req, h.l.slot, h.l.kind.Renew(e.req.Wire.ArgBuffer[:0], h.l.c.leaseArg(e.lease), 1, func(int) kind.Held { return sub.held() }))
 	e.send()
 }
 
-// send sends the renewal, possibly again. From here on it may run.
-func (e *extension) send() {
+// send sends the renewal, possibly again. From here on it may run. It reports false if
+// that was not to be, and has ended it.
+func (e *extension) send() bool {
 	h := e.h
 	e.idle = false
 	if err := h.check(); err != nil || e.abandoned {
 		e.finish(err)
-		return
+		return false
 	}
 	e.end = watchdog.Trust(h.st.n.now(), e.d)
 	h.extends = e
 	h.st.alarm()
 	if !h.l.s.sec.enqueue(&e.req) {
 		e.finish(e.unanswered())
+		return false
 	}
+	return true
 }
 
 // giveUp ends the wait of a caller that has had no answer. ended is the error
@@ -124,7 +127,7 @@ func (e *extension) giveUp(ended error) error {
 	}
 	if ended == nil {
 		unsent := ofKind{fmt.Errorf("not sent within %v", c.o.Timeout), ErrUnavailable}
-		ended = cmp.Or[error](c.exec.Trouble(e.h.l.slot), e.failed, c.exec.Unplaced(&e.req), unsent)
+		ended = cmp.Or[error](c.exec.Trouble(e.h.l.slot), c.exec.Delay(&e.req), unsent)
 	}
 	e.abandoned = true
 	if waits {
@@ -133,66 +136,53 @@ func (e *extension) giveUp(ended error) error {
 	return ended
 }
 
-// Unanswered follows the loss of its connection. It is sent again behind the
-// kill barrier: to set a lease twice does no harm.
-func (e *extension) Unanswered(r *command.Request) {
+// Answered takes the server's answer.
+func (e *extension) Answered(r *command.Request) {
 	defer e.h.l.s.enter(mustNotBlock).leave()
-	e.stopped(r)
-	e.mayHaveRun(r)
-	e.h.st.alarm()
+	e.h.extends = nil
+	e.answered(r)
 }
 
-// Paused has it sent again after d: behind the barrier, or because what was
-// refused or never left did not run.
-func (e *extension) Paused(r *command.Request, d time.Duration) {
-	defer e.h.l.s.enter(mustNotBlock).leave()
-	switch {
-	case d > 0:
-		e.stopped(r)
-		e.h.st.alarm()
-		e.idle = true
-		e.h.st.pause(d, e.send)
-	case e.h.l.c.Closed():
-		e.finish(ErrClosed)
-	default:
-		if r.MayArrive {
-			e.h.st.mayArrive(e.lease)
+// Rest goes on with one that was not answered. It is sent again, behind the kill
+// barrier or a pause: to set a lease twice does no harm.
+func (e *extension) Rest(r *command.Request) {
+	st, s := e.h.st, e.h.l.s
+	defer s.enter(mayBlock).leave()
+	for r.Fate != command.Answered {
+		e.h.extends = nil
+		if r.MayHaveRun() {
+			e.mayHaveRun(r)
 		}
-		e.send()
+		st.alarm()
+		switch {
+		case r.Fate == command.Lost:
+			if s.barrier(r); r.MayArrive {
+				st.mayArrive(e.lease)
+			}
+		case r.Again > 0:
+			e.idle = true
+			st.pause(r.Again)
+		default:
+			e.finish(e.unanswered())
+			return
+		}
+		if !e.send() {
+			return
+		}
+		if s.await(r); r.Fate == command.TakenBack {
+			return // giveUp has ended it
+		}
 	}
-}
-
-// Done takes the end of the command.
-func (e *extension) Done(r *command.Request) {
-	defer e.h.l.s.enter(mustNotBlock).leave()
-	e.stopped(r)
-	if r.Fate == command.Answered {
-		e.answered(r)
-		return
-	}
-	if r.MayHaveRun() {
-		e.mayHaveRun(r)
-	}
-	e.h.st.alarm()
-	e.finish(e.unanswered())
+	e.h.extends = nil
+	e.answered(r)
 }
 
 // unanswered is why it ends without an answer.
 func (e *extension) unanswered() error {
-	switch r := &e.req; {
-	case r.Fate == command.Closed || e.h.l.c.Closed():
+	if e.h.l.c.Closed() {
 		return ErrClosed
-	case r.Fate == command.Lost:
-		return fmt.Errorf("%w: %w", ErrUncertain, r.Wire.Err)
-	default:
-		return r.Wire.Err
 	}
-}
-
-// stopped notes that nothing more comes of the last send.
-func (e *extension) stopped(r *command.Request) {
-	e.h.extends = nil
-	e.failed = r.Wire.Err
+	return unanswered(&e.req)
 }
 
 // mayHaveRun lowers trust to what holds whether or not the command ran.
@@ -224,7 +214,7 @@ func (e *extension) answered(r *command.Request) {
 	case r.Unreplicated:
 		// The next master may know of the former lease only.
 		e.mayHaveRun(r)
-		e.finish(fmt.Errorf("extended, but %w; what is relied on is the shorter lease", ErrUnreplicated))
+		e.finish(fmt.Errorf("extended, but %w; what is relied on is the shorter lease", unreplicated(r)))
 	default:
 		h.promise = lease.Fixed(r.Wire.Sent, e.d)
 		st.live(r.Wire.Sent, st.trust(r.Wire.Sent, e.lease))

@@ -6,6 +6,7 @@ import (
 
 	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/internal/command"
+	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/release"
 	"github.com/rlock-go/redisson/internal/topology"
 	"github.com/rlock-go/redisson/watchdog"
@@ -20,9 +21,9 @@ func (c *State) follow() {
 	}
 }
 
-// changed has the leases of the slots renewed at once, which tells what is lost,
-// sends unlocks again that may have been lost, and has those who wait listen where their releases are told now, and look
-// again.
+// changed renews the leases of the slots at once, which tells what is lost. It sends unlocks
+// again that may have been lost, and makes waiters listen where releases are announced now, and
+// look again.
 func (c *State) changed(change topology.Change) {
 	if change.NewMaster {
 		c.noteMaster(change.Slots)
@@ -35,7 +36,7 @@ func (c *State) changed(change topology.Change) {
 	}
 	c.eachName(func(n *name) {
 		if change.Slots.Has(n.l.slot) {
-			for q := n.first(); q != nil; q = q.next {
+			for q := range n.eachQueue {
 				q.resubscribe()
 			}
 		}
@@ -68,19 +69,20 @@ func (c *State) newMaster(slot uint16, since time.Duration) bool {
 }
 
 // A master answers an unlock and is replaced by another one that lacks it. Then
-// nobody holds the lock, and nobody can acquire it until its lease ends. So an
-// unlock that not all replicas acknowledged is remembered for a while. When the
-// topology tells of a change it is sent again, to whoever serves its slot by then.
+// nobody holds the lock, and nobody can acquire it until its lease ends. So each
+// unlock is remembered for a while, however many replicas acknowledged it: the one
+// that is promoted may be newer than their count. When the topology tells of a change
+// it is sent again, to whoever serves its slot by then.
 // Most of these repetitions find nothing, and nobody hears of them.
 //
 // No repetition may release another hold, of this owner or of another. So it is
 // sent in two cases only:
 //
-//   - Nobody but this client can hold as the owner (State.Exclusive), and the
-//     server counts more holds than this client knows. An owner without holds here
-//     needs no question: whatever the server counts was released. This is decided a
-//     round trip before it runs. Who hands an owner over without a hold within that
-//     time may lose the other's hold by it.
+//   - Nobody but this client can hold as the owner (State.Exclusive), and the server
+//     counts more holds than this client knows. An owner without holds here needs no
+//     question: whatever the server counts was released. This is decided a round trip
+//     before it runs. If an owner without a hold is handed over within that time, the
+//     other process may lose its hold by that.
 //   - Others may hold as the owner, but all replicas had acknowledged the acquire of
 //     this very hold, or a renewal since, and that lease has not ended. Then the next master had the hold. It
 //     lacks the unlock if it lacks its latch, which is left there for that.
@@ -88,6 +90,10 @@ func (c *State) newMaster(slot uint16, since time.Duration) bool {
 // So the unlock of UnlockAs is sent again only where it is for this client's own
 // owner, and a ForceUnlock never: it is not known whose hold it would meet. A
 // repetition has its place in the owner's command queue (H6).
+//
+// What a change gives back (change.due) is remembered with the unlocks, and sent again
+// with its receipt: a server that has that counts it once. So it stays until the change is
+// forgotten. So does that of an acquire of what nobody owns.
 
 const (
 	// repeatedFor is how old an unlock may be that is sent again. Replicas lag by
@@ -111,22 +117,23 @@ const (
 type pastUnlock struct {
 	l      *Lock
 	owner  Owner
-	latch  any           // nil: it has none
+	latch  any           // nil: it has none. Of a change it is the receipt
+	change *kind.Call    // nil: it is an unlock
 	due    bool          // to be sent again
+	again  bool          // it was
 	sent   time.Duration // when it was sent
 	until  time.Duration // not to be sent again after this
 	shared time.Duration // nor after this, if others may hold as the owner
+	keep   *keeping
 }
 
 // remember keeps the release, which was answered, if a failover may undo it. It is
 // called with the shard locked.
 func (r *releasing) remember(q *command.Request, did codec.Release) {
-	u := pastUnlock{l: r.l, owner: r.st.owner, latch: r.want.Latch, sent: q.Wire.Sent, until: r.req.Until}
+	u := pastUnlock{l: r.l, owner: r.st.owner, latch: r.want.Latch, sent: q.Wire.Sent, until: r.req.Until, keep: r.keep}
 	switch {
 	case r.Why == release.Repeat && did == codec.NotHeld:
 		r.st.n.l.s.foundNothing(u.latch)
-		return
-	case q.Wire.Replicas > 0 && q.Wire.Acked >= q.Wire.Replicas:
 		return
 	case r.SentAgain() || r.Form == release.Latched && u.latch == nil:
 		return // it is remembered, or is nothing to be sent twice
@@ -139,20 +146,43 @@ func (r *releasing) remember(q *command.Request, did codec.Release) {
 	}
 	r.kept = u.shared > 0
 	u.due = q.ServedElsewhere()
-	s := r.st.n.l.s
-	s.addPast(u)
-	if u.due {
-		s.nextDue = 0
-		s.repeatDue()
-	}
+	r.st.n.l.s.addPast(u)
+}
+
+// remember is releasing.remember of a change.
+func (g *change) remember() {
+	call := kind.Call{Name: g.req.Wire.Command, Script: g.req.Wire.Script, Args: g.req.Wire.Args, Resend: g.req.Resend, Writes: true}
+	u := pastUnlock{l: g.l, latch: g.want.Latch, change: &call, sent: g.req.Wire.Sent, until: g.req.Until, due: g.req.ServedElsewhere()}
+	g.l.s.addPast(u)
+}
+
+// rememberTaken is releasing.remember of what the waiter has taken and nobody owns. Its
+// release is sent again: on a server that lacks both, that alone would make more of what
+// there is to take.
+func (w *Waiter) rememberTaken() {
+	c, l := w.l.c, w.l
+	defer l.s.enter(mayBlock).leave()
+	want := kind.Want{Names: &l.names, Latch: kind.Receipt(&l.names, w.owner), LatchTTL: c.args.receiptTTL, Publish: l.publish()}
+	call := kind.TakeAgain(l.kind, &want)
+	l.s.addPast(pastUnlock{
+		l: l, latch: want.Latch, change: &call, sent: w.takenAt, until: w.takenAt + c.changeFor, due: c.newMaster(l.slot, w.takenAt),
+	})
 }
 
 // addPast remembers u, in the place of one that is too old to be sent again, if
-// there is one.
+// there is one. What is due is sent.
 func (s *shard) addPast(u pastUnlock) {
+	if u.due {
+		s.nextDue = 0
+		defer s.repeatDue()
+	}
 	if len(s.past) == 0 || u.sent-s.past[s.oldest].sent < repeatedFor && u.l.c.hasRoom(len(s.past)) {
 		s.past = append(s.past, u)
 		return
+	}
+	// A repetition may be under way, on another connection: it must find its receipt.
+	if old := &s.past[s.oldest]; old.change != nil && !old.again {
+		old.l.c.exec.Discard(old.l.slot, old.latch)
 	}
 	s.past[s.oldest] = u
 	s.oldest = (s.oldest + 1) % len(s.past)
@@ -198,29 +228,37 @@ func (s *shard) repeatDue() {
 		due := u.due
 		u.due = false
 		if due && s.sec.now() < u.until {
+			u.again = true
 			s.repeat(*u)
 		}
 	}
 }
 
-// repeat sends an unlock again.
+// repeat sends an unlock again, or a change.
 func (s *shard) repeat(u pastUnlock) {
+	s.repeats++
+	ended := func() {
+		s.repeats--
+		s.repeatDue()
+	}
+	if u.change != nil {
+		g := &change{l: u.l, want: kind.Want{Latch: u.latch}, due: true, again: true, done: make(chan struct{}), then: ended}
+		g.begin(*u.change, u.until)
+		return
+	}
 	n := s.pin(u.l)
 	defer n.unpin()
 	st := n.ensureOwnerState(u.owner)
 	st.marked = st.marked || u.latch != nil
 	r := st.newRelease(release.Repeat, u.l, u.until)
-	r.want.Latch, r.everywhere = u.latch, u.shared
-	s.repeats++
-	r.then = func(error) {
-		s.repeats--
-		s.repeatDue()
-	}
+	r.want.Latch, r.everywhere, r.keep = u.latch, u.shared, u.keep
+	r.then = func(error) { ended() }
 	st.run(r)
 }
 
 // foundNothing has the unlock with this latch not sent again where others may hold as
-// its owner: another one's repetition has taken its count, and it left no latch.
+// its owner: another one's repetition has taken its count, and it left no latch. Its
+// own found that, or the question before it.
 func (s *shard) foundNothing(latch any) {
 	for i := range s.past {
 		if u := &s.past[i]; latch != nil && u.latch == latch {
@@ -234,8 +272,7 @@ func (st *OwnerState) known(l *Lock) int64 {
 	return int64(st.tally(l)+st.unsent(l)) + int64(st.rare().stillCounted)
 }
 
-// mayMeetAnother tells of a repetition that it could release another hold than the
-// one that it is of.
+// mayMeetAnother tells whether a repetition could release another hold than its own.
 func (r *releasing) mayMeetAnother() bool {
 	return !r.l.c.Exclusive(r.st.owner) && r.st.n.now() >= r.everywhere
 }

@@ -3,7 +3,6 @@ package lockstate
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/gomodule/redigo/redis"
 
@@ -40,7 +39,7 @@ func (l *Lock) ForceUnlock(ctx context.Context) (bool, error) {
 	// must be sent. The pipeline bounds the wait.
 	<-f.done
 	if f.err != nil {
-		return false, f.err
+		return f.there, f.err
 	}
 	l.c.log.Forced(ctx, eventlog.Lock{Name: l.name}, f.there)
 	return ended || f.there, nil
@@ -70,7 +69,7 @@ func (l *Lock) startForce() (f *forcing, ended bool, err error) {
 	if s.sec.enqueue(&f.req) {
 		s.forcing++
 	} else {
-		f.end(&f.req, command.Closed)
+		f.end()
 	}
 	return f, ended, nil
 }
@@ -85,67 +84,77 @@ type forcing struct {
 	l    *Lock
 	done chan struct{} // closed when the rest is known
 
-	ended bool
 	there bool // there was something to delete
 	err   error
 }
 
-// Unanswered ends it: whether it ran is not known.
-func (f *forcing) Unanswered(r *command.Request) {
+// Answered ends it.
+func (f *forcing) Answered(*command.Request) {
 	defer f.l.s.enter(mustNotBlock).leave()
-	f.end(r, command.Lost)
+	f.l.s.forcing--
+	f.end()
 }
 
-// Paused never comes.
-func (f *forcing) Paused(*command.Request, time.Duration) {}
+// Rest ends one that was not answered.
+func (f *forcing) Rest(r *command.Request) { f.rest(func() { f.l.c.exec.Barrier(r) }) }
 
-// Done ends it, unless its connection was lost before. It runs no more.
-func (f *forcing) Done(r *command.Request) {
-	s := f.l.s
-	defer s.enter(mustNotBlock).leave()
-	if r.Split() && !f.want.KeyAlone {
-		// Its keys are in two places, as those of an unlock may be (package release).
-		// It is sent again, with the lock as its only key.
-		f.want.KeyAlone, f.req.Whole, f.req.Until = true, false, clock.Never
-		f.l.c.fill(&f.req, f.l.slot, f.l.kind.Force(&f.want))
+// rest is Rest with what waits until nothing of r can run any more. Where its keys are in two places, as those of an
+// unlock may be (package release), it is sent again with the lock as its only key.
+func (f *forcing) rest(barrier func()) {
+	r, s := &f.req, f.l.s
+	defer s.enter(mayBlock).leave()
+	if r.Split() {
+		f.want.KeyAlone, r.Whole, r.Until = true, false, clock.Never
+		f.l.c.fill(r, f.l.slot, f.l.kind.Force(&f.want))
 		f.n.forces++ // for those who were queued since
-		if s.sec.enqueue(&f.req) {
-			return
+		if s.sec.enqueue(r) {
+			s.await(r)
 		}
 	}
+	if f.end(); r.Fate == command.Lost { // its caller is told, and bytes of it may still run
+		s.blocks(barrier)
+	}
 	s.forcing--
-	f.end(r, r.Fate)
 }
 
-// end is called with the shard locked.
-func (f *forcing) end(r *command.Request, fate command.Fate) {
-	if f.ended {
-		return
-	}
-	n := f.n
-	f.ended = true
-	switch {
-	case fate == command.Closed:
-		f.err = ErrClosed
-	case fate == command.Lost:
-		f.err = fmt.Errorf("%w: %w", ErrUncertain, r.Wire.Err)
-	case r.Wire.Err != nil:
-		f.err = r.Wire.Err
-	default:
-		f.there, f.err = codec.DecodeForce(r.Wire.Reply)
+// end tells its caller. It is called with the shard locked.
+func (f *forcing) end() {
+	n, r := f.n, &f.req
+	if f.err = unanswered(r); r.Fate == command.Answered {
+		if f.there, f.err = codec.DecodeForce(r.Wire.Reply); r.Untold != nil {
+			f.err = fmt.Errorf("forced, but nobody could be told: %w", r.Untold)
+		}
 	}
 	if r.MayHaveRun() {
 		// Where its script had to be loaded first, it ran behind acquires that
-		// were queued after it. Replies come in order, so whatever is held now
-		// was granted before it ran.
+		// were queued after it. What was sent before it ran before it.
 		for _, st := range n.ownerStates() {
-			st.lose(nil, errForced)
+			if st.find(func(h *Hold) bool { return h.since > r.Wire.Sent }) == nil {
+				st.lose(nil, errForced)
+			}
 		}
 	}
-	if !f.there {
+	if !f.there || r.Untold != nil {
 		n.wakeHead() // no message will tell
 	}
 	n.unpin()
 	n.l.c.work.Done()
 	close(f.done)
+}
+
+// TakenAway ends what the clients of this process hold by a name on one server, which is
+// not held any more. It is for tests with a server that tells nobody of that.
+func TakenAway(server, from string) {
+	clients.Range(func(_, client any) bool {
+		if c := client.(*State); c.top.String() == server {
+			c.eachName(func(n *name) {
+				for _, st := range n.ownerStates() {
+					if n.l.name == from {
+						st.lose(nil, errForced)
+					}
+				}
+			})
+		}
+		return true
+	})
 }

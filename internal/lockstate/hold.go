@@ -74,13 +74,27 @@ func (h *Hold) Done() <-chan struct{} {
 // Err is nil while the lock is held. It reads the clock, and is never late.
 func (h *Hold) Err() error {
 	defer h.l.s.enter(mustNotBlock).leave()
-	return h.check()
+	if why := h.check(); why != nil {
+		return overError{h.l.name, why}
+	}
+	return nil
 }
+
+// overError is why a hold is over, for callers who don't know which. Two of the same hold
+// are equal.
+type overError struct {
+	name  string
+	cause error
+}
+
+func (e overError) Error() string { return Named("hold", e.name, e.cause).Error() }
+
+func (e overError) Unwrap() error { return e.cause }
 
 // ValidUntil is until when exclusion may be trusted without another renewal.
 func (h *Hold) ValidUntil() time.Time {
-	wall := time.Now() // before the clock is read: what passes in between makes the answer earlier, not later
 	defer h.l.s.enter(mustNotBlock).leave()
+	wall := time.Now() // before the clock is read: what passes in between makes the answer earlier, not later
 	h.check()
 	return wall.Add(h.trust() - h.st.n.now())
 }
@@ -150,7 +164,7 @@ func (h *Hold) over(cause error) {
 		close(h.done)
 	}
 	for cancel := range h.ctxs {
-		h.l.s.sec.After(func() { (*cancel)(cause) })
+		h.l.s.sec.After(func() { (*cancel)(overError{h.l.name, cause}) })
 	}
 	h.ctxs = nil
 }
@@ -160,8 +174,8 @@ func (h *Hold) Context(parent context.Context) (context.Context, context.CancelF
 	ctx, cancel := context.WithCancelCause(parent)
 	s := h.l.s
 	defer s.enter(mustNotBlock).leave()
-	if err := h.check(); err != nil {
-		cancel(err)
+	if why := h.check(); why != nil {
+		cancel(overError{h.l.name, why})
 		return ctx, func() {}
 	}
 	if h.ctxs == nil {

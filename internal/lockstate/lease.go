@@ -177,8 +177,7 @@ func (st *OwnerState) forget() {
 	}
 }
 
-// timeIsUp ends the hold, unless it is an extension's time that is up and that was
-// not written yet.
+// timeIsUp ends the hold. But an Extend that was not written yet restarts its own time.
 func (h *Hold) timeIsUp(now time.Duration) {
 	if e := h.extends; e != nil && now >= e.end && h.l.c.exec.Waiting(&e.req) {
 		e.end = watchdog.Trust(now, e.d) // nothing of it runs as long as it is not written, so trust counts from now
@@ -284,11 +283,11 @@ func (st *OwnerState) lose(l *Lock, cause error) {
 	st.dropIfIdle()
 }
 
-// supersede ends the holds of all owners but st, which the server has just
-// named a holder of a kind of such a width: all if it is 1, else those of kinds of
-// width 1. Replies come in order on one connection, so any other hold of
-// this client was granted before, and the server has lost it since; where there
-// are two, that is certain of those whose acquire was sent before.
+// supersede ends holds of the owners other than st, since the server has just named
+// st a holder by a kind of this width: all of them if it is 1, else those of kinds of
+// width 1. Replies come in order on one connection, so any other hold of this client
+// was granted earlier, and the server has lost it since. With two connections that is
+// certain only for holds whose acquire was sent earlier.
 func (n *name) supersede(st *OwnerState, width int, sent time.Duration) {
 	for _, other := range n.ownerStates() {
 		if other == st || other.held == 0 || other.find(func(h *Hold) bool { return h.since > sent }) != nil {

@@ -25,7 +25,7 @@ func (l *Lock) Ask(ctx context.Context, q kind.Question, o Owner) (kind.Answer, 
 	}
 	query := l.kind.Ask(q, &kind.Want{Names: &l.names, Owner: o})
 	if query.Empty() {
-		return kind.Answer{}, fmt.Errorf("%w: a lock of this kind has no such thing", ErrInvalidOption)
+		return kind.Answer{}, fmt.Errorf("%w: only NewFencedLock's locks have a token", ErrInvalidOption)
 	}
 	reply, err := l.c.query(ctx, l.slot, query.Call)
 	if err != nil {
@@ -34,63 +34,58 @@ func (l *Lock) Ask(ctx context.Context, q kind.Question, o Owner) (kind.Answer, 
 	return query.Answer(reply)
 }
 
-// question is a command of whose sends any number may run: mostly one that only
+// question makes a command of whose sends any number may run: mostly one that only
 // reads. It is asked again until it is answered, its limit has come or the client is
 // closed.
-type question struct {
-	c    *State
-	req  command.Request
-	then func(reply any, err error) // called once, without any lock held
+func (c *State) question(slot uint16, call kind.Call, limit time.Duration) *command.Request {
+	r := &command.Request{Resend: call.Resend, Until: limit, Aside: call.Writes}
+	c.fill(r, slot, call)
+	return r
 }
 
-// ask asks the server of slot, and hands over its reply. It does no I/O itself: a flush
-// must follow.
-func (c *State) ask(slot uint16, call kind.Call, limit time.Duration, then func(reply any, err error)) {
-	q := &question{c: c, then: then}
-	q.req.Handler, q.req.Resend, q.req.Until, q.req.Aside = q, call.Resend, limit, call.Writes
-	c.fill(&q.req, slot, call)
-	if !c.exec.Enqueue(&q.req) {
-		c.timers.After(0, func() { then(nil, ErrClosed) })
-	}
-}
-
-// askLater is State.ask of the lock's slot, with its shard locked: the question is
-// written when the section has been left.
-func (l *Lock) askLater(call kind.Call, limit time.Duration, then func(reply any, err error)) {
-	l.s.sec.queued = true
-	l.c.ask(l.slot, call, limit, then)
-}
-
-// leaveServer sends what a kind's Leave has made, and calls then with the shard locked
-// when it is over. Nobody waits for what it is answered.
-func (l *Lock) leaveServer(call kind.Call, then func()) {
-	l.askLater(call, clock.Never, func(any, error) {
-		defer l.s.enter(mustNotBlock).leave()
-		then()
-	})
-}
-
-// Unanswered does nothing: it is asked again.
-func (q *question) Unanswered(*command.Request) {}
-
-// Paused has it asked again.
-func (q *question) Paused(r *command.Request, d time.Duration) {
-	q.c.timers.After(d, func() {
-		if !q.c.exec.Enqueue(r) {
-			q.Done(r)
-			return
-		}
-		q.c.exec.Flush()
-	})
-}
-
-// Done hands over the reply.
-func (q *question) Done(r *command.Request) {
+// replied is how a question has ended.
+func replied(r *command.Request) (reply any, err error) {
 	if r.Fate == command.Closed {
-		q.then(nil, ErrClosed)
-		return
+		return nil, ErrClosed
 	}
-	q.then(r.Wire.Reply, r.Wire.Err)
+	return r.Wire.Reply, r.Wire.Err
+}
+
+// ask asks the server of the lock's slot. It gives the section away meanwhile.
+func (l *Lock) ask(call kind.Call, limit time.Duration) (reply any, err error) {
+	r := l.c.question(l.slot, call, limit)
+	if l.s.sec.enqueue(r) {
+		l.s.blocks(func() { l.c.exec.Finish(r) })
+	}
+	return replied(r)
+}
+
+// askLater asks with what else is written when the section has been left, and calls then
+// in another one.
+func (l *Lock) askLater(call kind.Call, limit time.Duration, then func(reply any, err error)) {
+	r := l.c.question(l.slot, call, limit)
+	q := &asking{l, then}
+	if r.Handler = q; !l.s.sec.enqueue(r) {
+		l.c.start(func() { q.Answered(r) })
+	}
+}
+
+// asking is a question that nobody waits for.
+type asking struct {
+	l    *Lock
+	then func(reply any, err error)
+}
+
+// Answered hands over the reply.
+func (q *asking) Answered(r *command.Request) {
+	defer q.l.s.enter(mustNotBlock).leave()
+	q.then(replied(r))
+}
+
+// Rest asks again.
+func (q *asking) Rest(r *command.Request) {
+	q.l.c.exec.Finish(r)
+	q.Answered(r)
 }
 
 // query asks the server of slot and waits for its reply, for at most a command
@@ -102,24 +97,19 @@ func (c *State) query(ctx context.Context, slot uint16, call kind.Call) (any, er
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	var reply any
-	var err error
-	done := make(chan struct{})
-	c.ask(slot, call, c.now()+c.o.Timeout, func(r any, e error) {
-		reply, err = r, e
-		close(done)
-	})
-	c.exec.Flush()
 	// One that is asked again just before its limit may wait for a connection
 	// for two timeouts more; its caller does not. Else the answer comes first.
-	select {
-	case <-time.After(c.o.Timeout + c.o.Timeout/8):
-		return nil, cmp.Or(c.exec.Trouble(slot), command.NoReply("no reply within %v", c.o.Timeout))
-	case <-done:
-		return reply, err
-	case <-ctx.Done():
+	limited, cancel := context.WithTimeout(ctx, c.o.Timeout+c.o.Timeout/8)
+	defer cancel()
+	r := c.question(slot, call, c.now()+c.o.Timeout)
+	r.Left = limited.Done()
+	switch fate := c.exec.Do(r); {
+	case fate != command.Open && fate != command.TakenBack:
+		return replied(r)
+	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	}
+	return nil, cmp.Or(c.exec.Trouble(slot), command.NoReply("no reply within %v", c.o.Timeout))
 }
 
 // Prove returns nil when a server has answered. It blocks for no longer than ctx
@@ -160,7 +150,6 @@ func (l *Lock) Holder(ctx context.Context) (Info, bool, error) {
 
 // since is when this client acquired the oldest of the owner's living holds.
 func (l *Lock) since(o Owner) time.Time {
-	wall := time.Now()
 	defer l.s.enter(mustNotBlock).leave()
 	st := l.ownerState(o)
 	if st == nil || st.holds == nil {
@@ -170,6 +159,7 @@ func (l *Lock) since(o Owner) time.Time {
 	for h := st.holds; h != nil; h = h.next {
 		first = min(first, h.since)
 	}
+	wall := time.Now()
 	return wall.Add(first - st.n.now())
 }
 
@@ -228,7 +218,6 @@ func (n *name) countClients(l *Lock, listens bool) {
 			if command.IsRefusal(err) { // courtesy can do without
 				l.c.noClientCounts.Store(true)
 			}
-			defer l.s.enter(mustNotBlock).leave()
 			open, most, failed = open-1, max(most, clients), failed || err != nil
 			switch {
 			case open > 0:
@@ -286,6 +275,9 @@ func (c *State) NewLock(k kind.Kind, name, key string) Lock {
 // Name is the name that the caller gave it.
 func (l *Lock) Name() string { return l.name }
 
+// Timeout is its client's command timeout.
+func (l *Lock) Timeout() time.Duration { return l.c.o.Timeout }
+
 // Key is the mapped name.
 func (l *Lock) Key() string { return l.names.Key() }
 
@@ -294,6 +286,12 @@ func (l *Lock) nameKey() nameKey { return nameKey{l.Key(), l.traits.Family} }
 
 // SameKey tells whether both are of one key of one client.
 func (l *Lock) SameKey(other *Lock) bool { return l.c == other.c && l.Key() == other.Key() }
+
+// Compare puts locks into the order in which those are acquired that are acquired
+// together: by server and by key.
+func (l *Lock) Compare(other *Lock) int {
+	return cmp.Or(cmp.Compare(l.c.top.String(), other.c.top.String()), cmp.Compare(l.Key(), other.Key()))
+}
 
 // publish is what announces a release.
 func (l *Lock) publish() luasrc.Arg { return l.c.top.Publish(l.slot) }

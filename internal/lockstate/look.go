@@ -1,8 +1,6 @@
 package lockstate
 
 import (
-	"time"
-
 	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/topology"
@@ -28,19 +26,21 @@ func (c *State) look(batch []*watchdog.Lease, answer func(int, bool)) {
 			continue
 		}
 		for _, sub := range n.leases {
-			answer(sub.i, true) // whoever is to be told, Told has it looked at
+			answer(sub.i, c.untold.Load()) // Told has it looked at, unless there is nobody who tells
 		}
 	}
 }
 
-// Unanswered comes before Done.
-func (k *look) Unanswered(*command.Request) {}
+// Rest takes the end of a look that was not answered.
+func (k *look) Rest(q *command.Request) {
+	if q.Fate == command.Lost {
+		k.c.exec.Barrier(q)
+	}
+	k.Answered(q)
+}
 
-// Paused never comes: the watchdog looks again.
-func (k *look) Paused(*command.Request, time.Duration) {}
-
-// Done takes the answer.
-func (k *look) Done(q *command.Request) {
+// Answered takes the answer.
+func (k *look) Answered(q *command.Request) {
 	mine, _ := k.read(q)
 	k.end(mine, q.Wire.Tracked)
 }
@@ -50,8 +50,11 @@ func (k *look) end(mine []bool, tracked bool) {
 	for i := range k.subs {
 		sub := &k.subs[i]
 		held := mine != nil && mine[i]
-		if mine != nil && !held {
+		switch {
+		case mine != nil && !held:
 			sub.lose()
+		case held && !tracked && !k.c.untold.Load():
+			sub.lease.Wrote() // the first command on a connection only begins to be told: another look follows
 		}
 		k.answer(sub.i, watchdog.Answer{Read: held && tracked})
 	}
@@ -118,9 +121,9 @@ func (c *State) Untold(n *topology.Node, err error) {
 	}
 }
 
-// tellOthers follows a command of st's: what it has written for a name that others of
-// this client hold too, the server does not tell this client. Once one of them has read
-// the key, changes are told for all.
+// tellOthers follows a command of st's, for a name that other owners of this client
+// hold too: the server does not tell this client of its own writes. Once one of those
+// owners has read the key, changes are told for all.
 func (st *OwnerState) tellOthers() {
 	n := st.n
 	if n.exclusive > 0 || n.holders == 0 || n.holders == 1 && st.held > 0 {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/observe"
+	"github.com/rlock-go/redisson/internal/release"
 	"github.com/rlock-go/redisson/internal/topology"
 	"github.com/rlock-go/redisson/internal/waitqueue"
 )
@@ -155,8 +156,26 @@ func (w *Waiter) count(ctx context.Context, h *Hold, err error) {
 	}
 	s, a := w.summary(h)
 	a.Outcome, a.Err = observe.OutcomeNames[outcome], err
+	returned := false
+	defer func() {
+		if !returned {
+			w.abandon(h)
+		}
+	}()
 	call.seen.tell(o, s)
 	o.Acquired(call.ctx, s, a)
+	returned = true
+}
+
+// abandon gives back what the caller's goroutine does not get, since the observer ended it.
+func (w *Waiter) abandon(h *Hold) {
+	defer w.l.s.enter(mayBlock).leave()
+	switch {
+	case h != nil && !h.released:
+		h.giveBack()
+	case w.taken:
+		w.undoTaken()
+	}
 }
 
 // summary is what is told of a wait that has ended.
@@ -214,15 +233,15 @@ func (w *Waiter) waitsForOthers() {
 	}
 }
 
-// unlocking is a call of Unlock that is observed.
-type unlocking struct {
+// observedUnlock is a call of Unlock that is observed.
+type observedUnlock struct {
 	call
 	ended bool // it ended the hold, which had not been lost
 	held  time.Duration
 }
 
-// unlocking begins to observe an unlock, if anybody does.
-func (h *Hold) unlocking(ctx context.Context) (u unlocking) {
+// observeUnlock begins to observe an unlock, if anybody does.
+func (h *Hold) observeUnlock(ctx context.Context) (u observedUnlock) {
 	c := h.l.c
 	if c.o.Observer == nil {
 		return u
@@ -273,7 +292,7 @@ func (h *Hold) lossOf() (reason string, at time.Time) {
 }
 
 // unlocked counts how an unlock ended, and tells it.
-func (h *Hold) unlocked(u unlocking, wasLost, err error) {
+func (h *Hold) unlocked(u observedUnlock, wasLost, err error) {
 	l := h.l
 	if errors.Is(err, ErrUncertain) {
 		l.counts().unsure.Add(1)
@@ -318,11 +337,6 @@ func (l *Lock) undid(owner Owner, err error) {
 // renewed counts what became of the leases of a renewal, and tells it. mine is nil if
 // none was extended.
 func (r *renewal) renewed(mine []bool, err error) {
-	type one struct {
-		s observe.Subject
-		r observe.Renewal
-	}
-	var all []one
 	for i := range r.subs {
 		sub := &r.subs[i]
 		extended := err == nil && mine[i]
@@ -332,21 +346,14 @@ func (r *renewal) renewed(mine []bool, err error) {
 		if r.c.o.Observer == nil {
 			continue
 		}
-		e := one{s: sub.l.of(sub.st.owner), r: observe.Renewal{Outcome: "renewed"}}
+		s, e := sub.l.of(sub.st.owner), observe.Renewal{Outcome: "renewed"}
 		switch {
 		case err != nil:
-			e.r = observe.Renewal{Outcome: "failed", Err: err}
+			e = observe.Renewal{Outcome: "failed", Err: err}
 		case !extended:
-			e.r.Outcome = "lost"
+			e.Outcome = "lost"
 		}
-		all = append(all, e)
-	}
-	if len(all) > 0 {
-		r.c.post(func(o observe.Observer) {
-			for _, e := range all {
-				o.Renewed(e.s, e.r)
-			}
-		})
+		r.c.post(func(o observe.Observer) { o.Renewed(s, e) })
 	}
 }
 
@@ -375,12 +382,15 @@ func (c *State) sent(r *command.Request) {
 	cmd := observe.Command{
 		Name: r.Wire.Command, Server: r.Server(), Start: time.Now().Add(-took), Duration: took, Err: r.Wire.Err,
 	}
+	if r.Wire.Script != nil {
+		cmd.Script = r.Wire.Script.Name
+	}
 	var by *seen
 	switch h := r.Handler.(type) {
 	case *attempt:
 		by = h.w.call.seen
 	case *releasing:
-		by = h.seen
+		by, cmd.Undo = h.seen, h.Why == release.Undo
 	case *renewal:
 		cmd.Leases = len(h.subs)
 	}

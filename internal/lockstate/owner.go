@@ -84,14 +84,15 @@ func raise(n *atomic.Int64, to int64) {
 	}
 }
 
-// clients are the actors of each client of this process that is not closed, by its id.
+// clients are the states of this process that are not closed, by their ids.
 var clients sync.Map
 
 // actors are those of the client that made o, nil if it is not of this process.
 func (o Owner) actors() *actors {
-	all, _ := clients.Load(o.client)
-	of, _ := all.(*actors)
-	return of
+	if c, ok := clients.Load(o.client); ok {
+		return &c.(*State).actors
+	}
+	return nil
 }
 
 // share records that other clients may use the owner from now on. It is called
@@ -135,6 +136,10 @@ func (h *Hold) Owner() Owner {
 // OwnerText is the owner as Redis holds it, for a text that nobody acts by: the owner
 // is not shared by that.
 func (h *Hold) OwnerText() string { return h.st.owner.String() }
+
+// mayBeShared tells whether others may act as the owner, now or before its unlock: a
+// client that has given away an owner's text may give away the next one's.
+func (st *OwnerState) mayBeShared() bool { return st.shown() || st.n.l.c.actors.shared[odd].Load() > 0 }
 
 // shown tells whether others may act as the owner.
 func (st *OwnerState) shown() bool {
@@ -188,9 +193,8 @@ func neverHandedOut(o Owner) error {
 	return fmt.Errorf("%w: owner %s is of this client, which never handed it out", ErrInvalidOption, o)
 }
 
-// strays are owners of which an unlock may still arrive that no latch keeps from
-// running: it was lost on a connection that could not be killed, and had no latch,
-// or set none since it found nothing.
+// strays are owners whose lost unlock may still arrive and run: its connection could
+// not be killed, and it has no latch, or set none because it found nothing.
 type strays struct {
 	some atomic.Bool // there are any
 	mu   sync.Mutex  // guards of

@@ -51,6 +51,8 @@ type ownerExtras struct {
 
 	lasts time.Duration // until when the server may keep the key for a command that was not answered; 0: there was none
 
+	keepUntil time.Duration // until when the lock stays taken after the last release; in the past: it is free then
+
 	token int64 // the newest that a hold was granted with; 0: none was
 
 	late      lease.Late // commands that were lost on a connection that could not be killed
@@ -113,6 +115,10 @@ func (st *OwnerState) grant(l *Lock, t *Terms, sent, ttl time.Duration) (*Hold, 
 	default:
 		h.promise = lease.Watched
 	}
+	if t.AtLeast > 0 {
+		extras := st.ensureExtras()
+		extras.keepUntil = max(extras.keepUntil, clock.Later(now, t.AtLeast))
+	}
 	if t.Lease > 0 || t.MaxHold > 0 || c.o.LongHold > 0 {
 		st.alarmed = true
 	}
@@ -170,25 +176,23 @@ func (st *OwnerState) goOn() {
 	}
 }
 
-// pause sends the command under way again after d. Nothing of it can run any
-// more. It keeps its place in the command queue, but a renewal of the owner's
+// pause waits for d before the command under way is sent again. Nothing of it can run
+// any more. It keeps its place in the command queue, but a renewal of the owner's
 // other holds may come in between. The server may accept the renewal although
-// it refuses the command, and those holds must not be lost by the pause (H6).
-func (st *OwnerState) pause(d time.Duration, send operationFunc) {
+// it refuses the command, and those holds must not be lost by the pause (H6). It gives
+// the section away.
+func (st *OwnerState) pause(d time.Duration) {
+	s := st.n.l.s
 	st.paused = true
-	st.n.l.c.timers.After(d, func() {
-		s := st.n.l.s
-		defer s.enter(mayBlock).leave()
-		if st.renewing {
-			// It follows the renewal.
-			st.renewing = false
-			r := st.ensureExtras()
-			r.queue = slices.Insert(r.queue, 0, operation(send))
-			return
-		}
-		st.paused = false
-		send()
-	})
+	s.blocks(func() { st.n.l.c.sleep(d) })
+	if st.renewing { // it follows the renewal
+		st.renewing = false
+		turn := make(chan struct{})
+		r := st.ensureExtras()
+		r.queue = slices.Insert(r.queue, 0, operation(operationFunc(func() { close(turn) })))
+		s.blocks(func() { <-turn })
+	}
+	st.paused = false
 }
 
 // beginRenewal gives the command queue to a renewal, if no command is under way

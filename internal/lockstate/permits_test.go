@@ -67,7 +67,7 @@ func (r *permitRig) changes(want bool, call func(*kind.Want) kind.Call) {
 }
 
 func setting(how string, n int) func(*kind.Want) kind.Call {
-	return func(w *kind.Want) kind.Call { return kind.SetPermits(w, how, n) }
+	return func(w *kind.Want) kind.Call { return kind.SetPermits(w, how, n, 0) }
 }
 
 func TestPermitsAreExactThoughRepliesAreLost(t *testing.T) {

@@ -1,19 +1,20 @@
 package lockstate
 
 import (
-	"cmp"
 	"errors"
 	"math"
 	"time"
 
 	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/release"
 )
 
-// releasing is one unlock on its way. What it does next is the release's to say:
-// each event is reported to that, and act does what it asks for.
+// releasing is one unlock on its way, and the World that package release acts on. A plain
+// answer ends it on the goroutine that reads replies. All else is dealt with by a
+// goroutine of its own, in Rest.
 //
 // Where there are two connections for commands, a release goes aside, and an acquire
 // of the same name that is queued later could run before it and be refused. So while
@@ -27,20 +28,30 @@ type releasing struct {
 	l     *Lock         // of what kind the hold is
 	want  kind.Want     // with a latch that never changes; without one in the form for owners that are used once
 	lease time.Duration // what the holds that are left get
-	last  kind.Call     // to be sent behind it; mostly empty
 
 	seen       *seen         // what its caller tells; nil: nobody observes, or it has none
 	since      time.Duration // when the hold's acquire was sent
+	leaves     time.Duration // when its caller leaves, whose ctx has ended; 0: it has left, or will not
+	sentAs     release.Form  // the form that its command has
+	keep       *keeping      // who has the lock then; nil: it is free
 	everywhere time.Duration // until when every replica has the hold; 0: not known
 	timer      *time.Timer   // tells who waits for too long
 
 	timed      bool // a timer may refer to it
+	encoded    bool // its command is that of sentAs
+	unsendable bool // it could not be submitted
 	counted    bool // the server counts a hold of it until it runs
 	kept       bool // its latch is kept for a repetition
 	ownMessage bool // its message is of no use to this client
 
 	outcome chan error      // gets the outcome, and has room for it
 	then    func(err error) // or this is told, with the shard locked
+}
+
+// keeping is who has a lock after its release, and until when. Nobody acts as that owner.
+type keeping struct {
+	until time.Duration
+	by    string
 }
 
 // newRelease makes one that counts until its outcome is told.
@@ -63,8 +74,12 @@ func (st *OwnerState) newRelease(why release.Why, l *Lock, limit time.Duration) 
 // begin is called with the shard locked, in the owner's command queue.
 func (r *releasing) begin() {
 	st, n, l := r.st, r.st.n, r.l
-	r.act(r.Begin(r.facts(n.now())))
-	if !r.Why.Living() || !r.Sent() || r.Verdict != release.Open || st.held > 0 {
+	if !r.Begin(r) || r.unsendable {
+		r.req.Handler = nil // it waits by itself
+		l.c.start(func() { r.Rest(&r.req) })
+		return
+	}
+	if !r.Why.Living() || r.Told() || st.held > 0 || r.want.Keep.Millis > 0 {
 		return
 	}
 	if n.queues != nil || n.only != nil {
@@ -81,93 +96,152 @@ func (r *releasing) begin() {
 	}
 }
 
-// facts are what is so while no send is under way.
-func (r *releasing) facts(now time.Duration) release.Facts {
-	st, q := r.st, &r.req
-	f := release.Facts{
-		Now: now, Shown: r.l.traits.Latched && st.shown(), Left: st.held > 0, Closed: r.l.c.Closed(), Lasts: st.rare().lasts,
-		MayArrive: q.MayArrive, Answered: q.Fate == command.Answered, Replicas: q.Wire.Replicas > 0, Reached: q.First,
+// Answered ends it by a plain answer.
+func (r *releasing) Answered(q *command.Request) {
+	defer r.st.n.l.s.enter(mustNotBlock).leave()
+	c := r.l.c
+	if q.Unreplicated {
+		c.exec.Rest(q)
+		return
 	}
+	if r.Answer(r, r.answer()); !r.timed { // nobody refers to it any more
+		*r = releasing{}
+		c.spares.releases.Put(r)
+	}
+}
+
+// Rest is the life of one that meets anything else, from then on.
+func (r *releasing) Rest(*command.Request) {
+	defer r.st.n.l.s.enter(mayBlock).leave()
+	if !r.Told() && r.Limit != clock.Never { // the server may stay away; the caller need not
+		r.setTimer(r.Limit - r.st.n.now())
+	}
+	r.Release.Rest(r)
+}
+
+// Facts are what is so. What belongs to the request may be asked for while no send is
+// under way, but for Reached.
+func (r *releasing) Facts() release.Facts {
+	st, q, c := r.st, &r.req, r.l.c
+	f := release.Facts{Now: st.n.now(), Closed: c.Closed(), Reached: q.Reached()}
+	if r.UnderWay() {
+		f.Waits = c.exec.Waiting(q)
+		return f
+	}
+	f.Shown, f.Left, f.Lasts = r.l.traits.Latched && st.shown(), st.held > 0, st.rare().lasts
+	f.MayArrive, f.Answered, f.Replicas = q.MayArrive, q.Fate == command.Answered, q.Wire.Replicas > 0
 	switch r.Why {
 	case release.UnlockAs:
-		f.Barred = r.l.c.actors.strays.has(st.owner)
+		f.Barred = c.actors.strays.has(st.owner)
 	case release.Repeat:
 		f.Barred, f.Known = r.mayMeetAnother(), st.known(r.l)
 	}
 	return f
 }
 
-// Done takes the end of its command.
-func (r *releasing) Done(q *command.Request) {
-	defer r.st.n.l.s.enter(mustNotBlock).leave()
-	if q.Fate != command.Answered {
-		r.arrived(false)
-		how := release.Unrun
-		switch {
-		case q.Fate == command.Lost:
-			how = release.Unknown
-		case q.Passing():
-			how = release.Passing
-		case q.MayHaveRun():
-			how = release.Partly
-		}
-		r.act(r.Fail(how, q.Wire.Err, r.facts(0)))
-		return
+// Submit gives the command to the executor.
+func (r *releasing) Submit() {
+	n, q := r.st.n, &r.req
+	if !r.encoded || r.sentAs != r.Form {
+		r.encode()
 	}
+	q.Until, q.Told, q.Aside = r.Until, r.tells(), n.ahead < math.MaxInt16 // one too many to be counted does not go aside
+	if r.unsendable = !n.l.s.sec.enqueue(q); !r.unsendable && q.WentAside {
+		n.ahead++
+	}
+}
+
+// Wait waits for the end of what was submitted.
+func (r *releasing) Wait() release.Sent {
+	q := &r.req
+	if r.unsendable {
+		return release.Sent{How: release.Passing, Err: q.Wire.Err}
+	}
+	r.st.n.l.s.await(q)
+	s := release.Sent{Err: q.Wire.Err, Split: q.Split()}
+	switch {
+	case q.Fate == command.Answered:
+		s.Answer = r.answer()
+		return s
+	case q.Fate == command.TakenBack:
+		s.How = release.TakenBack
+		return s
+	case q.Fate == command.Lost:
+		s.How = release.NoAnswer
+	case q.Again > 0:
+		s.How = release.ForNow
+	case q.Passing():
+		s.How = release.Passing
+	case q.MayHaveRun():
+		s.How = release.Partly
+	default:
+		s.How = release.Unrun
+	}
+	r.arrived(false)
+	return s
+}
+
+// answer reads the server's answer.
+func (r *releasing) answer() release.Answer {
+	q := &r.req
 	did, err := codec.DecodeRelease(q.Wire.Reply)
 	if q.WentAside || r.ownMessage {
-		r.arrived(!q.OutOfOrder && did == codec.Final)
+		r.arrived(!q.OutOfOrder && did == codec.Final && q.Untold == nil)
 	}
 	if r.l.c.failsOver && err == nil {
 		r.remember(q, did)
 	}
-	r.act(r.Answered(release.Answer{
-		Did: did, Err: err, Unreplicated: q.Unreplicated, ReplicasUnknown: q.ReplicasNotKnown, Kept: r.kept,
-	}, r.facts(0)))
-	if r.Straight() && !r.timed { // nobody refers to it any more
-		spares := &r.l.c.spares
-		*r = releasing{}
-		spares.releases.Put(r)
+	if r.Form.Once() && did == codec.Partial && r.Why != release.Repeat && err == nil {
+		r.l.c.log.ActedAs(&r.st.n.l.s.sec, r.st.told())
+	}
+	return release.Answer{
+		Did: did, Err: err, Untold: q.Untold, Unreplicated: q.Unreplicated, ReplicasUnknown: q.ReplicasNotKnown, Kept: r.kept,
 	}
 }
 
-// Unanswered follows the loss of its connection.
-func (r *releasing) Unanswered(q *command.Request) {
-	defer r.st.n.l.s.enter(mustNotBlock).leave()
-	r.arrived(false)
-	r.act(r.Lost(q.Wire.Err))
-}
-
-// Paused has it sent again after d: behind the barrier, or because what was
-// refused or never left did not run.
-func (r *releasing) Paused(q *command.Request, d time.Duration) {
-	defer r.st.n.l.s.enter(mustNotBlock).leave()
-	if d == 0 {
-		r.resume()
+// Settle waits until it may be sent again. Where an earlier send may still set the lease,
+// no renewal comes in between.
+func (r *releasing) Settle() {
+	st, q := r.st, &r.req
+	s := st.n.l.s
+	switch {
+	case q.Fate == command.Lost:
+		s.barrier(q)
+		return
+	case q.MayArrive:
+		s.blocks(func() { r.l.c.sleep(q.Again) })
 		return
 	}
-	r.arrived(false)
-	do := r.Refused(q.Wire.Err, q.Split(), r.facts(r.st.n.now()))
-	r.act(do)
-	switch {
-	case !do.Has(release.Pause):
-	case !q.MayArrive:
-		r.st.pause(d, r.resume)
-	default: // an earlier send may still set the lease, so nothing comes in between
-		r.l.c.timers.After(d, func() {
-			defer r.st.n.l.s.enter(mayBlock).leave()
-			r.resume()
-		})
+	for d := q.Again; d > 0; {
+		if r.tooLate(d) {
+			d = max(r.tells()-st.n.now(), 0) + time.Millisecond
+		}
+		st.pause(d)
+		if d = 0; r.tooLate(0) { // the pause took longer, or he has not been told yet
+			d = time.Millisecond
+		}
 	}
 }
 
-func (r *releasing) resume() { r.act(r.Resume(r.facts(r.st.n.now()))) }
+// tooLate tells whether a try after d could not be answered before the caller is
+// told: it would make unknown that nothing has run.
+func (r *releasing) tooLate(d time.Duration) bool {
+	return !r.Told() && r.req.First == 0 && !r.l.c.Closed() && r.tells()-r.st.n.now() < d+r.l.c.exec.LeastTime()
+}
+
+// tells is when its caller is told, whatever is known then.
+func (r *releasing) tells() time.Duration {
+	if r.leaves != 0 {
+		return min(r.Limit, r.leaves)
+	}
+	return r.Limit
+}
 
 // arrived follows each end of a send. asExpected says that it has released, in the
 // place that it was queued in.
 func (r *releasing) arrived(asExpected bool) {
 	n := r.st.n
-	if r.Sent() && r.req.WentAside {
+	if r.req.WentAside {
 		n.ahead--
 	}
 	if r.ownMessage && !asExpected {
@@ -179,59 +253,44 @@ func (r *releasing) arrived(asExpected bool) {
 	}
 }
 
-// act does what the release asks for. It is called with the shard locked.
-func (r *releasing) act(do release.Action) {
-	st, n, c := r.st, r.st.n, r.l.c
-	if do.Has(release.Acted) {
-		c.log.ActedAs(&n.l.s.sec, st.told())
-	}
-	if do.Has(release.Vanish) {
-		st.lose(r.l, errVanished)
-	}
-	if do.Has(release.Leased) {
-		st.live(r.req.First, st.trust(r.req.First, r.lease))
-	}
-	if do.Has(release.Lower) {
-		st.mayHaveSet(r.req.Wire.Sent, r.lease)
-	}
-	if do.Has(release.Discard) && r.want.Latch != nil {
-		c.exec.Discard(r.l.slot, r.want.Latch)
-	}
-	if do.Has(release.Stray) {
-		c.stray(st.owner)
-	}
-	if do.Has(release.Late) {
-		st.mayArrive(r.lease)
-	}
-	if do.Has(release.Wake) {
-		n.wakeHead()
-	}
-	if do.Has(release.SetTimer) {
-		r.setTimer(r.Limit - n.now())
-	}
-	if do.Has(release.Tell) {
+// Apply does what follows from it for others.
+func (r *releasing) Apply(e release.Effect) {
+	st, c := r.st, r.l.c
+	switch e {
+	case release.Tell:
 		r.tell()
-	}
-	if do.Has(release.Encode) {
-		r.encode()
-	}
-	switch {
-	case do.Has(release.Send):
-		r.send()
-	case do.Has(release.TakeBack):
-		r.takeBack()
-	case do.Has(release.Ask):
-		r.ask()
-	case do.Has(release.End) && !r.last.Empty():
-		r.l.leaveServer(r.last, st.done)
-	case do.Has(release.End):
-		st.done()
+	case release.Vanish:
+		st.lose(r.l, errVanished)
+	case release.Leased:
+		st.live(r.req.First, st.trust(r.req.First, r.lease))
+	case release.Lower:
+		st.mayHaveSet(r.req.Wire.Sent, r.lease)
+	case release.Discard:
+		if r.want.Latch != nil {
+			c.exec.Discard(r.l.slot, r.want.Latch)
+		}
+	case release.Stray:
+		c.stray(st.owner)
+	case release.Late:
+		st.mayArrive(r.lease)
+	case release.Wake:
+		st.n.wakeHead()
+	case release.End:
+		if r.Why == release.Undo && r.l.traits.ByOwner && !r.want.OneTry {
+			st.newLeaver(r.l, r.want, r.since).begin()
+		} else {
+			st.done()
+		}
+		if r.Why == release.Undo {
+			c.work.Done()
+		}
 	}
 }
 
 // encode makes the command of the release's form.
 func (r *releasing) encode() {
 	st, q := r.st, &r.req
+	r.encoded, r.sentAs = true, r.Form
 	if st.held > 0 {
 		// The lease that the other holds need, not the longest they ever had (H6).
 		r.leave(st.commandLease(0))
@@ -241,17 +300,18 @@ func (r *releasing) encode() {
 			r.leave(0) // what the server still counts has ended, or has a lease of its own
 		}
 	}
-	once := r.Form == release.Once || r.Form == release.KeyAlone
-	q.Wire.KeepReply, q.Wire.Tentative = once, r.outcome == nil
+	q.Wire.KeepReply, q.Wire.Tentative = r.Form.Once(), r.outcome == nil
 	r.want.KeyAlone = r.Form == release.KeyAlone
 	switch {
-	case once:
+	case r.Form.Once():
 		r.want.Latch = nil
 	case r.want.Latch == nil && r.l.traits.Latched:
 		r.want.Latch = codec.FreshLatch(r.l.Key())
 	}
-	if r.Why == release.Undo {
-		r.last = r.l.kind.Leave(&r.want)
+	r.want.Keep = kind.Keep{}
+	if st.held == 0 && r.keep != nil {
+		left := r.keep.until - st.n.now() + time.Millisecond - 1 // rounded up
+		r.want.Keep = kind.Keep{Owner: r.keep.by, Millis: max(left.Milliseconds(), 0)}
 	}
 	call := r.l.kind.Release(q.Wire.ArgBuffer[:0], &r.want)
 	r.l.c.fill(q, r.l.slot, call)
@@ -264,35 +324,13 @@ func (r *releasing) leave(lease time.Duration) {
 	r.want.Lease = r.l.c.leaseArg(lease)
 }
 
-// send gives the command to the executor.
-func (r *releasing) send() {
-	n, q := r.st.n, &r.req
-	q.Until, q.Aside = r.Until, n.ahead < math.MaxInt16 // one too many to be counted does not go aside
-	if !n.l.s.sec.enqueue(q) {
-		r.act(r.Fail(release.Passing, q.Wire.Err, r.facts(n.now())))
-		return
-	}
-	if q.WentAside {
-		n.ahead++
-	}
-}
-
-// takeBack takes it back if it was not written yet.
-func (r *releasing) takeBack() {
+// TakeBack takes it back if it was not written yet.
+func (r *releasing) TakeBack() error {
 	if !r.l.c.exec.Cancel(&r.req) {
-		r.act(r.Tick(false, r.factsUnderWay()))
-		return
+		return nil
 	}
 	r.arrived(true)
-	r.act(r.Fail(release.Passing, cmp.Or(r.Failed, errUnwritten), r.facts(r.st.n.now())))
-}
-
-// waits tells whether it waits to be written.
-func (r *releasing) waits() bool { return r.Sent() && r.l.c.exec.Waiting(&r.req) }
-
-// factsUnderWay are what may be read while a send is under way.
-func (r *releasing) factsUnderWay() release.Facts {
-	return release.Facts{Now: r.st.n.now(), Closed: r.l.c.Closed(), Reached: r.req.Reached()}
+	return r.l.c.unwritten()
 }
 
 // setTimer has the caller told what is known in d.
@@ -302,9 +340,7 @@ func (r *releasing) setTimer(d time.Duration) {
 	r.timed = true
 	r.timer = timers.After(max(d, 0)+time.Millisecond, func() {
 		defer r.st.n.l.s.enter(mayBlock).leave()
-		if !r.Told() {
-			r.act(r.Tick(r.waits(), r.factsUnderWay()))
-		}
+		r.LimitPassed(r)
 	})
 }
 
@@ -319,8 +355,9 @@ func (r *releasing) tell() {
 	if r.outcome != nil {
 		c.releases.Done()
 		r.outcome <- err
-	} else {
-		r.then(err)
+		return
+	}
+	if r.then(err); r.Why != release.Undo { // which counts until its waiter leaves
 		c.work.Done()
 	}
 }
@@ -328,51 +365,47 @@ func (r *releasing) tell() {
 // errUnknowable is why a kind can't be asked.
 var errUnknowable = errors.New("what it did can't be known")
 
-// ask asks the server what the release wants to know.
-func (r *releasing) ask() {
-	n, c, limit := r.st.n, r.l.c, r.st.n.now()+r.l.c.o.Timeout
-	var query kind.Query
-	switch r.Question {
+// Ask asks the server what the release wants to know.
+func (r *releasing) Ask(about release.Question) release.Reply {
+	n, c := r.st.n, r.l.c
+	of, limit := kind.HoldCount, r.Limit
+	switch about {
 	case release.Replicas:
-		r.askReplicas()
-		return
+		return r.askReplicas()
 	case release.TTL:
-		query, limit = r.l.kind.Ask(kind.RemainTTL, &r.want), r.Limit
-	case release.Count:
-		query, limit = r.l.kind.Ask(kind.HoldCount, &r.want), r.Limit
+		of = kind.RemainTTL
 	case release.Shown:
-		query, limit = r.l.kind.Ask(kind.HoldCount, &r.want), min(r.Until, n.now()+c.latchTTL)
-	case release.Held:
-		query = r.l.kind.Ask(kind.HeldBy, &r.want)
-	case release.Announce:
-		query = r.l.kind.Ask(kind.Announced, &r.want)
+		limit = min(r.Until, n.now()+c.latchTTL)
 	}
+	query := r.l.kind.Ask(of, &r.want)
 	if query.Empty() {
-		r.act(r.Heard(release.Reply{Err: errUnknowable}, r.facts(n.now())))
-		return
+		return release.Reply{Err: errUnknowable}
 	}
-	r.l.askLater(query.Call, limit, func(reply any, err error) {
-		defer n.l.s.enter(mustNotBlock).leave()
-		var a kind.Answer
-		if err == nil && query.Answer != nil {
-			a, err = query.Answer(reply)
-		}
-		if r.Question == release.TTL {
-			r.leave(max(a.TTL, c.o.Watchdog))
-		}
-		r.act(r.Heard(release.Reply{Yes: a.Yes, N: a.N, Err: err}, r.facts(n.now())))
-	})
+	reply, err := r.l.ask(query.Call, limit)
+	var a kind.Answer
+	if err == nil {
+		a, err = query.Answer(reply)
+	}
+	switch {
+	case about == release.TTL:
+		r.leave(max(a.TTL, c.o.Watchdog))
+	case about == release.Count && err == nil && a.N <= r.st.known(r.l):
+		n.l.s.foundNothing(r.want.Latch)
+	}
+	return release.Reply{N: a.N, Err: err}
 }
 
 // askReplicas asks the replicas once more.
-func (r *releasing) askReplicas() {
-	n := r.st.n
-	n.l.s.sec.queued = true
+func (r *releasing) askReplicas() (a release.Reply) {
+	s := r.st.n.l.s
+	s.sec.queued = true
+	answer := make(chan release.Reply, 1)
 	asks, err := r.l.c.exec.AwaitReplicas(&r.req, func(acked int, err error) {
-		defer n.l.s.enter(mustNotBlock).leave()
-		r.act(r.Heard(release.Reply{N: int64(acked), Err: err}, r.facts(n.now())))
+		answer <- release.Reply{N: int64(acked), Err: err}
 	})
 	if !asks { // there are none any more, or err says why
-		r.act(r.Heard(release.Reply{N: 1, Err: err}, r.facts(n.now())))
+		return release.Reply{N: 1, Err: err}
 	}
+	s.blocks(func() { a = <-answer })
+	return a
 }

@@ -24,6 +24,10 @@ type nodePart struct {
 	open   atomic.Int32 // scripts that are not over, and the sending
 }
 
+// mostRenewed bounds what one script renews, by kind.Weight, but for a single lease: the
+// server does nothing else meanwhile.
+const mostRenewed = 1000
+
 // answerFunc answers for a lease by its number in the watchdog's batch.
 type answerFunc = func(int, watchdog.Answer)
 
@@ -33,6 +37,8 @@ type renewee struct {
 	st    *OwnerState
 	lease *watchdog.Lease
 	l     *Lock         // of what kind the holds are
+	count int32         // how many
+	shown bool          // others may act as the owner
 	more  []*Lock       // further kinds of holds that share the lease, to be renewed after it
 	least time.Duration // what of a renewed lease is relied on
 	sent  time.Duration // when holds of another kind were renewed; 0: none were
@@ -41,9 +47,10 @@ type renewee struct {
 // leaseScript is one script for some leases of a part.
 type leaseScript struct {
 	*nodePart
-	ttl  time.Duration // what it passes; 0: it only reads
-	subs []renewee
-	left bool // the part does not wait for it, or not any more
+	ttl    time.Duration // what it passes; 0: it only reads
+	subs   []renewee
+	weight int  // of them together
+	left   bool // the part does not wait for it, or not any more
 }
 
 // renewal is a script that renews. It occupies its owners' command queues until its
@@ -57,6 +64,13 @@ type renewal struct {
 // held is what an owner holds by l's kind.
 func (l *Lock) held(st *OwnerState) kind.Held {
 	return kind.Held{Kind: l.kind, Names: &l.names, Owner: st}
+}
+
+// held is what the script is for.
+func (sub *renewee) held() kind.Held {
+	h := sub.l.held(sub.st)
+	h.Count = sub.count
+	return h
 }
 
 // kinds are the handles of the owner's holds, one for each tally.
@@ -133,12 +147,16 @@ func (n *nodePart) scripts() (all []leaseScript) {
 			n.answer(sub.i, watchdog.Answer{Result: watchdog.Busy})
 			continue
 		}
-		at := slices.IndexFunc(all, func(s leaseScript) bool { return s.ttl == ttl && s.subs[0].l.sharesRenew(sub.l) })
+		weight := kind.Weight(sub.l.kind)
+		at := slices.IndexFunc(all, func(s leaseScript) bool {
+			return s.ttl == ttl && s.weight+weight <= mostRenewed && s.subs[0].l.sharesRenew(sub.l)
+		})
 		if at < 0 {
 			at = len(all)
 			all = append(all, leaseScript{nodePart: n, ttl: ttl})
 		}
 		all[at].subs = append(all[at].subs, *sub)
+		all[at].weight += weight
 	}
 	return all
 }
@@ -152,6 +170,7 @@ func (n *nodePart) ready(sub *renewee) (ttl time.Duration, ready bool) {
 		return 0, false
 	}
 	sub.l, sub.more = st.kinds()
+	sub.shown = st.shown()
 	if n.looks {
 		st.calm = st.held > 0 && !st.busy
 		return 0, st.calm
@@ -159,6 +178,7 @@ func (n *nodePart) ready(sub *renewee) (ttl time.Duration, ready bool) {
 	if !st.beginRenewal() {
 		return 0, false
 	}
+	sub.count = st.tally(sub.l)
 	ttl = st.renewedLease()
 	sub.least = st.least(st.n.now(), ttl)
 	return ttl, true
@@ -177,13 +197,14 @@ func (s leaseScript) send() {
 	s.c.work.Add()
 	l := s.subs[0].l
 	q := &command.Request{Handler: &renewal{leaseScript: s}, Aside: true, Several: len(s.subs) > 1}
-	s.c.fill(q, l.slot, l.kind.Renew(q.Wire.ArgBuffer[:0], s.c.leaseArg(s.ttl), len(s.subs), func(i int) kind.Held { return s.subs[i].l.held(s.subs[i].st) }))
+	s.c.fill(q, l.slot, l.kind.Renew(q.Wire.ArgBuffer[:0], s.c.leaseArg(s.ttl), len(s.subs), func(i int) kind.Held { return s.subs[i].held() }))
 	q.Wire.Track = true
+	q.Wire.Counts = s.c.failsOver && slices.ContainsFunc(s.subs, func(sub renewee) bool { return sub.shown })
 	if s.looks {
 		q.Handler, q.Wait = &look{s}, false
 	}
 	if !s.c.exec.Enqueue(q) {
-		q.Handler.Done(q)
+		q.Handler.Rest(q)
 	}
 }
 
@@ -218,25 +239,25 @@ func (s *leaseScript) leave() {
 	}
 }
 
-// Unanswered follows the loss of its connection. The command queues stay
-// occupied until no byte of the renewal can run any more.
-func (r *renewal) Unanswered(q *command.Request) {
-	r.fail(q.Wire.Err)
-	r.leave()
-}
-
-// Paused never comes: the watchdog renews again.
-func (r *renewal) Paused(*command.Request, time.Duration) {}
-
-// Done takes the end of the command.
-func (r *renewal) Done(q *command.Request) {
-	defer r.c.work.Done()
-	defer r.leave()
-	if q.Fate == command.Lost {
-		r.mayArrive = q.MayArrive
-		r.freeCommandQueues()
+// Rest takes the end of a renewal that was not answered. Of one that was lost the
+// command queues stay occupied until no byte of it can run any more. The watchdog renews
+// again.
+func (r *renewal) Rest(q *command.Request) {
+	if q.Fate != command.Lost {
+		r.Answered(q)
 		return
 	}
+	r.fail(q.Wire.Err)
+	r.leave()
+	r.mayArrive = !r.c.exec.Barrier(q)
+	r.freeCommandQueues()
+	r.c.work.Done()
+}
+
+// Answered takes the end of the command.
+func (r *renewal) Answered(q *command.Request) {
+	defer r.c.work.Done()
+	defer r.leave()
 	mine, err := r.read(q)
 	if len(r.subs) == 0 {
 		return
@@ -248,10 +269,10 @@ func (r *renewal) Done(q *command.Request) {
 	}
 	var why error
 	if q.Unreplicated {
-		why = ErrUnreplicated
+		why = unreplicated(q)
 	}
 	r.renewed(mine, why)
-	if q.Wire.Replicas > 0 && q.Wire.Acked >= q.Wire.Replicas {
+	if q.Wire.Everywhere {
 		r.everywhere = q.Wire.Sent
 	}
 	for i := range r.subs {
@@ -276,19 +297,24 @@ func (r *renewal) Done(q *command.Request) {
 // renewMore goes on with the next kind of an owner that holds of several, after
 // one was renewed or is held no more. The last of them answers.
 func (r *renewal) renewMore(sub *renewee, mine bool, q *command.Request) {
+	next := *sub
+	sec := sub.st.n.l.s.enter(mustNotBlock)
 	if !mine {
-		sec := sub.st.n.l.s.enter(mustNotBlock)
 		sub.st.lose(sub.l, errVanished)
-		sec.leave()
-	} else if sub.sent == 0 {
+	}
+	if len(sub.more) > 0 {
+		next.l, next.more = sub.more[0], sub.more[1:]
+		next.count = sub.st.tally(next.l)
+	}
+	sec.leave()
+	if mine && sub.sent == 0 {
 		sub.sent = q.Wire.Sent
 	}
 	if len(sub.more) == 0 {
 		r.answer(sub.i, watchdog.Answer{Result: watchdog.Renewed, Sent: sub.sent, TTL: sub.least, Read: q.Wire.Tracked})
 		return
 	}
-	next := *sub
-	next.l, next.more = sub.more[0], sub.more[1:]
+	next.sent = sub.sent
 	sub.st = nil // its command queue is the next one's to free
 	r.alone(next)
 }

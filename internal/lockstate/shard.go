@@ -22,7 +22,10 @@ type shard struct {
 	names       map[nameKey]*name
 	fairShares  wakepolicy.Table
 	spareQueues []*waitQueue // queues that nobody waits in
-	forcing     int          // each ForceUnlock that may still run, of any name
+	byOwner     map[ownerQueue]*waitQueue
+	touched     *waitQueue          // the first of those that something may have happened to, see step
+	leavers     map[*name][]*leaver // who waits to leave the server's queue; an entry: a script is under way
+	forcing     int                 // each ForceUnlock that may still run, of any name
 
 	past    []pastUnlock // what a failover may undo, of all names
 	oldest  int          // the place in past that is used next
@@ -32,7 +35,7 @@ type shard struct {
 
 // init makes the zero shard ready.
 func (s *shard) init(now clock.Clock, exec *command.Executor) {
-	s.names = map[nameKey]*name{}
+	s.names, s.byOwner, s.leavers = map[nameKey]*name{}, map[ownerQueue]*waitQueue{}, map[*name][]*leaver{}
 	s.sec.mu, s.sec.clock, s.sec.exec = &s.mu, now, exec
 }
 
@@ -113,6 +116,19 @@ func (c *State) fill(r *command.Request, slot uint16, call kind.Call) {
 	r.Wait, r.Slot = call.Writes && c.o.Replicas, slot
 	r.Wire.Command, r.Wire.Script, r.Wire.Args = call.Name, call.Script, call.Args
 }
+
+// blocks runs fn, which may block, without the section, and enters another one.
+func (s *shard) blocks(fn func()) {
+	s.sec.leave()
+	fn()
+	s.enter(mayBlock)
+}
+
+// await is command.Executor.Await, of what was queued in the section.
+func (s *shard) await(r *command.Request) { s.blocks(func() { s.sec.exec.Await(r) }) }
+
+// barrier is command.Executor.Barrier.
+func (s *shard) barrier(r *command.Request) { s.blocks(func() { s.sec.exec.Barrier(r) }) }
 
 // nameKey is a key, and the family of kinds that is meant.
 type nameKey struct{ key, family string }
@@ -279,5 +295,5 @@ func (h *Hold) OwnerSnapshot() (busy bool, queued, stillCounted int) {
 // under way that change something, those of Unlock
 // and UnlockAs left out.
 func (c *State) UnderWay() (timers, commands int) {
-	return c.timers.Live(), int(c.work.Count())
+	return c.timers.Live(), int(c.work.Count() + c.leaving.Count())
 }

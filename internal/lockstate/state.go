@@ -4,6 +4,7 @@ import (
 	"context"
 	"hash/maphash"
 	"log/slog"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -46,13 +47,14 @@ type Config struct {
 // concurrent use.
 type State struct {
 	id             uuid.UUID
-	args           struct{ lease, latchTTL any } // of the watchdog and of latches, in ms, boxed once
-	latchTTL       time.Duration                 // how long the server remembers an unlock
-	unlockFor      time.Duration                 // how long an unlock is sent: its latch outlives every send by a command timeout (R1)
+	args           struct{ lease, latchTTL, receiptTTL any } // of the watchdog, of latches and of receipts, in ms, boxed once
+	latchTTL       time.Duration                             // how long the server remembers an unlock at least
+	unlockFor      time.Duration                             // how long an unlock is sent: its latch outlives every send by a command timeout (R1)
+	changeFor      time.Duration                             // how long a change is sent that is due: half as long as its receipt lives
 	o              Config
 	top            topology.Topology
-	spansSlots     bool              // what it says of that
-	failsOver      bool              // and of that
+	spansSlots     bool              // top.SpansSlots(), cached
+	failsOver      bool              // top.FailsOver(), cached
 	exec           *command.Executor // of all commands
 	watchdog       *watchdog.Watchdog
 	log            *eventlog.Log // nil: silent
@@ -66,12 +68,14 @@ type State struct {
 	spares         spares
 	counts         [kind.Labels]counts
 	reconnects     atomic.Int64
+	unheard        atomic.Int64 // queues that have asked for their channel and do not listen
 	events         observe.Queue
 	tellsCalls     bool // to an observer: that they begin, and of unlocks that they end
 	keepsCommands  bool // for an observer that is told of them
 
 	liveHolds background.Gauge // holds
 	releases  background.Gauge // calls of Unlock and UnlockAs
+	leaving   background.Gauge // waiters that leave a server's queue
 	work      background.Gauge // other commands that change something, their undos included
 
 	following sync.WaitGroup // the goroutine that follows the topology's changes
@@ -110,6 +114,16 @@ func (c *State) eachName(fn func(*name)) {
 	}
 }
 
+// start calls fn on another goroutine. Close waits for it.
+func (c *State) start(fn func()) { c.timers.After(0, fn) }
+
+// sleep waits for d, or until the client is closed.
+func (c *State) sleep(d time.Duration) {
+	over := make(chan struct{})
+	c.timers.After(d, func() { close(over) })
+	<-over
+}
+
 // leaseArg is a lease as the argument of a command.
 func (c *State) leaseArg(d time.Duration) any {
 	if d == c.o.Watchdog {
@@ -126,6 +140,7 @@ func New(o Config) (*State, error) {
 		o:         o,
 		liveHolds: background.NewGauge(),
 		releases:  background.NewGauge(),
+		leaving:   background.NewGauge(),
 		work:      background.NewGauge(),
 		gone:      make(chan struct{}),
 		spares:    newSpares(),
@@ -141,27 +156,32 @@ func New(o Config) (*State, error) {
 	}
 	c.args.lease = o.Watchdog.Milliseconds()
 	c.latchTTL = 5*o.Timeout + time.Second
-	c.args.latchTTL = c.latchTTL.Milliseconds()
 	c.unlockFor = c.latchTTL - o.Timeout
+	c.changeFor = max(kind.ReceiptTTL/2, c.latchTTL)
+	c.args.receiptTTL = 2 * c.changeFor.Milliseconds()
 	c.timers.Init()
 	var err error
 	servers := o.Servers
 	servers.Timeout, servers.Lease, servers.Clock, servers.Replicas, servers.Log = o.Timeout, o.Watchdog, o.Clock, o.Replicas, c.log
 	servers.Reconnected = c.reconnected
+	servers.ConnectionName = strings.ReplaceAll(servers.ConnectionName, "{id}", c.id.String())
 	c.top, err = o.Topology(servers)
 	if err != nil {
 		return nil, err
 	}
 	c.spansSlots, c.failsOver = c.top.SpansSlots(), c.top.FailsOver()
+	if c.args.latchTTL = c.args.receiptTTL; c.failsOver {
+		c.args.latchTTL = c.latchTTL.Milliseconds() // many stay, to be sent again after a failover
+	}
 	c.exec = command.New(c.top, command.Options{
 		Timeout: o.Timeout, Ended: sent, Now: c.now, Closing: c.Closed,
-		After: func(d time.Duration, fn func()) { c.timers.After(d, fn) },
+		After: func(d time.Duration, fn func()) { c.timers.After(d, fn) }, Go: c.start,
 	})
 	for i := range c.shards {
 		c.shards[i].init(o.Clock, c.exec)
 	}
 	c.watchdog = watchdog.New(c.renew, watchdog.Options{TTL: o.Watchdog, Clock: o.Clock, Group: renewGroup(c.top), Look: c.look, Idle: c.idle})
-	clients.Store(c.id, &c.actors)
+	clients.Store(c.id, c)
 	c.following.Go(c.follow)
 	return c, nil
 }
@@ -176,8 +196,8 @@ func (c *State) Started() { c.log.Started(c.top.String(), c.o.Watchdog, c.o.Time
 // The last user of an object puts it back, cleared and once, where it is certain
 // that nobody else refers to it. In all other cases nobody does, and the garbage
 // collector frees it. Put back is
-//   - an attempt at the end of its Done, unless a timer was made for it;
-//   - a release at the end of its Done, if it was sent once and answered, and no timer
+//   - an attempt at the end of its Answered, unless a timer was made for it;
+//   - a release at the end of its Answered, if it was sent once and answered, and no timer
 //     was made for it;
 //   - a waiter whose first attempt was granted, by the later of that attempt and
 //     its caller;
@@ -252,12 +272,13 @@ func (c *State) end(patience time.Duration) {
 		go n.Hub.Close() // nobody waits any more; the topology's Close waits for it too
 	}
 	c.timers.RunAll()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	deadline := c.awaitLeavers(patience)
+	ctx, cancel := context.WithDeadline(context.Background(), deadline)
 	defer cancel()
 	c.work.Wait(ctx.Done(), nil)
 	c.releases.Wait(ctx.Done(), nil)
-	open := c.work.Count() + c.releases.Count()
-	deadline, _ := ctx.Deadline()
+	c.leaving.Wait(ctx.Done(), nil) // whose acquires were undone meanwhile
+	open := c.leaving.Count() + c.work.Count() + c.releases.Count()
 	c.top.Close(time.Until(deadline))
 	c.following.Wait()
 	c.timers.Wait()
@@ -273,7 +294,7 @@ func (c *State) end(patience time.Duration) {
 // failWaiters fails all waiters but those that keep picks.
 func (c *State) failWaiters(keep func(*Waiter) bool) {
 	c.eachName(func(n *name) {
-		for q := n.first(); q != nil; q = q.next {
+		for q := range n.eachQueue {
 			if c.Closed() {
 				q.Close()
 			}

@@ -115,44 +115,42 @@ func (a *attempt) countHolds() {
 		a.undecided("what it did can't be known")
 		return
 	}
-	w.l.askLater(ask.Call, watchdog.Never, func(reply any, err error) {
-		defer n.l.s.enter(mustNotBlock).leave()
-		if err != nil {
-			a.undecided(fmt.Sprintf("asking for its count failed: %v", err))
-			return
+	reply, err := w.l.ask(ask.Call, watchdog.Never)
+	if err != nil {
+		a.undecided(fmt.Sprintf("asking for its count failed: %v", err))
+		return
+	}
+	answer, err := ask.Answer(reply)
+	count, known := answer.N, int64(st.tally(w.l)+st.unsent(w.l))
+	switch {
+	case err != nil:
+		a.undecided(err.Error())
+	case count == 0:
+		// It did not run, and what this client held is gone as well.
+		if known > 0 {
+			st.lose(w.l, errVanished)
 		}
-		answer, err := ask.Answer(reply)
-		count, known := answer.N, int64(st.tally(w.l)+st.unsent(w.l))
-		switch {
-		case err != nil:
-			a.undecided(err.Error())
-		case count == 0:
-			// It did not run, and what this client held is gone as well.
-			if known > 0 {
-				st.lose(w.l, errVanished)
+		a.resumeAs()
+	case st.rare().stillCounted > 0:
+		a.undecided(fmt.Sprintf("the owner holds %d, of which some are of leases that ended and were not unlocked", count))
+	case count == known:
+		a.resumeAs()
+	case count == known+1 && n.l.c.Exclusive(st.owner):
+		// This owner is used again. If the undo were repeated after its
+		// latch expired, it would release another hold.
+		u := st.newRelease(release.Vain, w.l, n.now()+n.l.c.unlockFor)
+		u.then = func(err error) {
+			st.logUndone(w.l, err)
+			if err != nil && !errors.Is(err, ErrNotHeld) {
+				w.fail(fmt.Errorf("%w: a lost acquire could not be undone: %w", ErrUncertain, err))
 			}
 			a.resumeAs()
-		case st.rare().stillCounted > 0:
-			a.undecided(fmt.Sprintf("the owner holds %d, of which some are of leases that ended and were not unlocked", count))
-		case count == known:
-			a.resumeAs()
-		case count == known+1 && n.l.c.Exclusive(st.owner):
-			// This owner is used again. If the undo were repeated after its
-			// latch expired, it would release another hold.
-			u := st.newRelease(release.Vain, w.l, n.now()+n.l.c.unlockFor)
-			u.then = func(err error) {
-				st.logUndone(w.l, err)
-				if err != nil && !errors.Is(err, ErrNotHeld) {
-					w.fail(fmt.Errorf("%w: a lost acquire could not be undone: %w", ErrUncertain, err))
-				}
-				a.resumeAs()
-			}
-			a.left = true // it is the undo's
-			u.begin()
-		default:
-			a.undecided(fmt.Sprintf("the owner holds %d where this client knows of %d, and others may use it", count, known))
 		}
-	})
+		a.left = true // it is the undo's
+		u.begin()
+	default:
+		a.undecided(fmt.Sprintf("the owner holds %d where this client knows of %d, and others may use it", count, known))
+	}
 }
 
 // unsent is how many unlocks wait in the command queue, whose holds the server
@@ -197,23 +195,23 @@ func (st *OwnerState) logGivenBack(err error) {
 // locked.
 func (h *Hold) giveBack() {
 	n := h.st.n
-	h.release(func(err error) {
+	h.endAndUnlock(func(err error) {
 		h.st.logGivenBack(err)
 		// Without a subscription the waiters would not notice the release.
-		for q := n.first(); q != nil; q = q.next {
+		for q := range n.eachQueue {
 			q.GivenBack()
 		}
 		n.step()
-	}, new(unlocking))
+	}, new(observedUnlock))
 }
 
 // giveBackFirst gives a grant back and goes on for the waiter only after that,
 // so that the waiter's next attempt is not refused by this grant.
 func (a *attempt) giveBackFirst(h *Hold, then func()) {
-	h.release(func(err error) {
+	h.endAndUnlock(func(err error) {
 		a.st.logGivenBack(err)
 		then()
-	}, new(unlocking))
+	}, new(observedUnlock))
 	a.left = true
 	a.st.done()
 }
@@ -246,12 +244,13 @@ func (a *attempt) taken(r *command.Request) {
 	w, n := a.w, a.st.n
 	switch {
 	case r.Unreplicated:
-		n.l.c.log.Unreplicated(&n.l.s.sec, a.st.told(), r.Wire.Replicas)
-		a.undoFirst(func() { a.retryLater(ErrUnreplicated) })
+		err := unreplicated(r)
+		n.l.c.log.Unreplicated(&n.l.s.sec, a.st.told(), r.Wire.Replicas, err)
+		a.undoFirst(func() { a.retryLater(err) })
 	case w.Settled: // its caller has left
 		a.undoFirst(a.unsent)
 	default:
-		w.taken = true
+		w.taken, w.takenAt = true, r.Wire.Sent
 		a.reportGrant()
 		a.end()
 	}

@@ -14,15 +14,18 @@ import (
 
 // Unlock releases this one acquisition, as the public method says.
 func (h *Hold) Unlock(ctx context.Context) error {
-	u := h.unlocking(ctx)
+	u := h.observeUnlock(ctx)
 	r, outcome, wasLost, err := h.startUnlock(&u)
 	if err != nil {
 		h.unlocked(u, nil, err)
 		return err
 	}
 	err = r.await(ctx, h.l, outcome)
-	if wasLost != nil {
+	switch {
+	case wasLost != nil:
 		err = h.releasedLate(wasLost, err)
+	case errors.Is(err, ErrNotHeld):
+		err = ofKind{err, ErrLeaseLost}
 	}
 	h.unlocked(u, wasLost, err)
 	if wasLost == nil {
@@ -43,7 +46,7 @@ func (h *Hold) logReleased(ctx context.Context, err error) {
 
 // startUnlock ends the hold and starts its unlock. wasLost is why it was over
 // before, if it was.
-func (h *Hold) startUnlock(u *unlocking) (r *releasing, outcome chan error, wasLost, err error) {
+func (h *Hold) startUnlock(u *observedUnlock) (r *releasing, outcome chan error, wasLost, err error) {
 	defer h.l.s.enter(mayBlock).leave()
 	switch {
 	case h.released:
@@ -53,16 +56,16 @@ func (h *Hold) startUnlock(u *unlocking) (r *releasing, outcome chan error, wasL
 		return nil, nil, nil, ErrClosed
 	}
 	wasLost = h.check()
-	if r = h.release(nil, u); r == nil {
+	if r = h.endAndUnlock(nil, u); r == nil {
 		return nil, nil, nil, lostHold(fmt.Errorf("%w; nothing was sent, since its owner has newer holds", wasLost))
 	}
 	return r, r.outcome, wasLost, nil
 }
 
-// release ends the hold and starts its unlock. Its outcome goes to then, which is nil if
+// endAndUnlock ends the hold and starts its unlock. Its outcome goes to then, which is nil if
 // a caller waits for it. It returns nil if nothing is sent: the hold was lost, and an
 // unlock would release a newer hold of its owner. It is called with the shard locked.
-func (h *Hold) release(then func(error), u *unlocking) *releasing {
+func (h *Hold) endAndUnlock(then func(error), u *observedUnlock) *releasing {
 	st, c := h.st, h.l.c
 	why, limit := release.Unlock, h.l.s.sec.now()+c.unlockFor
 	if then != nil {
@@ -83,6 +86,9 @@ func (h *Hold) release(then func(error), u *unlocking) *releasing {
 	}
 	r := st.newRelease(why, h.l, limit) // counted before the hold is over, or Shutdown would miss both
 	r.then, r.seen = then, u.seen
+	if until := h.st.rare().keepUntil; then == nil && until > h.l.s.sec.now() {
+		r.keep = &keeping{until, c.ownOwner().String()}
+	}
 	ends := clock.Later(h.l.s.sec.now(), c.o.Watchdog) // if no command of its owner follows
 	if h.promise.Fixed {
 		ends = h.promise.Until
@@ -125,6 +131,7 @@ func (r *releasing) await(ctx context.Context, l *Lock, outcome chan error) erro
 		return err
 	case <-ctx.Done():
 	}
+	r.willLeave(l, outcome)
 	select {
 	case err := <-outcome:
 		return err
@@ -136,10 +143,19 @@ func (r *releasing) await(ctx context.Context, l *Lock, outcome chan error) erro
 		return err
 	default:
 	}
-	if r.Unsent(r.waits(), r.factsUnderWay()) {
+	r.leaves = 0
+	if r.Unsent(r) {
 		return r.unsentSoFar()
 	}
 	return fmt.Errorf("%w: no answer to the unlock within %v after the context ended; it goes on in the background", ErrUncertain, l.c.o.Timeout)
+}
+
+// willLeave notes when the caller leaves, unless there is an outcome.
+func (r *releasing) willLeave(l *Lock, outcome chan error) {
+	defer l.s.enter(mustNotBlock).leave()
+	if len(outcome) == 0 {
+		r.leaves = l.s.sec.now() + l.c.o.Timeout
+	}
 }
 
 // UnlockAs releases one hold of an owner that has no Hold in this client, as

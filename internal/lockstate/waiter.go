@@ -20,6 +20,7 @@ import (
 type Terms struct {
 	Lease   time.Duration // fixed; 0: the watchdog extends it
 	MaxHold time.Duration // 0: no bound
+	AtLeast time.Duration // how long the lock stays taken, even if it is released before; 0: no longer than it is held
 	Wait    time.Duration // how long the call may wait; 0 with HasWait: it makes one attempt
 	Owner   Owner         // who acquires, with As; else a new owner does
 	As      bool          // Owner is given
@@ -35,13 +36,16 @@ type Waiter struct {
 	l     *Lock
 	Terms Terms // set before Start
 
-	ready chan struct{} // gets one when the wait has ended; has room for it
-	hold  *Hold
-	taken bool // its attempt has taken what nobody owns
-	err   error
+	ready   chan struct{} // gets one when the wait has ended; has room for it
+	hold    *Hold
+	taken   bool          // its attempt has taken what nobody owns
+	takenAt time.Duration // when that attempt was sent
+	err     error
 
 	began     time.Duration
 	tries     int  // attempts in its name
+	unset     bool // so the server answered its last attempt: there are no permits at all
+	forever   bool // so the server answered it: the key never expires
 	contended bool // others had what it wants, or came before
 	call      call
 	owner     Owner    // of the attempts, without As
@@ -113,7 +117,7 @@ func (l *Lock) admit(t *Terms) error {
 // name, and leaves no room for others just now. Most calls find it so, and are
 // granted at once. Whatever else happens, be it another call, a refusal, trouble or
 // the caller's impatience, first gives the waiter the queue that it would have had
-// (name.first), in the state in which that would be. It is called with the shard
+// (name.queueLone), in the state in which that would be. It is called with the shard
 // locked.
 func (n *name) isOnly(w *Waiter) bool {
 	if n.queues != nil || n.states != nil || n.only != nil || w.Terms.As || w.l.traits.ByOwner {
@@ -212,13 +216,24 @@ func (w *Waiter) Result(ctx context.Context, cause error) (h *Hold, err error) {
 	}
 	w.logResult(ctx, h, err)
 	w.count(ctx, h, err)
-	if w.taken && err == nil { // it needs no undo any more
+	switch {
+	case !w.taken || err != nil:
+	case c.failsOver:
+		w.rememberTaken()
+	default: // it needs no undo any more
 		c.exec.Discard(w.l.slot, kind.Receipt(&w.l.names, w.owner))
 	}
 	if h != nil {
 		w.done()
 	}
 	return h, err
+}
+
+// Forever tells whether the server's last answer was a key that never expires, as few locks
+// do. It is for the caller, after Result.
+func (w *Waiter) Forever() bool {
+	defer w.n.l.s.enter(mustNotBlock).leave()
+	return w.forever
 }
 
 // giveUp ends the wait for its caller: cause is the error of its ctx, or
@@ -288,7 +303,7 @@ func (w *Waiter) endWait(why waitqueue.Reason, err error) {
 	cancelled := why != waitqueue.Granted && a != nil && a.cancel()
 	switch why {
 	case waitqueue.Refused:
-		w.err = w.l.taken()
+		w.err = w.unsetToo(w.l.taken())
 	case waitqueue.Unreachable:
 		w.err = w.unreachable(err)
 	case waitqueue.Failed:
@@ -320,19 +335,11 @@ func (w *Waiter) leaveServer() {
 	w.refused = false
 	n := w.n
 	owner := w.acquirer()
-	want := w.want(owner)
-	call := w.l.kind.Leave(&want)
-	if call.Empty() || w.Terms.As && w.waitsWithOthers() {
+	if !w.l.traits.ByOwner || w.OneTry || w.Terms.As && w.waitsWithOthers() {
 		return
 	}
-	st, l := n.ensureOwnerState(owner), w.l
-	n.l.c.work.Add()
-	st.run(operationFunc(func() {
-		l.leaveServer(call, func() {
-			n.l.c.work.Done()
-			st.done()
-		})
-	}))
+	st := n.ensureOwnerState(owner)
+	st.run(st.newLeaver(w.l, w.want(st), w.began))
 }
 
 // waitsWithOthers tells whether another caller waits for the owner of w, which

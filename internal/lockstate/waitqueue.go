@@ -24,19 +24,25 @@ type waitQueue struct {
 	l     *Lock         // a handle, for its kind
 	owner Owner         // whose queue it is, where each owner has one
 	place time.Duration // how long that owner waits, as the server was told first; 0: as long as it takes, -1: nothing yet
+	prev  *waitQueue    // of the name
 	next  *waitQueue    // of the name
+
+	touched     bool // it is in the shard's list
+	nextTouched *waitQueue
 
 	timer       *time.Timer
 	subs        []*topology.Listening // as many as the topology says; it listens when all are confirmed
 	unconfirmed int                   // of them
+	deaf        bool                  // it is among State.unheard
 	listens     Owner                 // for whom, where that makes a difference
 	epoch       int                   // counts subscriptions, so that an old one's calls are told apart
 	acting      bool                  // an action is being taken
+	unset       bool                  // the last answer was that there are no permits at all
 }
 
-// first is the first of the name's queues, nil if nobody waits. It is called
+// queueLone gives a lone waiter its queue. It returns the first of the name's queues, nil if nobody waits. It is called
 // with the shard locked.
-func (n *name) first() *waitQueue {
+func (n *name) queueLone() *waitQueue {
 	if w := n.only; w != nil { // its attempt is under way; it gets its queue
 		n.only = nil
 		n.ensureQueue(w.l, w.queueOwner).Adopt(w.began, &w.Waiter)
@@ -44,15 +50,45 @@ func (n *name) first() *waitQueue {
 	return n.queues
 }
 
+// eachQueue is all of the name's queues. The loop may report events of the one that it
+// has.
+func (n *name) eachQueue(yield func(*waitQueue) bool) {
+	for q := n.queueLone(); q != nil; q = q.next {
+		if q.touch(); !yield(q) {
+			return
+		}
+	}
+}
+
+// ownerQueue is where the queue of an owner is found, however many there are.
+type ownerQueue struct {
+	n     *name
+	sort  string // Traits.Queue
+	owner Owner
+}
+
 // findQueue is the queue of l's kind, and of the owner where each has one, nil
 // if nobody waits.
 func (n *name) findQueue(l *Lock, o Owner) *waitQueue {
-	for q := n.first(); q != nil; q = q.next {
-		if q.l.traits.Queue == l.traits.Queue && (!l.traits.ByOwner || q.owner == o) {
-			return q
+	q := n.queueLone()
+	if l.traits.ByOwner {
+		q = n.l.s.byOwner[ownerQueue{n, l.traits.Queue, o}]
+	} else {
+		for q != nil && (q.l.traits.ByOwner || q.l.traits.Queue != l.traits.Queue) {
+			q = q.next
 		}
 	}
-	return nil
+	if q != nil {
+		q.touch()
+	}
+	return q
+}
+
+// touch says that something may happen to the queue. step must follow.
+func (q *waitQueue) touch() {
+	if s := q.shard; !q.touched {
+		q.touched, q.nextTouched, s.touched = true, s.touched, q
+	}
 }
 
 // ensureQueue finds or makes the queue. step must follow, which drops it if it
@@ -69,7 +105,14 @@ func (n *name) ensureQueue(l *Lock, o Owner) *waitQueue {
 		q = &waitQueue{Queue: waitqueue.New(n.l.c.o.Timeout, rand.N[time.Duration]), shard: s}
 	}
 	q.n, q.l, q.owner, q.listens, q.place = n, l, o, o, -1
-	q.next, n.queues = n.queues, q
+	if q.next = n.queues; q.next != nil {
+		q.next.prev = q
+	}
+	n.queues = q
+	if l.traits.ByOwner {
+		s.byOwner[ownerQueue{n, l.traits.Queue, o}] = q
+	}
+	q.touch()
 	q.Follow(l.traits)
 	q.Use(nil)
 	if l.traits.FairShare {
@@ -87,62 +130,53 @@ func (q *waitQueue) choosePlace(wait time.Duration) time.Duration {
 	return q.place
 }
 
-// step takes the actions that the queues ask for. It follows every event. An
-// event that comes of an action is followed by the step that is under way. It
-// is called with the shard locked.
+// step takes the actions that the queues ask for which something happened to: what it
+// costs does not grow with the others. It follows every event. An event that comes of an
+// action is followed by the step that is under way. It is called with the shard locked.
 func (n *name) step() {
-	q := n.queues
-	switch {
-	case q == nil:
+	s := n.l.s
+	if n.queues == nil {
 		n.dropIfIdle()
-	case q.next == nil: // as nearly always
+	}
+	for q := s.touched; q != nil; q = s.touched { // an action may make and drop others
+		s.touched, q.nextTouched, q.touched = q.nextTouched, nil, false
 		q.step()
-	default:
-		for n.stepOne() { // an action may make and drop others
-		}
 	}
 }
 
-// stepOne steps the first queue that has something to do.
-func (n *name) stepOne() bool {
-	for q := n.queues; q != nil; q = q.next {
-		if q.step() {
-			return true
-		}
-	}
-	return false
-}
-
-// step takes the actions of one queue. It reports whether there were any.
-func (q *waitQueue) step() (some bool) {
-	if q.acting {
-		return false
+// step takes the actions of one queue.
+func (q *waitQueue) step() {
+	n := q.n
+	if q.acting || n == nil {
+		return
 	}
 	q.acting = true
-	n := q.n
 	now := n.now()
 	for q.n == n {
 		a := q.Next(now)
 		if a.Do == waitqueue.Nothing {
 			break
 		}
-		some = true
 		q.act(a, now)
 	}
 	q.acting = false
-	return some
 }
 
 // drop takes the queue off its name, and keeps it for another.
 func (q *waitQueue) drop() {
 	n, s := q.n, q.shard
-	for at := &n.queues; *at != nil; at = &(*at).next {
-		if *at == q {
-			*at = q.next
-			break
-		}
+	if q.prev == nil {
+		n.queues = q.next
+	} else {
+		q.prev.next = q.next
 	}
-	q.n, q.l, q.next = nil, nil, nil
+	if q.next != nil {
+		q.next.prev = q.prev
+	}
+	if q.l.traits.ByOwner {
+		delete(s.byOwner, ownerQueue{n, q.l.traits.Queue, q.owner})
+	}
+	q.n, q.l, q.prev, q.next = nil, nil, nil, nil
 	if len(s.spareQueues) < maxSpareQueues {
 		s.spareQueues = append(s.spareQueues, q)
 	}
@@ -180,6 +214,7 @@ func (q *waitQueue) subscribe() {
 	l := q.l
 	channel, where := l.kind.Channel(&l.names, q.listens), l.c.top.Subscriptions(l.slot)
 	q.unconfirmed = len(where)
+	q.setDeaf(true)
 	for _, s := range where {
 		sub := &subscriber{kind: l.kind, channel: channel, queue: q, epoch: q.epoch, alone: len(where) == 1}
 		q.subs = append(q.subs, s.Subscribe(channel, sub))
@@ -192,7 +227,7 @@ func (q *waitQueue) subscribe() {
 func (q *waitQueue) resubscribe() {
 	if len(q.subs) > 0 {
 		q.unsubscribe()
-		q.Unconfirmed()
+		q.Unconfirmed(q.n.now() + q.l.c.lookAfter())
 		q.subscribe()
 	}
 }
@@ -205,6 +240,41 @@ func (q *waitQueue) unsubscribe() {
 	clear(q.subs)
 	q.subs = q.subs[:0]
 	q.epoch++
+	q.setDeaf(false)
+}
+
+// setDeaf notes whether nobody tells the queue of releases although it asked for that.
+func (q *waitQueue) setDeaf(deaf bool) {
+	unheard := &q.l.c.unheard
+	switch {
+	case q.deaf == deaf:
+	case deaf:
+		unheard.Add(1)
+	default:
+		unheard.Add(-1)
+	}
+	q.deaf = deaf
+}
+
+// lookEvery is how often a queue looks that nobody tells of releases. Of many such queues,
+// each does more seldom: together they look a thousand times in that time.
+const lookEvery = time.Second
+
+// lookAfter is when such a queue looks next. A part of it is chance.
+func (c *State) lookAfter() time.Duration {
+	pause := max(lookEvery, time.Duration(c.unheard.Load())*lookEvery/1000)
+	return pause - rand.N(pause/5)
+}
+
+// unheard bounds a pause in which no message of a release could come.
+func (q *waitQueue) unheard(pause time.Duration) time.Duration {
+	if q.Listening() || q.l.traits.Silent {
+		return pause
+	}
+	if most := q.l.c.lookAfter(); pause < 0 || pause > most {
+		return most
+	}
+	return pause
 }
 
 // listenFor has the queue listen for another owner, who takes the place of the
@@ -220,6 +290,7 @@ func (q *waitQueue) listenFor(o Owner) {
 func (q *waitQueue) tick() {
 	defer q.shard.enter(mustNotBlock).leave()
 	if n := q.n; n != nil { // it has not been dropped since
+		q.touch()
 		q.Tick(q.n.now())
 		n.step()
 	}
@@ -228,7 +299,7 @@ func (q *waitQueue) tick() {
 // letThrough makes attempts for the waiters whose owner has just acquired the
 // name by another call. Otherwise they would wait for themselves (A3).
 func (n *name) letThrough(o Owner) {
-	for q := n.first(); q != nil; q = q.next {
+	for q := range n.eachQueue {
 		if q.Shares() {
 			q.LetThrough(o)
 		}
@@ -251,7 +322,7 @@ func (n *name) handOff(l *Lock) bool {
 // waits for will not come. Where each owner has a queue, the server knows whose turn
 // it is, and has told that one.
 func (n *name) wakeHead() {
-	for q := n.first(); q != nil; q = q.next {
+	for q := range n.eachQueue {
 		if !q.l.traits.ByOwner {
 			q.WakeHead()
 		}
@@ -280,8 +351,17 @@ func (sub *subscriber) Confirmed() {
 			q.unconfirmed--
 		}
 		if q.unconfirmed == 0 {
+			q.setDeaf(false)
 			q.Queue.Confirmed()
 		}
+	})
+}
+
+// Lost has the head look now and then until the subscription is confirmed again.
+func (sub *subscriber) Lost() {
+	sub.tell(func(q *waitQueue) {
+		q.setDeaf(true)
+		q.Queue.Unconfirmed(q.n.now() + q.l.c.lookAfter())
 	})
 }
 
@@ -297,8 +377,8 @@ func (sub *subscriber) Message(payload []byte) {
 	}
 }
 
-// Twin drops what another subscription of the queue has just heard.
-func (sub *subscriber) Twin(payload []byte) {
+// Duplicate drops what another subscription of the queue has just heard.
+func (sub *subscriber) Duplicate(payload []byte) {
 	if sub.alone {
 		sub.Message(payload)
 	}
@@ -318,6 +398,7 @@ func (sub *subscriber) tell(event func(*waitQueue)) {
 	if sub.epoch != q.epoch {
 		return
 	}
+	q.touch()
 	event(q)
 	q.n.step()
 }

@@ -110,6 +110,27 @@ func UnlockAlone(dst []any, key, channel, owner, lease, publish Arg) Call {
 	return UnlockAloneScript.call(dst, 1, key, codec.UnlockMessage, lease, owner, channel).by(publish)
 }
 
+// UnlockKeep is [Unlock], but leaves key to keeper for so many ms, at least 1, and tells
+// channel of that. Without a latch it may run any number of times while keeper has key,
+// and later too if its owner is used once. publish is nil where nobody is told.
+//
+//	KEYS  key, or key and latch
+//	ARGV  codec.UnlockMessage, lease, owner, channel, latchTTL, keeper, keep, publish; with Both SPublish and Publish
+//	reply nil: no hold; 0: holds left; 1: that was the last (codec.DecodeRelease)
+//
+// A key of another type makes it fail with WRONGTYPE and stays untouched.
+func UnlockKeep(dst []any, key, latch, channel, owner, lease, latchTTL, keeper, keep, publish Arg) Call {
+	keys := []any{key, latch}
+	if latch == nil {
+		keys = keys[:1]
+	}
+	call := UnlockKeepScript.call(dst, len(keys), keys...).with(codec.UnlockMessage, lease, owner, channel, latchTTL, keeper, keep)
+	if publish == nil {
+		return call
+	}
+	return call.by(publish)
+}
+
 // ForceUnlock deletes key whoever holds it, and tells channel by the command
 // publish if there was something to delete.
 //

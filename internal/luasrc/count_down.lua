@@ -34,4 +34,4 @@ else
   result = 0
 end
 call('set', receipt, result, 'px', ARGV[from])
-return result
+return told(result)

@@ -2,10 +2,11 @@ package luasrc
 
 // The scripts of a fair lock. All begin with fair_queue.lua.
 var (
-	FairLockScript   = newScript("fair_queue", "fair_lock")   // FairLock
-	FairUnlockScript = newScript("fair_queue", "fair_unlock") // FairUnlock
-	FairLeaveScript  = newScript("fair_queue", "fair_leave")  // FairLeave
-	FairForceScript  = newScript("fair_queue", "fair_force")  // FairForce
+	FairLockScript   = newScript("tell", "fair_queue", "fair_lock")   // FairLock
+	FairUnlockScript = newScript("tell", "fair_queue", "fair_unlock") // FairUnlock
+	FairKeepScript   = newScript("tell", "fair_queue", "fair_keep")   // FairKeep
+	FairLeaveScript  = newScript("tell", "fair_queue", "fair_leave")  // FairLeave
+	FairForceScript  = newScript("tell", "fair_queue", "fair_force")  // FairForce
 )
 
 // FairLock acquires key for owner if it is the owner's already, or if it is free
@@ -17,7 +18,7 @@ var (
 //
 //	KEYS  key, queue, times
 //	ARGV  channel, owner, lease, wait, once, publish; with Both SPublish and Publish
-//	reply nil: one hold more; PTTL of key: owner is at the head; -1: behind others (codec.DecodeAcquire)
+//	reply nil: one hold more; PTTL of key: owner is at the head; else behind others: in how many ms the first of them loses its place, -1: not told (codec.DecodeAcquire)
 //
 // A key of another type makes it fail with WRONGTYPE and stays untouched.
 func FairLock(dst []any, key, queue, times, channel, owner, lease, wait, once, publish Arg) Call {
@@ -36,14 +37,28 @@ func FairUnlock(dst []any, key, queue, times, latch, channel, owner, lease, latc
 	return FairUnlockScript.call(dst, 4, key, queue, times, latch, channel, owner, lease, latchTTL).by(publish)
 }
 
-// FairLeave takes owner, which waited for wait ms in all its calls, out of the
-// queue. If it was the head and key is free, the next one is told.
+// FairKeep is [FairUnlock], but leaves key to keeper for so many ms, as [UnlockKeep].
+//
+//	KEYS  key, queue, times, latch
+//	ARGV  channel, owner, lease, latchTTL, keeper, keep, publish; with Both SPublish and Publish
+//	reply nil: no hold; 0: holds left; 1: that was the last (codec.DecodeRelease)
+func FairKeep(dst []any, key, queue, times, latch, channel, owner, lease, latchTTL, keeper, keep, publish Arg) Call {
+	return FairKeepScript.call(dst, 4, key, queue, times, latch, channel, owner, lease, latchTTL, keeper, keep).by(publish)
+}
+
+// FairLeave takes n owners, each of which waited for wait ms in all its calls, out of
+// the queue. If the head is one of them and key is free, the next one is told. What the
+// server does is least where those that it leaves are before them.
 //
 //	KEYS  key, queue, times
-//	ARGV  channel, owner, wait, publish; with Both SPublish and Publish
+//	ARGV  channel, n, each owner and its wait, publish; with Both SPublish and Publish
 //	reply nil
-func FairLeave(key, queue, times, channel, owner, wait, publish Arg) Call {
-	return FairLeaveScript.call(nil, 3, key, queue, times, channel, owner, wait).by(publish)
+func FairLeave(key, queue, times, channel, publish Arg, n int, leaver func(i int) (owner, wait Arg)) Call {
+	call := FairLeaveScript.call(make([]any, 0, 9+2*n), 3, key, queue, times, channel, n)
+	for i := range n {
+		call = call.with(leaver(i))
+	}
+	return call.by(publish)
 }
 
 // FairForce deletes key whoever holds it, and tells the owner at the head of the

@@ -9,4 +9,4 @@ if call('del', lock) == 0 then
   return 0
 end
 tell(head, 2)
-return 1
+return told(1)

@@ -8,7 +8,8 @@
 -- ARGV[6…] the commands that announce
 --
 -- Reply: nil, the owner has one hold more; PTTL of the lock, the owner's turn is
--- next; -1, others are before it.
+-- next; else others are before it: in how many ms the first of them, who may be dead,
+-- loses its place; -1, that is no matter for one so far behind, or without a place.
 
 local owner, lease, wait = ARGV[2], ARGV[3], tonumber(ARGV[4])
 local now = clock()
@@ -43,7 +44,13 @@ if ARGV[5] ~= '1' and not call('zscore', times, owner) then
     call('rpush', queue, owner)
   end
 end
-if head and head ~= owner then
-  return -1
+if not head or head == owner then
+  return left
 end
-return left
+local till = call('zscore', times, head)
+for _, next in ipairs(till and call('lrange', queue, 1, 10) or {}) do
+  if next == owner then
+    return till - now
+  end
+end
+return -1

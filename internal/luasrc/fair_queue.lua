@@ -31,7 +31,7 @@ end
 -- ARGV has from an index on.
 local function tell(owner, from)
   for i = from, owner and #ARGV or 0 do
-    call(ARGV[i], ARGV[1] .. ':' .. owner, '0')
+    announce(ARGV[i], ARGV[1] .. ':' .. owner, '0')
   end
 end
 

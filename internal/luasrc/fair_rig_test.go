@@ -147,7 +147,7 @@ func fairUnlock(o string) Call {
 }
 
 func fairLeave(o string, wait int) Call {
-	return FairLeave(key, fairQueue, fairTimes, channel, o, wait, Publish)
+	return FairLeave(key, fairQueue, fairTimes, channel, Publish, 1, func(int) (Arg, Arg) { return o, wait })
 }
 
 func fairForce() Call { return FairForce(key, fairQueue, fairTimes, channel, Publish) }

@@ -2,6 +2,9 @@ package luasrc
 
 import (
 	"fmt"
+	"maps"
+	"math/rand/v2"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -44,13 +47,13 @@ func TestFairQueueReckonsWithEachWait(t *testing.T) {
 	r.hold("a", 1)
 	r.taken(20_000, fairLock("b", 15_000, 0))
 	r.keeps("b", 35_000)
-	r.gets("int -1", fairLock("c", 900, 0))
-	r.gets("int -1", fairLock("d", 15_000, 0))
+	r.taken(35_000, fairLock("c", 900, 0))
+	r.taken(35_000, fairLock("d", 15_000, 0))
 	r.queued("b", "c", "d")
 	r.keeps("b", 35_000, "c", 35_900, "d", 50_900)
 	// Whoever has a place keeps it, and asks in vain.
 	r.taken(20_000, fairLock("b", 15_000, 0))
-	r.gets("int -1", fairLock("d", 15_000, 0))
+	r.taken(35_000, fairLock("d", 15_000, 0))
 	r.queued("b", "c", "d")
 	r.gets("<nil>", fairLeave("c", 900))
 	r.queued("b", "d")
@@ -58,7 +61,7 @@ func TestFairQueueReckonsWithEachWait(t *testing.T) {
 	r.told()
 	r.gets("int 1", fairUnlock("a"))
 	r.told("b")
-	r.gets("int -1", fairLock("d", 15_000, 0))
+	r.taken(35_000, fairLock("d", 15_000, 0))
 	r.told("b")
 	r.gets("<nil>", fairLock("b", 15_000, 0))
 	r.queued("d")
@@ -87,6 +90,34 @@ func TestOneAttemptTakesNoPlace(t *testing.T) {
 	r.told(other)
 	r.gets("<nil>", fairLock(other, 60_000, 1))
 	r.only(key)
+}
+
+// The next few behind the head are told when it loses its place, and no crowd is.
+func TestWhoStandsBehindOthersIsToldWhenTheFirstPlaceEnds(t *testing.T) {
+	t.Parallel()
+	r := newFairRig(t)
+	for i := range 12 {
+		r.place(fmt.Sprint(i), 60_000+int64(i)*10_000)
+	}
+	r.taken(60_000, fairLock("1", 60_000, 0))
+	r.taken(60_000, fairLock("10", 60_000, 0))
+	r.gets("int -1", fairLock("11", 60_000, 0))
+	r.gets("int -1", fairLock("stranger", 60_000, 1))
+}
+
+// An account that may not mark places leaves all the same.
+func TestLeavingWithoutLSet(t *testing.T) {
+	t.Parallel()
+	r := newFairRig(t)
+	r.do("ACL", "SETUSER", "default", "-lset")
+	for _, o := range []string{"a", "b", "c", "d", "e"} {
+		r.place(o, 60_000)
+	}
+	leave := []string{"d", "a", "b"}
+	r.gets("<nil>", FairLeave(key, fairQueue, fairTimes, channel, Publish, len(leave), func(i int) (Arg, Arg) { return leave[i], 10_000 }))
+	r.queued("c", "e")
+	r.keeps("c", 40_000, "e", 30_000)
+	r.told("c")
 }
 
 // Those whose time is over are dropped at the head only.
@@ -201,6 +232,47 @@ func TestHeadThatLeavesAFreeLockHandsItOn(t *testing.T) {
 	r.only()
 }
 
+// Whoever leaves together leaves the others what they would keep if each had left alone, as in Redisson's script.
+func TestManyLeaveAsOneAfterTheOther(t *testing.T) {
+	t.Parallel()
+	r := newFairRig(t)
+	for seed := range uint64(40) {
+		random := rand.New(rand.NewPCG(seed, 0))
+		r.do("FLUSHALL")
+		type leaver struct {
+			owner string
+			wait  int
+		}
+		var leave []leaver
+		left := map[string]string{}
+		stay := []string{}
+		till, less := 9_000_000_000_000, 0
+		for i := range random.IntN(350) {
+			w := leaver{fmt.Sprint("owner ", i), 1 + random.IntN(10_000)}
+			till += w.wait
+			r.do("RPUSH", fairQueue, w.owner)
+			r.do("ZADD", fairTimes, till, w.owner)
+			if random.IntN(1+int(seed)%4) == 0 {
+				leave = append(leave, w)
+				less += w.wait
+			} else {
+				stay = append(stay, w.owner)
+				left[w.owner] = strconv.Itoa(till - less)
+			}
+		}
+		leave = append(leave, leaver{"stranger", 1_000_000})
+		random.Shuffle(len(leave), func(i, j int) { leave[i], leave[j] = leave[j], leave[i] })
+		r.gets("<nil>", FairLeave(key, fairQueue, fairTimes, channel, Publish, len(leave), func(i int) (Arg, Arg) { return leave[i].owner, leave[i].wait }))
+		r.queued(stay...)
+		if times, err := redis.StringMap(r.conn.Do("ZRANGE", fairTimes, 0, -1, "WITHSCORES")); err != nil || !maps.Equal(times, left) {
+			t.Errorf("the times are %v, %v; want %v", times, err, left)
+		}
+		if t.Failed() {
+			t.Fatal("seed", seed)
+		}
+	}
+}
+
 func TestFairForce(t *testing.T) {
 	t.Parallel()
 	r := newFairRig(t)
@@ -252,7 +324,7 @@ func TestFairScriptsAnnounceAsTheyAreTold(t *testing.T) {
 		{"lock", FairLock(nil, key, fairQueue, fairTimes, channel, owner, lease, 5000, 1, Both)},
 		{"unlock", FairUnlock(nil, key, fairQueue, fairTimes, latch, channel, owner, lease, latchMs, Both)},
 		{"force", FairForce(key, fairQueue, fairTimes, channel, Both)},
-		{"leave", FairLeave(key, fairQueue, fairTimes, channel, "first", 5000, Both)},
+		{"leave", FairLeave(key, fairQueue, fairTimes, channel, Both, 1, func(int) (Arg, Arg) { return "first", 5000 })},
 	} {
 		r.do("DEL", key, latch)
 		switch c.name {

@@ -38,4 +38,4 @@ else
   result = 1
 end
 call('set', latch, result, 'px', ARGV[4])
-return result
+return told(result)

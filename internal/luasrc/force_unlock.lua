@@ -11,6 +11,6 @@ if redis.call('del', KEYS[1]) == 0 then
   return 0
 end
 for i = 2, #ARGV do
-  redis.call(ARGV[i], KEYS[2], ARGV[1])
+  announce(ARGV[i], KEYS[2], ARGV[1])
 end
-return 1
+return told(1)

@@ -14,6 +14,6 @@ if redis.call('del', KEYS[1]) == 0 then
   return 0
 end
 for i = 3, #ARGV do
-  redis.call(ARGV[i], ARGV[2], ARGV[1])
+  announce(ARGV[i], ARGV[2], ARGV[1])
 end
-return 1
+return told(1)

@@ -12,7 +12,7 @@ local number, receipt, from = KEYS[1], KEYS[2], 3 + ARGV[2]
 -- Tells who waits.
 local function tell(what)
   for i = 3, from - 1 do
-    call(ARGV[i], ARGV[1], what)
+    announce(ARGV[i], ARGV[1], what)
   end
 end
 

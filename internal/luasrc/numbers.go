@@ -3,10 +3,10 @@ package luasrc
 // The scripts of a semaphore without owners, and of a count-down latch. All but the
 // acquire begin with number.lua.
 var (
-	SemaphoreAcquireScript = newScript("semaphore_acquire")          // SemaphoreAcquire
-	SemaphoreUndoScript    = newScript("number", "semaphore_undo")   // SemaphoreUndo
-	SemaphoreChangeScript  = newScript("number", "semaphore_change") // SemaphoreChange
-	CountDownScript        = newScript("number", "count_down")       // CountDown
+	SemaphoreAcquireScript = newScript("semaphore_acquire")                  // SemaphoreAcquire
+	SemaphoreUndoScript    = newScript("tell", "number", "semaphore_undo")   // SemaphoreUndo
+	SemaphoreChangeScript  = newScript("tell", "number", "semaphore_change") // SemaphoreChange
+	CountDownScript        = newScript("tell", "number", "count_down")       // CountDown
 )
 
 // Number is a number that clients change and wait for: the free permits of a semaphore,
@@ -19,13 +19,14 @@ var (
 type Number struct {
 	Key     Arg // where it is
 	Receipt Arg // where one change of it keeps its result
+	Begun   Arg // of a semaphore: is there for as long as a receipt after it was set
 	Channel Arg // who waits is told there
 	Publish Arg // by what: Publish, SPublish or Both
 }
 
-// call is a call of s with these further arguments.
-func (n *Number) call(s *Script, args ...any) Call {
-	return s.call(nil, 2, n.Key, n.Receipt).telling(n.Channel, n.Publish).with(args...)
+// call is a call of s with these further keys and arguments.
+func (n *Number) call(s *Script, keys []Arg, args ...any) Call {
+	return s.call(nil, 2+len(keys), n.Key, n.Receipt).with(keys...).telling(n.Channel, n.Publish).with(args...)
 }
 
 // SemaphoreAcquire takes so many permits, at least 1. The receipt is kept for
@@ -33,17 +34,20 @@ func (n *Number) call(s *Script, args ...any) Call {
 //
 //	KEYS  key, receipt
 //	ARGV  count, receiptTTL
-//	reply 1: taken; 0: too few are free (codec.DecodeExists)
+//	reply 1: taken; 0: too few are free (codec.DecodeExists); NoPermitsSet
 func SemaphoreAcquire(dst []any, n Number, count int, receiptTTL Arg) Call {
 	return SemaphoreAcquireScript.call(dst, 2, n.Key, n.Receipt, count, receiptTTL)
 }
 
-// SemaphoreUndo gives back the permits of the acquire with this receipt. It may run any
-// number of times.
+// SemaphoreUndo gives back the permits of the acquire with this receipt, unless the
+// semaphore was deleted since, or set anew. It may run any number of times.
 //
+//	KEYS  key, receipt, begun
 //	ARGV  count
-//	reply 1: given back; nil: there is no receipt (codec.DecodeRelease)
-func SemaphoreUndo(n Number, count int) Call { return n.call(SemaphoreUndoScript, count) }
+//	reply 1: undone; nil: there is no receipt (codec.DecodeRelease)
+func SemaphoreUndo(n Number, count int) Call {
+	return n.call(SemaphoreUndoScript, []Arg{n.Begun}, count)
+}
 
 // How SemaphoreChange changes the number of free permits.
 const (
@@ -56,12 +60,14 @@ const (
 )
 
 // SemaphoreChange changes the number of free permits. The result is kept in the receipt
-// for receiptTTL ms. ttl is SetFirst's, in ms; 0: without an end.
+// for receiptTTL ms, that of an acquire for acquireTTL. ttl is SetFirst's, in ms; 0: without
+// an end.
 //
-//	ARGV  receiptTTL, how, count, ttl
+//	KEYS  key, receipt, begun
+//	ARGV  receiptTTL, how, count, ttl, acquireTTL
 //	reply 1: done; 0: it was not to be; of DrainAll how many were free (codec.DecodeNumber)
-func SemaphoreChange(n Number, receiptTTL Arg, how string, count, ttl Arg) Call {
-	return n.call(SemaphoreChangeScript, receiptTTL, how, count, ttl)
+func SemaphoreChange(n Number, receiptTTL Arg, how string, count, ttl, acquireTTL Arg) Call {
+	return n.call(SemaphoreChangeScript, []Arg{n.Begun}, receiptTTL, how, count, ttl, acquireTTL)
 }
 
 // How CountDown changes the count of a latch.
@@ -77,5 +83,5 @@ const (
 //	ARGV  receiptTTL, how, count
 //	reply 1: done; 0: it was not to be (codec.DecodeExists)
 func CountDown(n Number, receiptTTL Arg, how string, count Arg) Call {
-	return n.call(CountDownScript, receiptTTL, how, count)
+	return n.call(CountDownScript, nil, receiptTTL, how, count)
 }

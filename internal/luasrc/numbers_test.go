@@ -11,7 +11,8 @@ import (
 )
 
 var (
-	free  = Number{Key: key, Receipt: receipt, Channel: semaphoreChannel, Publish: Publish}
+	begun = codec.Latch(key, "begun")
+	free  = Number{Key: key, Receipt: receipt, Begun: begun, Channel: semaphoreChannel, Publish: Publish}
 	count = Number{Key: key, Receipt: receipt, Channel: codec.CountDownChannel(key), Publish: Publish}
 )
 
@@ -26,7 +27,7 @@ func (r *permitRig) twice(want string, c Call) {
 
 func (r *permitRig) changes(want, how string, n, ttl int) {
 	r.t.Helper()
-	r.twice(want, SemaphoreChange(free, latchMs, how, n, ttl))
+	r.twice(want, SemaphoreChange(free, latchMs, how, n, ttl, latchMs))
 }
 
 func TestFreePermitsAreChangedOnceForEachReceipt(t *testing.T) {
@@ -85,8 +86,28 @@ func TestAcquireOfFreePermitsIsUndoneByItsReceipt(t *testing.T) {
 	r.do("DEL", key)
 	r.gets("int 1", undo) // of a semaphore that was deleted
 	r.are("")
-	r.gets("int 0", acquire)
+	r.gets("int -3", acquire)
 	r.says()
+	// What was set anew is another one; what was taken of that comes back.
+	set := SemaphoreChange(free, latchMs, SetFirst, 3, 0, latchMs)
+	other := free
+	other.Receipt = codec.Latch(key, "2")
+	r.do("SET", key, 3)
+	r.gets("int 1", acquire)
+	r.do("DEL", key)
+	for r.do("PTTL", receipt) == int64(latchMs) { // a moment passes by the server's clock
+	}
+	set.Args[3] = codec.Latch(key, "3")
+	r.gets("int 1", set)
+	r.lives(begun, latchMs)
+	r.gets("int 1", SemaphoreAcquire(nil, other, 1, latchMs))
+	r.gets("int 1", undo)
+	r.gets("<nil>", undo)
+	r.are("2")
+	r.gets("int 1", SemaphoreUndo(other, 1))
+	r.are("3")
+	r.says("3", "3")
+	r.do("DEL", key, begun, codec.Latch(key, "3"))
 	if n := r.do("DBSIZE"); n != int64(0) {
 		t.Errorf("%v keys are left", n)
 	}
@@ -133,10 +154,10 @@ func TestKeysThatAreNoNumberStay(t *testing.T) {
 	r := newPermitRig(t, nil)
 	for name, call := range map[string]Call{
 		"acquire":    SemaphoreAcquire(nil, free, 1, latchMs),
-		"release":    SemaphoreChange(free, latchMs, GiveBack, 1, 0),
-		"existing":   SemaphoreChange(free, latchMs, GiveExisting, 1, 0),
-		"more":       SemaphoreChange(free, latchMs, AddMore, 1, 0),
-		"drain":      SemaphoreChange(free, latchMs, DrainAll, 0, 0),
+		"release":    SemaphoreChange(free, latchMs, GiveBack, 1, 0, latchMs),
+		"existing":   SemaphoreChange(free, latchMs, GiveExisting, 1, 0, latchMs),
+		"more":       SemaphoreChange(free, latchMs, AddMore, 1, 0, latchMs),
+		"drain":      SemaphoreChange(free, latchMs, DrainAll, 0, 0, latchMs),
 		"count down": CountDown(count, latchMs, DownByOne, 0),
 	} {
 		r.do("DEL", key)
@@ -150,15 +171,15 @@ func TestKeysThatAreNoNumberStay(t *testing.T) {
 	}
 	for name, call := range map[string]Call{
 		"acquire":  SemaphoreAcquire(nil, free, 1, latchMs),
-		"release":  SemaphoreChange(free, latchMs, GiveBack, 1, 0),
-		"first":    SemaphoreChange(free, latchMs, SetFirst, 1, 0),
-		"drain":    SemaphoreChange(free, latchMs, DrainAll, 0, 0),
-		"delete":   SemaphoreChange(free, latchMs, DeleteAll, 0, 0),
+		"release":  SemaphoreChange(free, latchMs, GiveBack, 1, 0, latchMs),
+		"first":    SemaphoreChange(free, latchMs, SetFirst, 1, 0, latchMs),
+		"drain":    SemaphoreChange(free, latchMs, DrainAll, 0, 0, latchMs),
+		"delete":   SemaphoreChange(free, latchMs, DeleteAll, 0, 0, latchMs),
 		"count":    CountDown(count, latchMs, SetCount, 2),
 		"down":     CountDown(count, latchMs, DownByOne, 0),
 		"no latch": CountDown(count, latchMs, DeleteCount, 0),
-		"more":     SemaphoreChange(free, latchMs, AddMore, 1, 0),
-		"existing": SemaphoreChange(free, latchMs, GiveExisting, 1, 0),
+		"more":     SemaphoreChange(free, latchMs, AddMore, 1, 0, latchMs),
+		"existing": SemaphoreChange(free, latchMs, GiveExisting, 1, 0, latchMs),
 	} {
 		r.do("DEL", key)
 		r.do("HSET", key, "a", "b")
@@ -175,7 +196,7 @@ func TestNumbersAreAnnouncedByBothCommands(t *testing.T) {
 	both := free
 	both.Publish = Both
 	got := SemaphoreUndo(both, 2).Args
-	if want := []any{SemaphoreUndoScript.SHA1, 2, key, receipt, semaphoreChannel, 2, SPublish, Publish, 2}; !slices.Equal(got, want) {
+	if want := []any{SemaphoreUndoScript.SHA1, 3, key, receipt, begun, semaphoreChannel, 2, SPublish, Publish, 2}; !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
 }

@@ -19,4 +19,4 @@ end
 if #ids > 0 then
   give(ids, n)
 end
-return live == n and 1 or nil
+return told(live == n and 1 or nil)

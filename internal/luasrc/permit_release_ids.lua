@@ -28,4 +28,4 @@ if #ids == n then
 end
 local result = live == n and 1 or 0
 call('set', KEYS[3], result, 'px', ARGV[from])
-return result
+return told(result)

@@ -5,6 +5,7 @@
 -- ARGV[from]   how long that is kept, in ms
 -- ARGV[from+1] how: first, if there are none so far; total, whatever there is; more
 -- ARGV[from+2] how many
+-- ARGV[from+3] of first, for how long, in ms; 0: without an end
 --
 -- Reply: 1, done; 0, there are some already.
 
@@ -22,6 +23,9 @@ if how == 'more' then
   end
 elseif not was then
   call('set', free, n)
+  if how == 'first' and tonumber(ARGV[from + 3]) > 0 then
+    call('pexpire', free, ARGV[from + 3])
+  end
   tell(n)
 elseif how == 'first' then
   result = 0
@@ -33,4 +37,4 @@ else
   end
 end
 call('set', KEYS[3], result, 'px', ARGV[from])
-return result
+return told(result)

@@ -2,14 +2,14 @@ package luasrc
 
 // The scripts of a semaphore with permits. All but the renewal begin with permits.lua.
 var (
-	PermitAcquireScript    = newScript("permits", "permit_acquire")     // PermitAcquire
-	PermitReleaseScript    = newScript("permits", "permit_release")     // PermitRelease
-	PermitReleaseIDsScript = newScript("permits", "permit_release_ids") // PermitReleaseIDs
-	PermitRenewScript      = newScript("permit_renew")                  // PermitRenew
-	PermitCountScript      = newScript("permits", "permit_count")       // PermitCount
-	PermitLeftScript       = newScript("permits", "permit_left")        // PermitLeft
-	PermitSetScript        = newScript("permits", "permit_set")         // PermitSet
-	PermitDeleteScript     = newScript("permits", "permit_delete")      // PermitDelete
+	PermitAcquireScript    = newScript("tell", "permits", "permit_acquire")     // PermitAcquire
+	PermitReleaseScript    = newScript("tell", "permits", "permit_release")     // PermitRelease
+	PermitReleaseIDsScript = newScript("tell", "permits", "permit_release_ids") // PermitReleaseIDs
+	PermitRenewScript      = newScript("permit_renew")                          // PermitRenew
+	PermitCountScript      = newScript("tell", "permits", "permit_count")       // PermitCount
+	PermitLeftScript       = newScript("tell", "permits", "permit_left")        // PermitLeft
+	PermitSetScript        = newScript("tell", "permits", "permit_set")         // PermitSet
+	PermitDeleteScript     = newScript("tell", "permits", "permit_delete")      // PermitDelete
 )
 
 // Permits are the names of a semaphore and what announces its permits: Publish,
@@ -40,11 +40,15 @@ func (c Call) telling(channel, publish Arg) Call {
 	return c.with(channel, commands).by(publish)
 }
 
+// NoPermitsSet is the reply of both semaphores' acquires where there is no number of
+// permits: nobody has set one.
+const NoPermitsSet int64 = -3
+
 // PermitAcquire takes a permit for each of ids, 16 raw bytes, for lease, in ms and at
 // least 1.
 //
 //	ARGV  lease, ids
-//	reply nil: taken; too few are free: in how many ms the next one's time is over, -1: of none (codec.DecodeAcquire)
+//	reply nil: taken; too few are free: in how many ms the next one's time is over, -1: of none (codec.DecodeAcquire); NoPermitsSet
 func PermitAcquire(dst []any, p Permits, lease Arg, ids []string) Call {
 	return p.call(dst, PermitAcquireScript).with(lease).texts(ids)
 }
@@ -115,10 +119,12 @@ const (
 // receiptTTL ms.
 //
 //	KEYS  receipt
-//	ARGV  receiptTTL, how, n
+//	ARGV  receiptTTL, how, n, ttl
 //	reply 1: done; 0: of FirstPermits, it was set before
-func PermitSet(p Permits, receipt, receiptTTL Arg, how string, n int) Call {
-	return p.call(nil, PermitSetScript, receipt).with(receiptTTL, how, n)
+//
+// ttl is of FirstPermits, in ms; 0: without an end.
+func PermitSet(p Permits, receipt, receiptTTL Arg, how string, n int, ttl int64) Call {
+	return p.call(nil, PermitSetScript, receipt).with(receiptTTL, how, n, ttl)
 }
 
 // PermitDelete deletes the semaphore, and tells nobody.

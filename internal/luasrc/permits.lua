@@ -19,7 +19,7 @@ end
 -- Tells who waits how many may try.
 local function tell(n)
   for i = 3, from - 1 do
-    call(ARGV[i], ARGV[1], n)
+    announce(ARGV[i], ARGV[1], n)
   end
 end
 

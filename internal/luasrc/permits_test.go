@@ -112,7 +112,7 @@ func TestPermitsAreTakenAllOrNone(t *testing.T) {
 func TestWhoIsRefusedPermitsIsToldOfTheNextTime(t *testing.T) {
 	t.Parallel()
 	r := newPermitRig(t, nil)
-	r.gets("int -1", PermitAcquire(nil, semaphore, lease, []string{raw(1)}))
+	r.gets("int -3", PermitAcquire(nil, semaphore, lease, []string{raw(1)}))
 	r.are("")
 	r.taken(raw(2), never)
 	r.gets("int -1", PermitAcquire(nil, semaphore, lease, []string{raw(1)}))
@@ -135,6 +135,28 @@ func TestAcquireTakesBackAsManyAsItWants(t *testing.T) {
 	r.gets("[2 1]", PermitCount(semaphore))
 	r.are("2", raw(9))
 	r.says("2")
+}
+
+// Where there are to be fewer permits than are taken, fewer than none are free, and what one acquire takes back does not
+// suffice. Who is refused all the same is told of a permit that is taken: by one whose time is over it would ask at once again.
+func TestPermitsWhoseTimeIsOverAreFreeAfterAShrink(t *testing.T) {
+	t.Parallel()
+	r := newPermitRig(t, -3)
+	for i := range 5 {
+		r.taken(raw(i), -1)
+	}
+	r.gets("<nil>", PermitAcquire(nil, semaphore, lease, []string{raw(9)}))
+	r.are("1", raw(9))
+	r.says("2")
+	r.do("SET", key, -7)
+	for i := range 5 {
+		r.taken(raw(i), -1)
+	}
+	if got := r.ask(PermitAcquire(nil, semaphore, lease, []string{raw(8)})).(int64); got > lease || got < lease-5000 {
+		t.Errorf("told %d", got)
+	}
+	r.are("-2", raw(9))
+	r.says()
 }
 
 func TestPermitsComeBackOnce(t *testing.T) {
@@ -231,7 +253,7 @@ func TestPermitsAreSetOnceForEachReceipt(t *testing.T) {
 	r := newPermitRig(t, nil)
 	set := func(how string, n int, want string) {
 		r.t.Helper()
-		call := PermitSet(semaphore, receipt, latchMs, how, n)
+		call := PermitSet(semaphore, receipt, latchMs, how, n, 0)
 		r.gets(want, call)
 		r.gets(want, call) // repeated
 		r.do("DEL", receipt)
@@ -268,7 +290,7 @@ func TestKeysThatAreNoPermitsStay(t *testing.T) {
 		"release one": PermitRelease(nil, semaphore, []string{raw(7)}),
 		"by ids":      PermitReleaseIDs(semaphore, receipt, latchMs, []string{raw(7)}),
 		"count":       PermitCount(semaphore),
-		"total":       PermitSet(semaphore, receipt, latchMs, TotalPermits, 3),
+		"total":       PermitSet(semaphore, receipt, latchMs, TotalPermits, 3, 0),
 		"left":        PermitLeft(semaphore, raw(7), lease),
 	}
 	for name, call := range calls {

@@ -24,9 +24,9 @@ if earlier then
   return tonumber(earlier) or earlier
 end
 
-local function announce()
+local function tell()
   for i = 4, #ARGV do
-    call(ARGV[i], KEYS[2], '0')
+    announce(ARGV[i], KEYS[2], '0')
   end
 end
 
@@ -36,7 +36,7 @@ end
 
 local mode = call('hget', lock, 'mode')
 if not mode then
-  announce()
+  tell()
   return nil
 end
 if call('hexists', lock, owner) == 0 then
@@ -93,9 +93,9 @@ end
 if left == 0 then
   result = 1
   call('del', lock)
-  announce()
+  tell()
 elseif math.abs(left - ttl) > apart then
   call('pexpire', lock, left)
 end
 call('set', latch, result, 'px', ARGV[3])
-return result
+return told(result)

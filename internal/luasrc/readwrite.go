@@ -4,13 +4,13 @@ import "slices"
 
 // The scripts of a read-write lock, each with the function that makes calls of it.
 var (
-	ReadLockScript       = newScript("read_lock")    // ReadLock
-	ReadUnlockScript     = newScript("read_unlock")  // ReadUnlock
-	ReadRenewScript      = newScript("read_renew")   // ReadRenew
-	WriteLockScript      = newScript("write_lock")   // WriteLock
-	WriteUnlockScript    = newScript("write_unlock") // WriteUnlock
-	ReadWriteForceScript = newScript("rw_force")     // ReadWriteForce
-	ReadWriteInfoScript  = newScript("rw_info")      // ReadWriteInfo
+	ReadLockScript       = newScript("read_lock")            // ReadLock
+	ReadUnlockScript     = newScript("tell", "read_unlock")  // ReadUnlock
+	ReadRenewScript      = newScript("read_renew")           // ReadRenew
+	WriteLockScript      = newScript("write_lock")           // WriteLock
+	WriteUnlockScript    = newScript("tell", "write_unlock") // WriteUnlock
+	ReadWriteForceScript = newScript("tell", "rw_force")     // ReadWriteForce
+	ReadWriteInfoScript  = newScript("rw_info")              // ReadWriteInfo
 )
 
 // NoReadWriteLock is what ReadLock and WriteLock reply of a hash that is none.
@@ -20,13 +20,13 @@ const NoReadWriteLock = "a hash without mode"
 // makes the key of the hold, with the lease, in ms and at least 1. The lock lives for
 // the longer of what it had and the lease. holds is codec.ReadHolds of key.
 //
-//	KEYS  key, holds
-//	ARGV  lease, owner
+//	KEYS  key, channel
+//	ARGV  lease, owner, holds
 //	reply nil: one hold more; PTTL of key: another's (codec.DecodeAcquire); NoReadWriteLock: untouched
 //
 // A key of another type makes it fail with WRONGTYPE and stays untouched.
-func ReadLock(dst []any, key, holds, owner, lease Arg) Call {
-	return ReadLockScript.call(dst, 2, key, holds, lease, owner)
+func ReadLock(dst []any, key, channel, holds, owner, lease Arg) Call {
+	return ReadLockScript.call(dst, 2, key, channel, lease, owner, holds)
 }
 
 // WriteLock is [ReadLock] to write, unless another holds, or owner reads.
@@ -63,23 +63,24 @@ func rwUnlock(dst []any, s *Script, key, channel, holds, latch, owner, lease, la
 }
 
 // ReadRenew is [Renew] for read holds: the keys of all the owner's get the lease, and
-// their lock lives for the longer of what it had and the lease.
+// their lock lives for the longer of what it had and the lease. holds are the first keys
+// of the owner's holds, with the numbers 1, 2 and so on: none is made.
 //
-//	KEYS  key, holds, key, holds…
-//	ARGV  lease, owners…
+//	KEYS  key, holds…, key, holds…
+//	ARGV  lease, and for each lock owner, how many holds
 //	reply array of 1: renewed, 0: not held (codec.DecodeRenew)
-func ReadRenew(dst []any, lease Arg, n int, lock func(i int) (key, holds, owner Arg)) Call {
-	call := ReadRenewScript.call(slices.Grow(dst, 3+3*n), 2*n)
+func ReadRenew(dst []any, lease Arg, n int, lock func(i int) (key Arg, holds []string, owner Arg)) Call {
+	var keys []any
+	args := []any{lease}
 	for i := range n {
-		key, holds, _ := lock(i)
-		call = call.with(key, holds)
+		key, holds, owner := lock(i)
+		keys = append(keys, key)
+		for _, hold := range holds {
+			keys = append(keys, hold)
+		}
+		args = append(args, owner, len(holds))
 	}
-	call = call.with(lease)
-	for i := range n {
-		_, _, owner := lock(i)
-		call = call.with(owner)
-	}
-	return call
+	return ReadRenewScript.call(slices.Grow(dst, 2+len(keys)+len(args)), len(keys), keys...).with(args...)
 }
 
 // ReadWriteForce deletes key whoever holds it, with the keys of its read holds, if it is

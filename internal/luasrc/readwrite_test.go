@@ -13,7 +13,7 @@ import (
 func rwHolds() string { return codec.ReadHolds(key) }
 
 func readLock(of string, lease int) Call {
-	return ReadLock(nil, key, rwHolds(), rwOwners[of], lease*1000)
+	return ReadLock(nil, key, rwChannel, rwHolds(), rwOwners[of], lease*1000)
 }
 
 func writeLock(of string, lease int) Call { return WriteLock(nil, key, rwOwners[of], lease*1000) }
@@ -27,7 +27,7 @@ func writeUnlock(of string, lease int) Call {
 }
 
 func readRenew(of string, lease int) Call {
-	return ReadRenew(nil, lease*1000, 1, func(int) (k, holds, o Arg) { return key, rwHolds(), rwOwners[of] })
+	return ReadRenew(nil, lease*1000, 1, func(int) (k Arg, holds []string, o Arg) { return key, []string{rwHold(of, 1)}, rwOwners[of] })
 }
 
 func force(mode, message string) Call {
@@ -125,7 +125,8 @@ func TestReadRenew(t *testing.T) {
 		{readRenew("a", 30), "read 10 | b 10", "[0]", unchanged, ""},
 		{readRenew("a", 30), "read 10 | a 10 | b 10", "[1]", "read 30 | a 30 | b 10", ""},
 		{readRenew("a", 30), "read 60 | a 10 | b 60", "[1]", "read 60 | a 30 | b 60", ""},
-		{readRenew("a", 30), "read 10 | a 5,10,0", "[1]", "read 30 | a 30,30,30", ""},
+		{readRenew("a", 30), "read 10 | a 5,10,0", "[1]", "read 30 | a 30,30,0", ""}, // a key that is not there stays away
+		{readRenew("a", 30), "read 10 | a 0,10", "[1]", "read 30 | a 0,30", ""},
 		{readRenew("a", 30), "write 10 | a 5 | aW 1", "[1]", "write 30 | a 30 | aW 1", ""},
 		{readRenew("a", 30), "write 60 | a 5 | aW 1", "[1]", "write 60 | a 30 | aW 1", ""},
 	})
@@ -136,15 +137,18 @@ func TestReadRenewSetsTheHoldsBeforeItRaisesTheLock(t *testing.T) {
 	r := rwRig(t)
 	r.give("read 10 | a 10,0")
 	name := rwOwners["a"]
-	r.expect(readRenew("a", 30), "[1]", "hget "+key+" "+name, "pexpire "+rwHold("a", 2)+" 30000", "set "+rwHold("a", 2)+" 1 px 30000",
-		"pexpire "+rwHold("a", 1)+" 30000", "pttl "+key, "pexpire "+key+" 30000", "hget "+key+" "+name)
+	r.expect(readRenew("a", 30), "[1]", "hget "+key+" "+name, "pexpire "+rwHold("a", 1)+" 30000", "pexpire "+rwHold("a", 2)+" 30000",
+		"pttl "+key, "pexpire "+key+" 30000", "hget "+key+" "+name)
 	r.do("HSET", "two", "mode", "read", rwOwners["b"], 1)
-	both := ReadRenew(nil, 30_000, 3, func(i int) (k, holds, o Arg) {
-		k = []string{key, "none", "two"}[i]
-		return k, codec.ReadHolds(k.(string)), rwOwners[[]string{"a", "a", "b"}[i]]
+	r.do("SET", "{two}:1", 1)
+	both := ReadRenew(nil, 30_000, 3, func(i int) (k Arg, holds []string, o Arg) {
+		return []string{key, "none", "two"}[i], [][]string{{rwHold("a", 1)}, nil, {"{two}:1"}}[i], rwOwners[[]string{"a", "a", "b"}[i]]
 	})
 	if got := show(r.do("EVALSHA", both.Args...)); got != "[1 0 1]" {
 		t.Errorf("of three locks: %s", got)
+	}
+	if got := show(r.do("PTTL", "{two}:1")); got == "int -1" {
+		t.Error("the third one's hold is not renewed")
 	}
 }
 

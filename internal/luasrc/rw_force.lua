@@ -26,6 +26,6 @@ for f = 1, #fields, 2 do
 end
 call('del', lock)
 for i = 3, #ARGV do
-  call(ARGV[i], KEYS[2], ARGV[2])
+  announce(ARGV[i], KEYS[2], ARGV[2])
 end
-return 1
+return told(1)

@@ -23,14 +23,15 @@ var files embed.FS
 
 // The scripts, each with the function that makes calls of it.
 var (
-	LockScript        = newScript("lock")         // Lock
-	UnlockScript      = newScript("unlock")       // Unlock
-	UnlockOnceScript  = newScript("unlock_once")  // UnlockOnce
-	UnlockAloneScript = newScript("unlock_alone") // UnlockAlone
-	ForceUnlockScript = newScript("force_unlock") // ForceUnlock
-	RenewScript       = newScript("renew")        // Renew
+	LockScript        = newScript("lock")                 // Lock
+	UnlockScript      = newScript("tell", "unlock")       // Unlock
+	UnlockOnceScript  = newScript("tell", "unlock_once")  // UnlockOnce
+	UnlockAloneScript = newScript("tell", "unlock_alone") // UnlockAlone
+	UnlockKeepScript  = newScript("tell", "unlock_keep")  // UnlockKeep
+	ForceUnlockScript = newScript("tell", "force_unlock") // ForceUnlock
+	RenewScript       = newScript("renew")                // Renew
 
-	ForceUnlockAloneScript = newScript("force_unlock_alone") // ForceUnlockAlone
+	ForceUnlockAloneScript = newScript("tell", "force_unlock_alone") // ForceUnlockAlone
 
 	SpinUnlockScript      = newScript("spin_unlock")       // SpinUnlock
 	SpinForceUnlockScript = newScript("spin_force_unlock") // SpinForceUnlock

@@ -6,11 +6,15 @@
 -- ARGV[1] how many
 -- ARGV[2] how long the receipt is kept, in ms
 --
--- Reply: 1, they are taken; 0, too few are free.
+-- Reply: 1, they are taken; 0, too few are free; -3, nobody has set permits.
 
 local call = redis.call
-local free = tonumber(call('get', KEYS[1]) or 0)
+local there = call('get', KEYS[1])
+local free = tonumber(there or 0)
 
+if not there then
+  return -3
+end
 if free and free < tonumber(ARGV[1]) then
   return 0
 end

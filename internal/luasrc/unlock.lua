@@ -33,11 +33,11 @@ if call('hincrby', lock, owner, '-1') > 0 then
   result = 0
 else
   call('del', lock)
-  call(ARGV[4], KEYS[2], ARGV[1])
+  announce(ARGV[4], KEYS[2], ARGV[1])
   for i = 6, #ARGV do
-    call(ARGV[i], KEYS[2], ARGV[1])
+    announce(ARGV[i], KEYS[2], ARGV[1])
   end
   result = 1
 end
 call('set', latch, result, 'px', ARGV[5])
-return result
+return told(result)

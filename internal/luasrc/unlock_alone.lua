@@ -23,6 +23,6 @@ if call('hincrby', lock, owner, '-1') > 0 then
 end
 call('del', lock)
 for i = 5, #ARGV do
-  call(ARGV[i], ARGV[4], ARGV[1])
+  announce(ARGV[i], ARGV[4], ARGV[1])
 end
-return 1
+return told(1)

@@ -22,9 +22,9 @@ if call('hincrby', lock, owner, '-1') > 0 then
 end
 call('del', lock)
 if not ARGV[4] then
-  call('publish', KEYS[2], ARGV[1])
+  announce('publish', KEYS[2], ARGV[1])
 end
 for i = 4, #ARGV do
-  call(ARGV[i], KEYS[2], ARGV[1])
+  announce(ARGV[i], KEYS[2], ARGV[1])
 end
-return 1
+return told(1)

@@ -23,15 +23,15 @@ if earlier then
   return tonumber(earlier) or earlier
 end
 
-local function announce()
+local function tell()
   for i = 4, #ARGV do
-    call(ARGV[i], KEYS[2], '1')
+    announce(ARGV[i], KEYS[2], '1')
   end
 end
 
 local mode = call('hget', lock, 'mode')
 if not mode then
-  announce()
+  tell()
   return nil
 end
 local writer = owner .. ':write'
@@ -62,7 +62,7 @@ else
       call('pexpire', lock, lease)
     end
   end
-  announce()
+  tell()
 end
 call('set', latch, result, 'px', ARGV[3])
-return result
+return told(result)

@@ -1,5 +1,5 @@
-// Package observe has what an observer of a client is told, and the queue by which it
-// is told of what happens on the client's own goroutines.
+// Package observe has the events that an observer of a client gets, and the queue for
+// those that happen on the client's own goroutines.
 //
 // A call that acquires or releases keeps what happens in its name, and tells it on its
 // caller's goroutine when it ends. Everything else goes through a [Queue], so that an
@@ -13,10 +13,10 @@ import (
 	"time"
 )
 
-// Observer is told the events of one client. Its methods are called with no lock held.
+// Observer gets the events of one client. Its methods are called with no lock held.
 // A panic of the user's code goes to what OnPanic was given, before all else.
 type Observer interface {
-	OnPanic(func(with any))                                 // who is told of a panic
+	OnPanic(func(with any))                                 // what gets the panics
 	Calls() bool                                            // whether Acquire, Release or Released is to be called
 	Commands() bool                                         // whether Command is
 	Acquire(ctx context.Context, s Subject) context.Context // begins a call that acquires
@@ -57,7 +57,7 @@ var OutcomeNames = [Outcomes]string{"acquired", "locked", "timeout", "cancelled"
 // Why a hold is lost.
 const (
 	Taken       = iota // the server says that the owner does not hold it
-	Expired            // nothing was to renew it any more
+	Expired            // its last lease was not to be renewed
 	Unreachable        // no renewal came through
 	Reasons            // how many there are
 )
@@ -116,9 +116,12 @@ type Server struct {
 // Command is one command that was sent, once.
 type Command struct {
 	Name     string        // EVALSHA, mostly
+	Script   string        // that it ran
 	Server   string        // its address
 	Start    time.Time     // before it was written
 	Duration time.Duration // until its reply
 	Leases   int           // of a renewal
+	Undo     bool          // it takes an acquire back
+	Database string        // whoever passes the event on knows it
 	Err      error         // the server's, or why there was no reply
 }

@@ -9,7 +9,7 @@ import (
 const most = 4096
 
 // Queue calls functions one after the other, on a goroutine that it has while there
-// are some. Whoever adds one does not wait. The zero Queue is ready.
+// are some. Add does not wait. The zero Queue is ready.
 type Queue struct {
 	mu      sync.Mutex // guards what follows
 	events  []func()
@@ -32,23 +32,33 @@ func (q *Queue) Add(fn func()) {
 	}
 }
 
-// run calls what there is.
+// run calls what there is. A function that ends the goroutine has another one go on.
 func (q *Queue) run() {
-	for {
-		q.mu.Lock()
-		events := q.events
-		q.events = nil
-		if len(events) == 0 {
-			close(q.idle)
-			q.idle = nil
-			q.mu.Unlock()
-			return
+	done := false
+	defer func() {
+		if !done {
+			go q.run()
 		}
-		q.mu.Unlock()
-		for _, fn := range events {
-			fn()
-		}
+	}()
+	for fn := q.next(); fn != nil; fn = q.next() {
+		fn()
 	}
+	done = true
+}
+
+// next is what is called next; nil: nothing is left.
+func (q *Queue) next() func() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.events) == 0 {
+		q.events = nil
+		close(q.idle)
+		q.idle = nil
+		return nil
+	}
+	fn := q.events[0]
+	q.events = q.events[1:]
+	return fn
 }
 
 // Dropped is how many were dropped.

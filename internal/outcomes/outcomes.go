@@ -1,8 +1,8 @@
-// Package outcomes makes each thing happen that an observer is told of, by its fault on
-// a real server. It is for tests of what observes.
+// Package outcomes makes each event of an observer happen, by a fault on a real server. It is for tests of what observes.
 package outcomes
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"net"
@@ -23,7 +23,8 @@ var metrics = []struct {
 	name, unit, label string
 	words             []string
 }{
-	{"acquire.duration", "s", "outcome", []string{"acquired", "locked", "timeout", "cancelled", "uncertain", "error"}},
+	{"acquires", "{acquire}", "outcome", []string{"acquired", "locked", "timeout", "cancelled", "uncertain", "error"}},
+	{"acquires", "{acquire}", "contended", []string{"true", "false"}},
 	{"acquire.duration", "s", "contended", []string{"true", "false"}},
 	{"hold.duration", "s", "end", []string{"released", "lost", "expired"}},
 	{"renewals", "{lease}", "outcome", []string{"renewed", "failed", "lost"}},
@@ -188,14 +189,22 @@ func Make(t testing.TB, ctx context.Context, opts ...rlock.Option) *rlock.Client
 
 	busy := lock(other, "busy")
 	try(c.NewLock("busy").TryLock(ctx))(rlock.ErrLocked)
-	try(c.NewLock("busy").TryLockFor(ctx, 50*time.Millisecond))(rlock.ErrLocked)
+	try(c.NewLock("busy").TryLockFor(ctx, time.Second))(rlock.ErrLocked)
 	short, end := context.WithCancel(ctx)
 	time.AfterFunc(50*time.Millisecond, end)
 	try(c.NewLock("busy").Lock(short))(context.Canceled)
 	do("SET", "text", "no lock")
 	try(c.NewLock("text").TryLock(ctx))(rlock.ErrRefused)
 
-	got := waits("busy") // a message
+	asked := w.said("busy")
+	got := waits("busy") // a message, once the look is over that follows the subscription
+	for began := time.Now(); w.said("busy") < asked+2; time.Sleep(time.Millisecond) {
+		if time.Since(began) > patient {
+			t.Fatal("nobody looks at busy")
+		}
+	}
+	do("PING") // the server reads it beside that look at the earliest,
+	do("PING") // and this one behind it
 	unlock(busy, nil)
 	unlock(<-got, nil)
 	for range 4 { // a hand-off, unless the waiter looks at that moment
@@ -252,8 +261,16 @@ func undone(t testing.TB, told <-chan string, want ...string) {
 
 // wire is what a client is connected by.
 type wire struct {
-	mu    sync.Mutex // guards conns
+	mu    sync.Mutex // guards all
 	conns []*conn
+	sent  bytes.Buffer
+}
+
+// said counts how often a command had this key.
+func (w *wire) said(key string) int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return bytes.Count(w.sent.Bytes(), []byte("\r\n"+key+"\r\n"))
 }
 
 // The faults of a connection.
@@ -276,7 +293,7 @@ func (w *wire) dial(ctx context.Context, network, addr string) (net.Conn, error)
 	if err != nil {
 		return nil, err
 	}
-	c := &conn{Conn: plain}
+	c := &conn{Conn: plain, w: w}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.conns = append(w.conns, c)
@@ -285,6 +302,7 @@ func (w *wire) dial(ctx context.Context, network, addr string) (net.Conn, error)
 
 type conn struct {
 	net.Conn
+	w     *wire
 	fault atomic.Int32
 }
 
@@ -301,5 +319,9 @@ func (c *conn) Write(p []byte) (int, error) {
 	if c.fault.Load() == mute {
 		return len(p), nil
 	}
-	return c.Conn.Write(p)
+	n, err := c.Conn.Write(p)
+	c.w.mu.Lock()
+	defer c.w.mu.Unlock()
+	c.w.sent.Write(p[:n])
+	return n, err
 }

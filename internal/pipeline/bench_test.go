@@ -94,8 +94,8 @@ func (m *mute) Close() error {
 	return nil
 }
 
-func (m *mute) Manage() (lasts bool)            { return true }
 func (m *mute) Interrupt()                      { m.Close() }
+func (m *mute) Sever(error)                     { m.Close() }
 func (m *mute) SetReadDeadline(time.Time) error { return nil }
 
 // One request through the queue, alone and in company: queue, cut, write,

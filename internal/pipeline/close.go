@@ -18,20 +18,16 @@ func (p *Pipeline) Close(patience time.Duration) {
 	p.over = cmp.Or(p.over, ErrClosed)
 	p.discard.Stop()
 	c := p.conn
-	// The reader of a managed connection waits even if no reply is expected.
-	expected := c != nil && (c.inflight > 0 || c.managed != nil)
 	if c != nil {
-		// If no reply is expected the reader closes, or returns, a clean
-		// connection.
 		c.end()
 	}
 	p.stop()
 	p.mu.Unlock()
-	if expected {
-		c.Interrupt()
+	if c != nil {
+		c.Interrupt() // its reader may wait
 	}
 	p.wg.Wait()
-	p.o.log.Close()
+	p.o.Log.Close()
 	p.mu.Lock() // no goroutine is left to end what is left
 	unwritten := p.queue.cut(nil, p.queue.length)
 	p.discards = nil

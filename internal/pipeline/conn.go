@@ -18,35 +18,43 @@ const maxInFlight = 4
 // conn is one connection in use.
 type conn struct {
 	*redisconn.Owned
-	p        *Pipeline
-	barrier  *killBarrier
-	managed  managed         // nil for a connection of a pool
-	pusher   pusher          // what is written goes by it
-	batches  chan []*Request // written or being written, in order
-	wrote    chan struct{}   // one for each batch that is not being written any more
-	wmu      sync.Mutex      // held while writing; guards begun and stuck
-	atOnce   bool            // something can be written without waiting; never changes
-	woke     bool            // a batch was completed since the last pause; the reader's
-	answered bool            // something was; the reader's
-	tally    *tally          // of the server's replicas, nil where they don't matter; never changes
-	exact    bool            // the read deadline is moved for each batch; never changes
-	sent     time.Duration   // when the batch that is read was written, of a pool's connection; the reader's
-	busy     atomic.Bool     // the reader has replies to deal with, and will flush
-	held     []*Request      // answered, but for the WAIT of their batch; the reader's
-	synced   bool            // the batch had a WAIT; the reader's
-	met      error           // by a caller that read; the reader's
-	late     error           // of a read that met the deadline, and is made once more; the reader's
-	back     chan struct{}   // calls a reader back that stands by, see lone.go
-	polling  polling         // how whoever reads waits; the reader's
-	idle     func() bool     // tells whether one of Go's processors is; the reader's
-	unsent   []*Request      // of the batch that is being written; of who writes
-	wake     chan struct{}   // has the writer write, see writer.go
-	over     chan struct{}   // closed: the writer ends
-	begun    int             // batches of which something may have been written
-	stuck    bool            // nothing is written any more: a write has failed, or batches are their completions' again
+	p       *Pipeline
+	barrier *killBarrier
+	managed managed // nil for a connection of a pool
+	pusher  pusher  // what is written goes by it
+	atOnce  bool    // something can be written without waiting
+	tally   *tally  // of the server's replicas, nil where they don't matter
 
-	// All below is guarded by p.mu.
-	writing      bool      // a batch is being written, by whoever has set it
+	batches chan []*Request // written or being written, in order
+	wrote   chan struct{}   // one for each batch whose write is over
+	back    chan struct{}   // calls a reader back that stands by, see lone.go
+	wake    chan struct{}   // has the writer write, see writer.go
+	over    chan struct{}   // closed: the writer ends
+	busy    atomic.Bool     // the reader has replies to deal with, and will flush
+
+	unsent []*Request // what is left of the batch under way; the writing goroutine's
+	wmu    sync.Mutex // held while writing; guards what follows
+	begun  int        // batches of which something may have been written
+	stuck  bool       // nothing more is written: a write failed, or the batches were given to their completions
+
+	reading
+	flight
+}
+
+// reading is what only the reader of a connection uses, or the caller that reads in its
+// place.
+type reading struct {
+	woke     bool          // a batch was completed since the last pause
+	answered bool          // something was
+	sent     time.Duration // when the batch that is read was written, of a pool's connection
+	held     []*Request    // answered, but for the WAIT of their batch
+	synced   bool          // the batch had a WAIT
+	met      error         // by a caller that read
+}
+
+// flight is what a connection has under way. It is guarded by Pipeline.mu.
+type flight struct {
+	writing      bool      // a batch is being written, by the goroutine that set this
 	handed       bool      // the writer is to go on with it
 	writer       sync.Once // begins the writer
 	released     bool
@@ -57,14 +65,42 @@ type conn struct {
 	retired      bool                         // given up although it works: see Retire
 	batchCount   int                          // batches so far
 	batchBounds  [maxInFlight]batchBound      // of those in flight, by their number
-	boundedBy    int                          // the number of the batch that the read deadline is for, from 1; 0: there is none
-	boundAt      time.Time                    // that deadline
-	counting     bool                         // they are being counted again
+	guard        *time.Timer                  // runs checkBatches; nil for a connection of a pool
+	guarded      bool                         // it is set
+	overdue      int                          // the number of the batch that it found overdue, from 1
+	wasBusy      bool                         // so was the reader, when it did
+	counting     bool                         // replicas are being counted again
 	countAt      time.Duration                // when they are to be counted again
 	tracking     tracking                     // how the server tells of changes, see track.go
 	syncing      bool                         // a WAIT is in flight: whatever is sent stands behind it
 	loaded       map[*luasrc.Script]bool      // those whose SCRIPT LOAD was sent before a WAIT
 	repeats      []func(acked int, err error) // want a WAIT once more on this connection
+}
+
+// newConn makes the conn of a connection that identify has asked.
+func (p *Pipeline) newConn(o *redisconn.Owned, barrier *killBarrier) *conn {
+	c := &conn{
+		Owned: o, p: p, barrier: barrier,
+		batches: make(chan []*Request, maxInFlight),
+		wrote:   make(chan struct{}, maxInFlight),
+		back:    make(chan struct{}, 1),
+		wake:    make(chan struct{}, 1),
+		over:    make(chan struct{}),
+		flight:  flight{loaded: map[*luasrc.Script]bool{}},
+	}
+	if p.o.Replicas {
+		c.tally = p.o.Share.of(barrier.server)
+	}
+	var ok bool
+	if c.managed, ok = o.Conn.(managed); ok {
+		c.guard = time.AfterFunc(time.Hour, c.checkBatches)
+		c.guard.Stop()
+	}
+	if c.pusher, ok = o.Conn.(pusher); !ok {
+		c.pusher = pooled{o.Conn}
+	}
+	c.atOnce = c.pusher.WritesAtOnce()
+	return c
 }
 
 // killBarrier is how the server knows one connection, and whether bytes written
@@ -76,21 +112,21 @@ type killBarrier struct {
 
 	ended   bool // each request that was lost has ended; guarded by Pipeline.mu, like all below
 	decided bool // runBarriers reports it
-	killed  bool // decided by CLIENT KILL: nothing of the connection runs any more
+	killed  bool // decided by CLIENT KILL: nothing sent on the connection can run now
 	doubted bool // it found nothing, at a server that may be another one
 	waiting []func(closed bool)
 }
 
 // batchBound is the time that a batch may take.
 type batchBound struct {
-	sent  time.Duration
-	waits int // the WAITs in it, one or none, which may rightly take a second
+	sent  time.Duration // or when it became the oldest in flight, where those before it may have waited for replicas
+	waits time.Duration // what its WAIT may rightly take
 }
 
 // managed is a connection of this library's own: a read is always under way, so
 // that the end of an idle one is noticed at once.
 type managed interface {
-	Manage() (lasts bool)
+	Sever(cause error)
 	SetReadDeadline(time.Time) error
 	Fill() error
 	TryFill() (some bool, err error)
@@ -105,14 +141,14 @@ type pusher interface {
 	WritesAtOnce() bool
 }
 
-// lent is a pool's connection as a pusher.
-type lent struct{ redis.Conn }
+// pooled is a pool's connection as a pusher.
+type pooled struct{ redis.Conn }
 
-func (c lent) Queue(command string, args []any, _ bool) (bool, error) {
+func (c pooled) Queue(command string, args []any, _ bool) (bool, error) {
 	return true, c.Send(command, args...)
 }
-func (c lent) Push(bool) (bool, error) { return true, c.Flush() }
-func (c lent) WritesAtOnce() bool      { return false }
+func (c pooled) Push(bool) (bool, error) { return true, c.Flush() }
+func (c pooled) WritesAtOnce() bool      { return false }
 
 // end lets the reader return once it has read what is in flight. Then release
 // must be called. It is called with p.mu held.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"os"
 )
 
 // errNoID is why a connection whose id was never known can't be killed.
@@ -15,9 +16,10 @@ var errNoID = errors.New("the server did not tell CLIENT ID or CLIENT INFO")
 func (c *conn) finish(rest []*Request, cause error) {
 	p := c.p
 	p.mu.Lock()
-	if p.backoff = p.useless.Next(); c.answered && !c.retired {
-		p.useless.Reset()
-		p.backoff = 0
+	if c.answered && !c.retired {
+		p.link.Worked()
+	} else {
+		p.link.Failed(false)
 	}
 	c.end()
 	breaks, at := c.inflight > 0, c.batchCount-c.inflight
@@ -30,16 +32,13 @@ func (c *conn) finish(rest []*Request, cause error) {
 	if breaks {
 		cause = c.breaks(rest, cause)
 	} else if cause != nil && p.ctx.Err() == nil {
-		p.o.log.Idle(cause)
-	}
-	if anew {
-		c.Interrupt() // a pool must not lend it again
+		p.o.Log.Idle(cause)
 	}
 	c.release()
 	p.mu.Lock()
 	c.released, p.releasing = true, false
 	if anew && !p.closing {
-		p.connect() // even if nothing is queued: for the kill barrier, and Replaced is to be told
+		p.connect() // even if nothing is queued: for the kill barrier, and for Node.Connected
 	}
 	p.mu.Unlock()
 	if len(rest) > 0 {
@@ -50,15 +49,15 @@ func (c *conn) finish(rest []*Request, cause error) {
 		c.lose(at, b, cause)
 		at++
 	}
-	for _, done := range c.repeats { // nobody adds to them any more
+	for _, done := range c.repeats { // no more are added
 		done(0, &NotSentError{Cause: cmp.Or(cause, ErrClosed)})
 	}
 	p.mu.Lock()
 	c.barrier.ended = true
 	p.mu.Unlock()
 	p.runBarriers()
-	if p.o.Ended != nil && p.ctx.Err() == nil {
-		p.o.Ended()
+	if p.ctx.Err() == nil {
+		p.o.Node.Ended()
 	}
 	p.WakeWriter()
 }
@@ -66,29 +65,25 @@ func (c *conn) finish(rest []*Request, cause error) {
 // breaks logs that the connection broke, and gives the cause as its requests are to have
 // it.
 func (c *conn) breaks(rest []*Request, cause error) error {
-	if ne, ok := errors.AsType[interface {
-		error
-		Timeout() bool
-	}](cause); ok && ne.Timeout() {
+	if errors.Is(cause, os.ErrDeadlineExceeded) {
 		cause = fmt.Errorf("no reply within %v: %w", c.p.o.Timeout, cause)
 	}
 	if c.p.ctx.Err() == nil {
-		c.p.o.log.Lost(cause, len(rest))
+		c.p.o.Log.Lost(cause, len(rest))
 		if c.barrier.id == 0 {
-			c.p.o.log.Refused(0, "", errNoID)
+			c.p.o.Log.Refused(0, "", errNoID)
 		}
 	}
 	return cause
 }
 
-// release gives the connection back. Until then no other is made: a pool with
-// just enough connections would have none.
+// release ends the connection. Until then no other is made: a pool with just enough
+// connections would have none.
 func (c *conn) release() {
 	c.wmu.Lock()
 	c.stuck = true
 	c.wmu.Unlock()
-	c.stopTracking()
-	c.Release() // a pool may talk to the server; who would write meanwhile finds the connection stuck
+	c.Release() // this may take long; meanwhile other writers find the connection stuck
 	close(c.over)
 }
 

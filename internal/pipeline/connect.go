@@ -1,13 +1,9 @@
 package pipeline
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"time"
 
-	"github.com/rlock-go/redisson/internal/background"
-	"github.com/rlock-go/redisson/internal/luasrc"
 	"github.com/rlock-go/redisson/internal/redisconn"
 )
 
@@ -18,100 +14,62 @@ func (p *Pipeline) connect() {
 		return
 	}
 	p.dialling = true
-	p.o.log.Missed()
-	initial := p.backoff
-	p.wg.Go(func() { p.connecting(initial) })
+	p.o.Log.Missed()
+	p.wg.Go(p.connecting)
 }
 
 // connecting tries, after a pause, until there is a connection, or until none is needed:
 // no request is queued and no broken connection awaits its kill barrier.
-func (p *Pipeline) connecting(pause time.Duration) {
+func (p *Pipeline) connecting() {
 	defer p.expiring()()
-	backoff := redisconn.Backoff{First: firstBackoff, Last: min(lastBackoff, max(shortLastBackoff, p.o.Timeout/3))}
-	background.Sleep(p.ctx, min(pause, backoff.Last))
 	for {
-		stale, err := p.attempt()
-		if err == nil {
+		p.link.Await(p.ctx)
+		switch moot, err := p.attempt(); {
+		case err == nil:
 			p.runBarriers()
-			p.WakeWriter()
-			return
-		}
-		if stale && backoff.Stale() {
+		case moot || p.connectFailed(err):
 			continue
 		}
-		if !p.connectFailed(err) {
-			// A request that was completed with the failure may have queued
-			// another.
-			p.WakeWriter()
-			return
-		}
-		select {
-		case <-time.After(backoff.Next()):
-		case <-p.retry:
-			backoff.Reset()
-		case <-p.ctx.Done():
-		}
+		// A request that was completed with the failure may have queued another.
+		p.WakeWriter()
+		return
 	}
 }
 
 // Retry has it connect at once if it pauses after an attempt that failed: there may be
 // another server by now. It returns at once.
-func (p *Pipeline) Retry() { background.Signal(p.retry) }
+func (p *Pipeline) Retry() { p.link.Retry() }
 
-// attempt makes one connection and starts to use it. A borrowed one that was dead
-// already is stale.
-func (p *Pipeline) attempt() (stale bool, err error) {
+// attempt makes one connection and starts to use it. See Link.Open for an error that is
+// moot.
+func (p *Pipeline) attempt() (moot bool, err error) {
 	if p.ctx.Err() != nil {
 		return false, ErrClosed
-	}
-	ctx, cancel := context.WithTimeout(p.ctx, p.o.Timeout)
-	defer cancel()
-	rc, err := p.dial(ctx)
-	if err != nil {
-		return false, err
 	}
 	p.mu.Lock()
 	undecided := p.undecided()
 	p.mu.Unlock()
-	o := &redisconn.Owned{Conn: rc}
-	// A silent server must not delay Close.
-	stop := context.AfterFunc(p.ctx, o.Interrupt)
-	defer stop()
-	ident, err := identify(rc, undecided, p.o)
-	stale = o.Stale(err)
-	if err == nil {
-		// A pool lends connections to a former master as long as they work.
-		err = p.o.Usable(ident.server)
-		_, replica := errors.AsType[*redisconn.ReplicaError](err)
-		stale = replica && !o.Dialled()
-		if replica {
-			// The subscriptions may have been connected to the replica as well.
-			p.mu.Lock()
-			p.replaced = true
-			p.mu.Unlock()
+	var ident *identity
+	o, moot, err := p.link.Open(p.ctx, func(o *redisconn.Owned) (err error) {
+		if ident, err = identify(o.Conn, undecided, p.o); err != nil {
+			return fmt.Errorf("first words on a connection: %w", err)
 		}
-	}
+		return p.o.Node.Usable(ident.server)
+	})
 	if err != nil {
-		o.Interrupt() // a pool must not lend it again
-		o.Release()
-		return stale, fmt.Errorf("first words on a connection: %w", err)
+		_, replica := errors.AsType[*redisconn.ReplicaError](err)
+		p.mu.Lock()
+		p.replaced = p.replaced || replica // the subscriptions may have been connected to it as well
+		p.mu.Unlock()
+		return moot, err
 	}
 	barrier := ident.barrier
-	c := &conn{Owned: o, p: p, barrier: barrier, loaded: map[*luasrc.Script]bool{}, batches: make(chan []*Request, maxInFlight), wrote: make(chan struct{}, maxInFlight), back: make(chan struct{}, 1), idle: idleProcessor(), wake: make(chan struct{}, 1), over: make(chan struct{})}
-	if p.o.Replicas {
-		c.tally = p.o.Share.of(barrier.server, p.o.Stays != nil, p.o.Known)
-	}
-	if managedConn, ok := rc.(managed); ok {
-		c.managed, c.exact = managedConn, !managedConn.Manage() || c.tally != nil
-		_ = managedConn.SetReadDeadline(time.Time{})
-	}
-	if c.pusher, _ = rc.(pusher); c.pusher == nil {
-		c.pusher = lent{rc}
-	}
-	c.atOnce = c.pusher.WritesAtOnce()
-	if p.o.Led != nil {
-		p.o.Led(barrier.server.place)
-	}
+	c := p.newConn(o, barrier)
+	p.mu.Lock()
+	// A connection that broke by itself may have been to another server too.
+	moved := p.replaced || barrier.server.another(p.server)
+	p.mu.Unlock()
+	p.o.Node.Connected(barrier.server.place, moved)
 	p.mu.Lock()
 	for i, b := range undecided {
 		b.doubted = p.o.Fixed && !ident.found[i] && (b.server.run == "" || b.server.run != barrier.server.run)
@@ -122,21 +80,15 @@ func (p *Pipeline) attempt() (stale bool, err error) {
 		o.Release()
 		return false, ErrClosed
 	}
-	stop() // from here on that is Close's business
 	p.conn, p.dialling, p.lastErr = c, false, nil
-	// A connection that broke by itself may have been to another server too.
-	replaced := p.replaced || barrier.server.another(p.server)
 	p.replaced, p.server = false, barrier.server
 	if p.tally.Store(c.tally); c.tally != nil {
 		c.counted(ident.online)
 	}
 	p.wg.Go(c.read)
 	p.mu.Unlock()
-	p.o.log.ConnectedAs(barrier.server.place, barrier.id, barrier.addr)
-	if replaced && p.o.Replaced != nil {
-		p.o.Replaced()
-	}
-	p.drawTwin(barrier.server)
+	p.o.Log.ConnectedAs(barrier.server.place, barrier.id, barrier.addr)
+	p.moveSibling(barrier.server)
 	return false, nil
 }
 
@@ -151,15 +103,14 @@ func (p *Pipeline) connectFailed(err error) bool {
 	on := p.ctx.Err() == nil && (p.queue.length > 0 || p.connects())
 	if !on {
 		p.dialling = false
+		p.link.Worked() // the next request waits for no pause
 		// Keys to delete are no reason to go on. They go with the next batch.
 		p.discardNow = false
 	}
 	p.mu.Unlock()
 	if p.ctx.Err() == nil {
-		p.o.log.Failed(err)
-		if p.o.Trouble != nil {
-			p.o.Trouble(err)
-		}
+		p.o.Log.Failed(err)
+		p.o.Node.Trouble(err)
 	}
 	if p.o.Spare && p.ctx.Err() == nil {
 		err = ErrGone

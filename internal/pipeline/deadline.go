@@ -1,58 +1,55 @@
 package pipeline
 
-import "time"
+import (
+	"os"
+	"time"
+)
 
-// A batch is answered within the command timeout, or its connection is over. The
-// read deadline that sees to it is set for one batch and stays, while that batch
-// and others are answered: moving it costs as much as encoding a command does.
-// When it has passed, the reader moves it to where the oldest batch wants it by
-// then, and reads on. So it is moved once in a command timeout. It is moved for
-// each batch where WAITs take their time, and where it must not pass: a caller's
-// own connection may end by that.
+// A batch is answered within the command timeout, or its connection is over. A timer sees
+// to it, which is set for one batch and looks at the oldest when it fires: setting it for
+// each batch would cost as much as encoding a command does.
+//
+// The reader may be late: it completed requests when the time was over, or the process
+// stood still. That says nothing of the server. So the connection is over only once the
+// reader has waited for as long as the batch is overdue by then, an eighth of the command
+// timeout at most. A server that sends a byte now and then gains nothing by it.
 
-// boundRead sets the read deadline to that of the oldest batch in flight, or
-// removes it if there is none. It is called with p.mu held.
-func (c *conn) boundRead() {
-	if c.managed == nil {
-		return
-	}
-	var at time.Time
-	c.boundedBy = 0
-	if c.inflight > 0 {
-		number := c.batchCount - c.inflight
-		b := c.batchBounds[number%maxInFlight]
-		left := b.sent + c.p.o.Timeout - c.p.o.Clock.Now()
-		if c.tally != nil {
-			// The batches before it may have waited too.
-			left = c.p.o.Timeout + time.Duration(b.waits)*waitTimeout
-		}
-		at = time.Now().Add(max(left, time.Millisecond))
-		c.boundedBy = number + 1
-	}
-	c.boundAt = at
-	_ = c.managed.SetReadDeadline(at)
+// oldest is the bound of the oldest batch in flight. It is called with p.mu held.
+func (c *conn) oldest() *batchBound {
+	return &c.batchBounds[(c.batchCount-c.inflight)%maxInFlight]
 }
 
-// expired follows a read that met the deadline, with err. It tells whether that was
-// the oldest batch's, and nothing has come. Else the deadline is moved, and the read
-// is to be made again.
-//
-// The reader may have met the deadline late, since it completed requests when it
-// passed. That says nothing of the server. So what has come meanwhile is read first,
-// for as long as the reader was late, an eighth of the command timeout at most.
-func (c *conn) expired(err error) bool {
+// left is how long the oldest batch may still take. It is called with p.mu held.
+func (c *conn) left() time.Duration {
+	b := c.oldest()
+	return b.sent + b.waits + c.p.o.Timeout - c.p.o.Clock.Now()
+}
+
+// guardBatches sets the timer, if it is not set. It is called with p.mu held, and a batch
+// in flight.
+func (c *conn) guardBatches() {
+	if c.guard != nil && !c.guarded {
+		c.guarded = true
+		c.guard.Reset(c.left())
+	}
+}
+
+// checkBatches is called by the timer.
+func (c *conn) checkBatches() {
 	c.p.mu.Lock()
-	defer c.p.mu.Unlock()
-	if !c.exact && (c.inflight == 0 || c.boundedBy != c.batchCount-c.inflight+1) {
-		c.boundRead()
-		return false
+	over := false
+	if c.guarded = c.inflight > 0 && !c.released; c.guarded {
+		number, left := c.batchCount-c.inflight+1, c.left()
+		busy := c.busy.Load()
+		over = left <= 0 && c.overdue == number && !busy && !c.wasBusy
+		if left <= 0 {
+			c.overdue, c.wasBusy = number, busy
+			left = max(min(-left, c.p.o.Timeout/8), time.Millisecond)
+		}
+		c.guard.Reset(left)
 	}
-	if c.late != nil || c.inflight == 0 {
-		return true
+	c.p.mu.Unlock()
+	if over {
+		c.managed.Sever(os.ErrDeadlineExceeded) // may run a dialer's Close, so without the lock
 	}
-	c.late = err
-	late := min(time.Since(c.boundAt), c.p.o.Timeout/8)
-	c.boundAt = time.Now().Add(max(late, time.Millisecond))
-	_ = c.managed.SetReadDeadline(c.boundAt)
-	return false
 }

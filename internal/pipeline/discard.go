@@ -22,8 +22,8 @@ const (
 // discarded is a pipeline as the completion of a DEL.
 type discarded Pipeline
 
-// Complete sends a DEL again that a broken connection may have swallowed, or
-// that the server refused for now; deleting twice is deleting.
+// Complete sends a DEL again that a broken connection may have swallowed, or that the
+// server refused for now; to delete twice does no harm.
 func (p *discarded) Complete(r *Request) {
 	said, answered := refusal.Of(r.Err)
 	lost := r.Err != nil && !answered // or not even sent
@@ -38,8 +38,8 @@ func (p *discarded) Complete(r *Request) {
 		switch {
 		case lost || refused:
 			(*Pipeline)(p).Discard(key)
-		case said.Elsewhere() && p.o.Elsewhere != nil:
-			p.o.Elsewhere(key)
+		case said.Elsewhere():
+			p.o.Node.Elsewhere(key)
 		}
 	}
 }

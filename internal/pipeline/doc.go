@@ -1,29 +1,28 @@
 // Package pipeline shares one connection among all callers of a client.
 //
 // A caller queues a Request and may leave; the request does not. If fewer
-// than four batches are under way, whoever flushes cuts a batch from the queue
-// and writes it; one goroutine reads the replies in order and completes
+// than four batches are under way, the caller that flushes cuts a batch from the
+// queue and writes it; one goroutine reads the replies in order and completes
 // requests. It waits for the server on everybody's behalf, so a caller's
 // context ends that caller's wait and nothing else. The one exception is next.
 //
-// # Who waits for a write
+// # Which goroutine waits for a write
 //
-// Whoever flushes writes what the socket takes at once. What is left, the connection's
-// writer writes, a goroutine that may wait. So no caller, no watchdog and no reader
+// A caller that flushes writes what the socket takes at once. The rest is left to the
+// connection's writer, a goroutine that may wait. So no caller, no watchdog and no reader
 // waits for a network that takes nothing. Where it is not known whether a write would
 // wait (TLS, a dialer's own connections, those of a pool, other systems than Unix), the
 // writer writes all.
 //
-// # Who waits for a reply
+// # Which goroutine waits for a reply
 //
 // The reader. But a caller that has a socket to itself reads its own reply, so that no
 // goroutine has to be woken for it: see lone.go. It waits like that for four milliseconds
 // at the most, in which it does not see that its context has ended, and then leaves the
 // wait to the reader.
 //
-// Whoever reads polls while that is clearly quicker and another of Go's processors is
-// idle, which waits for the network on behalf of all other connections of the process.
-// Some reads sleep, always: see polling.go.
+// Nobody polls. While a goroutine polls, its processor of Go's never looks at the
+// network, and replies on other connections of the process may come 10 ms late.
 //
 // # What makes many callers cheap
 //
@@ -39,19 +38,18 @@
 // server's error, with a [NotSentError] (nothing of it ran), or with a
 // [LostError]: it was sent, the connection broke, and whether it ran, or will
 // yet run, is open. This package sends twice only what the server answered
-// that it did not know, a script. Where else a command that did not run may be
-// sent is its maker's to decide, who gives it to [Pipeline.Resend] of the same
-// pipeline or another.
+// that it did not know, a script. Its maker decides where else a command that did not
+// run may go, and passes it to [Pipeline.Resend] of the same pipeline or another.
 //
 // # A server that moves
 //
-// A connection may stay with a former master for as long as that lives. So who
-// gets READONLY on one has it retired, by [Pipeline.GiveUp]: what is under way on
-// it is answered, what comes later goes to the next connection, and that one is
-// used only if its server is a master or does not say. [Pipeline.Retire] does
+// A connection may stay with a former master while that server lives. So the maker of
+// a command that was answered READONLY calls [Pipeline.GiveUp], which retires the
+// connection: commands under way on it are answered, later ones go to the next
+// connection. That one is used only if its server is a master or does not say. [Pipeline.Retire] does
 // the same for a caller who knows that the address leads elsewhere.
-// Options.Replaced tells of it, since other connections have to follow. A node that
-// is no longer to be asked is left, by [Pipeline.Leave].
+// Node.Connected reports the move, since other connections have to follow. When a node
+// must not be used any longer, [Pipeline.Leave] ends its pipeline.
 //
 // # The kill barrier
 //
@@ -59,7 +57,7 @@
 // asks at its start how the server knows it (CLIENT ID and its address), and
 // the connection that follows begins with CLIENT KILL ID … ADDR …
 // for the one before. Once that is answered, with 1 or with 0, no byte of the
-// old connection will run any more, and [Pipeline.AfterKillBarrier] says so. The
+// old connection can run, and [Pipeline.AfterKillBarrier] says so. The
 // address is part of it because ids begin again with a restarted server.
 // Where the server refuses the command, AfterKillBarrier says that instead.
 //

@@ -44,18 +44,19 @@ func identify(rc redis.Conn, undecided []*killBarrier, o Options) (*identity, er
 	if o.Replicas || o.Fixed {
 		x.send("INFO", "server")
 	}
-	x.flush()
+	x.err = x.rc.Flush()
 	ident := &identity{barrier: &killBarrier{}}
 	for _, b := range undecided {
 		n, refusal := answer[int64](x, "CLIENT KILL")
 		if x.err == nil && refusal != nil {
-			o.log.Refused(b.id, b.addr, refusal)
+			o.Log.Refused(b.id, b.addr, refusal)
 		}
 		ident.killed, ident.found = append(ident.killed, refusal == nil), append(ident.found, n > 0)
 	}
 	id, noID := answer[int64](x, "CLIENT ID")
 	info, noInfo := x.text("CLIENT INFO")
 	ident.server = x.server()
+	ident.server.Addr = redisconn.Place(rc)
 	if o.Replicas {
 		text, _ := x.text("INFO")
 		ident.online = onlineReplicas(text)
@@ -89,17 +90,8 @@ type handshake struct {
 	err     error
 }
 
-func (x *handshake) send(command string, args ...any) {
-	if x.err == nil {
-		x.err = x.rc.Send(command, args...)
-	}
-}
-
-func (x *handshake) flush() {
-	if x.err == nil {
-		x.err = x.rc.Flush()
-	}
-}
+// send queues a command. A connection that can't take it says so when it is flushed.
+func (x *handshake) send(command string, args ...any) { _ = x.rc.Send(command, args...) }
 
 // receive reads the next reply. It returns a refusal of the server. Any other
 // error ends the handshake, and so does a refusal that passes.
@@ -172,7 +164,7 @@ func (x *handshake) clientListLine(id int64) string {
 		defer a.Admit(0)
 	}
 	x.send("CLIENT", "LIST")
-	x.flush()
+	x.err = x.rc.Flush()
 	list, _ := x.text("CLIENT LIST")
 	for line := range strings.Lines(list) {
 		if strings.HasPrefix(line, "id="+strconv.FormatInt(id, 10)+" ") {

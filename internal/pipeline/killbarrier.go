@@ -2,8 +2,8 @@ package pipeline
 
 import "slices"
 
-// AfterKillBarrier calls fn with true once no byte of the connection that r was
-// lost on can run any more. It calls fn with false once it is known that this
+// AfterKillBarrier calls fn with true once no byte can run of the connection that r was
+// lost on. It calls fn with false once it is known that this
 // can't be achieved, because the server refuses CLIENT ID or CLIENT KILL or the
 // pipeline was closed. fn may run on this goroutine or on another one later. It
 // must not block. r must have ended with a LostError.
@@ -21,10 +21,10 @@ func (p *Pipeline) AfterKillBarrier(r *Request, fn func(killed bool)) {
 	}
 }
 
-// Doubted tells of a kill barrier that killed: CLIENT KILL found nothing, and the
-// server that was asked is not known to be the process that r was written to. Its
-// word counts only if it is the master of what r is about: then nothing that runs
-// elsewhere matters. Without Options.Fixed nothing is doubted.
+// Doubted tells whether a kill barrier may have asked the wrong server: CLIENT KILL found
+// nothing, and the server is not known to be the process that r was written to. Its answer
+// counts only if it is the master of r's keys, because nothing that runs elsewhere matters
+// then. Without Options.Fixed no barrier is doubted.
 func (p *Pipeline) Doubted(r *Request) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -65,7 +65,7 @@ func (p *Pipeline) runBarriers() {
 	})
 	p.mu.Unlock()
 	for _, b := range decided {
-		for _, fn := range b.waiting { // nobody comes to it any more
+		for _, fn := range b.waiting { // no more are added
 			fn(b.killed)
 		}
 	}

@@ -12,22 +12,22 @@ import (
 
 // A caller that has the connection to itself, one command after the other, waits for
 // nobody but the server. The reader stands by for it: the goroutine that writes a
-// command reads its reply too, and none has to be woken for it. How it waits for the
-// reply is in polling.go. The reader is back when a second caller comes, when a reply
-// takes long, or when no command follows: the end of an idle connection is to be noticed.
+// command reads its reply too, and none has to be woken for it. The reader is back when
+// a second caller comes, when a reply takes long, or when no command follows: the end of
+// an idle connection is to be noticed.
 //
-// Who reads is settled under Pipeline.mu: the reader unless it stands by; else the
-// caller that has set reading; else nobody, and then nothing is in flight. What is
-// said to be the reader's is with whoever reads.
+// Pipeline.mu decides which goroutine reads: the reader, unless it stands by; else the
+// caller that has set reading; else none, and then nothing is in flight. The fields of
+// the reader belong to the goroutine that reads.
 
 const (
 	// loneGap is the longest time from one command to the next of a caller that goes
 	// on and on.
 	loneGap = time.Millisecond
 
-	// loneFrom is how many such commands it takes until that counts, and loneMost
-	// how many are remembered. A longer gap takes loneLess of them away: a machine
-	// that stands still for once is not the caller's doing.
+	// loneFrom is how many such commands make a lone caller, and loneMost how many are
+	// remembered. A longer gap takes away loneLess of them only, because it may come from
+	// a machine that stood still.
 	loneFrom = 8
 	loneMost = 16
 	loneLess = 4
@@ -68,7 +68,7 @@ func (l *lone) goesOn() bool { return l.follows >= loneFrom }
 // standsBy reports whether the reader stands by from now on. It is called by the
 // reader, with p.mu held and nothing in flight.
 func (c *conn) standsBy() bool {
-	if !c.lone.goesOn() || c.p.queue.length > 0 || c.ended || c.exact || !c.atOnce {
+	if !c.lone.goesOn() || c.p.queue.length > 0 || c.ended || c.tally != nil || !c.atOnce {
 		return false
 	}
 	c.busy.Store(false)
@@ -76,10 +76,10 @@ func (c *conn) standsBy() bool {
 	return true
 }
 
-// takesRead is called by who has just cut a batch. If nobody reads, nothing else is
-// under way, and it looks whether something has come (quiet). It tells whether it is to
-// read the reply, as a caller does whose command is alone. If not, it calls the reader
-// back once it has looked. It is called with p.mu held.
+// takesRead is called by the goroutine that has just cut a batch. If none reads, nothing
+// else is under way. Then that goroutine looks whether something has come (quiet), and a
+// caller whose command is alone also owns the read of the reply. Without that it calls the
+// reader back after its look. takesRead is called with p.mu held.
 func (c *conn) takesRead(alone, caller bool) (looks, owns bool) {
 	l := &c.lone
 	if !l.standby || l.reading {
@@ -94,7 +94,7 @@ func (c *conn) takesRead(alone, caller bool) (looks, owns bool) {
 
 // quiet reports whether nothing has come that nobody has asked for. If something has,
 // it would be taken for the next command's reply: the reader, once it is back, ends the
-// connection. It is for whoever reads, while nothing is under way.
+// connection. The goroutine that reads calls it while nothing is under way.
 func (c *conn) quiet() bool {
 	some, err := c.managed.TryFill()
 	if c.met = err; some {
@@ -134,7 +134,7 @@ func (c *conn) standBy() (over bool) {
 		p.mu.Unlock()
 	}
 	if cutShort {
-		c.boundRead()
+		_ = c.managed.SetReadDeadline(time.Time{})
 	}
 	idle := c.inflight == 0
 	over = c.retired && idle
@@ -158,14 +158,8 @@ func (c *conn) callBack() {
 // for it.
 func (c *conn) readOwn() {
 	p := c.p
-	var reply any
-	ok, err := false, c.wait()
-	for !ok && err == nil {
-		if reply, ok, err = c.managed.Next(); !ok && err == nil {
-			err = c.managed.Fill()
-		}
-	}
-	if !ok || err != nil && !refusal.Is(err) {
+	reply, err := c.Conn.Receive()
+	if err != nil && !refusal.Is(err) {
 		p.mu.Lock()
 		if !errors.Is(err, os.ErrDeadlineExceeded) {
 			c.met = err

@@ -18,7 +18,7 @@ func TestTheEndOfAnIdleConnectionIsNoticedAfterALoneCaller(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
 	ended := make(chan struct{}, 1)
-	p := open(t, dialler(t, s), Options{Ended: func() { ended <- struct{}{} }})
+	p := open(t, dialler(t, s), Options{Node: listening{ended: func() { ended <- struct{}{} }}})
 	kill(t, s, goesOn(t, p))
 	select {
 	case <-ended:
@@ -73,6 +73,13 @@ func (c failing) Fill() error {
 	return c.Conn.Fill()
 }
 
+func (c failing) Receive() (any, error) {
+	if c.fails.Swap(false) {
+		return nil, errRead
+	}
+	return c.Conn.Receive()
+}
+
 func TestWhatACallerMetInReadingIsTheCauseOfTheLoss(t *testing.T) {
 	t.Parallel()
 	dial := dialler(t, redistest.Start(t))
@@ -84,7 +91,7 @@ func TestWhatACallerMetInReadingIsTheCauseOfTheLoss(t *testing.T) {
 		}
 		return failing{c.(*redisconn.Conn), &fails}, nil
 	}, Options{})
-	waits(goesOn(t, p), false)
+	goesOn(t, p)
 	fails.Store(true)
 	if r := end(t, ask(p, "PING")); !errors.Is(r.Err, errRead) {
 		t.Errorf("%v", r.Err)

@@ -46,15 +46,6 @@ func goesOn(t *testing.T, p *Pipeline) *conn {
 	return c
 }
 
-// waits has lone callers on c poll for nearly all their replies, or sleep. It is
-// called while nothing is under way.
-func waits(c *conn, polls bool) {
-	c.p.mu.Lock()
-	defer c.p.mu.Unlock()
-	c.idle = func() bool { return polls }
-	c.polling = polling{slept: spent{total: time.Hour, reads: 100}}
-}
-
 // keepOn has the next command count as a lone caller's on a machine that stands still
 // again and again.
 func keepOn(c *conn) {
@@ -72,34 +63,31 @@ func readByCallers(c *conn) int {
 
 func TestALoneCallerReadsItsOwnReplies(t *testing.T) {
 	t.Parallel()
-	for _, polls := range []bool{false, true} {
-		p := start(t, redistest.Start(t))
-		c := goesOn(t, p)
-		waits(c, polls)
-		before, own := readByCallers(c), 0
-		for i := range 2000 {
-			keepOn(c)
-			here, ran := goroutine(), ""
-			done := make(chan *Request, 1)
-			submit(p, &Request{Command: "ECHO", Args: []any{i}, Done: CompletionFunc(func(r *Request) {
-				ran = goroutine()
-				done <- r
-			})})
-			r := end(t, done)
-			if text, _ := r.Reply.([]byte); r.Err != nil || atoi(text) != i {
-				t.Fatalf("ECHO %d: %q, %v", i, r.Reply, r.Err)
-			}
-			if ran == here {
-				own++
-			}
+	p := start(t, redistest.Start(t))
+	c := goesOn(t, p)
+	before, own := readByCallers(c), 0
+	for i := range 2000 {
+		keepOn(c)
+		here, ran := goroutine(), ""
+		done := make(chan *Request, 1)
+		submit(p, &Request{Command: "ECHO", Args: []any{i}, Done: CompletionFunc(func(r *Request) {
+			ran = goroutine()
+			done <- r
+		})})
+		r := end(t, done)
+		if text, _ := r.Reply.([]byte); r.Err != nil || atoi(text) != i {
+			t.Fatalf("ECHO %d: %q, %v", i, r.Reply, r.Err)
 		}
-		// A machine that stands still calls the reader back at times.
-		if read := readByCallers(c) - before; read < 200 || own < 200 {
-			t.Errorf("polls %v: of 2000 replies callers read %d and completed %d", polls, read, own)
+		if ran == here {
+			own++
 		}
-		if p.conn != c {
-			t.Errorf("polls %v: another connection", polls)
-		}
+	}
+	// A machine that stands still calls the reader back at times.
+	if read := readByCallers(c) - before; read < 200 || own < 200 {
+		t.Errorf("of 2000 replies callers read %d and completed %d", read, own)
+	}
+	if p.conn != c {
+		t.Errorf("another connection")
 	}
 }
 
@@ -118,37 +106,31 @@ func goroutine() string {
 
 func TestACallerThatReadsLeavesALongWaitToTheReader(t *testing.T) {
 	t.Parallel()
-	for _, polls := range []bool{false, true} {
-		p := start(t, redistest.Start(t))
-		c := goesOn(t, p)
-		waits(c, polls)
-		// The server answers after half a second. Flush is over before.
-		p.mu.Lock()
-		c.boundedBy = 0 // so that its deadline is set for this command
-		p.mu.Unlock()
-		var answered atomic.Bool
-		done := make(chan *Request, 1)
-		before := readByCallers(c)
-		submit(p, &Request{Command: "BLPOP", Args: []any{"none", 0.5}, Done: CompletionFunc(func(r *Request) {
-			answered.Store(true)
-			done <- r
-		})})
-		early := !answered.Load()
-		if r := end(t, done); r.Err != nil || r.Reply != nil {
-			t.Fatalf("polls %v: %v, %v", polls, r.Reply, r.Err)
+	p := start(t, redistest.Start(t))
+	c := goesOn(t, p)
+	// The server answers after half a second. Flush is over before.
+	var answered atomic.Bool
+	done := make(chan *Request, 1)
+	before := readByCallers(c)
+	submit(p, &Request{Command: "BLPOP", Args: []any{"none", 0.5}, Done: CompletionFunc(func(r *Request) {
+		answered.Store(true)
+		done <- r
+	})})
+	early := !answered.Load()
+	if r := end(t, done); r.Err != nil || r.Reply != nil {
+		t.Fatalf("%v, %v", r.Reply, r.Err)
+	}
+	if readByCallers(c) > before && !early {
+		t.Errorf("the caller waited for the whole of it")
+	}
+	// Nothing of the deadline that ended its read is left.
+	for range 100 {
+		if r := end(t, ask(p, "PING")); r.Err != nil {
+			t.Fatalf("%v", r.Err)
 		}
-		if readByCallers(c) > before && !early {
-			t.Errorf("polls %v: the caller waited for the whole of it", polls)
-		}
-		// Nothing of the deadline that ended its read is left.
-		for range 100 {
-			if r := end(t, ask(p, "PING")); r.Err != nil {
-				t.Fatalf("polls %v: %v", polls, r.Err)
-			}
-		}
-		if p.conn != c {
-			t.Errorf("polls %v: another connection", polls)
-		}
+	}
+	if p.conn != c {
+		t.Errorf("another connection")
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/internal/clock"
+	"github.com/rlock-go/redisson/internal/eventlog"
 	"github.com/rlock-go/redisson/internal/leakcheck"
 	"github.com/rlock-go/redisson/internal/luasrc"
 	"github.com/rlock-go/redisson/internal/redisconn"
@@ -35,11 +36,33 @@ func start(t testing.TB, s *redistest.Server) *Pipeline {
 	return open(t, dialler(t, s), Options{})
 }
 
+// newPipeline is New, whose node wants any master, and whose log nobody reads.
+func newPipeline(dial func(context.Context) (redis.Conn, error), o Options) *Pipeline {
+	if o.Log == nil {
+		o.Log = eventlog.NewConn(nil, "", "", nil)
+	}
+	if o.Node == nil {
+		o.Node = nobody{}
+	}
+	return New(dial, o)
+}
+
+// nobody is a Node that wants any master, and to know nothing.
+type nobody struct{}
+
+func (nobody) Usable(s redisconn.Server) error       { return s.Usable() }
+func (nobody) Stays(context.Context, []string) error { return nil }
+func (nobody) Elsewhere(any)                         {}
+func (nobody) Connected(string, bool)                {}
+func (nobody) Ended()                                {}
+func (nobody) Trouble(error)                         {}
+func (nobody) Untracked(error)                       {}
+
 func open(t testing.TB, dial func(context.Context) (redis.Conn, error), o Options) *Pipeline {
 	t.Helper()
 	o.Timeout = timeout
 	o.Clock = clock.System()
-	p := New(dial, o)
+	p := newPipeline(dial, o)
 	t.Cleanup(func() { p.Close(timeout) })
 	return p
 }
@@ -76,3 +99,32 @@ func end(t testing.TB, done <-chan *Request) *Request {
 func (r *Request) Call(c luasrc.Call) {
 	r.Command, r.Args, r.Script = "EVALSHA", c.Args, c.Script
 }
+
+// listening is a Node that does what it has, and else nothing.
+type listening struct {
+	nobody
+	moved     func()
+	ended     func()
+	untracked func(error)
+	stays     func(ctx context.Context, gone []string) error
+}
+
+func (l listening) Connected(_ string, moved bool) {
+	if moved && l.moved != nil {
+		l.moved()
+	}
+}
+
+func (l listening) Ended() {
+	if l.ended != nil {
+		l.ended()
+	}
+}
+
+func (l listening) Untracked(err error) {
+	if l.untracked != nil {
+		l.untracked(err)
+	}
+}
+
+func (l listening) Stays(ctx context.Context, gone []string) error { return l.stays(ctx, gone) }

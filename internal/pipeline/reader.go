@@ -1,9 +1,6 @@
 package pipeline
 
 import (
-	"cmp"
-	"errors"
-	"os"
 	"runtime"
 	"time"
 
@@ -13,8 +10,8 @@ import (
 	"github.com/rlock-go/redisson/internal/refusal"
 )
 
-// letQueue has the callers queue that the reader has woken, whose next commands
-// become one batch, and writes that.
+// letQueue lets the callers that the reader has woken queue their next commands, and
+// writes those as one batch.
 func (c *conn) letQueue() {
 	if c.woke {
 		c.woke = false
@@ -76,8 +73,8 @@ func (c *conn) batchDone(b []*Request) (over, standby bool) {
 	}
 	c.inflight--
 	c.openRequests -= len(b)
-	if c.exact {
-		c.boundRead()
+	if c.tally != nil && c.inflight > 0 {
+		c.oldest().sent = p.o.Clock.Now()
 	}
 	p.recycle(b)
 	others := c.inflight > 0
@@ -101,7 +98,7 @@ func (c *conn) complete(r *Request) {
 	c.synced = c.synced || r.sync || r.waits
 	if r.sync {
 		for _, h := range c.held {
-			h.Replicas, h.Acked = r.Replicas, r.Acked
+			h.Replicas, h.Acked, h.Everywhere = r.Replicas, r.Acked, r.Everywhere
 			c.p.complete(h)
 		}
 		clear(c.held)
@@ -162,20 +159,12 @@ func (c *conn) receive(more time.Duration) (any, error) {
 			return reply, err
 		}
 		c.letQueue()
-		if c.atOnce && len(c.batches) > 0 {
-			err = c.wait()
-		} else {
-			err = c.managed.Fill() // for news that may never come, or the rest of a reply
-		}
+		err = c.managed.Fill()
 		// From here on only the reader flushes. Otherwise each caller that it
 		// wakes would write its own command.
 		c.busy.Store(true)
-		switch {
-		case err == nil:
-			c.late = nil
-		case errors.Is(err, os.ErrDeadlineExceeded) && !c.expired(err):
-		default:
-			return nil, cmp.Or(c.late, err)
+		if err != nil {
+			return nil, err
 		}
 	}
 }
@@ -195,6 +184,30 @@ func (c *conn) receiveRest(r *Request) error {
 	if !r.sync {
 		return nil
 	}
+	if err := c.receiveAcked(r); err != nil || !r.counts {
+		return err
+	}
+	text, err := redis.String(c.receive(0))
+	if err != nil {
+		if refusal.Is(err) {
+			return nil // what is not counted is not everywhere
+		}
+		r.keepReply()
+		return err
+	}
+	c.p.mu.Lock()
+	c.counted(onlineReplicas(text))
+	c.p.mu.Unlock()
+	if r.Replicas > 0 {
+		n, _ := c.tally.expects()
+		r.Replicas = max(r.Replicas, n)
+		r.Everywhere = r.Acked >= max(n, c.p.o.Share.listed())
+	}
+	return nil
+}
+
+// receiveAcked reads the answer to the WAIT behind r. Its error is the connection's.
+func (c *conn) receiveAcked(r *Request) error {
 	n, err := c.receive(waitTimeout)
 	if said, refused := refusal.Of(err); refused {
 		if !said.Unblocked() {

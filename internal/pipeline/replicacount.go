@@ -3,14 +3,15 @@ package pipeline
 import (
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
 // How many replicas a WAIT is for, n, depends on who may take the master's place.
-// Where nobody does, n is how many are online. Where one may (Options.Stays), a
-// count that falls says nothing good by itself: the former master of a failover
-// takes writes for seconds, and its replicas have left it. There n falls by the
-// word of the topology:
+// Where nobody does, n is how many are online. Where one may (Replicas.Known), a
+// count that falls means nothing by itself: the former master of a failover takes
+// writes for seconds, and its replicas have left it. There n falls by the word of the
+// topology:
 //
 //	state    n                      until
 //	agreed   as many as are online  fewer are: missing
@@ -41,11 +42,11 @@ const (
 	vouched
 )
 
-// fewerFor is how long there are fewer replicas than there were before that is
-// how many there are.
+// fewerFor is how long fewer replicas must be online before they count as all that
+// there are.
 const fewerFor = time.Minute
 
-// counted takes who is online.
+// counted takes the replicas that are online.
 func (r *replicaCount) counted(online []string, now time.Duration) {
 	switch {
 	case !r.keeps || len(online) >= r.n:
@@ -91,9 +92,19 @@ func without(a, b []string) []string {
 // Replicas has the count of the server that a node leads to. The node's pipelines
 // share it: what one has seen counts for the other. The zero value is ready.
 type Replicas struct {
+	// Known returns the replicas that the Sentinels, or the other masters, know. It must
+	// not block. With it the count falls only as Node.Stays says; nil: no server can be
+	// asked.
+	Known func() []string
+
+	lists atomic.Int64 // how many the topology lists
+
 	mu  sync.Mutex // guards now
 	now *tally
 }
+
+// listed is how many the topology lists. Some of them may not be fed so far.
+func (s *Replicas) listed() int { return int(s.lists.Load()) }
 
 // tally is the count of one server. Connections to it share it.
 type tally struct {
@@ -101,19 +112,20 @@ type tally struct {
 
 	mu     sync.Mutex // guards what follows; held for moments
 	count  replicaCount
-	asking bool // somebody asks the topology about a loss
+	asking bool  // somebody asks the topology about a loss
+	doubt  error // why it does not say that the master stays; nil: it was not asked, or says so
 }
 
 // of finds the tally of a server, or begins one. One that is in the place of the last
 // was restarted, and its replicas come back.
-func (s *Replicas) of(at server, keeps bool, known func() []string) *tally {
+func (s *Replicas) of(at server) *tally {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	first := s.now == nil
 	if first || at.another(s.now.at) && at.place != s.now.at.place {
-		s.now = &tally{count: replicaCount{keeps: keeps}}
-		if first && known != nil {
-			s.now.count.seen = known()
+		s.now = &tally{count: replicaCount{keeps: s.Known != nil}}
+		if first && s.Known != nil {
+			s.now.count.seen = s.Known()
 			s.now.count.n = len(s.now.count.seen)
 		}
 	}
@@ -138,6 +150,9 @@ func (t *tally) counted(online []string, now time.Duration) (soon, ask bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.count.counted(online, now)
+	if t.count.state == agreed {
+		t.doubt = nil
+	}
 	soon = t.count.n == 0 || t.count.state != agreed
 	ask = t.count.state != agreed && !t.asking
 	t.asking = t.asking || ask
@@ -152,10 +167,11 @@ func (t *tally) question() (loss int, gone []string) {
 }
 
 // told takes the answer. It tells whether to ask again.
-func (t *tally) told(stays bool, loss int) (again bool) {
+func (t *tally) told(doubt error, loss int) (again bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.count.told(stays, loss)
+	t.doubt = doubt
+	t.count.told(doubt == nil, loss)
 	t.asking = t.count.state == vouched
 	return t.asking
 }

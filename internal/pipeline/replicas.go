@@ -9,15 +9,15 @@ import (
 	"github.com/rlock-go/redisson/internal/background"
 )
 
-// WAIT holds up whatever stands behind it on its connection, for up to a second.
+// WAIT delays every command behind it on its connection, for up to a second.
 // So a batch has one, behind the last of its requests that want it, and nothing
 // is written while it is in flight. It covers all that was written before.
 //
 // How many replicas it is for, replicacount.go decides.
 
 const (
-	// countSoon is how often replicas are counted while there is none, or one is
-	// missing: those of a new master come one after the other.
+	// countSoon is how often replicas are counted while there is none, one is missing
+	// or the topology lists more: those of a new master come one after the other.
 	countSoon = time.Second
 
 	// countSeldom is how often else.
@@ -63,6 +63,8 @@ func (c *conn) counted(online []string) {
 	p := c.p
 	now := p.o.Clock.Now()
 	soon, ask := c.tally.counted(online, now)
+	n, _ := c.tally.expects()
+	soon = soon || p.o.Share.listed() > n
 	if c.countAt = now + countSeldom; soon {
 		c.countAt = now + countSoon
 	}
@@ -71,20 +73,59 @@ func (c *conn) counted(online []string) {
 	}
 }
 
+// List takes how many replicas of the server the topology lists. If they are more than
+// were counted, they are counted at once. It does not block.
+func (p *Pipeline) List(replicas int) {
+	p.o.Share.lists.Store(int64(replicas))
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	c := p.conn
+	if c == nil {
+		return
+	}
+	if n, _ := c.tally.expects(); c.tally != nil && replicas > n {
+		c.queueCount()
+		p.writeQueued(false)
+	}
+}
+
+// Count has the replicas of the server counted at once: one of them is about to take its
+// place, and may have come a moment ago. It does not block.
+func (p *Pipeline) Count() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if c := p.conn; c != nil && c.tally != nil {
+		c.queueCount()
+		p.writeQueued(false)
+	}
+}
+
 // askOfLoss asks the topology about a loss, and once more if its word is that the
 // master stays. Else the next count has it asked again.
 func (p *Pipeline) askOfLoss(t *tally) {
 	for {
 		loss, gone := t.question()
-		if again := t.told(p.o.Stays(p.ctx, gone), loss); !again || p.ctx.Err() != nil {
+		if again := t.told(p.o.Node.Stays(p.ctx, gone), loss); !again || p.ctx.Err() != nil {
 			return
 		}
 		background.Sleep(p.ctx, secondWord)
 	}
 }
 
-// stopsWaiting tells of a WAIT that nobody acknowledged that nobody is waited for any
-// more: what is written next has none.
+// Doubt is why replicas that are gone are still waited for: the topology does not say
+// that the master stays. Nil: none is, or it was not asked so far.
+func (p *Pipeline) Doubt() error {
+	t := p.tally.Load()
+	if t == nil {
+		return nil
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.doubt
+}
+
+// stopsWaiting tells whether a WAIT without acknowledgements was the last one: no replica
+// is waited for now.
 func (c *conn) stopsWaiting(acked int) bool {
 	n, _ := c.tally.expects()
 	return acked == 0 && n == 0
@@ -92,11 +133,11 @@ func (c *conn) stopsWaiting(acked int) bool {
 
 // AwaitReplicas asks once more for the replicas that r, which was answered, was
 // to be followed by, on the connection that r was written to. On another one
-// WAIT would answer at once: it is about what its own connection wrote. done is
-// told how many acknowledged, all if none is waited for any more; it must not block. It
-// is not called, and asks is false, where that connection is not in use any more, which
-// is an error, or where there are no replicas by now. AwaitReplicas is called by r's
-// completion, and does no I/O.
+// WAIT would answer at once: it is about what its own connection wrote. done gets the
+// number of acknowledgements, or that of all replicas if none is waited for by then. It
+// must not block. asks is false, and done is not called, if that connection is no longer in
+// use, which is an error, or if there are no replicas by now. AwaitReplicas is called by
+// r's completion, and does no I/O.
 func (p *Pipeline) AwaitReplicas(r *Request, done func(acked int, err error)) (asks bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

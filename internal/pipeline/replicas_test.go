@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/gomodule/redigo/redis"
 
+	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/redistest"
 )
 
@@ -68,12 +70,15 @@ func TestReplicaThatComesLaterIsWaitedFor(t *testing.T) {
 	}
 }
 
+var errUnsure = errors.New("not sure")
+
 // keeping is for a topology that never says that the master stays, or for one that
 // can't be asked.
 func keeping(keep bool) Options {
 	o := Options{Replicas: true}
 	if keep {
-		o.Stays = func(context.Context, []string) bool { return false }
+		o.Share = &Replicas{Known: func() []string { return nil }}
+		o.Node = listening{stays: func(context.Context, []string) error { return errUnsure }}
 	}
 	return o
 }
@@ -137,7 +142,7 @@ func TestReplicasThatTheTopologyKnowsAreWaitedForAtFirst(t *testing.T) {
 	dials := []func(context.Context) (redis.Conn, error){dialler(t, s), dialler(t, next)}
 	var at atomic.Int32
 	o := keeping(true)
-	o.Known = func() []string { return []string{"a:1", "b:1"} }
+	o.Share.Known = func() []string { return []string{"a:1", "b:1"} }
 	p := open(t, func(ctx context.Context) (redis.Conn, error) { return dials[at.Load()](ctx) }, o)
 	if r := end(t, waitFor(t, p, 1)); r.Replicas != 2 {
 		t.Errorf("%v; %d are waited for, and 2 are known", r.Err, r.Replicas)
@@ -159,19 +164,19 @@ func TestReplicaThatIsGoneIsWaitedForUntilTheTopologySaysTwiceThatTheMasterStays
 	var mu sync.Mutex
 	var said []time.Time // when it said that the master stays
 	gone := make(chan []string, 1)
-	a, b := twins(t, dialler(t, s), Options{Replicas: true, Stays: func(_ context.Context, of []string) bool {
+	a, b := siblings(t, dialler(t, s), Options{Replicas: true, Share: &Replicas{Known: func() []string { return nil }}, Node: listening{stays: func(_ context.Context, of []string) error {
 		select {
 		case gone <- of:
 		default:
 		}
-		stays := word.Load()
-		if stays {
-			mu.Lock()
-			said = append(said, time.Now())
-			mu.Unlock()
+		if !word.Load() {
+			return errUnsure
 		}
-		return stays
-	}})
+		mu.Lock()
+		said = append(said, time.Now())
+		mu.Unlock()
+		return nil
+	}}})
 	for _, p := range []*Pipeline{a, b} {
 		if r := end(t, waitFor(t, p, 1)); r.Replicas != 1 || r.Acked != 1 {
 			t.Fatalf("%v; %d of %d have it", r.Err, r.Acked, r.Replicas)
@@ -194,9 +199,102 @@ func TestReplicaThatIsGoneIsWaitedForUntilTheTopologySaysTwiceThatTheMasterStays
 	}
 	mu.Unlock()
 	if r := end(t, waitFor(t, b, 1)); r.Replicas != 0 {
-		t.Errorf("the twin waits for %d", r.Replicas)
+		t.Errorf("the sibling waits for %d", r.Replicas)
 	}
 	replica.Restart()
 	follow(t, replica, s)
 	untilWaitedFor(t, b, 1)
+}
+
+// wrote writes once, with a count of the replicas behind its WAIT if that is wanted.
+func wrote(t *testing.T, p *Pipeline, counts bool) *Request {
+	t.Helper()
+	done := make(chan *Request, 1)
+	r := &Request{Command: "SET", Args: []any{"key", ""}, Wait: true, Counts: counts, Done: CompletionFunc(func(r *Request) { done <- r })}
+	if !p.Enqueue(r) {
+		t.Fatal(r.Err)
+	}
+	p.Flush()
+	return end(t, done)
+}
+
+// acknowledged is wrote until a replica has answered, which a busy machine may not let it do in time.
+func acknowledged(t *testing.T, p *Pipeline) (r *Request) {
+	t.Helper()
+	for range 20 {
+		if r = wrote(t, p, true); r.Acked == 1 {
+			return r
+		}
+	}
+	t.Fatalf("%v; %d of %d acknowledged", r.Err, r.Acked, r.Replicas)
+	return nil
+}
+
+// secondOnline gives a master a second replica.
+func secondOnline(t *testing.T, s *redistest.Server) *redistest.Server {
+	t.Helper()
+	second := redistest.Start(t)
+	follow(t, second, s)
+	conn := s.Dial(t)
+	for end := time.Now().Add(20 * timeout); ; time.Sleep(time.Millisecond) {
+		info, err := redis.String(conn.Do("INFO", "replication"))
+		if strings.Count(info, "state=online") == 2 {
+			return second
+		}
+		if time.Now().After(end) {
+			t.Fatal(info, err)
+		}
+	}
+}
+
+// A replica that comes between two counts may be promoted, and lack what as many acknowledged as were counted.
+func TestCountThatIsOldSaysOfNothingThatItIsEverywhere(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	replicaOf(t, s)
+	p := open(t, dialler(t, s), keeping(true))
+	if r := acknowledged(t, p); !r.Everywhere {
+		t.Fatalf("%v; %d acknowledged, everywhere: %t", r.Err, r.Acked, r.Everywhere)
+	}
+	if wrote(t, p, false).Everywhere {
+		t.Error("everywhere by a count that was made before")
+	}
+	p.List(2)
+	if wrote(t, p, true).Everywhere {
+		t.Error("everywhere, and the topology lists another replica")
+	}
+	p.List(0)
+	for counting := true; counting; end(t, ask(p, "PING")) {
+		p.mu.Lock()
+		if counting = p.conn.counting; !counting {
+			p.conn.countAt = clock.Never // none by itself, however long the second one takes
+		}
+		p.mu.Unlock()
+	}
+	second := secondOnline(t, s)
+	second.Pause()
+	defer second.Resume()
+	if r := wrote(t, p, true); r.Replicas != 2 || r.Acked > 1 || r.Everywhere {
+		t.Errorf("%v; %d of %d acknowledged, everywhere: %t, and a replica is silent", r.Err, r.Acked, r.Replicas, r.Everywhere)
+	}
+	if r := wrote(t, p, true); r.Replicas != 2 || r.Everywhere {
+		t.Errorf("%v; %d are waited for, everywhere: %t", r.Err, r.Replicas, r.Everywhere)
+	}
+}
+
+func TestReplicasAreCountedAtOnceWhereTheTopologyListsMore(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	replicaOf(t, s)
+	p := open(t, dialler(t, s), keeping(true))
+	untilWaitedFor(t, p, 1)
+	secondOnline(t, s)
+	if r := wrote(t, p, false); r.Replicas != 1 {
+		t.Fatalf("%d were counted before anybody said so", r.Replicas)
+	}
+	p.List(2)
+	end(t, ask(p, "PING")) // behind the count
+	if r := wrote(t, p, false); r.Replicas != 2 {
+		t.Errorf("%d are waited for", r.Replicas)
+	}
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/rlock-go/redisson/internal/luasrc"
 )
 
-// Completion is told when its request has ended. Complete runs on the
+// Completion is called when its request has ended. Complete runs on the
 // goroutine that reads replies, or on the one that gave up connecting; it
 // must not block. It may queue further requests.
 type Completion interface{ Complete(*Request) }
@@ -26,7 +26,7 @@ type Request struct {
 	Command string         // its name
 	Args    []any          // what follows the name
 	Script  *luasrc.Script // what an EVALSHA runs: loaded when the server answers NOSCRIPT
-	Done    Completion     // told once, when the request has ended
+	Done    Completion     // called once, when the request has ended
 	Wait    bool           // followed by WAIT for all connected replicas, one for its batch
 
 	// Tentative means no WAIT, and no acknowledgement, while no replica is online:
@@ -40,13 +40,22 @@ type Request struct {
 	// is NotKnown then. Else such a request is lost.
 	KeepReply bool
 
+	// Counts has the replicas counted behind its WAIT, for Everywhere, and for Replicas
+	// to be no fewer than there are by then.
+	Counts bool
+
 	Reply    any           // as redigo decodes it
 	Err      error         // redis.Error, *NotSentError or *LostError
-	Sent     time.Duration // clock reading from before the first byte was written
+	Sent     time.Duration // clock reading from before the first byte was written; later than that of what was sent before
 	Replicas int           // how many replicas WAIT was asked for; 0 where none was sent
 	Acked    int           // how many answered it, or NotKnown
-	Tracked  bool          // it was asked to tell, see Track
-	Resent   bool          // it ran behind what was queued after it: the server lacked the script, or it was given to Resend
+
+	// Everywhere says that every replica acknowledged it: as many as were online when
+	// they were counted behind its WAIT, and as the topology lists.
+	Everywhere bool
+
+	Tracked bool // it was asked to tell, see Track
+	Resent  bool // it ran behind what was queued after it: the server lacked the script, or it was given to Resend
 
 	// ArgBuffer is room for the arguments of a short command.
 	ArgBuffer [luasrc.MaxArgs]any
@@ -58,11 +67,12 @@ type Request struct {
 	asking   bool     // ASKING goes directly before it
 	begins   bool     // CLIENT LIST ID and CLIENT TRACKING ON do; CLIENT CACHING YES, if it is Tracked
 	sync     bool     // WAIT goes directly behind it, for all of its batch that want one
+	counts   bool     // and INFO behind that, for those that want to know it Everywhere
 	queued   bool     // it is in its pipeline's queue, guarded by Pipeline.mu as what follows
 	before   *Request // it there
 	behind   *Request
 	waits    bool // it is a WAIT by itself
-	foregone bool // nobody is there who could acknowledge it: there is no WAIT
+	foregone bool // no replica is there to acknowledge it: there is no WAIT
 }
 
 // NotKnown is how many replicas acknowledged where the answer was cut off.

@@ -1,19 +1,32 @@
 package pipeline
 
-import "errors"
+import (
+	"errors"
+
+	"github.com/rlock-go/redisson/internal/refusal"
+)
 
 // A server that answers a write with READONLY is a replica, or has become one:
 // managed services move the master behind one address, and a connection may
 // stay with the old one for as long as both live. Nothing of the command ran.
-// So whoever gets that answer gives the connection up, and sends the command
+// So the maker of a command with that answer gives the connection up, and sends the command
 // again to whatever server the next one leads to.
 
-var errReadOnly = errors.New("the server answered READONLY: it is not the master any more")
+var (
+	errReadOnly = errors.New("the server answered READONLY: it is not the master any more")
+	errNoAuth   = errors.New("the server answered NOAUTH: it does not know the connection's account any more")
+)
 
 // GiveUp retires the connection that r was answered on, because its server is
-// not the master any more. It does nothing if another one is in use by now. It
-// is called by r's completion.
-func (p *Pipeline) GiveUp(r *Request) { p.retire(r.conn, errReadOnly) }
+// no longer the master, or wants credentials again. It does nothing if another one
+// is in use by now. It is called by r's completion.
+func (p *Pipeline) GiveUp(r *Request) {
+	cause := errReadOnly
+	if said, _ := refusal.Of(r.Err); said.NoAuth() {
+		cause = errNoAuth
+	}
+	p.retire(r.conn, cause)
+}
 
 // Retire replaces the present connection, for cause, once its open commands are
 // answered. Nothing is lost by it. It reports false if there is no connection.
@@ -31,9 +44,9 @@ func (p *Pipeline) retire(c *conn, cause error) bool {
 	in.retired = true
 	p.replaced, p.lastErr = true, cause
 	in.end()
-	idle := in.inflight == 0 && in.managed != nil
+	idle := in.inflight == 0
 	p.mu.Unlock()
-	p.o.log.GivenUp(cause)
+	p.o.Log.GivenUp(cause)
 	if idle {
 		in.Interrupt() // its reader waits for nothing in particular
 	}

@@ -11,7 +11,8 @@ const maxLoads = 3
 
 // complete completes a request, or loads the script that the server lacked
 // (A1). It loads it once for all requests that were answered NOSCRIPT, and
-// never for an EVALSHA that was sent after a load.
+// never for an EVALSHA that was sent after a load. Where SCRIPT is refused, or is
+// unknown as to some proxies, the request goes as EVAL, with the text.
 func (p *Pipeline) complete(r *Request) {
 	if said, _ := refusal.Of(r.Err); r.Script == nil || !said.NoScript() {
 		r.Done.Complete(r)
@@ -24,7 +25,9 @@ func (p *Pipeline) complete(r *Request) {
 	case p.over == ErrGone:
 		r.Err = &NotSentError{ErrGone}
 	case r.loads <= maxLoads && p.ctx.Err() == nil:
-		if ld == nil || !ld.queued && ld.batch <= r.batch {
+		if ld.notAllowed() {
+			r.Command, r.Args = "EVAL", append([]any{r.Script.Source}, r.Args[1:]...)
+		} else if ld == nil || !ld.queued && ld.batch <= r.batch {
 			p.queue.add(p.load(r))
 		}
 		r.Reply, r.Err = nil, nil
@@ -37,6 +40,15 @@ func (p *Pipeline) complete(r *Request) {
 	}
 	p.mu.Unlock()
 	r.Done.Complete(r)
+}
+
+// notAllowed tells that the server refused to load the script, and always will.
+func (ld *load) notAllowed() bool {
+	if ld == nil {
+		return false
+	}
+	said, _ := refusal.Of(ld.err)
+	return said.NotAllowed()
 }
 
 // loadFirst puts the SCRIPT LOAD of each script that the connection has not run so

@@ -8,8 +8,8 @@ type server struct {
 }
 
 // another tells that s and o are known to be two: two processes, or two places
-// where the process is not known. Two servers behind one address have their own. That
-// those are the same says nothing: two containers may have one.
+// where the process is not known. Two servers behind one dialled address differ in their own
+// addresses. Equal own addresses prove nothing: two containers may have the same.
 func (s server) another(o server) bool {
 	if s.run != "" && o.run != "" {
 		return s.run != o.run

@@ -83,7 +83,7 @@ func TestServersOfOneInnerAddressAreTwo(t *testing.T) {
 				}
 			}
 			moves := make(chan struct{}, 10)
-			p := open(t, c.dial, Options{Replicas: true, Replaced: func() { moves <- struct{}{} }})
+			p := open(t, c.dial, Options{Replicas: true, Node: listening{moved: func() { moves <- struct{}{} }}})
 			end(t, ask(p, "PING"))
 			c.leaves(p, former)
 			select {
@@ -136,12 +136,12 @@ func TestReplicasOfAServerThatWasRestartedAreWaitedFor(t *testing.T) {
 	}
 }
 
-func TestTwinsLeadToOneServerOfTwoWithOneInnerAddress(t *testing.T) {
+func TestSiblingsLeadToOneServerOfTwoWithOneInnerAddress(t *testing.T) {
 	t.Parallel()
 	c := containers{t: t}
 	c.start("service:6379")
 	next := c.start("service:6379")
-	a, b := twins(t, c.dial, Options{Replicas: true})
+	a, b := siblings(t, c.dial, Options{Replicas: true})
 	end(t, ask(a, "PING"))
 	end(t, ask(b, "PING"))
 	c.at.Store(next)

@@ -14,8 +14,8 @@ import (
 // with Track has read: after CLIENT TRACKING, once for each connection, and CLIENT CACHING
 // directly before the request. What a connection writes itself is not told (NOLOOP), but
 // is a change: a request reads what it has written. Ids are one server's, and start anew
-// with it, so a listener of another server would be a stranger here, who would hear what is
-// not his. So the first request with Track asks who has the id, and is not tracked.
+// with it, so on another server this id belongs to some other client, which would get our
+// invalidations. So the first request with Track asks who has the id, and is not tracked.
 
 // Listener is the connection that hears of changes; zero: there is none.
 type Listener struct {
@@ -32,8 +32,8 @@ func ParseListener(info string) (l Listener) {
 	return l
 }
 
-// SetListener says who hears from now on. What was read for another one must be read
-// again.
+// SetListener sets the connection that hears of changes from now on. What was read for
+// another listener must be read again.
 func (p *Pipeline) SetListener(l Listener) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -43,7 +43,7 @@ func (p *Pipeline) SetListener(l Listener) {
 // tracking is how a server tells of what was read on a connection. It is guarded by
 // Pipeline.mu.
 type tracking struct {
-	asked Listener // whom it was last asked to tell
+	asked Listener // the last that it was asked to tell
 	works bool     // it does
 }
 
@@ -107,20 +107,8 @@ func (c *conn) receiveLead(r *Request) {
 		said = nil // of one that listens no more: the next is asked for
 	}
 	c.p.mu.Unlock()
-	if said != nil && c.p.o.Untracked != nil {
-		c.p.o.Untracked(said)
+	if said != nil {
+		c.p.o.Node.Untracked(said)
 	}
 	r.Reply, r.Err = c.receive(0)
-}
-
-// stopTracking leaves a connection as its pool lent it. Nobody else uses it by then.
-func (c *conn) stopTracking() {
-	c.p.mu.Lock()
-	on := c.tracking.asked != Listener{}
-	c.p.mu.Unlock()
-	if on && !c.Dialled() && c.Conn.Err() == nil {
-		if _, err := redis.DoWithTimeout(c.Conn, c.p.o.Timeout, "CLIENT", "TRACKING", "OFF"); err != nil {
-			c.Interrupt() // a pool must not lend it again
-		}
-	}
 }

@@ -1,6 +1,10 @@
 package pipeline
 
-import "github.com/rlock-go/redisson/internal/background"
+import (
+	"time"
+
+	"github.com/rlock-go/redisson/internal/background"
+)
 
 const (
 	// batchSplit is into how many batches the open requests are split, so that
@@ -25,7 +29,7 @@ func (p *Pipeline) Flush() {
 	}
 }
 
-// WakeWriter is Flush without reading, for those who must not block.
+// WakeWriter is Flush without reading, for callers that must not block.
 func (p *Pipeline) WakeWriter() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -156,11 +160,13 @@ func (p *Pipeline) cutBatch() (alone bool) {
 	}
 	p.batches++
 	now := p.o.Clock.Now()
-	waits := 0
+	waits := time.Duration(0)
 	var sync *Request
+	counts := false
 	for _, r := range b {
-		r.Sent, r.conn, r.batch = now, c, p.batches
+		r.Sent, r.conn, r.batch = p.nextSent(now), c, p.batches
 		r.Replicas, r.Acked, r.sync, r.foregone = 0, 0, false, false
+		r.Everywhere, r.counts = false, false
 		r.begins, r.Tracked = false, false
 		if r.Track {
 			c.track(r)
@@ -171,25 +177,25 @@ func (p *Pipeline) cutBatch() (alone bool) {
 		if r.Wait && n > 0 {
 			if r.Replicas, r.foregone = n, r.Tentative && !online; !r.foregone {
 				sync = r
+				counts = counts || r.Counts
 			}
 		}
 		if r.waits {
 			c.syncing = true
-			waits++
+			waits = waitTimeout
 		}
 	}
 	if sync != nil {
-		sync.sync, c.syncing = true, true
-		waits++
+		sync.sync, sync.counts, c.syncing = true, counts, true
+		waits = waitTimeout
 	}
 	alone = c.inflight == 0 && len(b) == 1 && p.queue.length == 0
 	c.lone.cut(now, alone)
 	c.openRequests += len(b)
 	c.batchBounds[c.batchCount%maxInFlight] = batchBound{now, waits}
 	c.batchCount++
-	if c.inflight++; c.inflight == 1 && (c.exact || c.boundedBy == 0) {
-		c.boundRead()
-	}
+	c.inflight++
+	c.guardBatches()
 	c.writing, c.unsent = true, b
 	c.batches <- b // never blocks: room for every batch that may be in flight
 	return alone && !b[0].asking && !b[0].led() && !b[0].sync && !b[0].waits
@@ -231,6 +237,9 @@ func (c *conn) push(wait bool) (all bool, err error) {
 		if r.sync && err == nil {
 			all, err = c.pusher.Queue("WAIT", []any{r.Replicas, waitTimeout.Milliseconds()}, wait)
 		}
+		if r.counts && err == nil {
+			all, err = c.pusher.Queue("INFO", []any{"replication"}, wait)
+		}
 		if !all || err != nil {
 			c.unsent = c.unsent[i+1:]
 			return false, err
@@ -238,6 +247,13 @@ func (c *conn) push(wait bool) (all bool, err error) {
 	}
 	c.unsent = nil
 	return c.pusher.Push(wait)
+}
+
+// nextSent is the Sent of what is written now, and later than that of what was written
+// before. It is called with mu held.
+func (p *Pipeline) nextSent(now time.Duration) time.Duration {
+	p.lastSent = max(now, p.lastSent+1)
+	return p.lastSent
 }
 
 // recycle takes back a batch's backing array. It is called with mu held.

@@ -33,17 +33,17 @@ func TestPausesDiffer(t *testing.T) {
 }
 
 func TestDeadConnectionsOfAPoolAreCounted(t *testing.T) {
-	var b Backoff
+	l := NewLink(nil, time.Second, Backoff{First: time.Second, Last: time.Second})
 	for i := range 16 {
-		if !b.Stale() {
+		if !l.Failed(true) || l.Pause != 0 {
 			t.Fatalf("after %d dead connections the next is taken for the server's trouble", i)
 		}
 	}
-	if b.Stale() {
+	if l.Failed(true) || l.Pause == 0 {
 		t.Error("a pool may lend dead connections for ever")
 	}
-	b.Reset()
-	if !b.Stale() {
+	l.Worked()
+	if !l.Failed(true) {
 		t.Error("dead connections are counted beyond one that was of use")
 	}
 }

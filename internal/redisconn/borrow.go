@@ -18,11 +18,15 @@ type Pool interface {
 var ErrPoolSize = errors.New("a client keeps two of its pool's connections, one for commands and one for subscriptions; the pool needs a MaxActive of at least 2 beyond what others borrow")
 
 // Borrow takes a connection from p. A pool that has none to give, at once or
-// before ctx ends, is reported with ErrPoolSize. Replies that whoever had the
-// connection before did not wait for are read here: else each reply would be
-// taken for that of the command before.
+// before ctx ends, is reported with ErrPoolSize. Replies that the last borrower
+// did not wait for are read here: else each reply would be taken for that of the
+// command before.
 func Borrow(ctx context.Context, p Pool) (redis.Conn, error) {
-	c, err := p.GetContext(ctx)
+	var c redis.Conn
+	err := apart("the pool", func() (err error) {
+		c, err = p.GetContext(ctx)
+		return err
+	})
 	if err == nil {
 		if _, err = Do(ctx, c, ""); err == nil {
 			return c, nil

@@ -11,10 +11,10 @@ import (
 	"github.com/rlock-go/redisson/internal/refusal"
 )
 
-// In TLS 1.3 a server reads the client's certificate after the client's handshake
-// has ended. It refuses by an alert and closes, and if the client has written its
-// first command by then, the alert is lost to the reset of the connection. So
-// that is asked for once more, with nothing written.
+// In TLS 1.3 a server reads the client's certificate after the client's handshake has
+// ended. It refuses by an alert and closes, and if the client has written its first
+// command by then, the alert is lost to the reset of the connection. So the alert is
+// asked for once more, on a connection to which nothing is written.
 
 // alertWithin is how long a server may take to refuse a certificate.
 const alertWithin = time.Second
@@ -62,7 +62,7 @@ func (t *Target) alert(ctx context.Context, err error) error {
 	defer nc.Close()
 	tc, _, refused := t.handshake(ctx, nc)
 	if refused == nil {
-		_ = tc.SetReadDeadline(time.Now().Add(min(timeLeft(ctx), alertWithin)))
+		defer time.AfterFunc(min(timeLeft(ctx), alertWithin), func() { nc.Close() }).Stop()
 		_, refused = tc.Read(make([]byte, 1))
 	}
 	if alerted(refused) {

@@ -5,8 +5,8 @@ import (
 	"errors"
 )
 
-// ownDeadline is an error of connecting that took too long. It is not told as
-// context.DeadlineExceeded: the deadline was this package's, and callers take
+// ownDeadline is an error of connecting that took too long. It does not match
+// context.DeadlineExceeded: the deadline was this package's, and callers would take
 // that error for their own context's.
 type ownDeadline struct{ err error }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"strings"
 	"syscall"
@@ -49,8 +50,8 @@ func (t *Target) Ask(ctx context.Context, admit int, questions func(redis.Conn) 
 	return questions(c)
 }
 
-// interruptedBy has c interrupted if ctx is cancelled, until stop. Its deadline is for
-// each read: the context's own error callers take for theirs.
+// interruptedBy interrupts c if ctx is cancelled before stop is called. A deadline of ctx
+// bounds each read instead, so that callers don't take the error for their own context's.
 func (c *Conn) interruptedBy(ctx context.Context) (stop func() bool) {
 	return context.AfterFunc(ctx, func() {
 		if ctx.Err() == context.Canceled {
@@ -61,7 +62,7 @@ func (c *Conn) interruptedBy(ctx context.Context) (stop func() bool) {
 
 // Dial connects, authenticates and selects the database; ctx bounds all of
 // it, the TLS handshake included, and must have a deadline. timeout bounds
-// each later write; reads are bounded by whoever receives.
+// each later write; reads are bounded by ReceiveWithTimeout.
 func (t *Target) Dial(ctx context.Context, timeout time.Duration) (redis.Conn, error) {
 	// redigo's own TLS handshake ignores ctx, so the stream is made here.
 	nc, err := t.connect(ctx)
@@ -70,15 +71,18 @@ func (t *Target) Dial(ctx context.Context, timeout time.Duration) (redis.Conn, e
 	}
 	raw, certified := nc, false
 	if t.TLS != nil {
-		tc, asked, err := t.handshake(ctx, nc)
-		if err != nil {
+		var tc net.Conn
+		var asked bool
+		if err := apart("the configuration", func() (err error) {
+			tc, asked, err = t.handshake(ctx, nc)
+			return err
+		}); err != nil {
 			nc.Close()
 			return nil, fmt.Errorf("connect to %s: TLS: %w", t.Address, noTLS(err))
 		}
 		nc, certified = tc, asked
 	}
-	g := &guard{Conn: nc, stream: newStream(nc), timeout: timeout, made: time.Now()}
-	c := &Conn{ConnWithTimeout: redis.NewConn(g, 0, timeout).(redis.ConnWithTimeout), net: raw, guard: g, peers: &t.open, place: t.Address}
+	c := newConn(raw, nc, timeout, &t.open, t.Address)
 	if t.Named() {
 		c.place = raw.RemoteAddr().String()
 	}
@@ -88,7 +92,7 @@ func (t *Target) Dial(ctx context.Context, timeout time.Duration) (redis.Conn, e
 		err = awaitReply(ctx, c)
 	}
 	if err == nil {
-		err = t.greet(ctx, c)
+		err = t.wantsPassword(t.greet(ctx, c))
 	}
 	stop()
 	if err != nil {
@@ -123,6 +127,18 @@ func wantsTLS(err error) error {
 	return err
 }
 
+// wantsPassword says how to give the password that the server asked for.
+func (t *Target) wantsPassword(err error) error {
+	said, _ := refusal.Of(err)
+	switch {
+	case !said.NoAuth():
+		return err
+	case t.Option != "":
+		return fmt.Errorf("a password is required: use %s: %w", t.Option, refusal.New(said.Text()))
+	}
+	return fmt.Errorf("a password is required: put it into the URL or use WithCredentials: %w", refusal.New(said.Text()))
+}
+
 // greet says who the client is and which database it wants.
 func (t *Target) greet(ctx context.Context, c redis.Conn) error {
 	do := func(command string, args ...any) error {
@@ -134,8 +150,10 @@ func (t *Target) greet(ctx context.Context, c redis.Conn) error {
 	}
 	user, password := t.Username, t.Password
 	if t.Credentials != nil {
-		var err error
-		if user, password, err = t.Credentials(ctx); err != nil {
+		if err := apart("the function", func() (err error) {
+			user, password, err = t.Credentials(ctx)
+			return err
+		}); err != nil {
 			return fmt.Errorf("credentials: %w", err)
 		}
 	}

@@ -7,10 +7,10 @@
 // off from any goroutine, and is given back once. [Backoff] spaces the attempts
 // when there is none.
 //
-// What a server says is checked before redigo sees it, one reply at a time. A
-// connection that the pipeline manages ([Conn.Manage]) has its replies received by
-// [Conn.Fill] and [Conn.Next]: the plain ones, which are nearly all, are no business
-// of redigo's. Commands go by [Conn.Queue] and [Conn.Push].
+// A dialled connection is a [Conn], which is used as one of redigo's is. redigo's own
+// would believe every length that a server names; Conn reads no reply that is beyond its
+// bounds (reply.go). The pipeline, which waits for nothing in particular, receives by
+// [Conn.Fill] and [Conn.Next], and sends by [Conn.Queue] and [Conn.Push].
 //
 // A socket of the system's is read and written by calls that don't wait for the
 // network, which Go's scheduler is not told of (socket_unix.go). Where a sandbox

@@ -3,6 +3,8 @@ package redisconn
 import (
 	"context"
 	"errors"
+	"io"
+	"sync"
 	"time"
 
 	"github.com/gomodule/redigo/redis"
@@ -15,78 +17,55 @@ const grace = 50 * time.Millisecond
 // errLate is the end of a wait for a dial that goes on.
 var errLate = errors.New("connect: timeout: the dial goes on without an answer")
 
-// errUnwanted is the end of a dial that nobody waited for by then.
-var errUnwanted = errors.New("nobody waits for the dial")
-
-// Punctual gives a dial that returns a moment after its ctx has ended, whatever
+// inTime gives a dial that returns a moment after its ctx has ended, whatever
 // dial does: the Dial of a pool has no context, and a caller's function may not
-// look at it. A dial that is late goes on by itself. A later call waits for that
-// one in the place of dialling beside it, so there is never more than one, and
-// a connection that comes when nobody waits is closed, which gives a borrowed
-// one back. A deadline that ends a dial is told as its own. The result is for one
-// caller at a time.
-func Punctual(dial func(context.Context) (redis.Conn, error)) func(context.Context) (redis.Conn, error) {
-	var running *dialling
+// look at it. A late dial is abandoned: its connection is closed on arrival, which gives
+// a borrowed one back, and until then no other is made. See OwnDeadline for the error.
+func inTime(dial func(context.Context) (redis.Conn, error)) func(context.Context) (redis.Conn, error) {
+	var p punctual[redis.Conn]
 	return func(ctx context.Context) (redis.Conn, error) {
-		for {
-			d := running
-			if d == nil {
-				d = &dialling{wanted: make(chan struct{}, 1), done: make(chan struct{})}
-			}
-			d.wanted <- struct{}{}
-			if running == nil {
-				running = d
-				go d.run(ctx, dial)
-			}
-			if _, ended := await(ctx, d.done); !ended {
-				select {
-				case <-d.wanted:
-					return nil, errLate
-				case <-d.done: // just in time
-				}
-			}
-			if running = nil; d.err != errUnwanted {
-				return d.conn, d.err
-			}
-		}
+		c, err := p.dial(ctx, "", dial)
+		return c, OwnDeadline(err)
 	}
 }
 
-// dialling is a dial under way.
-type dialling struct {
-	wanted chan struct{} // of one: has one while somebody waits, until the dial ends
-	done   chan struct{} // closed when conn and err are there
-	conn   redis.Conn
-	err    error
+// punctual has dials return in time. The zero value is ready.
+type punctual[C io.Closer] struct {
+	late sync.Map // by address: the channel that a dial which still goes on was abandoned by
 }
 
-func (d *dialling) run(ctx context.Context, dial func(context.Context) (redis.Conn, error)) {
-	conn, err := dial(ctx)
-	select {
-	case <-d.wanted:
-		d.conn, d.err = conn, OwnDeadline(err)
-		close(d.done)
-	default:
-		d.err = errUnwanted
-		close(d.done)
-		if err == nil {
-			_ = conn.Close() // nobody is there to tell
-		}
+// dial is f, unless another call of it for the address is late.
+func (p *punctual[C]) dial(ctx context.Context, address string, f func(context.Context) (C, error)) (none C, err error) {
+	if _, late := p.late.Load(address); late {
+		return none, errLate
 	}
-}
-
-// await receives from c, and reports false if nothing has come a moment after ctx has
-// ended.
-func await[T any](ctx context.Context, c <-chan T) (v T, ok bool) {
+	type result struct {
+		conn C
+		err  error
+	}
+	done, abandoned := make(chan result), make(chan struct{})
+	go func() {
+		conn, err := f(ctx)
+		select {
+		case done <- result{conn, err}:
+		case <-abandoned:
+			if err == nil {
+				_ = conn.Close() // nobody is there to tell
+			}
+			p.late.CompareAndDelete(address, abandoned)
+		}
+	}()
 	select {
-	case v = <-c:
-		return v, true
+	case r := <-done:
+		return r.conn, r.err
 	case <-ctx.Done():
 	}
 	select {
-	case v = <-c:
-		return v, true
+	case r := <-done:
+		return r.conn, r.err
 	case <-time.After(grace):
-		return v, false
+		p.late.Store(address, abandoned)
+		close(abandoned)
+		return none, errLate
 	}
 }

@@ -12,7 +12,7 @@ import (
 func (t *Target) Named() bool {
 	host, _, malformed := net.SplitHostPort(t.Address)
 	_, named := netip.ParseAddr(host)
-	return t.Dialer == nil && malformed == nil && named != nil
+	return t.Dialer == nil && t.network() == "tcp" && malformed == nil && named != nil
 }
 
 // Strays asks the resolver what the host's addresses are, and tells whether an

@@ -12,7 +12,7 @@ import (
 )
 
 // Owned is a connection while one of this library's users has it: dialled for
-// that user alone, or borrowed from a pool.
+// that user alone, or borrowed from a pool, which nobody borrows again.
 type Owned struct {
 	Conn redis.Conn // what it is; used by its user alone
 
@@ -50,18 +50,18 @@ func (o *Owned) Interrupt() {
 	_, _ = redis.ReceiveContext(o.Conn, ctx) // the error is the one just provoked
 }
 
-// Release closes the connection, or gives it back to its pool, which may talk
-// to the server on it: nobody else may use it by then. There is no error to
-// return: it would be about a connection that nobody needs any more.
+// Release interrupts the connection and closes it, so that its pool drops it: what is
+// subscribed, tracked or unread on it ends with it. There is no error to
+// return: nobody needs the connection now.
 func (o *Owned) Release() {
+	o.Interrupt()
 	o.mu.Lock()
 	o.released = true
 	o.mu.Unlock()
 	_ = o.Conn.Close()
 }
 
-// Stale tells that a borrowed connection was dead before anything was asked on
-// it; err is what the first use of it met. It says nothing about the server.
-func (o *Owned) Stale(err error) bool {
-	return !o.Dialled() && (errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE))
+// dead tells what the first use of a connection meets that was dead before.
+func dead(err error) bool {
+	return errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 }

@@ -83,11 +83,19 @@ func TestInterruptAfterReleaseTouchesNothing(t *testing.T) {
 
 func TestOnlyABorrowedConnectionIsStale(t *testing.T) {
 	s := redistest.Start(t)
-	o, _ := borrowed(t, s)
-	defer o.Release()
-	own := dialled(t, s)
-	defer own.Release()
-	if !o.Stale(io.EOF) || o.Stale(errors.New("timeout")) || o.Stale(nil) || own.Stale(io.EOF) {
-		t.Error("what is stale is not told from what is not")
+	for _, c := range []struct {
+		o    func() *Owned
+		met  error
+		moot bool
+	}{
+		{func() *Owned { o, _ := borrowed(t, s); return o }, io.EOF, true},
+		{func() *Owned { o, _ := borrowed(t, s); return o }, &ReplicaError{}, true},
+		{func() *Owned { o, _ := borrowed(t, s); return o }, errors.New("timeout"), false},
+		{func() *Owned { return dialled(t, s) }, io.EOF, false},
+	} {
+		l := NewLink(func(context.Context) (redis.Conn, error) { return c.o().Conn, nil }, time.Minute, Backoff{First: time.Second, Last: time.Second})
+		if _, moot, err := l.Open(t.Context(), func(*Owned) error { return c.met }); moot != c.moot || !errors.Is(err, c.met) {
+			t.Errorf("%v: moot %v, %v", c.met, moot, err)
+		}
 	}
 }

@@ -1,7 +1,10 @@
 package redisconn
 
 import (
+	"cmp"
 	"fmt"
+	"net"
+	"strconv"
 
 	"github.com/gomodule/redigo/redis"
 
@@ -11,22 +14,27 @@ import (
 // Server is what a server says of itself when it is asked HELLO and ROLE. What
 // an ACL or an old version keeps to itself is empty.
 type Server struct {
+	Addr string // where it was reached; DecodeServer leaves it empty
 	Mode string // standalone, sentinel or cluster
 	Role string // master, slave or sentinel
 	Link string // of a replica: the address of its master and how their connection is
 }
+
+// named is the server in an error.
+func (s Server) named() string { return cmp.Or(s.Addr, "the server") }
 
 // ReplicaError is why a connection is not used: writes need the master.
 type ReplicaError struct {
 	Server Server // what the replica said of itself
 }
 
-// Error says what ROLE said.
+// Error says whose replica it is, and what to use.
 func (e *ReplicaError) Error() string {
-	if e.Server.Link == "" {
-		return fmt.Sprintf("the server is read-only: its role is %s", e.Server.Role)
+	of := ""
+	if e.Server.Link != "" {
+		of = " of " + e.Server.Link
 	}
-	return fmt.Sprintf("the server is read-only: ROLE says %s of %s", e.Server.Role, e.Server.Link)
+	return fmt.Sprintf("%s is a replica%s; use the master", e.Server.named(), of)
 }
 
 // Usable tells whether a client of one server can work with s: a
@@ -35,9 +43,9 @@ func (e *ReplicaError) Error() string {
 func (s Server) Usable() error {
 	switch {
 	case s.Mode == "sentinel" || s.Role == "sentinel":
-		return TopologyError("the server is a Sentinel, whose URL is redis+sentinel://[user:password@]host:port,host:port/master-name")
+		return TopologyError(s.named() + " is a Sentinel, whose URL is redis+sentinel://[user:password@]host:port,host:port/master-name")
 	case s.Mode == "cluster":
-		return TopologyError("the server is a node of a cluster, whose URL is redis+cluster://[user:password@]host:port,host:port")
+		return TopologyError(s.named() + " is a node of a cluster, whose URL is redis+cluster://[user:password@]host:port,host:port")
 	case s.Role == "slave" || s.Role == "replica":
 		return &ReplicaError{s}
 	}
@@ -75,7 +83,11 @@ func DecodeServer(hello any, helloErr error, role any, roleErr error) (Server, e
 	var host, link string
 	var port int
 	if _, err := redis.Scan(said[1:], &host, &port, &link); s.Role == "slave" && err == nil {
-		s.Link = fmt.Sprintf("%s:%d, link %s", host, port, link)
+		s.Link = fmt.Sprintf("%s (link %s)", net.JoinHostPort(host, strconv.Itoa(port)), cmp.Or(linkStates[link], "down"))
 	}
 	return s, nil
 }
+
+// linkStates are how a replica's connection to its master is, by ROLE's word for it.
+// Any other word is down.
+var linkStates = map[string]string{"connected": "up", "sync": "syncing"}

@@ -12,11 +12,11 @@ import (
 )
 
 // socket reads and writes one of the system's connections by calls that don't wait for
-// bytes or for room, and that Go's scheduler is not told of where the system has such
-// calls. It is told of others so that it can take the processor from one that
-// waits: each wakes a thread that looks for that every 20 µs, if all goroutines
-// slept before. For who sends a little and sleeps for the answer that thread is
-// half of what the processor does. The build tag norawsyscall leaves all of this out.
+// bytes or for room. Where the system allows it they are raw: Go's scheduler does not
+// know of them. It has to know of calls that wait, to take their processor away. For
+// that each such call wakes a thread, if all goroutines slept before, which looks every
+// 20 µs. For a caller that sends a little and sleeps until the answer, that thread is half
+// of the processor time. The build tag norawsyscall leaves all of this out.
 //
 // What waits, waits in Go's network poller. Deadlines and Close are net.Conn's.
 //
@@ -125,7 +125,7 @@ func (s *socket) write(p []byte, put func(fd uintptr) bool) (n int, err error) {
 	return n, err
 }
 
-// putAll reports whether nothing is left, or nothing of it can be written any more.
+// putAll reports whether all is written, or the rest can't be.
 func (s *socket) putAll(fd uintptr) bool {
 	for len(s.out) > 0 {
 		n, err := send(fd, s.out)

@@ -4,9 +4,9 @@ package redisconn
 
 import "syscall"
 
-// The race detector takes what syscall.Write sends as before what syscall.Read has
-// read. Of raw calls it does not know: an empty one of its own tells it. That to
-// write goes to no file, as one to the socket would take the socket's error.
+// The race detector knows that syscall.Write happens before the syscall.Read of what it
+// sent. It does not see raw calls, so an empty call of either sort stands beside each. The
+// empty write goes to no file: on the socket it would take the socket's error.
 
 func raceSends()              { _, _ = syscall.Write(-1, nil) }
 func raceReceived(fd uintptr) { _, _ = syscall.Read(int(fd), nil) }

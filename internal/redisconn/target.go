@@ -16,7 +16,7 @@ import (
 
 // Target is one server as a URL names it.
 type Target struct {
-	Address  string      // host:port
+	Address  string      // host:port, or the path of a socket
 	Username string      // empty: the default user
 	Password string      // empty: no AUTH
 	Database int         // 0: no SELECT
@@ -24,6 +24,7 @@ type Target struct {
 
 	Name        string      // for CLIENT SETNAME; empty: none
 	Credentials Credentials // asked at each Dial in the place of Username and Password; nil: not asked
+	Option      string      // that sets Credentials, for an error; empty: WithCredentials, or the URL
 	Dialer      Dialer      // makes the stream, beneath TLS; nil: the system's
 
 	open sync.Map // of *Conn: the open connections
@@ -47,10 +48,12 @@ func (e TopologyError) Error() string { return string(e) }
 func (e TopologyError) Is(target error) bool { return target == ErrTopology }
 
 // wantSchemes are those that Open takes.
-const wantSchemes = "want redis://, rediss://, redis+sentinel:// or redis+cluster://"
+const wantSchemes = "want redis://, rediss://, valkey://, valkeys://, unix://, redis+sentinel:// or redis+cluster://"
 
 // ParseURL reads redis://[user:password@]host[:port][/db] and rediss://, the
-// same over TLS. The default port is 6379, the default database 0. An error
+// same over TLS; valkey:// and valkeys:// are the same. The default port is 6379,
+// the default database 0. For a socket of this machine it reads
+// unix://[user:password@]/path[?db=number]. An error
 // names the part that is wrong and never prints the URL or a piece of it that
 // could hold a password.
 func ParseURL(raw string) (*Target, error) {
@@ -59,13 +62,13 @@ func ParseURL(raw string) (*Target, error) {
 		return nil, errors.New("url: no scheme; " + wantSchemes + "; host:port is written redis://host:port")
 	}
 	switch scheme {
-	case "redis", "rediss":
+	case "redis", "rediss", "valkey", "valkeys", "unix":
 	case "redis+sentinel", "redis+cluster":
 		return nil, fmt.Errorf("url scheme %s://: %w", scheme, ErrTopology)
 	default:
 		return nil, errors.New("url: unknown scheme; " + wantSchemes)
 	}
-	if authority, _, _ := strings.Cut(rest, "/"); strings.Contains(authority[strings.LastIndex(authority, "@")+1:], ",") {
+	if authority, _, _ := strings.Cut(rest, "/"); scheme != "unix" && strings.Contains(authority[strings.LastIndex(authority, "@")+1:], ",") {
 		return nil, TopologyError("url: several hosts; only redis+sentinel:// and redis+cluster:// have them")
 	}
 	if strings.Contains(rest, "#") {
@@ -77,7 +80,13 @@ func ParseURL(raw string) (*Target, error) {
 	if err != nil {
 		return nil, errors.New("url: user, host or port malformed; reserved characters in a password are percent-encoded")
 	}
-	if u.RawQuery != "" || u.ForceQuery {
+	db := strings.TrimPrefix(u.Path, "/")
+	if scheme == "unix" {
+		var only bool
+		if db, only = strings.CutPrefix(u.RawQuery, "db="); u.RawQuery != "" && !only {
+			return nil, errors.New("url: the query of a socket's is ?db=number; settings are options of Open")
+		}
+	} else if u.RawQuery != "" || u.ForceQuery {
 		return nil, errors.New("url: a query has no meaning here; settings are options of Open")
 	}
 	t := &Target{}
@@ -87,6 +96,20 @@ func ParseURL(raw string) (*Target, error) {
 		if t.Username != "" && t.Password == "" {
 			return nil, errors.New("url: a user without a password")
 		}
+	}
+	if db != "" {
+		n, err := strconv.ParseUint(db, 10, 31)
+		if err != nil {
+			return nil, errors.New("url: the database after the host, or of ?db=, is not a number")
+		}
+		t.Database = int(n)
+	}
+	if scheme == "unix" {
+		if u.Host != "" || !strings.HasPrefix(u.Path, "/") || u.Path == "/" {
+			return nil, errors.New("url: a socket is unix:///path, with three slashes")
+		}
+		t.Address = u.Path
+		return t, nil
 	}
 	host, port := u.Hostname(), u.Port()
 	if host == "" {
@@ -102,17 +125,18 @@ func ParseURL(raw string) (*Target, error) {
 		return nil, errors.New("url: the port is not a number from 1 to 65535")
 	}
 	t.Address = net.JoinHostPort(host, port)
-	if db := strings.TrimPrefix(u.Path, "/"); db != "" {
-		n, err := strconv.ParseUint(db, 10, 31)
-		if err != nil {
-			return nil, errors.New("url: the database after the host is not a number")
-		}
-		t.Database = int(n)
-	}
-	if scheme == "rediss" {
+	if scheme == "rediss" || scheme == "valkeys" {
 		t.TLS = &tls.Config{ServerName: host}
 	}
 	return t, nil
+}
+
+// network is what its Address is of, for a dialer.
+func (t *Target) network() string {
+	if strings.HasPrefix(t.Address, "/") {
+		return "unix"
+	}
+	return "tcp"
 }
 
 // At is the server at addr, reached as t is. Its certificate is to be of its own
@@ -120,7 +144,7 @@ func ParseURL(raw string) (*Target, error) {
 func (t *Target) At(addr string) *Target {
 	at := &Target{
 		Address: addr, Username: t.Username, Password: t.Password, Database: t.Database, TLS: t.TLS.Clone(),
-		Name: t.Name, Credentials: t.Credentials, Dialer: t.Dialer,
+		Name: t.Name, Credentials: t.Credentials, Option: t.Option, Dialer: t.Dialer,
 	}
 	if at.TLS != nil {
 		at.TLS.MinVersion = cmp.Or(at.TLS.MinVersion, tls.VersionTLS12)
@@ -137,7 +161,7 @@ func (t *Target) connect(ctx context.Context) (net.Conn, error) {
 	if dial == nil { // the system's errors have the address
 		dial, what = (&net.Dialer{KeepAlive: 30 * time.Second}).DialContext, "connect"
 	}
-	nc, err := dial(ctx, "tcp", t.Address)
+	nc, err := dial(ctx, t.network(), t.Address)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", what, err)
 	}

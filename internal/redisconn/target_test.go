@@ -19,7 +19,13 @@ func TestURLs(t *testing.T) {
 		{"redis://h:7000/3", "h:7000", "", "", 3, false},
 		{"redis://:p@h", "h:6379", "", "p", 0, false},
 		{"redis://u:p%40%3A%2F%23@h:1/2", "h:1", "u", "p@:/#", 2, false},
+		{"redis://u:p:q@h", "h:6379", "u", "p:q", 0, false},
+		{"redis://u:p@q@h", "h:6379", "u", "p@q", 0, false},
 		{"rediss://[::1]:6380", "[::1]:6380", "", "", 0, true},
+		{"valkey://u:p@h/2", "h:6379", "u", "p", 2, false},
+		{"valkeys://h:1", "h:1", "", "", 0, true},
+		{"unix:///run/redis.sock", "/run/redis.sock", "", "", 0, false},
+		{"unix://u:p%3F@/run/a:b,c.sock?db=3", "/run/a:b,c.sock", "u", "p?", 3, false},
 		{"rediss://u:p@h.example", "h.example:6379", "u", "p", 0, true},
 	} {
 		got, err := ParseURL(row.url)
@@ -53,6 +59,11 @@ func TestMalformedURLNamesThePartAndHidesTheRest(t *testing.T) {
 		"redis://u:" + secret + "@h/1/2":   "database",
 		"redis://u:" + secret + "@h?x=1":   "query",
 		"redis://" + secret + "@h":         "password",
+		"unix://u:" + secret + "@":         "three slashes",
+		"unix://u:" + secret + "@h/x":      "three slashes",
+		"unix://:" + secret + "@/":         "three slashes",
+		"unix://:" + secret + "@/x?db=a":   "database",
+		"unix://:" + secret + "@/x?y=1":    "?db=",
 	} {
 		_, err := ParseURL(url)
 		if err == nil {

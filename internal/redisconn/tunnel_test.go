@@ -3,9 +3,9 @@ package redisconn
 import (
 	"context"
 	"errors"
-	"io"
 	"net"
 	"os"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -107,19 +107,7 @@ func TestConnectionsOfEachSort(t *testing.T) {
 			if reply, err := c.Do("PING"); err != nil || reply != "PONG" {
 				t.Errorf("%v, %v", reply, err)
 			}
-			// As the pipeline has it: a read is always under way.
 			m := c.(*Conn)
-			m.Manage()
-			receive := func() (any, error) {
-				for {
-					if reply, ok, err := m.Next(); ok || err != nil {
-						return reply, err
-					}
-					if err := m.Fill(); err != nil {
-						return nil, err
-					}
-				}
-			}
 			before := int64(0)
 			own, counts := made.(*ownWay)
 			if counts {
@@ -128,16 +116,15 @@ func TestConnectionsOfEachSort(t *testing.T) {
 			if err := queue(m, "ECHO", []any{"hello"}); err != nil || push(m) != nil {
 				t.Fatal(err)
 			}
-			if reply, err := redis.String(receive()); err != nil || reply != "hello" {
+			if reply, err := redis.String(m.Receive()); err != nil || reply != "hello" {
 				t.Errorf("%v, %v", reply, err)
 			}
 			if counts && own.read.Load() == before {
 				t.Error("it was read beneath it")
 			}
-			// A deadline ends the read under way, and it says so.
-			time.AfterFunc(20*time.Millisecond, func() { _ = m.SetReadDeadline(time.Now().Add(20 * time.Millisecond)) })
-			if _, err := receive(); !errors.Is(err, os.ErrDeadlineExceeded) {
-				t.Errorf("the deadline has passed, and the read says %v", err)
+			// A read ends when its time is over, and it says so.
+			if _, err := m.ReceiveWithTimeout(20 * time.Millisecond); !errors.Is(err, os.ErrDeadlineExceeded) {
+				t.Errorf("its time is over, and the read says %v", err)
 			}
 		})
 	}
@@ -150,52 +137,22 @@ func soon(t *testing.T) context.Context {
 	return ctx
 }
 
-// A deadline that was set anew is not that of before.
-func TestDeadlineThatIsMovedDoesNotPass(t *testing.T) {
-	near, far := net.Pipe()
-	defer far.Close()
-	d := newDated(channel{near})
-	defer d.Close()
-	_ = d.SetReadDeadline(time.Now().Add(time.Hour))
-	go func() {
-		for underWay := false; !underWay; {
-			d.reads.mu.Lock()
-			underWay = d.reads.underWay
-			d.reads.mu.Unlock()
-		}
-		d.reads.fire() // the timer of one before, which could not be stopped any more
-		_, _ = far.Write([]byte("x"))
-	}()
-	if n, err := d.Read(make([]byte, 1)); n != 1 || err != nil {
-		t.Errorf("%d, %v", n, err)
-	}
-	_ = d.SetWriteDeadline(time.Now().Add(10 * time.Millisecond))
-	if _, err := d.Write([]byte("x")); !errors.Is(err, os.ErrDeadlineExceeded) {
-		t.Errorf("a write that nobody reads says %v", err)
-	}
-}
-
-// A deadline that nobody takes away passes when nothing is written any more. What is
-// written later has its own.
-func TestDeadlineThatPassesWhileNothingIsUnderWayEndsNothing(t *testing.T) {
+// A reply that has come in time leaves nothing behind that ends the connection later.
+func TestAReceiveThatTakesTooLongEndsTheConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		near, far := net.Pipe()
 		defer far.Close()
-		go func() { _, _ = io.Copy(far, far) }()
-		d := newDated(channel{near})
-		defer d.Close()
-		for range 5 {
-			_ = d.SetDeadline(time.Now().Add(time.Second))
-			if _, err := d.Write([]byte("x")); err != nil {
-				t.Fatal(err)
-			}
-			if _, err := d.Read(make([]byte, 1)); err != nil {
-				t.Fatal(err)
+		c := newConn(channel{near}, channel{near}, time.Minute, new(sync.Map), "")
+		for range 3 {
+			go func() { _, _ = far.Write([]byte(":1\r\n")) }()
+			if reply, err := c.ReceiveWithTimeout(time.Second); reply != int64(1) || err != nil {
+				t.Fatalf("%v, %v", reply, err)
 			}
 			time.Sleep(time.Minute)
 		}
-		if _, err := d.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
-			t.Errorf("a read that begins when its time is over says %v", err)
+		began := time.Now()
+		if _, err := c.ReceiveWithTimeout(time.Second); !errors.Is(err, os.ErrDeadlineExceeded) || time.Since(began) != time.Second {
+			t.Errorf("a read that nothing comes for says %v after %v", err, time.Since(began))
 		}
 	})
 }

@@ -31,9 +31,32 @@ func binary(t testing.TB) string {
 	return bin
 }
 
-// portsEach is how many ports one process may use: those of others may be killed for
-// a while, and come back.
+// portsEach is how many ports one process has, and no other: a server that was killed
+// for a while must not find, and its clients must not meet, that of another process.
 const portsEach = 250
+
+// ranges is how many processes find ports. Each has a port below these.
+const ranges = (lastPort - firstPort) / portsEach
+
+// own is the range of this process.
+var own struct {
+	sync.Once
+	first int
+	claim net.Listener // while it is open nobody else has the range, so even a process that is killed leaves it
+	err   error
+}
+
+// claimRange finds a range that no process has. It begins to look somewhere.
+func claimRange(somewhere int) (first int, claim net.Listener, err error) {
+	for i := range ranges {
+		at := (somewhere + i) % ranges
+		claim, err = net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(firstPort-ranges+at)))
+		if err == nil {
+			return firstPort + at*portsEach, claim, nil
+		}
+	}
+	return 0, nil, fmt.Errorf("%d processes have ports: %w", ranges, err)
+}
 
 // ports are those that this process has used, and whether the test that did goes on:
 // a server that it has killed stays dead.
@@ -62,13 +85,27 @@ func leavePort(port int) {
 	ports.of[port] = false
 }
 
+// FreePort finds a port for a server that the test starts itself.
+func FreePort(t testing.TB) int {
+	t.Helper()
+	port, err := freePort()
+	if err != nil {
+		t.Fatalf("redistest: %v", err)
+	}
+	t.Cleanup(func() { leavePort(port) })
+	return port
+}
+
 // freePort finds a port on which nobody listens now, and which no test of this process
 // has. Somebody may before it is used, hence the retries and the check of the process id.
 func freePort() (int, error) {
-	first := firstPort + os.Getpid()%((lastPort-firstPort)/portsEach)*portsEach
+	own.Do(func() { own.first, own.claim, own.err = claimRange(os.Getpid()) })
+	if own.err != nil {
+		return 0, own.err
+	}
 	last := errors.New("all are in use")
 	for tries := range 8 * portsEach {
-		port := first + rand.IntN(portsEach)
+		port := own.first + rand.IntN(portsEach)
 		if !takePort(port, tries >= 4*portsEach) {
 			continue
 		}

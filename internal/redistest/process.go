@@ -69,9 +69,10 @@ func (p *process) ended() bool {
 
 // end sends sig and waits; a process that outlives the wait is killed.
 func (p *process) end(sig syscall.Signal) error {
-	// A frozen process would never see anything but SIGKILL.
-	_ = p.resume()
 	_ = p.cmd.Process.Signal(sig)
+	if sig != syscall.SIGKILL {
+		_ = p.resume() // one that stands still sees nothing but SIGKILL
+	}
 	select {
 	case <-p.gone:
 		return nil

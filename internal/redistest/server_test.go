@@ -122,3 +122,40 @@ func TestPasswordIsUsed(t *testing.T) {
 		t.Errorf("monitor saw %v", got)
 	}
 }
+
+// The server of another process would answer the clients of one that was killed.
+func TestNoTwoProcessesHaveTheSamePorts(t *testing.T) {
+	t.Parallel()
+	somewhere := os.Getpid()
+	var firsts []int
+	for range 3 {
+		first, claim, err := claimRange(somewhere)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer claim.Close()
+		if slices.Contains(firsts, first) {
+			t.Errorf("two have the ports from %d on", first)
+		}
+		firsts = append(firsts, first)
+	}
+}
+
+// What a server was sent while it stood still goes with it when it is killed.
+func TestKilledServerRunsNothingMore(t *testing.T) {
+	t.Parallel()
+	for range 20 {
+		s := Start(t, "--appendonly", "yes", "--appendfsync", "always")
+		c := s.Dial(t)
+		ping(t, c)
+		s.Pause()
+		if err := errors.Join(c.Send("SET", "x", "1"), c.Flush()); err != nil {
+			t.Fatal(err)
+		}
+		s.Kill()
+		s.Restart()
+		if n, err := redis.Int(s.Dial(t).Do("EXISTS", "x")); err != nil || n != 0 {
+			t.Fatalf("it ran once more before it died: %d, %v", n, err)
+		}
+	}
+}

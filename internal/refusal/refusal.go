@@ -29,6 +29,9 @@ func Of(err error) (Refusal, bool) {
 	return r, true
 }
 
+// New is the error of a server that answered this.
+func New(text string) error { return redis.Error(text) }
+
 // Is tells an error that a server answered from one of the connection.
 func Is(err error) bool {
 	_, ok := Of(err)
@@ -48,23 +51,23 @@ func (r Refusal) Code() string {
 func (r Refusal) is(codes ...string) bool { return slices.Contains(codes, r.Code()) }
 
 // Transient tells a refusal that passes by itself: the server is loading its
-// data, busy with a script, or between two masters. Nothing of the command
-// ran.
+// data, busy with a script, between two masters, or has too few replicas for now.
+// Nothing of the command ran.
 func (r Refusal) Transient() bool {
-	return r.is("LOADING", "MASTERDOWN", "BUSY", "TRYAGAIN", "CLUSTERDOWN")
+	return r.is("LOADING", "MASTERDOWN", "BUSY", "TRYAGAIN", "CLUSTERDOWN", "NOREPLICAS")
 }
 
 // Passing tells a refusal that passes by itself, or that a failover or a
 // clean-up ends. It is worth waiting out for a caller that waits anyway, not
 // for one that asks once. Nothing of the command ran.
 func (r Refusal) Passing() bool {
-	return r.Transient() || r.is("READONLY", "NOSCRIPT", "OOM", "NOREPLICAS", "MISCONF")
+	return r.Transient() || r.is("READONLY", "NOSCRIPT", "OOM", "MISCONF")
 }
 
 // Redirects tells an answer to where a command was sent, not to what it is:
 // what becomes of it is for the topology to say. Nothing of the command ran.
 func (r Refusal) Redirects() bool {
-	return r.ReadOnly() || !r.inside && r.is("MOVED", "ASK", "TRYAGAIN", "CLUSTERDOWN")
+	return r.EndsConnection() || !r.inside && r.is("MOVED", "ASK", "TRYAGAIN", "CLUSTERDOWN")
 }
 
 // Elsewhere tells that another node serves the command's slot.
@@ -102,6 +105,12 @@ func (r Refusal) Unsettled() bool {
 // moved. A command of one key is never told that.
 func (r Refusal) Split() bool { return !r.inside && r.Code() == "TRYAGAIN" }
 
+// MetElsewhere tells that a script met a key that the server does not have while the
+// slot is being moved. What it did before stands.
+func (r Refusal) MetElsewhere() bool {
+	return r.inside && strings.Contains(r.said, "attempted to access a non local key")
+}
+
 // place reads an answer such as "MOVED 3999 127.0.0.1:6381".
 func (r Refusal) place(code string) (Place, bool) {
 	words := strings.Fields(r.said)
@@ -117,6 +126,18 @@ func (r Refusal) place(code string) (Place, bool) {
 
 // ReadOnly tells that the server is a replica.
 func (r Refusal) ReadOnly() bool { return r.Code() == "READONLY" }
+
+// EndsConnection tells that another connection may be answered better: this one's
+// server is a replica, or does not know this one's account any more. Nothing of the
+// command ran.
+func (r Refusal) EndsConnection() bool { return r.ReadOnly() || r.NoAuth() }
+
+// NoAuth tells that the server wants credentials. A connection that had given them
+// was taken them from.
+func (r Refusal) NoAuth() bool { return !r.inside && r.Code() == "NOAUTH" }
+
+// WrongType tells that a key is none of the kind that the command is for. Nothing ran.
+func (r Refusal) WrongType() bool { return r.is("WRONGTYPE") }
 
 // Unblocked tells that the server became a replica while the command, WAIT,
 // waited: what it waited for has not come about.
@@ -135,9 +156,17 @@ func (r Refusal) NotAllowed() bool {
 		len(r.said) >= len(unknown) && strings.EqualFold(r.said[:len(unknown)], unknown))
 }
 
-// NothingRan tells that the command changed nothing.
+// NothingRan tells that the command changed nothing. A script may have run in part that met
+// an error inside, unless that came before its first write: the server asks for its own
+// state there, as of its memory, and the scripts of this library read what they change.
 func (r Refusal) NothingRan() bool {
-	return r.NotAllowed() || r.Passing() || r.is("WRONGTYPE", "NOAUTH", "MOVED", "ASK", "CROSSSLOT")
+	return r.NotAllowed() || r.Passing() || r.WrongType() || r.is("NOAUTH", "MOVED", "ASK", "CROSSSLOT") || r.noNumber()
+}
+
+// noNumber tells that a key or a field should have been a number. The first write of a
+// script finds that.
+func (r Refusal) noNumber() bool {
+	return strings.Contains(r.said, "is not an integer") || strings.Contains(r.said, "would overflow")
 }
 
 // OfConnection tells that connecting again with the same settings would meet
@@ -148,6 +177,17 @@ func (r Refusal) OfConnection() bool {
 		"WRONGPASS", "NOAUTH", "NOPERM", "DENIED", "ERR AUTH", "ERR Client sent AUTH",
 		"ERR invalid password", "ERR invalid DB index", "ERR DB index",
 	}, func(begin string) bool { return strings.HasPrefix(r.text, begin) })
+}
+
+// Untold tells the answer of one of this library's scripts that is no refusal: it has done
+// everything, with this result, and could not announce it, for the reason why.
+func (r Refusal) Untold() (result int64, why error, ok bool) {
+	words := strings.SplitN(r.text, " ", 3)
+	if len(words) < 3 || words[0] != "UNTOLD" {
+		return 0, nil, false
+	}
+	result, err := strconv.ParseInt(words[1], 10, 64)
+	return result, redis.Error(words[2]), err == nil
 }
 
 // Rewrite returns err with the server's text changed by edit, for secrets that

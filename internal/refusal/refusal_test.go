@@ -39,11 +39,13 @@ func TestRefusalsAreToldByWhatRan(t *testing.T) {
 		"ERR Error running script (call to f_149c5a8bf18676fd99e9e6e24923bd64d9b62f94): @user_script:1: @user_script: 1: -OOM command not allowed when used memory > 'maxmemory'. ": {true, true},
 		"OOM command not allowed when used memory > 'maxmemory'. script: 149c5a8bf18676fd99e9e6e24923bd64d9b62f94, on @user_script:1.":                                              {true, true},
 		"ERR Error running script (call to f_149c5a8bf18676fd99e9e6e24923bd64d9b62f94): @user_script:1: @user_script: 1: -READONLY You can't write against a read only replica. ":   {true, true},
-		"READONLY You can't write against a read only replica.":                                                            {true, true},
-		"LOADING Redis is loading the dataset in memory":                                                                   {true, true},
-		"ERR value is not an integer or out of range script: 6192ae3c12d64a274b09144af86a1a7315c8c1c4, on @user_script:1.": {false, false},
-		"ERR Error running script (call to f_":                                                                             {false, false},
-		"":                                                                                                                 {false, false},
+		"READONLY You can't write against a read only replica.":                                                                            {true, true},
+		"LOADING Redis is loading the dataset in memory":                                                                                   {true, true},
+		"ERR value is not an integer or out of range script: 6192ae3c12d64a274b09144af86a1a7315c8c1c4, on @user_script:1.":                 {true, false},
+		"ERR Error running script (call to f_149c5a8bf18676fd99e9e6e24923bd64d9b62f94): @user_script:1: ERR hash value is not an integer ": {true, false},
+		"ERR increment or decrement would overflow script: 6192ae3c12d64a274b09144af86a1a7315c8c1c4, on @user_script:1.":                   {true, false},
+		"ERR Error running script (call to f_":                                                                                             {false, false},
+		"":                                                                                                                                 {false, false},
 	} {
 		r, ok := refusal.Of(fmt.Errorf("wrapped: %w", redis.Error(text)))
 		if !ok {
@@ -58,10 +60,47 @@ func TestRefusalsAreToldByWhatRan(t *testing.T) {
 	}
 }
 
+func TestScriptThatMetAKeyElsewhere(t *testing.T) {
+	for text, want := range map[string]bool{
+		"ERR Script attempted to access a non local key in a cluster node script: 1ce, on @user_script:35.":                       true,
+		"ERR Error running script (call to f_1ce): @user_script:35: Script attempted to access a non local key in a cluster node": true,
+		"TRYAGAIN Multiple keys request during rehashing of slot":                                                                 false,
+	} {
+		if r, _ := refusal.Of(redis.Error(text)); r.MetElsewhere() != want || r.NothingRan() == want {
+			t.Errorf("%t: %s", r.MetElsewhere(), text)
+		}
+	}
+}
+
+// Scripts of this library answer that they could not announce what they did.
+func TestUntoldIsNoRefusal(t *testing.T) {
+	for text, want := range map[string]struct {
+		result int64
+		why    string
+		ok     bool
+	}{
+		"UNTOLD 1 ERR The user executing the script can't run this command or subcommand": {1, "ERR The user executing the script can't run this command or subcommand", true},
+		"UNTOLD -12 @user_script: 12: no":                                                 {-12, "@user_script: 12: no", true},
+		"UNTOLD 1":                                                                        {},
+		"UNTOLD many ERR":                                                                 {},
+		"ERR UNTOLD 1 ERR":                                                                {},
+	} {
+		r, _ := refusal.Of(redis.Error(text))
+		result, why, ok := r.Untold()
+		if ok != want.ok || ok && (result != want.result || why != redis.Error(want.why)) {
+			t.Errorf("%s: %d, %v, %v", text, result, why, ok)
+		}
+	}
+	if _, _, ok := (refusal.Refusal{}).Untold(); ok {
+		t.Error("no answer is untold")
+	}
+}
+
 func TestRefusalsOfAConnection(t *testing.T) {
 	for text, want := range map[string]struct{ ofConnection, notAllowed, transient bool }{
 		"WRONGPASS invalid username-password pair or user is disabled.":                          {true, false, false},
 		"NOAUTH Authentication required.":                                                        {true, false, false},
+		"NOREPLICAS Not enough good replicas to write.":                                          {false, false, true},
 		"NOPERM User app has no permissions to run the 'select' command":                         {true, true, false},
 		"DENIED Redis is running in protected mode because protected mode is enabled":            {true, false, false},
 		"ERR Client sent AUTH, but no password is set":                                           {true, false, false},

@@ -1,12 +1,16 @@
 // Package release is the life of one unlock, with all its repetitions.
 //
-// A [Release] is a pure state machine. It is told what has happened to the
-// command by calls of its methods: its turn has come, it was answered, it was
-// lost, the limit has passed. Each returns what is to be done now, as an
-// [Action]. It has no goroutine, no timer, no connection and no lock, it reads
-// no clock, and it calls nobody. Package lockstate sends what it asks for.
+// A [Release] is that life, written from its first send to its end. It acts by a [World],
+// which waits, asks and sends for it: package lockstate's is the executor and what is
+// known of the owner, the tests' is a server in virtual time that goes through every
+// sequence of what may happen. It has no goroutine, no timer and no lock of its own, and
+// reads no clock.
 //
-//	u.act(r.Answered(answer, facts))
+// Nearly all unlocks are sent ([Release.Begin]), answered ([Release.Answer]) and over, and
+// neither blocks: the first is called in the command queue of its owner, the second by the
+// goroutine that reads replies. What meets anything else goes on by [Release.Rest], which
+// blocks, on a goroutine of its own. [Release.LimitPassed] tells its caller what is known
+// meanwhile.
 //
 // However an unlock goes, its caller is told once, at the limit at the latest;
 // the command ends once; and no hold is released twice.

@@ -1,11 +1,31 @@
 package release
 
 import (
+	"errors"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/rlock-go/redisson/codec"
 )
+
+var (
+	errNet  = errors.New("the network is away")
+	errOdd  = errors.New("odd")
+	errBack = errors.New("taken back")
+)
+
+var (
+	whys      = strings.Fields("Unlock Lost UnlockAs GiveBack Vain Undo Repeat")
+	verdicts  = strings.Fields("- Released NotHeld Unreplicated ReplicasUnknown Refused Untold InPart Uncertain Unanswered Queued UnsentSoFar Expired Unreleased Closed Strayed ShownUnkilled ShownUnknown")
+	questions = strings.Fields("- TTL Count Shown Replicas")
+	effects   = strings.Fields("Tell Vanish Leased Lower Discard Stray Late Wake End")
+)
+
+func (w Why) String() string      { return whys[w] }
+func (v Verdict) String() string  { return verdicts[v] }
+func (q Question) String() string { return questions[q] }
+func (e Effect) String() string   { return effects[e] }
 
 // copyOf is one send that the server may still run.
 type copyOf struct {
@@ -13,21 +33,17 @@ type copyOf struct {
 	until time.Duration // by then it has run, or is dropped
 }
 
-// entry is one event, to be printed when a life ends badly.
-type entry struct {
-	at   time.Duration
-	what string
-	do   Action
-	then state
-}
+const late = 10 * time.Second // a command timeout
 
-// world is a server with one owner's holds, its network, and the client around a
-// release. What happens is drawn from a source, which a fuzzer may be.
+// world is a server with one owner's holds, its network, and the client around a release,
+// in virtual time. What happens is drawn from a source: by chance, by a fuzzer, or each in
+// turn. It happens while the release waits, which is when it calls a method that blocks.
 type world struct {
 	t    *testing.T
 	draw func(n int) int
-	m    *Release
-	log  []entry
+	u    *Release
+	log  []any
+	seen map[any]int // nil: nobody counts
 
 	now       time.Duration
 	ours      bool // the hold that is to be released is there
@@ -40,6 +56,7 @@ type world struct {
 	flying    []copyOf
 	inTwo     bool // the keys are in two places
 	mute      bool // announcements are refused
+	breaks    bool // so is what comes last in a script
 	shown     bool // others may act as the owner, in this client
 	given     bool // or anywhere
 	closed    bool
@@ -48,29 +65,108 @@ type world struct {
 	replicas  bool // the last send was followed by a question to them
 	answered  bool
 	stray     bool // nobody acts as the owner any more
-	stoppable bool // the last send was not written
-	sentAt    time.Duration
-	seen      map[string]int
-}
+	over      bool
+	told      bool
 
-const late = 10 * time.Second // a command timeout
+	unsent    bool // it can't be submitted any more
+	waits     bool // what was submitted waits to be written
+	taken     bool // and was taken back
+	failed    bool // the last send did
+	lost      bool // it has no answer, and may still run
+	lowered   bool // since it was lost
+	woken     bool
+	sentAt    time.Duration
+	blocked   int // how often it has waited
+	disturbed int // in how many of these waits something may go wrong
+}
 
 func (w *world) yes(oneIn int) bool { return w.draw(oneIn) == 0 }
 
-func (w *world) facts() Facts {
-	return Facts{
-		Now: w.now, Shown: w.shown, Left: w.left > 0, Closed: w.closed, MayArrive: w.mayArrive, Answered: w.answered, Replicas: w.replicas,
-		Reached: w.reached, Known: int64(w.left), Barred: w.m.Why == Repeat && w.given || w.m.Why == UnlockAs && w.stray,
+func (w *world) note(what any) {
+	w.log = append(w.log, what)
+	if w.seen != nil {
+		w.seen[what]++
 	}
 }
 
-// run runs one send on the server. half says that it met an error behind its first change.
-func (w *world) run(f Form) (did codec.Release, half bool) {
+// turn is its life from its turn on.
+func (w *world) turn() {
+	if !w.u.Begin(w) || w.unsent {
+		w.u.Rest(w)
+		return
+	}
+	if w.blocked < w.disturbed && w.yes(2) {
+		w.u.Rest(w)
+		return
+	}
+	switch s := w.Wait(); {
+	case s.How == TakenBack:
+	case s.How == Ran && w.u.Answer(w, s.Answer): // by the goroutine that reads replies
+	default:
+		w.u.Rest(&again{w, &s})
+	}
+}
+
+// again is a world in which the first wait is over.
+type again struct {
+	*world
+	first *Sent
+}
+
+func (w *again) Wait() Sent {
+	if s := w.first; s != nil {
+		w.first = nil
+		return *s
+	}
+	return w.world.Wait()
+}
+
+func (w *world) Facts() Facts {
+	f := Facts{Now: w.now, Closed: w.closed, Reached: w.reached}
+	if w.u.UnderWay() {
+		f.Waits = w.waits
+		return f
+	}
+	f.Shown, f.Left, f.MayArrive, f.Answered, f.Replicas = w.shown, w.left > 0, w.mayArrive, w.answered, w.replicas
+	f.Known = int64(w.left)
+	f.Barred = w.u.Why == Repeat && w.given || w.u.Why == UnlockAs && w.stray
+	return f
+}
+
+func (w *world) Submit() {
+	switch {
+	case w.over:
+		w.t.Fatal("it is sent after its end")
+	case w.lost:
+		w.t.Fatal("it is sent before the kill barrier")
+	case w.u.Why == UnlockAs && w.u.Question != TTL:
+		w.t.Fatal("it is sent with a lease that was not asked for")
+	case w.inTwo && w.u.Form == KeyAlone && w.shown:
+		w.t.Fatal("a shown owner's goes without a latch")
+	}
+	w.unsent = w.failed && w.now > w.u.Until || w.closed
+	w.answered, w.taken, w.waits, w.sentAt = false, false, !w.unsent, w.now
+}
+
+func (w *world) TakeBack() error {
+	if !w.waits {
+		return nil
+	}
+	if w.yes(4) { // it is written just now
+		w.waits = false
+		return nil
+	}
+	w.waits, w.taken = false, true
+	w.note("taken back")
+	return errBack
+}
+
+// run runs one send on the server. untold says that it could not be announced.
+func (w *world) run(f Form) (did codec.Release, untold bool) {
 	if w.latch != nil && w.now >= w.latchEnds {
 		w.latch = nil
 	}
-	latched := f == Latched
-	if latched && w.latch != nil {
+	if f == Latched && w.latch != nil {
 		return *w.latch, false
 	}
 	if !w.ours && w.others == 0 {
@@ -81,63 +177,66 @@ func (w *world) run(f Form) (did codec.Release, half bool) {
 	}
 	w.ours = false
 	if did = codec.Partial; w.others == 0 {
-		if did = codec.Final; w.mute {
-			return did, true // and left no latch
-		}
+		did = codec.Final
 	}
-	if latched {
-		w.latch, w.latchEnds = &did, w.now+w.m.Retry+late
+	if f == Latched {
+		w.latch, w.latchEnds = &did, w.now+w.u.Retry+late
 	}
-	return did, false
+	return did, w.mute && did == codec.Final
 }
 
-// act does what the release asks for.
-func (w *world) act(what string, event func() Action) {
-	before := *w.m
-	do := event()
-	w.log = append(w.log, entry{w.now, what, do, w.m.state})
-	w.seen[what]++
-	if do == 0 {
-		return
+// blocks has something happen while the release waits. It reports whether nothing does
+// from now on.
+func (w *world) blocks() (kindly bool) {
+	if w.blocked++; w.blocked > w.disturbed+20 {
+		w.t.Fatal("it never ends")
 	}
-	check(w.t, what, &before, w.m, do)
-	if w.stray = w.stray || do.Has(Stray); do.Has(Tell) {
-		w.seen[w.m.Verdict.String()]++
-		w.isTrue()
+	if w.blocked > w.disturbed {
+		w.inTwo = false
+		return true
 	}
-	if !do.Has(Send) {
-		return
-	}
-	if w.m.Failed != nil && w.now > w.m.Until {
-		w.act("can't be sent", func() Action { return w.m.Fail(Passing, w.m.Failed, w.facts()) })
-		return
-	}
-	w.answered, w.stoppable, w.sentAt = false, true, w.now
-}
-
-// isTrue compares what was told with what is so.
-func (w *world) isTrue() {
-	gone := w.releases > 0
-	switch v := w.m.Verdict; v {
-	case NotHeld, UnsentSoFar, Expired, Unreleased, Strayed:
-		// Nobody hears of an undo, which may outlive its latch, nor misses a hold that was
-		// lost before and released half way.
-		if gone && w.m.Why != Undo && !(v == NotHeld && w.mute && !w.m.Why.Living()) {
-			w.t.Fatalf("it released, and says %v", v)
+	switch w.draw(7) {
+	case 1:
+		w.shown, w.given = true, w.yes(2) || w.given
+		w.note("shown")
+		// Who is given the owner while no send may run acquires at once.
+		if w.u.Why == Repeat && w.given && !w.u.UnderWay() && len(w.flying) == 0 && !w.mayArrive && w.yes(2) {
+			w.others++
+			w.note("a later hold")
 		}
-	case Released, Unreplicated, ReplicasUnknown, InPart:
-		if !gone && w.ours && w.m.Why != Repeat {
-			w.t.Fatalf("it did not release, and says %v", v)
+	case 2:
+		// Somebody acts as the owner, who was shown while its unlock was under way. A
+		// send from before that may meet the new hold, unless it meets the old one.
+		mayMeet := len(w.flying)
+		if w.u.begun {
+			mayMeet++
 		}
+		if w.ours {
+			mayMeet--
+		}
+		if w.shown && !w.stray && !w.mayArrive && w.u.Why < Undo && w.reached > 0 && w.u.Form.Once() && mayMeet <= 0 {
+			w.others++
+			w.note("others hold")
+		}
+	case 3:
+		w.inTwo = !w.inTwo
+	case 4:
+		w.closed = true
+		w.note("closed")
+	case 5:
+		w.arrive()
+	case 6:
+		w.now += time.Duration(1+w.draw(3)*30) * time.Second
+		left := w.flying[:0]
+		for _, c := range w.flying {
+			if w.now <= c.until {
+				left = append(left, c)
+			}
+		}
+		w.flying = left
+		w.u.LimitPassed(w)
 	}
-}
-
-// write is the moment when the last send leaves the client.
-func (w *world) write() {
-	if w.stoppable {
-		w.stoppable = false
-		w.flying = append(w.flying, copyOf{w.m.Form, w.now + late})
-	}
+	return false
 }
 
 // arrive has a send run that nobody waits for, or drops it.
@@ -150,174 +249,149 @@ func (w *world) arrive() {
 	w.flying = append(w.flying[:i], w.flying[i+1:]...)
 	if w.now <= c.until && w.draw(3) > 0 && !(w.inTwo && c.form != KeyAlone) {
 		w.run(c.form)
-		w.seen["a lost one runs"]++
+		w.note("a lost one runs")
 	}
 }
 
-// ends ends the send that is under way, in one of many ways.
-func (w *world) ends(kindly bool) {
+func (w *world) Wait() Sent {
+	if w.unsent {
+		return Sent{How: Passing, Err: errNet}
+	}
+	kindly := w.blocks()
 	w.replicas = false
-	n := w.draw(12)
+	n := w.draw(5)
 	switch {
+	case w.taken:
+		return Sent{How: TakenBack}
+	case kindly:
+		n = 4
 	case w.now > w.sentAt+late:
 		n = 2 // what is not written by then is not sent
-	case kindly:
-		n = 11
 	}
-	mayRun := func() {
-		if w.reached == 0 {
-			w.reached = w.now
-		}
-	}
+	unwritten := w.waits
+	w.waits = false
 	switch {
-	case w.inTwo && w.m.Form != KeyAlone:
-		w.stoppable = false
-		w.act("in two places", func() Action { return w.m.Refused(errNet, true, w.facts()) })
-	case n == 0:
-		w.stoppable = false
-		w.act("refused for now", func() Action { return w.m.Refused(errNet, false, w.facts()) })
+	case w.inTwo && w.u.Form != KeyAlone:
+		w.failed = true
+		w.note("in two places")
+		return Sent{How: ForNow, Err: errNet, Split: true}
+	case n == 0, n == 2 && unwritten:
+		w.failed = true
+		return Sent{How: ForNow, Err: errNet}
 	case n == 1:
-		w.stoppable = false
-		how := []Failure{Unrun, Passing}[w.draw(2)]
-		w.act("refused", func() Action { return w.m.Fail(how, errOdd, w.facts()) })
-	case n == 2 && w.stoppable:
-		w.stoppable = false
-		w.act("never written", func() Action { return w.m.Refused(errNet, false, w.facts()) })
-	case n < 6:
-		w.write()
-		mayRun()
-		w.act("lost", func() Action { return w.m.Lost(errNet) })
-	default:
-		w.write()
-		w.flying = w.flying[:len(w.flying)-1]
-		mayRun()
-		did, half := w.run(w.m.Form)
-		if half {
-			w.act("half way", func() Action { return w.m.Fail(Partly, errOdd, w.facts()) })
-			return
-		}
-		w.answered = true
-		a := Answer{Did: did}
-		if w.replicas = !kindly && w.yes(2); w.replicas {
-			a.Unreplicated, a.ReplicasUnknown = w.yes(3), w.yes(3)
-		}
-		w.act("answered", func() Action { return w.m.Answered(a, w.facts()) })
+		return Sent{How: []How{Unrun, Passing}[w.draw(2)], Err: errOdd}
 	}
+	if w.reached == 0 {
+		w.reached = w.now
+	}
+	if n < 4 {
+		w.failed, w.lost, w.lowered = true, true, false
+		w.flying = append(w.flying, copyOf{w.u.Form, w.now + late})
+		w.note("lost")
+		return Sent{How: NoAnswer, Err: errNet}
+	}
+	did, untold := w.run(w.u.Form)
+	if w.breaks && did != codec.NotHeld {
+		w.note("half way")
+		return Sent{How: Partly, Err: errOdd}
+	}
+	w.answered = true
+	s := Sent{Answer: Answer{Did: did}}
+	if untold {
+		s.Answer.Untold = errOdd
+	}
+	if w.replicas = !kindly && w.yes(2); w.replicas {
+		s.Answer.Unreplicated, s.Answer.ReplicasUnknown = w.yes(3), w.yes(3)
+	}
+	return s
 }
 
-// hears answers the question.
-func (w *world) hears(kindly bool) {
-	var a Reply
+func (w *world) Settle() {
+	if !w.lost {
+		w.blocks()
+		w.now += time.Second
+		return
+	}
+	if !w.lowered {
+		w.t.Fatal("it was lost, and trust in the lease that it may have set is not lowered")
+	}
+	if w.blocks() || w.draw(3) > 0 {
+		w.flying = nil
+	} else {
+		w.mayArrive = true
+	}
+	w.lost = false
+}
+
+func (w *world) Ask(q Question) (a Reply) {
+	if q == Count && w.given {
+		w.t.Fatal("it is asked about what is not to be sent")
+	}
+	kindly := w.blocks()
+	w.note(q)
 	count := int64(w.others)
 	if w.ours {
 		count++
 	}
-	switch w.m.Question {
+	switch q {
 	case Count, Shown:
 		a.N = count
-	case Held:
-		a.Yes = count > 0
-	case Announce:
-		if w.mute {
-			a.Err = errOdd
-		}
 	case Replicas:
 		a.N = int64(w.draw(2))
 	}
 	if !kindly && w.yes(4) {
-		a.Err = errNet
+		return Reply{Err: errNet}
 	}
-	w.act("hears "+w.m.Question.String(), func() Action { return w.m.Heard(a, w.facts()) })
+	return a
 }
 
-// step has one thing happen.
-func (w *world) step(kindly bool) {
-	switch w.m.state {
-	case waiting:
-		if kindly || w.yes(2) {
-			w.act("its turn", func() Action { return w.m.Begin(w.facts()) })
-		}
-	case sent:
-		if kindly || w.yes(2) {
-			w.ends(kindly)
-		}
-	case lost:
-		if kindly || w.yes(2) {
-			// The barrier: nothing runs any more, or nobody knows.
-			if kindly || w.draw(3) > 0 {
-				w.flying = nil
-			} else {
-				w.mayArrive = true
-			}
-			if w.closed {
-				w.act("lost for good", func() Action { return w.m.Fail(Unknown, errNet, w.facts()) })
-				break
-			}
-			w.act("goes on", func() Action { return w.m.Resume(w.facts()) })
-		}
-	case paused:
-		if kindly || w.yes(2) {
-			w.now += time.Second
-			w.act("goes on", func() Action { return w.m.Resume(w.facts()) })
-		}
-	case asking:
-		if kindly || w.yes(2) {
-			w.hears(kindly)
-		}
+func (w *world) Apply(e Effect) {
+	w.note(e)
+	if w.over {
+		w.t.Fatalf("%v follows its end", e)
 	}
-	if kindly {
-		return
-	}
-	switch w.draw(10) {
-	case 0:
-		w.shown, w.given = true, w.yes(2)
-	case 1:
-		// Somebody acts as the owner, who was shown while its unlock was under way. A
-		// send from before that may meet the new hold, unless it meets the old one.
-		mayMeet := len(w.flying)
-		if w.m.state == sent {
-			mayMeet++
+	switch e {
+	case Tell:
+		w.tell()
+	case Vanish:
+		w.left = 0
+	case Lower:
+		w.lowered = true
+	case Discard:
+		if w.mayArrive {
+			w.t.Fatal("the latch is deleted, and a send may still run")
 		}
-		if w.ours {
-			mayMeet--
-		}
-		if w.shown && !w.stray && !w.mayArrive && w.m.Why < Undo && w.reached > 0 && w.m.Form.once() && mayMeet <= 0 {
-			w.others++
-			w.seen["others hold"]++
-		}
-	case 2:
-		w.inTwo = !w.inTwo
-	case 3:
-		w.closed = w.closed || w.yes(5)
-	case 4, 5:
-		w.arrive()
-	case 6:
-		w.now += time.Duration(w.draw(30)) * time.Second
-		w.flying = dropOld(w.flying, w.now)
-		waits := w.stoppable
-		if w.m.state == sent || w.m.state == paused || w.m.state == waiting || w.m.state == lost || w.m.state == asking {
-			w.act("the limit", func() Action {
-				f := Facts{Now: w.now, Closed: w.closed, Reached: w.reached}
-				do := w.m.Tick(waits, f)
-				if do != TakeBack {
-					return do
-				}
-				if w.yes(4) {
-					w.write()
-					return w.m.Tick(false, f)
-				}
-				w.stoppable = false
-				return w.m.Fail(Passing, errNet, w.facts())
-			})
+		w.latch = nil
+	case Stray:
+		w.stray = true
+	case Wake:
+		w.woken = true
+	case End:
+		w.over = true
+		if len(w.flying) > 0 && !w.stray && w.u.Form.Once() && !w.taken {
+			w.t.Fatal("it ends, and nobody is told that a send may still run")
 		}
 	}
 }
 
-func dropOld(all []copyOf, now time.Duration) (left []copyOf) {
-	for _, c := range all {
-		if now <= c.until {
-			left = append(left, c)
+// tell compares what is told with what is so.
+func (w *world) tell() {
+	gone, v := w.releases > 0, w.u.Verdict
+	if w.note(v); w.told {
+		w.t.Fatalf("it was told before, and now %v", v)
+	}
+	w.told = true
+	switch v {
+	case NotHeld, Refused, UnsentSoFar, Expired, Unreleased, Strayed:
+		if gone && w.u.Why != Undo { // nobody hears of an undo, which may outlive its latch
+			w.t.Fatalf("it released, and says %v", v)
+		}
+	case Released, Unreplicated, ReplicasUnknown, Untold:
+		if !gone && w.ours && w.u.Why != Repeat {
+			w.t.Fatalf("it did not release, and says %v", v)
+		}
+		if v == Untold && w.u.Why.Living() && !w.woken {
+			w.t.Fatal("nobody was told, and the waiters here do not look")
 		}
 	}
-	return left
 }

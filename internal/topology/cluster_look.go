@@ -129,7 +129,11 @@ func (t *Cluster) refresh(ctx context.Context) bool {
 		best = <-told
 	}
 	if best.m != nil {
-		return t.learn(best)
+		changed := t.learn(best)
+		for _, n := range t.Nodes() {
+			n.List(len(t.replicas(n.name)))
+		}
+		return changed
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -2,6 +2,8 @@ package topology
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -12,9 +14,9 @@ import (
 )
 
 // stays asks the masters whether the one at addr is in its place, and those that
-// it has lost whether they are masters. See pipeline.Options.Stays.
-func (t *Cluster) stays(ctx context.Context, addr string, gone []string) bool {
-	return stays(ctx, t.target, gone, func(ctx context.Context) bool {
+// it has lost whether they are masters. See pipeline.Node.
+func (t *Cluster) stays(ctx context.Context, addr string, gone []string) error {
+	return stays(ctx, t.target, gone, func(ctx context.Context) error {
 		masters := t.masters()
 		said := make([]string, len(masters))
 		var all sync.WaitGroup
@@ -28,14 +30,22 @@ func (t *Cluster) stays(ctx context.Context, addr string, gone []string) bool {
 		}
 		all.Wait()
 		own := slices.IndexFunc(masters, func(m *Node) bool { return m.name == addr })
-		return own >= 0 && clusterStays(said, said[own])
+		if own < 0 {
+			return errNotItself
+		}
+		return clusterStays(said, said[own])
 	})
 }
 
-// clusterStays tells whether most masters call the one that says own a master with
+var (
+	errNotItself = errors.New("it is no master any more")
+	errDenied    = errors.New("a master of the cluster calls it dead, or a replica")
+)
+
+// clusterStays is nil if most masters call the one that says own a master with
 // slots, without a mark, and none calls it anything but a master. Each says a line for
 // each server: its id, its address, its flags, five words more, and its slots.
-func clusterStays(said []string, own string) bool {
+func clusterStays(said []string, own string) error {
 	id, n := "", 0
 	for line := range strings.Lines(own) {
 		if words := strings.Fields(line); len(words) > 2 && slices.Contains(strings.Split(words[2], ","), "myself") {
@@ -55,11 +65,14 @@ func clusterStays(said []string, own string) bool {
 				}
 			case "master,fail?": // by its own word only
 			default:
-				return false
+				return errDenied
 			}
 		}
 	}
-	return 2*n > len(said)
+	if 2*n > len(said) {
+		return nil
+	}
+	return fmt.Errorf("%d of %d masters say that it stays", n, len(said))
 }
 
 // replicas are those of the master at addr in the last map.

@@ -9,7 +9,6 @@ import (
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/codec"
-	"github.com/rlock-go/redisson/internal/pipeline"
 	"github.com/rlock-go/redisson/internal/redisconn"
 	"github.com/rlock-go/redisson/internal/refusal"
 )
@@ -55,19 +54,17 @@ func (t *Cluster) newNode(addr string) *Node {
 			return conn, err
 		},
 		SlotLost: t.lookSoon,
-		Options: pipeline.Options{
-			Timeout: t.s.Timeout, Clock: t.s.Clock, Logger: t.s.Log.Logger(), Replicas: t.s.Replicas, Fixed: true, Reconnected: t.s.Reconnected,
-			Stays: func(ctx context.Context, gone []string) bool { return t.stays(ctx, addr, gone) },
-			Known: func() []string { return t.replicas(addr) },
-			// A replica says by MOVED who its master is.
-			Usable:  func(redisconn.Server) error { return nil },
-			Ended:   func() { t.ended(n) },
-			Trouble: func(error) { t.lookSoon() },
-			Elsewhere: func(key any) {
-				if n, err := t.Node(codec.Slot(key.(string))); err == nil {
-					n.Pipe.Discard(key)
-				}
-			},
+		Timeout:  t.s.Timeout, Clock: t.s.Clock, Logger: t.s.Log.Logger(), Replicas: t.s.Replicas, Fixed: true, Reconnected: t.s.Reconnected,
+		Stays: func(ctx context.Context, gone []string) error { return t.stays(ctx, addr, gone) },
+		Known: func() []string { return t.replicas(addr) },
+		// A replica says by MOVED who its master is.
+		Usable:  func(redisconn.Server) error { return nil },
+		Ended:   func() { t.ended(n) },
+		Trouble: func(error) { t.lookSoon() },
+		Elsewhere: func(key any) {
+			if n, err := t.Node(codec.Slot(key.(string))); err == nil {
+				n.Pipe.Discard(key)
+			}
 		},
 	})
 	n.sharded.Store(t.sharded.Load())
@@ -91,7 +88,7 @@ func knowsSharded(ctx context.Context, conn redis.Conn) (knows, said bool) {
 	return !r.NotAllowed(), ok && (r.NotAllowed() || r.Redirects())
 }
 
-// give has the slots of r served by n, but for those in but, and tells of those that
+// give makes n serve the slots of r, except those in but, and tells of those that
 // another node had. It is called with mu held.
 func (t *Cluster) give(r Range, n *Node, but map[uint16]time.Time) (changed bool) {
 	for first, last := int(r.First), int(r.Last); first <= last; {

@@ -9,12 +9,15 @@ import (
 // unsettledPause is that of a command whose slot is in two places, or nobody's.
 const unsettledPause = 20 * time.Millisecond
 
-// Redirect follows MOVED and ASK, and waits out the rest.
+// Redirect follows MOVED and ASK, gives credentials anew, and waits out the rest.
 func (t *Cluster) Redirect(from *Node, slot uint16, said refusal.Refusal) Redirection {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.life.Err() != nil {
 		return Redirection{}
+	}
+	if said.NoAuth() {
+		return Redirection{Again: true, To: from, Redial: true}
 	}
 	at, asks := said.Ask()
 	if !asks {

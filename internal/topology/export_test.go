@@ -9,6 +9,16 @@ import (
 // called before the first use.
 func (t *Sentinel) OnlyLookWhenTold() { t.lookAtLeast = 24 * time.Hour }
 
+// Look has the Sentinels asked soon.
+func (t *Sentinel) Look() { t.wake() }
+
+// Sentinels is how many are known.
+func (t *Sentinel) Sentinels() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return len(t.sentinels)
+}
+
 // Tend does what a cluster does each lookAnyway, and tells whether it would look.
 func Tend(t Topology) (looks bool) { return t.(*Cluster).tend() }
 
@@ -27,7 +37,7 @@ func Looked(t Topology) <-chan struct{} {
 const LeftFor = leftFor
 
 // Stays is what a topology says of the master at addr, and of replicas that have gone.
-func Stays(ctx context.Context, t Topology, addr string, gone ...string) bool {
+func Stays(ctx context.Context, t Topology, addr string, gone ...string) error {
 	if c, ok := t.(*Cluster); ok {
 		return c.stays(ctx, addr, gone)
 	}

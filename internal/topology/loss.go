@@ -2,6 +2,7 @@ package topology
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -14,18 +15,18 @@ import (
 // A master that loses a replica may be about to be replaced by it. Whether it is,
 // those tell who would have to agree: the Sentinels, or the masters of the cluster.
 // They learn of a failover late, so the replica itself is asked too. See
-// pipeline.Options.Stays.
+// pipeline.Node.
 
 // lossTimeout bounds one such question.
 const lossTimeout = time.Second
 
 // stays asks those that a master has lost whether they are masters, and meanwhile,
-// by agree, those who would have to agree whether it is in its place.
-func stays(ctx context.Context, to *redisconn.Target, gone []string, agree func(context.Context) bool) bool {
+// by agree, those who would have to agree whether it is in its place. Nil: it is.
+func stays(ctx context.Context, to *redisconn.Target, gone []string, agree func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, lossTimeout)
 	defer cancel()
 	var asked sync.WaitGroup
-	var promoted atomic.Bool
+	var promoted atomic.Pointer[string]
 	for _, addr := range gone {
 		asked.Go(func() {
 			_ = to.At(addr).Ask(ctx, 0, func(c redis.Conn) error { // or it is gone
@@ -33,13 +34,16 @@ func stays(ctx context.Context, to *redisconn.Target, gone []string, agree func(
 				said, _ := redis.Values(redisconn.Do(ctx, c, "ROLE"))
 				_, err := redis.Scan(said, &role)
 				if role == "master" {
-					promoted.Store(true)
+					promoted.Store(&addr)
 				}
 				return err
 			})
 		})
 	}
-	agreed := agree(ctx)
+	doubt := agree(ctx)
 	asked.Wait()
-	return agreed && !promoted.Load()
+	if next := promoted.Load(); next != nil {
+		return fmt.Errorf("%s, which was its replica, is a master", *next)
+	}
+	return doubt
 }

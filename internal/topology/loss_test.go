@@ -34,8 +34,45 @@ func TestMostSentinelsSayThatTheMasterStays(t *testing.T) {
 		"nobody":                    {nil, 0, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := c.stays(row.said, row.of); got != row.want {
+			if got := c.stays(row.said, row.of); (got == nil) != row.want {
 				t.Errorf("got %v", got)
+			}
+		})
+	}
+}
+
+func TestSentinelsAreCountedByThoseThatAnswer(t *testing.T) {
+	t.Parallel()
+	at := func(name string) sentinelAddr { return sentinelAddr{name + ":26379", name} }
+	says := func(name string, others ...string) testimony {
+		one := testimony{from: at(name).addr, id: name}
+		for _, o := range others {
+			one.others = append(one.others, at(o))
+		}
+		return one
+	}
+	down := testimony{err: errDown}
+	elsewhere := says("a", "b", "c")
+	elsewhere.from = "10.0.0.1:26379"
+	unnamed := says("a", "b", "c")
+	unnamed.id = ""
+	lonely := testimony{from: at("a").addr, lonely: true}
+	for name, row := range map[string]struct {
+		said []testimony
+		want int
+	}{
+		"all know each other":           {[]testimony{says("a", "b", "c"), says("b", "a", "c"), says("c", "a", "b")}, 3},
+		"one answers, and knows two":    {[]testimony{says("a", "b", "c"), down, down}, 3},
+		"those of the URL are replaced": {[]testimony{down, down, down, says("d", "e", "f"), says("e", "d", "f")}, 3},
+		"one is known by two addresses": {[]testimony{elsewhere, says("b", "a", "c")}, 3},
+		"one does not say its id":       {[]testimony{unnamed, says("b", "a", "c")}, 3},
+		"one knows more":                {[]testimony{says("a", "b"), says("b", "a", "c", "d")}, 4},
+		"one may not say whom it knows": {[]testimony{lonely, says("b", "a")}, 5},
+		"nobody answers":                {[]testimony{down}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := existing(row.said, 5); got != row.want {
+				t.Errorf("%d, want %d", got, row.want)
 			}
 		})
 	}
@@ -69,7 +106,7 @@ func TestMostMastersOfAClusterSayThatOneStays(t *testing.T) {
 		"most don't know it":         {[]string{own, "bbbb 127.0.0.1:7001@17001 myself,master - 0 0 2 connected 5461-10922\n", ""}, own, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := clusterStays(row.said, row.own); got != row.want {
+			if got := clusterStays(row.said, row.own); (got == nil) != row.want {
 				t.Errorf("got %v", got)
 			}
 		})

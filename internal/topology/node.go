@@ -3,12 +3,15 @@ package topology
 import (
 	"cmp"
 	"context"
+	"log/slog"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/gomodule/redigo/redis"
 
+	"github.com/rlock-go/redisson/internal/clock"
+	"github.com/rlock-go/redisson/internal/eventlog"
 	"github.com/rlock-go/redisson/internal/pipeline"
 	"github.com/rlock-go/redisson/internal/redisconn"
 	"github.com/rlock-go/redisson/pubsub"
@@ -25,6 +28,7 @@ type Node struct {
 	tracking tracking             // of what its connections have read
 	aside    *pipeline.Pipeline   // see aside.go; nil: nothing goes there
 	pipes    []*pipeline.Pipeline // Pipe, and aside if there is one
+	o        NodeOptions
 	name     string
 	led      atomic.Pointer[string] // where the last connection for commands led, whichever it was; empty: there was none
 	touched  atomic.Bool            // something was queued since the last Flush
@@ -34,45 +38,50 @@ type Node struct {
 
 // NodeOptions are what a topology makes a node of.
 type NodeOptions struct {
-	pipeline.Options // of its pipelines, but for what NewNode sets; the hub has the same Timeout, Logger and Trouble
-
 	Name     string                                    // of the server, for people
 	Dial     func(context.Context) (redis.Conn, error) // makes a connection, or borrows one
 	Lent     bool                                      // connections are a pool's, which may have no third
-	SlotLost func()                                    // a sharded channel's slot is not served; must not block; nil: nobody wants to know
+	Timeout  time.Duration                             // as in pipeline.Options
+	Clock    clock.Clock                               // likewise
+	Replicas bool                                      // likewise
+	Fixed    bool                                      // likewise
+	Logger   *slog.Logger                              // likewise
+
+	// What a topology has to say. Nil: any master will do.
+	Usable    func(redisconn.Server) error                   // as in pipeline.Node
+	Stays     func(ctx context.Context, gone []string) error // likewise
+	Known     func() []string                                // as in pipeline.Replicas
+	Elsewhere func(key any)                                  // as in pipeline.Node
+
+	// What it is told. None may block; nil: nobody wants to know.
+	Moved       func()                                  // to another server
+	Ended       func()                                  // a connection ended
+	Trouble     func(error)                             // an attempt to connect failed
+	SlotLost    func()                                  // a sharded channel's slot is not served
+	Reconnected func(server string, down time.Duration) // it is connected again
 }
 
 // NewNode makes a node. The hub follows the pipeline to another server.
 func NewNode(o NodeOptions) *Node {
-	n := &Node{name: o.Name}
+	n := &Node{o: o, name: o.Name}
 	n.tracking.n, n.tracking.patience = n, o.Timeout
 	n.led.Store(new(string))
-	n.Hub = pubsub.New(redisconn.Punctual(n.tracking.named(o.Dial)), pubsub.Options{
+	n.Hub = pubsub.New(n.tracking.named(o.Dial), pubsub.Options{
 		Timeout: o.Timeout, Permanent: redisconn.Permanent, Logger: o.Logger, Trouble: o.Trouble, SlotLost: o.SlotLost, Reconnected: o.Reconnected,
 	})
-	pipe := o.Options
-	pipe.Led = func(server string) { n.led.Store(&server) }
-	pipe.Untracked = n.tracking.fails
-	pipe.Share = &pipeline.Replicas{}
+	pipe := pipeline.Options{Timeout: o.Timeout, Clock: o.Clock, Replicas: o.Replicas, Fixed: o.Fixed, Share: &pipeline.Replicas{Known: o.Known}}
+	pipe.Node, pipe.Log = host{Node: n}, eventlog.NewConn(o.Logger, "commands", "unanswered", o.Reconnected)
+	n.Pipe = pipeline.New(o.Dial, pipe)
 	if o.Replicas {
 		n.Renewals.most = maxSynced
 	}
 	if o.Replicas && !o.Lent {
-		aside := pipe
-		aside.Carries, aside.Spare = "releases", true
-		aside.Replaced = nil // the hub and the topology follow n.Pipe
-		aside.Twin = func() *pipeline.Pipeline { return n.Pipe }
-		n.aside = pipeline.New(redisconn.Punctual(o.Dial), aside)
+		pipe.Node, pipe.Log = host{Node: n, aside: true}, eventlog.NewConn(o.Logger, "releases", "unanswered", o.Reconnected)
+		pipe.Spare = true
+		n.aside = pipeline.New(o.Dial, pipe)
 		n.pipes = append(n.pipes, n.aside)
-		pipe.Twin = func() *pipeline.Pipeline { return n.aside }
+		pipeline.Pair(n.Pipe, n.aside)
 	}
-	pipe.Replaced = func() {
-		n.Hub.Redial()
-		if o.Replaced != nil {
-			o.Replaced()
-		}
-	}
-	n.Pipe = pipeline.New(redisconn.Punctual(o.Dial), pipe)
 	n.pipes = append(n.pipes, n.Pipe)
 	return n
 }
@@ -84,6 +93,20 @@ func (n *Node) String() string { return n.name }
 // to one server or another, to which. It is the name before there was one.
 func (n *Node) Server() string {
 	return cmp.Or(*n.led.Load(), n.name, "pool")
+}
+
+// List takes how many replicas of its server the topology lists.
+func (n *Node) List(replicas int) {
+	for _, p := range n.pipes {
+		p.List(replicas)
+	}
+}
+
+// Count has the replicas of its server counted at once.
+func (n *Node) Count() {
+	for _, p := range n.pipes {
+		p.Count()
+	}
 }
 
 // Touch says that something was queued on a pipeline.
@@ -115,7 +138,7 @@ func (n *Node) Redial(cause error) {
 }
 
 // Retry has commands connect at once, if they pause after an attempt that failed:
-// there is another master. The subscriptions follow, see Options.Replaced of package
+// there is another master. The subscriptions follow, see Node of package
 // pipeline.
 func (n *Node) Retry() {
 	for _, p := range n.pipes {

@@ -42,10 +42,10 @@ func (t *oneNode) Node(uint16) (*Node, error) { return t.node, nil }
 func (t *oneNode) Nodes() []*Node { return t.nodes }
 
 // Redirect has a command that a replica refused sent by a new connection, which
-// finds the master. A node of a cluster is not used at all, so that anything else
+// finds the master, and so one that was refused for want of credentials. A node of a cluster is not used at all, so that anything else
 // it says is said to the command's maker.
 func (t *oneNode) Redirect(from *Node, _ uint16, said refusal.Refusal) Redirection {
-	if said.ReadOnly() {
+	if said.EndsConnection() {
 		return Redirection{Again: true, To: from, Redial: true}
 	}
 	return Redirection{}

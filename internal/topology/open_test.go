@@ -21,7 +21,7 @@ type listener chan string
 func (l listener) Confirmed()             { l <- "confirmed" }
 func (l listener) Message(payload []byte) { l <- "message " + string(payload) }
 func (l listener) Refused(err error)      { l <- "refused" }
-func (l listener) Twin([]byte)            {} // of what it has heard already
+func (l listener) Duplicate([]byte)       {} // of what it has heard already
 
 // listen subscribes to channel, of slot, as a waiter does.
 func (l listener) listen(t *testing.T, top topology.Topology, slot uint16, channel string) (end func()) {

@@ -41,8 +41,8 @@ func Open(rawURL string, s Settings) (Topology, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case scheme == "redis" && s.TLS != nil:
-		return nil, errors.New("a TLS configuration for a redis:// URL; TLS needs rediss://")
+	case slices.Contains([]string{"redis", "valkey", "unix"}, scheme) && s.TLS != nil:
+		return nil, fmt.Errorf("a TLS configuration for a %s:// URL; TLS needs rediss:// or valkeys://", scheme)
 	case s.Credentials != nil && (t.Username != "" || t.Password != ""):
 		return nil, errors.New("WithCredentials: the URL has a user or a password as well")
 	}

@@ -129,20 +129,23 @@ func (c *choice) believe(t testimony, now time.Time) (former master) {
 	return former
 }
 
-// stays tells whether most of that many Sentinels name the master without a mark,
-// and none replaces it or names a newer one.
-func (c *choice) stays(said []testimony, of int) bool {
+// stays is nil if most of that many Sentinels name the master without a mark, and none
+// replaces it or names a newer one.
+func (c *choice) stays(said []testimony, of int) error {
 	n := 0
 	for _, t := range said {
 		switch {
 		case t.err != nil:
 		case t.going, !c.master.is(t) && t.epoch > c.epoch:
-			return false
+			return errGoing
 		case t.clean && c.master.is(t):
 			n++
 		}
 	}
-	return 2*n > of
+	if 2*n > of {
+		return nil
+	}
+	return fmt.Errorf("%d of %d Sentinels say that it stays", n, of)
 }
 
 // leave takes the word of a Sentinel, by, that from is not the master any more. It

@@ -46,16 +46,18 @@ func (c *choice) byServer(said []testimony) (servers [][]testimony) {
 }
 
 // spelled is one of several testimonies for one server: one by the name that is
-// dialled already, or else by the name that most use. It has all names.
+// dialled already, or else by the name that most use. It has all names, and the
+// replicas that any of them knows.
 func (c *choice) spelled(said []testimony) testimony {
 	uses := map[string]int{c.master.addr(): len(said)}
-	var names []string
+	var names, known, down []string
 	for _, t := range said {
 		uses[t.master]++
 		names = append(names, t.master)
+		known, down = append(known, t.known...), append(down, t.down...)
 	}
 	best := slices.MaxFunc(said, func(a, b testimony) int { return uses[a.master] - uses[b.master] })
-	best.names = names
+	best.names, best.known, best.down = names, distinct(known), distinct(down)
 	return best
 }
 

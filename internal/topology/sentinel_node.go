@@ -18,6 +18,12 @@ const (
 	// switchChannel is where a Sentinel tells of another master.
 	switchChannel = "+switch-master"
 
+	// replicaChannel is where it tells of another replica, of whatever master.
+	replicaChannel = "+slave"
+
+	// selectedChannel is where it tells which replica it is about to promote.
+	selectedChannel = "+selected-slave"
+
 	// mostSentinels bounds how many Sentinels are listened to: a handful is usual.
 	mostSentinels = 16
 
@@ -32,15 +38,42 @@ const (
 
 func newSentinelNode(t *Sentinel, m sentinelAddr, given bool) *sentinelNode {
 	// Sentinels have accounts of their own.
-	as := redisconn.Target{TLS: t.s.SentinelTLS, Name: t.s.ConnectionName, Credentials: t.s.SentinelCredentials, Dialer: t.s.Dialer}
+	as := redisconn.Target{TLS: t.s.SentinelTLS, Name: t.s.ConnectionName, Credentials: t.s.SentinelCredentials, Option: "WithSentinelCredentials", Dialer: t.s.Dialer}
 	p := &sentinelNode{t: t, target: as.At(m.addr), given: given, id: m.id}
 	// No error is for good: the other Sentinels may say all that is needed.
-	p.hub = pubsub.New(redisconn.Punctual(func(ctx context.Context) (redis.Conn, error) { return p.target.Dial(ctx, t.s.Timeout) }), pubsub.Options{Timeout: t.s.Timeout, MaxRetry: lastRetry, Logger: t.s.Log.Logger(), Name: "sentinel " + m.addr})
+	p.hub = pubsub.New(func(ctx context.Context) (redis.Conn, error) { return p.target.Dial(ctx, t.s.Timeout) }, pubsub.Options{Timeout: t.s.Timeout, MaxRetry: lastRetry, Logger: t.s.Log.Logger(), Name: "sentinel " + m.addr})
 	return p
 }
 
 // listen subscribes. What it opens is closed with the hub.
-func (p *sentinelNode) listen() { p.hub.Subscribe(switchChannel, p) }
+func (p *sentinelNode) listen() {
+	p.hub.Subscribe(switchChannel, p)
+	p.hub.Subscribe(replicaChannel, newReplica{p.t})
+	p.hub.Subscribe(selectedChannel, selected{p.t})
+}
+
+// selected has the replicas counted when one is about to be promoted. If it is the first
+// replica and came a moment ago, no write waits for it so far. What then runs at the
+// former master, until the client hears of the next one, would count, and be lost.
+type selected struct{ t *Sentinel }
+
+// Message is "slave", the replica's name, host and port, "@", and the same of the master.
+func (s selected) Message(payload []byte) {
+	if words := strings.Fields(string(payload)); len(words) > 5 && words[5] == s.t.u.Master {
+		s.t.node.Count()
+	}
+}
+
+func (selected) Confirmed()    {}
+func (selected) Refused(error) {}
+
+// newReplica has the Sentinels asked when one tells of another replica. Where the
+// account may not hear that, the next look is soon enough.
+type newReplica struct{ t *Sentinel }
+
+func (r newReplica) Message([]byte) { r.t.wake() }
+func (newReplica) Confirmed()       {}
+func (newReplica) Refused(error)    {}
 
 // Confirmed has the Sentinels asked: what was told before is gone.
 func (p *sentinelNode) Confirmed() { p.t.wake() }
@@ -101,7 +134,7 @@ func (t *Sentinel) askAll(ctx context.Context) []testimony {
 			if one.err == nil {
 				good++
 			}
-			if 2*good > len(sentinels) && enough == nil {
+			if enough == nil && 2*good > existing(said, len(sentinels)) {
 				enough = time.After(stragglers)
 			}
 		case <-enough:
@@ -164,7 +197,7 @@ func (t *Sentinel) forget(known map[string]bool) {
 // with mu held.
 func (t *Sentinel) learn(m sentinelAddr) {
 	if len(t.sentinels) >= mostSentinels || slices.ContainsFunc(t.sentinels, func(p *sentinelNode) bool {
-		return p.target.Address == m.addr || m.id != "" && p.id == m.id
+		return m.same(sentinelAddr{p.target.Address, p.id})
 	}) {
 		return
 	}

@@ -53,18 +53,19 @@ func (t *Sentinel) locate(ctx context.Context) (addr string, err error) {
 	said := t.askAll(ctx)
 	now := time.Now()
 	t.mu.Lock()
-	best, err := t.choice.believes(said, len(t.sentinels), now)
+	best, err := t.choice.believes(said, existing(said, len(t.sentinels)), now)
 	err = t.turnedAway(said, err)
 	var former master
 	if err == nil {
 		if former = t.choice.believe(best, now); t.known == nil {
-			t.known = append([]string{}, best.known...)
+			t.known = t.first(best, said)
 		}
 	}
 	t.mu.Unlock()
 	t.meet(said)
 	if err == nil {
 		t.warn(best)
+		t.node.List(len(best.known))
 	}
 	if former.names != nil {
 		t.leave(former, best.master, best.from)

@@ -29,18 +29,25 @@ type testimony struct {
 	going  bool           // it leads a failover, and nobody has taken the master's place so far
 	clean  bool           // it marks the master by nothing
 	known  []string       // the replicas that it does not call down
+	down   []string       // those that it does
 	others []sentinelAddr // the Sentinels that it knows
+	lonely bool           // it may not say which
 
 	downAfter time.Duration // how long the master is silent before it counts as down; 0: it does not say
 	err       error         // why it says nothing
 
-	names []string // what all call that master; choice.spelled adds them
+	names []string // what all call that master; choice.spelled adds them, and the replicas that the others know
 }
 
 // sentinelAddr is a Sentinel as another one knows it.
 type sentinelAddr struct {
 	addr string
 	id   string
+}
+
+// same tells that o is the same Sentinel.
+func (m sentinelAddr) same(o sentinelAddr) bool {
+	return m.addr == o.addr || m.id != "" && m.id == o.id
 }
 
 // ask asks one Sentinel for the master of that name; ctx bounds it all and has a
@@ -88,7 +95,7 @@ func (t *testimony) receive(ctx context.Context, conn redis.Conn, name string) e
 			return fmt.Errorf("SENTINEL %s: %w", questions[1+i][0], err)
 		}
 	}
-	t.id = id
+	t.id, t.lonely = id, noSentinels != nil
 	t.epoch, _ = strconv.ParseInt(about["config-epoch"], 10, 64)
 	// Once a replica was promoted the address is the new master's, and what is told beside it still the former one's.
 	if t.master == net.JoinHostPort(about["ip"], about["port"]) {
@@ -103,8 +110,11 @@ func (t *testimony) receive(ctx context.Context, conn redis.Conn, name string) e
 		}
 	}
 	for _, m := range replicas {
-		if !strings.Contains(m["flags"], "s_down") {
-			t.known = append(t.known, net.JoinHostPort(m["ip"], m["port"]))
+		addr := net.JoinHostPort(m["ip"], m["port"])
+		if strings.Contains(m["flags"], "s_down") {
+			t.down = append(t.down, addr)
+		} else {
+			t.known = append(t.known, addr)
 		}
 	}
 	return nil

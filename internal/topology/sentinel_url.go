@@ -6,8 +6,6 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-
-	"github.com/rlock-go/redisson/internal/pipeline"
 )
 
 // sentinelScheme is that of a master's URL that names its Sentinels.
@@ -56,6 +54,6 @@ func newSentinel(p Parts, s Settings) *Sentinel {
 	for _, addr := range p.Servers {
 		t.sentinels = append(t.sentinels, newSentinelNode(t, sentinelAddr{addr: addr}, true))
 	}
-	t.begin(s, NodeOptions{Name: p.shown(), Dial: t.dial, Options: pipeline.Options{Stays: t.stays, Known: t.replicas, Replaced: t.changed}})
+	t.begin(s, NodeOptions{Name: p.shown(), Dial: t.dial, Stays: t.stays, Known: t.replicas, Moved: t.changed})
 	return t
 }

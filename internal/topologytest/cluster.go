@@ -177,9 +177,7 @@ func (c *Cluster) MoveKeys(slot uint16, from, to, most int) int {
 		c.t.Fatal(err)
 	}
 	if len(keys) > 0 {
-		// A renewal of a read hold, whose lock has moved, makes the hold's key anew there: with
-		// REPLACE that is no error, as it is none to redis-cli, which compares the values.
-		c.migrate(from, redis.Args{host, port, "", 0, 5000, "REPLACE", "KEYS"}.AddFlat(keys))
+		c.migrate(from, redis.Args{host, port, "", 0, 5000, "KEYS"}.AddFlat(keys))
 	}
 	return len(keys)
 }

@@ -55,6 +55,18 @@ func StartReplicatedFronted(t testing.TB, silence time.Duration, front func(serv
 	return c
 }
 
+// AddReplica gives a master one more replica, and returns its number once it has all that its master has.
+func (c *Cluster) AddReplica(master int) int {
+	c.t.Helper()
+	i := len(c.Servers)
+	c.add()
+	c.meet(i)
+	c.await("the new server knows its master", func() bool { return strings.Contains(c.text(i, "CLUSTER", "NODES"), c.ids[master]) })
+	c.do(i, "CLUSTER", "REPLICATE", c.ids[master])
+	c.AwaitReplica(i)
+	return i
+}
+
 // replicasSeen counts the replicas that a server knows.
 func (c *Cluster) replicasSeen(server int) (n int) {
 	c.t.Helper()

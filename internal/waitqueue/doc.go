@@ -23,7 +23,8 @@
 // subscription was confirmed (P2), the lease that the server last reported has
 // ended (A2), or this client released the lock. The wake-up belongs to the queue
 // and not to the head, so it is not lost when the head gives up. Ten messages
-// are one wake-up (P3).
+// are one wake-up (P3). Where the server keeps the order, as a fair lock's does, each
+// owner has a queue of its own: all of them try, and the server says who is next.
 //
 // A waiter that wants only one attempt, or whose owner may hold the name
 // already, is unqueued: its attempt is made at once, outside the queue. If it is

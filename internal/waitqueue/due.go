@@ -35,7 +35,7 @@ func (d *dues) set(w *Waiter, at time.Duration) {
 // dueBy is when something is due for w, whose next attempt is made at an instant: that,
 // or the end of its patience with a server that never answered.
 func (q *Queue) dueBy(w *Waiter, attempt time.Duration) time.Duration {
-	if w.Told || w.trouble.err == nil {
+	if w.Told || w.trouble.err == nil || w.trouble.heard {
 		return attempt
 	}
 	return min(attempt, w.trouble.since+q.timeout)

@@ -3,6 +3,8 @@ package waitqueue
 import (
 	"testing"
 	"time"
+
+	"github.com/rlock-go/redisson/internal/background"
 )
 
 func TestHandOffMakesTheHeadsAttemptAtOnce(t *testing.T) {
@@ -221,7 +223,7 @@ func TestNothingIsHandedOnInTrouble(t *testing.T) {
 		t.Error("handed on")
 	}
 	r.under("it pauses")
-	r.goesOn(firstPause)
+	r.goesOn(background.FirstPause)
 	r.under("and tries", w)
 }
 

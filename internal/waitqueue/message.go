@@ -14,9 +14,13 @@ func (q *Queue) Confirmed() {
 	q.wake(kind.All)
 }
 
-// Unconfirmed says that the channel is asked for again, and not listened on
-// before the next Confirmed.
-func (q *Queue) Unconfirmed() { q.confirmed = false }
+// Unconfirmed says that the channel is asked for again, and not listened on before the
+// next Confirmed. A release may be missed meanwhile, so the head looks by an instant at the
+// latest.
+func (q *Queue) Unconfirmed(lookBy time.Duration) {
+	q.confirmed, q.changed = false, true
+	q.expiryDeadline = min(q.expiryDeadline, lookBy)
+}
 
 // Message says that a release was published that is worth n attempts, 1 at
 // least. The head looks, unless the message is this client's own and says

@@ -80,9 +80,10 @@ func (q *Queue) tellTaken(now, ttl time.Duration) {
 	}
 }
 
-// openGate ends the waits of the queue: the way is free. Whoever came after the
-// question was asked has it asked again, since the gate may have been closed
-// before that; when the others came is not known of a question beside the queue.
+// openGate ends the waits of the queue: the way is free. For a waiter that came after
+// the question was sent it is asked again, because the gate may have closed in
+// between. If the question was an unqueued waiter's, it is not known which waiters
+// came later, so it is asked again for all.
 func (q *Queue) openGate(led bool) {
 	if led {
 		q.taken, q.trouble = false, trouble{}
@@ -120,32 +121,43 @@ func (q *Queue) Rejected(w *Waiter, err error) {
 // pause, and whoever was never answered gives up when trouble has lasted for
 // the timeout (A7).
 func (q *Queue) Troubled(now time.Duration, w *Waiter, err error, since time.Duration) {
+	q.troubled(now, w, err, since, false)
+}
+
+func (q *Queue) troubled(now time.Duration, w *Waiter, err error, since time.Duration, heard bool) {
 	led, handedOn := q.end(w)
-	if q.bears(now, w, err, since, led, handedOn) {
+	if q.bears(now, w, err, since, led, handedOn, heard) {
 		q.dues.set(w, q.dueBy(w, now+w.trouble.pause))
 	}
 }
 
+// Unsettled is Troubled for an answer that passes, as while the name's slot moves: nobody
+// gives up for it but one who makes one attempt.
+func (q *Queue) Unsettled(now time.Duration, w *Waiter, err error, since time.Duration) {
+	q.troubled(now, w, err, since, true)
+}
+
 // Open says that w's attempt, made at since, failed, and that its outcome is
 // being found out or undone. Nothing else is tried for it, or for the queue if
-// the attempt was the queue's, until Resolved.
-func (q *Queue) Open(now time.Duration, w *Waiter, err error, since time.Duration) {
+// the attempt was the queue's, until Resolved. heard says that the server answered what
+// will pass, as to Unsettled.
+func (q *Queue) Open(now time.Duration, w *Waiter, err error, since time.Duration, heard bool) {
 	q.changed = true
-	if q.bears(now, w, err, since, q.leading == w, q.handedOn) && !w.Told {
+	if q.bears(now, w, err, since, q.leading == w, q.handedOn, heard) && !w.Told && !w.trouble.heard {
 		q.dues.set(w, w.trouble.since+q.timeout)
 	}
 }
 
 // bears records trouble of the queue, if its attempt had it, or of w. It tells whether w
-// waits on outside the queue.
-func (q *Queue) bears(now time.Duration, w *Waiter, err error, since time.Duration, led, handedOn bool) bool {
+// waits on outside the queue. heard says that a server answers, see trouble.
+func (q *Queue) bears(now time.Duration, w *Waiter, err error, since time.Duration, led, handedOn, heard bool) bool {
 	switch {
 	case led:
 		if handedOn {
 			q.ResetOwnMessages()
 		}
 		q.taken = false
-		q.trouble.add(err, since)
+		q.trouble.add(err, since, heard)
 		q.expiryDeadline = now + q.trouble.pause
 		q.wakes, q.current = 0, wakeUp{}
 		q.failUnanswered(now)
@@ -153,8 +165,8 @@ func (q *Queue) bears(now time.Duration, w *Waiter, err error, since time.Durati
 	case w.Settled:
 		return false
 	}
-	w.trouble.add(err, since)
-	if w.Told || now < w.trouble.since+q.timeout {
+	w.trouble.add(err, since, heard && !w.OneTry)
+	if w.Told || !w.trouble.ends(now, 0, q.timeout) {
 		return true
 	}
 	q.settle(w, Unreachable, err)

@@ -3,6 +3,8 @@ package waitqueue
 import (
 	"testing"
 	"time"
+
+	"github.com/rlock-go/redisson/internal/background"
 )
 
 // What keeps others out in vain leaves them room before the next of this client does.
@@ -47,10 +49,10 @@ func TestAttemptsBesideTheQueueLeaveRoomAgain(t *testing.T) {
 	r.does(func() { r.q.GivesBack(r.now, kept) })
 	r.unsent(back)
 	r.under("it is not made again", gave)
-	r.goesOn(firstPause)
+	r.goesOn(background.FirstPause)
 	r.under("nor after a pause", gave)
 	r.troubled(gave)
-	r.goesOn(kept - firstPause)
+	r.goesOn(kept - background.FirstPause)
 	if len(r.attempts) != 3 {
 		t.Fatalf("%d try at last, want all three", len(r.attempts))
 	}

@@ -159,7 +159,7 @@ func (r *rig) unsent(w *Waiter) {
 }
 
 // opens has an attempt lost that was made at this moment; resolves says that it was undone.
-func (r *rig) opens(w *Waiter) { r.does(func() { r.q.Open(r.now, w, errNet, r.now) }) }
+func (r *rig) opens(w *Waiter) { r.does(func() { r.q.Open(r.now, w, errNet, r.now, false) }) }
 
 func (r *rig) resolves(w *Waiter) {
 	r.t.Helper()

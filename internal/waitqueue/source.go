@@ -19,7 +19,7 @@ func (q *Queue) source(handedOn bool) Source {
 		return Passed
 	case q.heard:
 		return Heard
-	case q.wakes == 0 && q.handOffDeadline == 0 && q.trouble.err == nil:
+	case q.wakes == 0 && q.handOffDeadline == 0 && q.trouble.err == nil && (q.confirmed || q.rules.Silent):
 		return Expiry
 	}
 	return Look

@@ -20,6 +20,25 @@ func TestResubscriptionMakesTheHeadTry(t *testing.T) {
 	}
 }
 
+func TestHeadLooksSoonWhenItsSubscriptionIsLost(t *testing.T) {
+	r := newRig(t)
+	w := r.waits(lease)
+	r.does(func() { r.q.Unconfirmed(r.now + 900*ms) })
+	r.goesOn(899 * ms)
+	r.under("it is not time")
+	r.goesOn(ms)
+	r.under("nobody would have told it", w)
+	if w.Woken != Look {
+		t.Errorf("it looked for %v", w.Woken)
+	}
+	r.refused(w, 800*ms) // for so long, as long as nobody listens
+	r.confirmed()
+	r.under("confirmed", w)
+	r.refused(w, lease)
+	r.goesOn(lease - 1)
+	r.under("it listens")
+}
+
 func TestRefusedSubscriptionEndsTheWaits(t *testing.T) {
 	r := newRig(t)
 	ws := r.joins(3)

@@ -40,7 +40,7 @@ func (q *Queue) setTimer(now time.Duration) {
 			at = min(at, back)
 		}
 		switch {
-		case q.trouble.err == nil:
+		case q.trouble.err == nil || q.trouble.heard:
 		case q.unfailed != nil:
 			at = now
 		default:
@@ -80,7 +80,7 @@ func (q *Queue) failUnanswered(now time.Duration) {
 			return
 		}
 		next := w.next
-		if !q.wasTold(w) && now-max(w.joined, q.trouble.since) >= q.timeout {
+		if !q.wasTold(w) && q.trouble.ends(now, w.joined, q.timeout) {
 			q.settle(w, Unreachable, q.trouble.err)
 		}
 		w = next
@@ -94,7 +94,7 @@ func (q *Queue) retryUnqueued(now time.Duration) {
 		if q.dues.first() > now {
 			return
 		}
-		if w := q.dues[0]; !w.Told && w.trouble.err != nil && now >= w.trouble.since+q.timeout {
+		if w := q.dues[0]; !w.Told && w.trouble.ends(now, 0, q.timeout) {
 			q.settle(w, Unreachable, w.trouble.err)
 		} else {
 			q.tryLater(w)

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"testing"
 	"time"
+
+	"github.com/rlock-go/redisson/internal/background"
 )
 
 func TestTroubleIsFollowedByGrowingPauses(t *testing.T) {
@@ -124,7 +126,7 @@ func TestLostAttemptIsMadeAgainAfterAPause(t *testing.T) {
 	r.opens(w)
 	r.resolves(w)
 	r.under("it pauses")
-	r.goesOn(firstPause)
+	r.goesOn(background.FirstPause)
 	r.under("it tries", w)
 }
 
@@ -148,6 +150,26 @@ func TestLostTryBesideTheQueueGivesUpWhileItIsOpen(t *testing.T) {
 	r.is(w, Unreachable, errNet)
 	r.resolves(w)
 	r.quiet()
+}
+
+func TestAnswerThatPassesIsOutlastedWhileItsAttemptIsOpen(t *testing.T) {
+	for name, begin := range map[string]func(*rig) *Waiter{
+		"in the queue": func(r *rig) *Waiter { return r.joins(1)[0] },
+		"beside it":    func(r *rig) *Waiter { return r.tries(&Waiter{Shared: true}) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t)
+			w := begin(r)
+			r.does(func() { r.q.Open(r.now, w, errNet, r.now, true) })
+			r.goesOn(10 * timeout)
+			r.is(w, running, nil)
+		})
+	}
+	r := newRig(t)
+	w := r.tries(&Waiter{OneTry: true})
+	r.does(func() { r.q.Open(r.now, w, errNet, r.now, true) })
+	r.goesOn(timeout)
+	r.is(w, Unreachable, errNet)
 }
 
 func TestToldReentrySurvivesAnOutage(t *testing.T) {
@@ -227,11 +249,11 @@ func TestAnswerEndsTheTroubleOfATryBesideTheQueue(t *testing.T) {
 	r.waits(lease)
 	as := r.tries(&Waiter{Shared: true})
 	r.troubled(as)
-	r.goesOn(firstPause)
+	r.goesOn(background.FirstPause)
 	r.refused(as, lease)
 	r.does(func() { r.q.LetThrough(true) })
 	r.troubled(as)
-	r.goesOn(firstPause)
+	r.goesOn(background.FirstPause)
 	r.under("the pauses begin anew", as)
 }
 
@@ -240,11 +262,11 @@ func TestTriesBesideTheQueueEachHaveTheirTime(t *testing.T) {
 	r := newRig(t)
 	first, second := r.tries(&Waiter{Shared: true}), r.tries(&Waiter{Shared: true})
 	r.troubled(first)
-	r.goesOn(firstPause / 2)
+	r.goesOn(background.FirstPause / 2)
 	r.troubled(second)
-	r.goesOn(firstPause / 2)
+	r.goesOn(background.FirstPause / 2)
 	r.under("the first", first)
-	r.goesOn(firstPause / 2)
+	r.goesOn(background.FirstPause / 2)
 	r.under("the second", first, second)
 	first, second = r.tries(&Waiter{OneTry: true}), r.tries(&Waiter{OneTry: true})
 	r.opens(first)

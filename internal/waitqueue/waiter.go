@@ -1,6 +1,10 @@
 package waitqueue
 
-import "time"
+import (
+	"time"
+
+	"github.com/rlock-go/redisson/internal/background"
+)
 
 // Waiter is one call that wants the name. Its maker embeds it in what the call
 // is made of and sets the first group of fields before it joins; the queue
@@ -58,21 +62,21 @@ type trouble struct {
 	err   error // the latest
 	since time.Duration
 	pause time.Duration // before the next attempt
+	heard bool          // a server answers, and what it says will pass: nobody gives up for it
 }
 
-const (
-	firstPause = 20 * time.Millisecond
-	lastPause  = 500 * time.Millisecond
-)
-
 // add records that an attempt made at since failed with err.
-func (t *trouble) add(err error, since time.Duration) {
-	if t.err == nil {
-		t.since, t.pause = since, firstPause
-	} else {
-		t.pause = min(2*t.pause, lastPause)
+func (t *trouble) add(err error, since time.Duration, heard bool) {
+	if t.err == nil || t.heard && !heard {
+		t.since, t.pause = since, 0
 	}
-	t.err = err
+	t.err, t.heard, t.pause = err, heard, background.NextPause(t.pause)
+}
+
+// ends tells whether one who has waited since then, and was never told that the name is
+// taken, gives up.
+func (t *trouble) ends(now, since, timeout time.Duration) bool {
+	return t.err != nil && !t.heard && now-max(t.since, since) >= timeout
 }
 
 // list has waiters in order of arrival.

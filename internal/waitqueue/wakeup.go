@@ -31,8 +31,8 @@ func (q *Queue) head() wakepolicy.Head {
 	return wakepolicy.Head{Shared: w.Shared != nil, Refused: q.wasTold(w), Until: w.Until}
 }
 
-// use takes w's attempt off the wake-up. An attempt that none asked for is made
-// because the name may be free, so it stands for as many as there is room for.
+// use takes w's attempt off the wake-up. Without a pending wake-up it assumes
+// that the name is free, and allows as many attempts as there is room for.
 func (q *Queue) use(w *Waiter) {
 	if q.wakes == 0 {
 		q.wakes = q.widest()

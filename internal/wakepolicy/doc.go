@@ -11,7 +11,8 @@
 //
 // # Fair share
 //
-// The lock that this module speaks is unfair: an unlock message wakes one
+// This is not the fair lock, whose line is the server's. The lock that this module
+// speaks is unfair: an unlock message wakes one
 // waiter of every process, and the first to ask has the lock. A waiter in Go
 // is there in a fraction of a millisecond, one in a JVM in about three; so
 // where a lock is never free for long, the JVM starves. The protocol is fixed.

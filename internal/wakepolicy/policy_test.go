@@ -146,7 +146,7 @@ func TestFewClientsStayOnTheChannel(t *testing.T) {
 	}
 }
 
-// Where holds are longer than that, most of the time is spent inside and not in being refused.
+// Where holds are longer than that, refusing clients takes little of the time.
 func TestLongHoldsAreNoReasonToLeaveTheChannel(t *testing.T) {
 	c := newCrowd()
 	share := new(FairShare)

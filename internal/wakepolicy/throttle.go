@@ -27,8 +27,8 @@ const (
 	longestPoll      = 3 * time.Millisecond
 )
 
-// Spread is over how many intervals between releases the next try of a queue is
-// spread that is off its channel.
+// Spread is over how many intervals between releases a queue that is off its channel
+// spreads its next try.
 type Spread int
 
 // What the next try follows.

@@ -63,7 +63,7 @@ func run(ctx context.Context, file, account string, amount int64, watchdog time.
 		}
 		err := lock.DoHold(ctx, func(ctx context.Context, inner *rlock.Hold) error {
 			var balance int64
-			return store.QueryRowContext(ctx, read, account, inner.Token()).Scan(&balance)
+			return store.QueryRowContext(ctx, read, account, inner.Token(), hold.Owner().String()).Scan(&balance)
 		}, rlock.As(hold.Owner()))
 		if err != nil {
 			log.Print(err) // the outer hold's write tells
@@ -74,14 +74,15 @@ func run(ctx context.Context, file, account string, amount int64, watchdog time.
 
 // begin page
 
-// The database refuses a token that is older than one it has seen, and a read
-// counts as seeing.
+// The database refuses a token that is older than one it has seen, and the same one
+// of another holder. A read counts as seeing.
 const (
 	schema = `CREATE TABLE IF NOT EXISTS accounts (
-		id TEXT PRIMARY KEY, balance INTEGER NOT NULL DEFAULT 0, token INTEGER NOT NULL)`
-	read = `INSERT INTO accounts (id, token) VALUES ($1, $2)
-		ON CONFLICT (id) DO UPDATE SET token = $2 WHERE token <= $2 RETURNING balance`
-	write = `UPDATE accounts SET token = $2, balance = $3 WHERE id = $1 AND token <= $2 RETURNING balance`
+		id TEXT PRIMARY KEY, balance INTEGER NOT NULL DEFAULT 0, token INTEGER NOT NULL, holder TEXT NOT NULL)`
+	newer = `(token < $2 OR token = $2 AND holder = $3)`
+	read  = `INSERT INTO accounts (id, token, holder) VALUES ($1, $2, $3)
+		ON CONFLICT (id) DO UPDATE SET token = $2, holder = $3 WHERE ` + newer + ` RETURNING balance`
+	write = `UPDATE accounts SET token = $2, holder = $3, balance = $4 WHERE id = $1 AND ` + newer + ` RETURNING balance`
 )
 
 // add adds amount to the balance. In a moment the process may stand still, or
@@ -96,8 +97,9 @@ func add(ctx context.Context, lock *rlock.Lock, store *sql.DB, account string, a
 	defer func() { err = errors.Join(err, hold.Unlock(ctx)) }()
 
 	moment("read", hold)
+	holder := hold.Owner().String()
 	var balance int64
-	if err := store.QueryRowContext(ctx, read, account, hold.Token()).Scan(&balance); err != nil {
+	if err := store.QueryRowContext(ctx, read, account, hold.Token(), holder).Scan(&balance); err != nil {
 		return fmt.Errorf("read with token %d refused: %w", hold.Token(), err)
 	}
 	if err := hold.Err(); err != nil {
@@ -105,7 +107,7 @@ func add(ctx context.Context, lock *rlock.Lock, store *sql.DB, account string, a
 	}
 	moment("write", hold)
 	token := hold.Token() // a nested acquire has raised it
-	if err := store.QueryRowContext(ctx, write, account, token, balance+amount).Scan(&balance); err != nil {
+	if err := store.QueryRowContext(ctx, write, account, token, holder, balance+amount).Scan(&balance); err != nil {
 		return fmt.Errorf("write with token %d refused: %w", token, err)
 	}
 	fmt.Printf("token %d: %d + %d = %d\n", token, balance-amount, amount, balance)

@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"log"
@@ -30,7 +29,10 @@ func main() {
 	}
 	defer client.Close()
 	fmt.Println("stands for election")
-	campaign(ctx, client.NewLock("leader"), *every, func(context.Context) { fmt.Println("acts") })
+	err = campaign(ctx, client.NewLock("leader"), *every, func(context.Context) { fmt.Println("acts") })
+	if ctx.Err() == nil {
+		log.Fatal(err)
+	}
 	fmt.Println("ends")
 }
 
@@ -38,39 +40,20 @@ func main() {
 
 // campaign leads whenever this process can, until ctx ends. While it leads it
 // calls act again and again.
-func campaign(ctx context.Context, lock *rlock.Lock, every time.Duration, act func(context.Context)) {
-	for ctx.Err() == nil {
-		hold, err := lock.Lock(ctx) // waits while another leads
-		if err != nil {
-			if ctx.Err() == nil {
-				log.Print(err)
-			}
-			pause(ctx, time.Second) // don't ask a server that refuses in a loop
-			continue
-		}
+func campaign(ctx context.Context, lock *rlock.Lock, every time.Duration, act func(context.Context)) error {
+	return lock.Lead(ctx, func(ctx context.Context) error {
 		fmt.Println("leads")
-		err = lead(ctx, hold, every, act)
-		fmt.Println("steps down:", err)
-		// This wakes the next leader now, not when the lease ends.
-		if err := hold.Unlock(ctx); err != nil && !errors.Is(err, rlock.ErrLeaseLost) {
-			log.Print(err)
+		for pause(ctx, every) {
+			// A process that stood still wakes with its timer expired. Err asks
+			// the lock, so it is never late.
+			if ctx.Err() != nil {
+				break
+			}
+			act(ctx)
 		}
-	}
-}
-
-// lead returns when ctx ends or the lock is lost.
-func lead(ctx context.Context, hold *rlock.Hold, every time.Duration, act func(context.Context)) error {
-	held, cancel := hold.Context(ctx) // for what act does: it ends with the hold
-	defer cancel()
-	for pause(held, every) {
-		// A process that stood still wakes with its timer expired and its
-		// context not yet cancelled. Err reads the clock and is never late.
-		if err := hold.Err(); err != nil {
-			return err
-		}
-		act(held)
-	}
-	return context.Cause(held)
+		fmt.Println("steps down:", context.Cause(ctx))
+		return nil // it stands again
+	})
 }
 
 // end page

@@ -64,15 +64,18 @@ func serve(ctx context.Context, client *rlock.Client, listener net.Listener, gra
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /settle/{account}", func(w http.ResponseWriter, r *http.Request) {
 		// A caller that hangs up ends the request's context, and with it the wait.
-		err := client.NewLock("account:"+r.PathValue("account")).Do(r.Context(), settle)
+		err := client.NewLock("account:"+r.PathValue("account")).Do(r.Context(), settle, rlock.Wait(2*time.Second))
 		switch {
-		case errors.Is(err, rlock.ErrClosed):
-			w.Header().Set("Retry-After", "1") // another instance will do it
-			http.Error(w, "shutting down", http.StatusServiceUnavailable)
-		case err != nil:
-			http.Error(w, err.Error(), http.StatusInternalServerError)
-		default:
+		case err == nil:
 			fmt.Fprintln(w, "settled")
+		case errors.Is(err, rlock.ErrLocked):
+			http.Error(w, "somebody else settles it", http.StatusConflict)
+		case errors.Is(err, rlock.ErrClosed), errors.Is(err, rlock.ErrUnavailable):
+			w.Header().Set("Retry-After", "1")
+			http.Error(w, "try again", http.StatusServiceUnavailable)
+		default:
+			log.Print(err) // names the lock and the server
+			http.Error(w, "not settled", http.StatusInternalServerError)
 		}
 	})
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second}

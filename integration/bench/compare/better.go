@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/rlock-go/redisson/integration/kit/quantile"
 )
 
 // better is a metric in which a party is better than rlock.
@@ -37,6 +39,22 @@ func (r *Report) better() (all []better) {
 	return all
 }
 
+// together makes one row of those that differ in their lock only.
+func together(rows []better) (merged []better) {
+	for _, row := range rows {
+		if n := len(merged); n > 0 {
+			last := merged[n-1]
+			party := last.party + "; " + row.party
+			if last.party = row.party; last == row {
+				merged[n-1].party = party
+				continue
+			}
+		}
+		merged = append(merged, row)
+	}
+	return merged
+}
+
 // of is the cell of a party that was played, or nil.
 func (r *Report) of(fault, party string) *Cell {
 	i := slices.IndexFunc(r.Cells, func(c *Cell) bool { return c.Fault == fault && c.Party == party })
@@ -50,7 +68,7 @@ func share(c *Cell) float64 { return float64(c.both()) / float64(c.Rounds) }
 
 // beats tells whether m is better than another party's.
 func (m Metric) beats(other Metric) bool {
-	a, b := median(m.Values), median(other.Values)
+	a, b := quantile.Median(m.Values), quantile.Median(other.Values)
 	if m.Unit == "of" {
 		a, b = sum(m.Values)/float64(len(m.Values)), sum(other.Values)/float64(len(other.Values))
 	}
@@ -68,11 +86,12 @@ func (m Metric) beats(other Metric) bool {
 
 // reasons say why others are better, by the beginning of fault/party/metric; the longest that fits is it.
 var reasons = []struct{ cell, why string }{
-	{"key deleted/rueidislock/", "it tracks its keys: the server tells it of the deletion"},
+	{"key deleted/rueidislock/", "it tracks its keys from the acquire on; rlock begins with holds that are a second old, and this one was younger"},
+	{"key deleted, lease of 30 s/rueidislock/", "it tracks its keys from the acquire on, rlock begins with holds that are a second old"},
 	{"server restarted empty/rueidislock/", "its connection ends, and it asks for its keys at once"},
 	{"server restarted empty/redsync/", "nobody waits for a renewal: it believes its own clock"},
-	{"lock forced/rueidislock/", "it tracks its keys: the server tells it of the change"},
-	{"key taken by another/rueidislock/", "it tracks its keys: the server tells it of the change"},
+	{"lock forced/rueidislock/", "it tracks its keys from the acquire on; rlock begins with holds that are a second old, and this one was younger"},
+	{"key taken by another/rueidislock/", "it tracks its keys from the acquire on; rlock begins with holds that are a second old, and this one was younger"},
 	{"subscription cut/", "it polls, so it has no subscription to lose"},
 	{"message lost/", "it polls, so it misses no message"},
 	{"message lost/rueidislock/", "its waiters try again once its connection is back; rlock's pauses between attempts to subscribe grow to a second"},

@@ -11,7 +11,7 @@ import (
 
 	"github.com/gomodule/redigo/redis"
 
-	"github.com/rlock-go/redisson/integration/internal/machineclock"
+	"github.com/rlock-go/redisson/integration/kit/machineclock"
 )
 
 // broken is a lock with a defect. It is right but for that: it renews, and only its holder unlocks it.
@@ -26,12 +26,15 @@ type broken struct {
 
 // brokenParty is one with a defect.
 func brokenParty(name string, defect func(*broken)) *party {
-	return &party{name: name, key: plain, renews: true, open: func(o opening) (service, error) {
+	return &party{name: name, key: plain, renews: true, open: func(o opening) (*service, error) {
 		b := &broken{poll: 50 * time.Millisecond, pool: &redis.Pool{Dial: func() (redis.Conn, error) {
 			return redis.Dial("tcp", o.addr, redis.DialReadTimeout(patience))
 		}}}
 		defect(b)
-		return b, nil
+		return &service{lock: b.lock, close: func() {
+			b.closed.Store(true)
+			b.pool.Close()
+		}}, nil
 	}}
 }
 
@@ -41,77 +44,63 @@ func (b *broken) do(command string, args ...any) (any, error) {
 	return c.Do(command, args...)
 }
 
+const ifMine = `if redis.call("GET", KEYS[1]) == ARGV[1] then return redis.call("PEXPIRE", KEYS[1], ARGV[2]) end return 0`
+
 func (b *broken) lock(ctx context.Context, name string) (hold, error) {
-	h := &brokenHold{b: b, name: name, value: fmt.Sprintf("%p:%d", b, b.next.Add(1)), stop: make(chan struct{})}
-	h.forever = b.forever != nil && !strings.HasPrefix(name, "warm:") && b.forever.Add(1) == 1
+	value := fmt.Sprintf("%p:%d", b, b.next.Add(1))
+	forever := b.forever != nil && !strings.HasPrefix(name, "warm:") && b.forever.Add(1) == 1
 	for {
-		reply, err := b.do("SET", name, h.value, "NX", "PX", lease.Milliseconds())
+		reply, err := b.do("SET", name, value, "NX", "PX", lease.Milliseconds())
 		if err != nil {
-			return nil, err
+			return hold{}, err
 		}
 		if reply != nil {
-			go h.renew()
-			return h, nil
+			break
 		}
 		select {
 		case <-ctx.Done():
-			return nil, ctx.Err()
+			return hold{}, ctx.Err()
 		case <-time.After(b.poll):
 		}
 	}
+	stop := make(chan struct{})
+	go b.renew(name, value, forever, stop)
+	return hold{unlock: func(context.Context) error {
+		if !forever {
+			close(stop)
+		}
+		if b.steals {
+			_, err := b.do("DEL", name)
+			return err
+		}
+		n, err := redis.Int(b.do("EVAL", ifMine, 1, name, value, 0))
+		if err == nil && n == 0 {
+			err = errors.New("not held")
+		}
+		return err
+	}}, nil
 }
 
-func (b *broken) close() {
-	b.closed.Store(true)
-	b.pool.Close()
-}
-
-type brokenHold struct {
-	b           *broken
-	name, value string
-	forever     bool
-	stop        chan struct{}
-}
-
-const ifMine = `if redis.call("GET", KEYS[1]) == ARGV[1] then return redis.call("PEXPIRE", KEYS[1], ARGV[2]) end return 0`
-
-func (h *brokenHold) renew() {
+func (b *broken) renew(name, value string, forever bool, stop chan struct{}) {
 	tick := time.NewTicker(lease / 30)
 	defer tick.Stop()
 	for {
 		var err error
-		if h.forever {
-			_, err = h.b.do("SET", h.name, h.value, "PX", lease.Milliseconds())
+		if forever {
+			_, err = b.do("SET", name, value, "PX", lease.Milliseconds())
 		} else {
-			_, err = h.b.do("EVAL", ifMine, 1, h.name, h.value, lease.Milliseconds())
+			_, err = b.do("EVAL", ifMine, 1, name, value, lease.Milliseconds())
 		}
-		if err != nil && (!h.forever || h.b.closed.Load()) {
+		if err != nil && (!forever || b.closed.Load()) {
 			return
 		}
 		select {
-		case <-h.stop:
+		case <-stop:
 			return
 		case <-tick.C:
 		}
 	}
 }
-
-func (h *brokenHold) unlock(context.Context) error {
-	if !h.forever {
-		close(h.stop)
-	}
-	if h.b.steals {
-		_, err := h.b.do("DEL", h.name)
-		return err
-	}
-	n, err := redis.Int(h.b.do("EVAL", ifMine, 1, h.name, h.value, 0))
-	if err == nil && n == 0 {
-		err = errors.New("not held")
-	}
-	return err
-}
-
-func (h *brokenHold) over() bool { return false }
 
 // play has rounds of faults tried beside each other, one of each.
 func play(t *testing.T, cells map[string]task) map[string]*Cell {
@@ -213,23 +202,21 @@ func TestTheWitnessReadsOnlyTimes(t *testing.T) {
 }
 
 // lookedAt is a hold whose holder stands still at one look, and is told at another.
-type lookedAt struct {
-	hold
-	looks, stall, told int
-}
-
-func (h *lookedAt) over() bool {
-	if h.looks++; h.looks == h.stall {
-		time.Sleep(lease/2 + 100*time.Millisecond)
-	}
-	return h.looks == h.told
+func lookedAt(stall, told int) hold {
+	looks := 0
+	return hold{over: func() bool {
+		if looks++; looks == stall {
+			time.Sleep(lease/2 + 100*time.Millisecond)
+		}
+		return looks == told
+	}}
 }
 
 func TestMillisecondsTogetherAreSeen(t *testing.T) {
 	w := &witness{}
 	first := w.enter("a")
 	w.enter("a")
-	did, err := work(&lookedAt{told: 4}, lease) // so it acts three times
+	did, err := work(lookedAt(0, 4), lease) // so it acts three times
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -241,7 +228,7 @@ func TestMillisecondsTogetherAreSeen(t *testing.T) {
 func TestAWokenHoldersStayBeginsWithItsFirstDeed(t *testing.T) {
 	t.Parallel()
 	began := machineclock.Now()
-	did, err := work(&lookedAt{stall: 3, told: 6}, lease)
+	did, err := work(lookedAt(3, 6), lease)
 	if err != nil || since(began, did.Woke) < lease/2 || did.Told < did.Last {
 		t.Errorf("%+v, %v: told before it acted, or not woken", did, err)
 	}

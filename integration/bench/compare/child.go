@@ -14,8 +14,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/rlock-go/redisson/integration/internal/machineclock"
-	"github.com/rlock-go/redisson/integration/internal/subprocess"
+	"github.com/rlock-go/redisson/integration/kit/machineclock"
+	"github.com/rlock-go/redisson/integration/kit/subprocess"
 )
 
 // childVariable in its environment makes this program a party's process: the party and the server's address, a line each.
@@ -36,118 +36,106 @@ type answer struct {
 	deeds
 }
 
-// process is a service in a process of its own, which can be killed and stopped.
-type process interface {
-	service
-	kill()
-	pause() error
-	resume() error
-}
-
 // child is the process of a Go party.
 type child struct {
-	cmd *exec.Cmd
-	in  io.WriteCloser
+	in io.Writer
 
 	mu      sync.Mutex // guards what follows, and writing
 	last    int
-	waiting map[int]chan answer
+	waiting map[int]chan answer // nil when the process is gone
 }
 
-func startChild(p *party, addr string) (*child, error) {
+var errGone = errors.New("the process is gone")
+
+func startChild(p *party, addr string) (*service, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
-	c := &child{cmd: exec.Command(self), waiting: map[int]chan answer{}}
-	c.cmd.Env = append(os.Environ(), childVariable+"="+p.name+"\n"+addr)
-	var out io.Reader
-	if c.in, out, err = subprocess.Start(c.cmd, syscall.SIGKILL); err != nil {
+	cmd := exec.Command(self)
+	cmd.Env = append(os.Environ(), childVariable+"="+p.name+"\n"+addr)
+	in, out, err := subprocess.Start(cmd, syscall.SIGKILL)
+	if err != nil {
 		return nil, err
 	}
-	go func() {
-		for lines := bufio.NewScanner(out); lines.Scan(); {
-			var a answer
-			if json.Unmarshal(lines.Bytes(), &a) != nil {
-				continue
-			}
-			c.mu.Lock()
-			w := c.waiting[a.ID]
-			delete(c.waiting, a.ID)
-			c.mu.Unlock()
-			if w != nil {
-				w <- a
-			}
-		}
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		for _, w := range c.waiting {
-			w <- answer{Err: "the process is gone"}
-		}
-		c.waiting = nil
-	}()
-	return c, nil
+	c := &child{in: in, waiting: map[int]chan answer{}}
+	go c.receive(out)
+	kill := func() {
+		cmd.Process.Kill()
+		cmd.Wait()
+	}
+	return &service{
+		lock: c.lock, close: kill, kill: kill,
+		pause:  func() error { return cmd.Process.Signal(syscall.SIGSTOP) },
+		resume: func() error { return cmd.Process.Signal(syscall.SIGCONT) },
+	}, nil
 }
 
-func (c *child) do(ctx context.Context, r request) (int, answer, error) {
-	w := make(chan answer, 1)
-	c.mu.Lock()
-	if c.waiting == nil {
+// receive hands answers out until the process ends.
+func (c *child) receive(out io.Reader) {
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		var a answer
+		if json.Unmarshal(lines.Bytes(), &a) != nil {
+			continue
+		}
+		c.mu.Lock()
+		w := c.waiting[a.ID]
+		delete(c.waiting, a.ID)
 		c.mu.Unlock()
-		return 0, answer{}, errors.New("the process is gone")
+		if w != nil {
+			w <- a
+		}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, w := range c.waiting {
+		w <- answer{Err: errGone.Error()}
+	}
+	c.waiting = nil
+}
+
+func (c *child) send(r request) (id int, w chan answer, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.waiting == nil {
+		return 0, nil, errGone
 	}
 	c.last++
-	r.ID = c.last
+	r.ID, w = c.last, make(chan answer, 1)
 	c.waiting[r.ID] = w
 	line, _ := json.Marshal(r)
-	_, err := c.in.Write(append(line, '\n'))
-	c.mu.Unlock()
+	_, err = c.in.Write(append(line, '\n'))
+	return r.ID, w, err
+}
+
+func (c *child) do(ctx context.Context, r request) (id int, did deeds, err error) {
+	id, w, err := c.send(r)
 	if err != nil {
-		return 0, answer{}, err
+		return 0, did, err
 	}
 	select {
 	case a := <-w:
 		if a.Err != "" {
-			return r.ID, a, errors.New(a.Err)
+			err = errors.New(a.Err)
 		}
-		return r.ID, a, nil
+		return id, a.deeds, err
 	case <-ctx.Done():
-		return r.ID, answer{}, ctx.Err()
+		return id, did, ctx.Err()
 	}
 }
 
 func (c *child) lock(ctx context.Context, name string) (hold, error) {
 	id, _, err := c.do(ctx, request{Op: "lock", Name: name})
-	if err != nil {
-		return nil, err
-	}
-	return childHold{c, id}, nil
-}
-
-func (c *child) close()        { c.kill() }
-func (c *child) pause() error  { return c.cmd.Process.Signal(syscall.SIGSTOP) }
-func (c *child) resume() error { return c.cmd.Process.Signal(syscall.SIGCONT) }
-
-func (c *child) kill() {
-	c.cmd.Process.Kill()
-	c.cmd.Wait()
-}
-
-type childHold struct {
-	c  *child
-	id int
-}
-
-func (h childHold) unlock(ctx context.Context) error {
-	_, _, err := h.c.do(ctx, request{Op: "unlock", Hold: h.id})
-	return err
-}
-
-func (h childHold) over() bool { return false } // work says it
-
-func (h childHold) work(d time.Duration) (deeds, error) {
-	_, a, err := h.c.do(context.Background(), request{Op: "work", Hold: h.id, For: d})
-	return a.deeds, err
+	return hold{
+		unlock: func(ctx context.Context) error {
+			_, _, err := c.do(ctx, request{Op: "unlock", Hold: id})
+			return err
+		},
+		work: func(d time.Duration) (deeds, error) {
+			_, did, err := c.do(context.Background(), request{Op: "work", Hold: id, For: d})
+			return did, err
+		},
+	}, err
 }
 
 // childMain serves until its standard input ends.
@@ -161,7 +149,7 @@ func childMain(text string) error {
 	if err != nil {
 		return err
 	}
-	var mu sync.Mutex
+	var mu sync.Mutex // guards holds, and writing
 	holds := map[int]hold{}
 	in := bufio.NewScanner(os.Stdin)
 	for in.Scan() {
@@ -175,16 +163,13 @@ func childMain(text string) error {
 			h := holds[r.Hold]
 			mu.Unlock()
 			var err error
-			switch {
-			case r.Op == "lock":
-				if h, err = s.lock(context.Background(), r.Name); err == nil {
-					mu.Lock()
-					holds[r.ID] = h
-					mu.Unlock()
-				}
-			case h == nil:
-				err = errors.New("no such hold")
-			case r.Op == "unlock":
+			switch r.Op {
+			case "lock":
+				h, err = s.lock(context.Background(), r.Name)
+				mu.Lock()
+				holds[r.ID] = h
+				mu.Unlock()
+			case "unlock":
 				err = h.unlock(context.Background())
 			default:
 				a.deeds, err = work(h, r.For)
@@ -203,12 +188,12 @@ func childMain(text string) error {
 
 // work acts each step for d, and looks before each deed whether it may.
 func work(h hold, d time.Duration) (deeds, error) {
-	if w, far := h.(worker); far {
-		return w.work(d)
+	if h.work != nil {
+		return h.work(d)
 	}
 	var did deeds
 	for end := time.Now().Add(d); time.Now().Before(end); time.Sleep(step) {
-		if h.over() {
+		if h.over != nil && h.over() {
 			did.Told = machineclock.Now()
 			return did, nil
 		}

@@ -1,4 +1,4 @@
-// Compare tries the same faults on every lock that a Go service could take, and writes docs/compare.md.
+// Compare tries the same faults on every lock that a Go service could take, and writes docs/dev/compare.md.
 //
 // A fault is a function in a file faults_*.go, a party one in a file party_*.go; a cell is one fault tried on one party,
 // and is named fault/party. The faults go through the proxy and the servers that the tests of rlock's own faults use
@@ -9,7 +9,7 @@
 //
 //	go run ./compare -rounds 2                        # a look
 //	go run ./compare -only 'holder paused/redsync'    # one cell again
-//	go run ./compare -write                           # docs/compare.md, its JSON and its picture
+//	go run ./compare -write                           # docs/dev/compare.md, its JSON and its picture
 //
 // Peers of others are built in by package peers. One that can't be had is named as missing, with the reason.
 package main

@@ -10,8 +10,9 @@ type fault struct {
 	name   string
 	by     string // what makes it
 	does   func(*stage)
-	beside int     // how many of its rounds run at once: many, alone or few
-	needs  promise // without which a party can't do better than it does; empty: it can
+	beside int           // how many of its rounds run at once: many, alone or few
+	lease  time.Duration // of all parties; 0: short
+	needs  promise       // without which a party can't do better than it does; empty: it can
 	// untried says why a party is not tried; empty: it is.
 	untried func(p *party) string
 }
@@ -25,9 +26,9 @@ func faults() []fault {
 		{name: "reply to an unlock lost, connection cut", by: "proxy: executed, then cut", does: unlockReplyLost},
 		{name: "holder killed", by: "SIGKILL", does: holderKilled},
 		{name: "holder paused", by: "SIGSTOP for one and a half leases, SIGCONT", needs: notice, does: holderPaused},
-		{name: "key deleted", by: "server: DEL", needs: notice, does: keyDeleted},
+		{name: "key deleted", by: "server: DEL", needs: notice, does: keyDeleted(young)},
 		{name: "lock forced", by: "the library's own way", needs: notice, does: lockForced, untried: noForce},
-		{name: "key taken by another", by: "server: DEL; another caller's lock", needs: notice, does: keyTaken},
+		{name: "key taken by another", by: "server: DEL; another caller's lock", needs: notice, does: keyTaken(young)},
 		{name: "server restarted empty", by: "server: SIGKILL, started again", needs: notice, does: restartedEmpty},
 		{name: "server stands still for two thirds of a lease", by: "server: SIGSTOP, SIGCONT", does: standsStill(2 * lease / 3)},
 		{name: "server stands still for one and a half leases", by: "server: SIGSTOP, SIGCONT", needs: notice, does: standsStill(3 * lease / 2)},
@@ -45,9 +46,12 @@ func faults() []fault {
 		{name: "planned failover", by: "Sentinel", needs: renewal, does: failover(planned), beside: few},
 		{name: "master killed", by: "SIGKILL; Sentinel; two replicas", needs: renewal, does: failover(masterKilled), beside: few},
 		{name: "slot moved", by: "CLUSTER SETSLOT and MIGRATE between two masters", does: slotMoved, beside: few, untried: noCluster},
+		{name: "key deleted, lease of 30 s", by: "server: DEL", needs: notice, does: keyDeleted(young), lease: long},
+		{name: "key deleted later, lease of 30 s", by: "server: DEL, 3 s after the acquire", needs: notice, does: keyDeleted(old), lease: long},
+		{name: "key taken later, lease of 30 s", by: "server: DEL, 3 s after the acquire; another caller's lock", needs: notice, does: keyTaken(old), lease: long},
 	}
 	for i := range all {
-		all[i].beside = cmp.Or(all[i].beside, many)
+		all[i].beside, all[i].lease = cmp.Or(all[i].beside, many), cmp.Or(all[i].lease, short)
 	}
 	return all
 }

@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/rlock-go/redisson/integration/faultproxy"
+	"github.com/rlock-go/redisson/integration/kit/faultproxy"
 )
 
 const (
@@ -22,9 +22,7 @@ func acquiring(do faultproxy.Action, delay time.Duration) func(*stage) {
 	return func(s *stage) {
 		c := s.client(holders)
 		h := s.matching(do, delay)
-		ctx, cancel := context.WithTimeout(context.Background(), limit)
-		defer cancel()
-		e := s.enter(ctx, c, s.name)
+		e := s.enterSoon(c, s.name, limit)
 		back := time.Now()
 		if h.Hits() == 0 {
 			fail("no acquire passed")
@@ -46,10 +44,7 @@ func acquiring(do faultproxy.Action, delay time.Duration) func(*stage) {
 
 func unlockReplyLost(s *stage) {
 	c, other := s.client(holders), s.client(rivals)
-	e := s.enter(context.Background(), c, s.name)
-	if e.err != nil {
-		fail("lock: %w", e.err)
-	}
+	e := s.holding(c, s.name)
 	next := s.waiter(other, s.name)
 	h := s.matching(cutAfter, 0)
 	began := time.Now()
@@ -67,13 +62,9 @@ func unlockReplyLost(s *stage) {
 }
 
 // undisturbed sees that nobody takes the lock of one who is inside and does nothing else.
-func (s *stage) undisturbed(in entry, third service) {
+func (s *stage) undisturbed(in entry, third *service) {
 	value := s.value()
-	ctx, cancel := context.WithTimeout(context.Background(), 400*time.Millisecond)
-	defer cancel()
-	if e := s.enter(ctx, third, s.name); e.err == nil {
-		e.leave()
-	}
+	s.enterSoon(third, s.name, 400*time.Millisecond).leave()
 	intact := s.intact(value)
 	// It may have been taken before its value was read, which its unlock tells.
 	s.no("the next one's hold was taken", in.leave() != nil || !intact)
@@ -85,9 +76,7 @@ func subscriptionCut(s *stage) {
 	s.ways[rivals].CutAll()
 	time.Sleep(200 * time.Millisecond)
 	began := time.Now()
-	if err := e.leave(); err != nil {
-		fail("unlock: %w", err)
-	}
+	e.left()
 	in, ok := next(limit)
 	s.after("waiter enters after", in.at.Sub(began), ok)
 	s.done(in, ok)
@@ -105,9 +94,7 @@ func messageLost(s *stage) {
 	next := s.waiter(s.client(rivals), s.name)
 	s.ways[rivals].Refuse(true)
 	s.ways[rivals].CutAll()
-	if err := e.leave(); err != nil {
-		fail("unlock: %w", err)
-	}
+	e.left()
 	time.Sleep(300 * time.Millisecond)
 	s.ways[rivals].Refuse(false)
 	began := time.Now()
@@ -123,13 +110,9 @@ func waiterStopped(s *stage) {
 	stopped := s.process(rivals)
 	first := s.waiter(stopped, s.name)
 	second := s.waiter(holder, s.name)
-	if err := stopped.pause(); err != nil {
-		fail("%w", err)
-	}
+	check(stopped.pause())
 	began := time.Now()
-	if err := e.leave(); err != nil {
-		fail("unlock: %w", err)
-	}
+	e.left()
 	in, ok := second(limit)
 	s.after("the other waiter enters after", in.at.Sub(began), ok)
 	s.done(in, ok)
@@ -174,15 +157,14 @@ func crowd(n int) func(*stage) {
 		s.add("acquisitions in 3 s", "", "more", float64(got))
 		s.number("commands an acquisition", float64(commands)/float64(max(got, 1)))
 		s.add("out of order, %", "", "", 100*float64(backwards.Load())/float64(max(got, 1)))
-		after, ok := s.free(limit)
-		s.after("left locked for", after, ok)
+		s.leftLocked()
 	}
 }
 
 // quiet waits until all callers of a crowd have been refused and wait: half a second, and in a JVM, which starts a thread for
 // each, until nothing more is sent, which may be never.
 func (s *stage) quiet() {
-	const pause = lease / 6
+	const pause = short / 6
 	time.Sleep(pause)
 	for began, was := time.Now(), int64(-1); s.jvms != nil && was != s.sent.Load() && time.Since(began) < lease; time.Sleep(pause) {
 		was = s.sent.Load()
@@ -195,32 +177,26 @@ func givingUp(n int) func(*stage) {
 		var all sync.WaitGroup
 		for range n {
 			all.Go(func() {
-				ctx, cancel := context.WithTimeout(context.Background(), rand.N(500*time.Millisecond))
-				defer cancel()
-				if in := s.enter(ctx, c, s.name); in.err == nil {
+				if in := s.enterSoon(c, s.name, rand.N(500*time.Millisecond)); in.err == nil {
 					time.Sleep(2 * time.Millisecond)
 					in.leave()
 				}
 			})
 		}
 		all.Wait()
-		after, ok := s.free(limit)
-		s.after("left locked for", after, ok)
+		s.leftLocked()
 	}
 }
 
 func poolOfTwo(s *stage) {
-	c := s.clientWith(holders, opening{pool: 2})
+	c := s.open(opening{addr: s.ways[holders].Addr(), pool: 2})
 	var all sync.WaitGroup
 	var wrong atomic.Int64
 	began := time.Now()
 	for i := range 20 {
 		all.Go(func() {
 			for range 5 {
-				ctx, cancel := context.WithTimeout(context.Background(), limit)
-				in := s.enter(ctx, c, s.name+string(rune('a'+i)))
-				cancel()
-				if in.err != nil || in.leave() != nil {
+				if s.enterSoon(c, s.name+string(rune('a'+i)), limit).leave() != nil {
 					wrong.Add(1)
 				}
 			}
@@ -243,10 +219,7 @@ func idleClosed(s *stage) {
 	wrong := 0
 	began := time.Now()
 	for range 10 {
-		ctx, cancel := context.WithTimeout(context.Background(), limit)
-		in := s.enter(ctx, c, s.name)
-		cancel()
-		if in.err != nil || in.leave() != nil {
+		if s.enterSoon(c, s.name, limit).leave() != nil {
 			wrong++
 		}
 	}
@@ -266,11 +239,8 @@ func endedWaiting(s *stage) {
 		fail("it entered a lock that was held")
 	}
 	s.after("returns after", in.at.Sub(began)-300*time.Millisecond, true)
-	if err := e.leave(); err != nil {
-		fail("unlock: %w", err)
-	}
-	after, ok := s.free(limit)
-	s.after("left locked for", after, ok)
+	e.left()
+	s.leftLocked()
 }
 
 // endedAfterHit gives a context that ends a moment after a rule met its command, and what tells how long ago that was.
@@ -303,19 +273,13 @@ func endedUnderWay(s *stage) {
 	in := s.enter(ctx, c, s.name)
 	s.after("returns after", ago(), true)
 	s.says("holds all the same", in.err == nil)
-	if in.err == nil {
-		in.leave()
-	}
-	after, ok := s.free(limit)
-	s.after("left locked for", after, ok)
+	in.leave()
+	s.leftLocked()
 }
 
 func endedInUnlock(s *stage) {
 	c := s.client(holders)
-	e := s.enter(context.Background(), c, s.name)
-	if e.err != nil {
-		fail("lock: %w", e.err)
-	}
+	e := s.holding(c, s.name)
 	h := s.matching(faultproxy.Withhold, 0)
 	ctx, ago := s.endedAfterHit(h)
 	late := time.AfterFunc(100*time.Millisecond+3*patience/2, func() { h.Release() })
@@ -333,15 +297,13 @@ func endedInUnlock(s *stage) {
 func endedInRenewal(s *stage) {
 	c := s.client(holders)
 	lock := c.lock
-	if t, ok := c.(tied); ok {
-		lock = t.lockTied
+	if c.lockTied != nil {
+		lock = c.lockTied
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	h, err := lock(ctx, s.name)
-	if err != nil {
-		fail("lock: %w", err)
-	}
+	check(err)
 	rule := s.matching(holdReply, 3*patience/2)
 	ended, _ := s.endedAfterHit(rule)
 	<-ended.Done()
@@ -350,11 +312,9 @@ func endedInRenewal(s *stage) {
 	}
 	cancel()
 	time.Sleep(50 * time.Millisecond)
-	s.says("holder is told", h.over())
+	s.says("holder is told", h.over != nil && h.over())
 	began := time.Now()
-	within, stop := context.WithTimeout(context.Background(), limit)
-	defer stop()
-	err = h.unlock(within)
+	err = h.unlockSoon()
 	s.after("its unlock returns after", time.Since(began), true)
 	s.says("its unlock gives an error", err != nil)
 	_, ok := s.free(limit)

@@ -28,81 +28,87 @@ func addrs(servers []*redistest.Server) (all []string) {
 	return all
 }
 
+// five locks are held and waited for.
+func (s *stage) five(c *service, name func(int) string) (holds []entry) {
+	for i := range 5 {
+		holds = append(holds, s.holding(c, name(i)))
+	}
+	return holds
+}
+
+// workAll is works of several. The function counts those that were told.
+func workAll(holds []entry, d time.Duration) (told func() int) {
+	var did []func() deeds
+	for _, e := range holds {
+		did = append(did, e.works(d))
+	}
+	return func() (n int) {
+		for _, d := range did {
+			if d().Told > 0 {
+				n++
+			}
+		}
+		return n
+	}
+}
+
+// handOn unlocks all at once and has each lock entered again. It notes the slowest, and the errors of unlocks.
+func (s *stage) handOn(holds []entry, told int, what string, step func(i int, e entry) (took time.Duration, in bool, err error)) {
+	var all sync.WaitGroup
+	var mu sync.Mutex // guards what follows
+	slowest, entered, wrong := time.Duration(0), true, 0
+	for i, e := range holds {
+		all.Go(func() {
+			took, in, err := step(i, e)
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil {
+				wrong++
+			}
+			slowest, entered = max(slowest, took), entered && in
+		})
+	}
+	all.Wait()
+	s.number("holds told as lost, of 5", float64(told))
+	s.number("unlocks with an error, of 5", float64(wrong))
+	s.after(what, slowest, entered)
+}
+
 // failover leaves the master of a set behind Sentinels while five locks are held and waited for.
 func failover(leave func(*redistest.SentinelSet, *redistest.Server)) func(*stage) {
 	return func(s *stage) {
 		set := redistest.StartSentinels(s.t, redistest.SentinelPasswords{})
-		clients := s.several(opening{sentinels: addrs(set.Sentinels)})
-		var holds []entry
-		var did []func() deeds
-		const each = 5
-		for i := range each {
-			e := s.enter(context.Background(), clients[0], fmt.Sprint(s.name, ":", i))
-			if e.err != nil {
-				fail("lock: %w", e.err)
-			}
-			holds = append(holds, e)
-		}
+		o := opening{sentinels: addrs(set.Sentinels)}
+		c, other := s.open(o), s.open(o)
+		name := func(i int) string { return fmt.Sprint(s.name, ":", i) }
+		holds := s.five(c, name)
 		time.Sleep(100 * time.Millisecond) // the replicas have them
-		for _, e := range holds {
-			did = append(did, e.works(lease-500*time.Millisecond))
-		}
+		told := workAll(holds, lease-500*time.Millisecond)
 		from := time.Now()
 		leave(set, set.Master())
-		away := time.Since(from)
-		told := 0
-		for _, d := range did {
-			if d().Told > 0 {
-				told++
-			}
-		}
-		var all sync.WaitGroup
-		var mu sync.Mutex
-		slowest, lost, wrong := time.Duration(0), false, 0
-		for i, e := range holds {
-			all.Go(func() {
-				ctx, cancel := context.WithTimeout(context.Background(), 2*limit)
-				defer cancel()
-				err := e.hold.unlock(ctx)
-				in := s.enter(ctx, clients[1], fmt.Sprint(s.name, ":", i))
-				if in.err == nil {
-					in.leave()
-				}
-				mu.Lock()
-				defer mu.Unlock()
-				if err != nil {
-					wrong++
-				}
-				slowest, lost = max(slowest, time.Since(from)), lost || in.err != nil
-			})
-		}
-		all.Wait()
-		s.add("the new master is named after", "ms", "", float64(away.Milliseconds()))
-		s.number("holds told as lost, of 5", float64(told))
-		s.number("unlocks with an error, of 5", float64(wrong))
-		s.after("each lock entered again after", slowest, !lost)
+		s.add("the new master is named after", "ms", "", float64(time.Since(from).Milliseconds()))
+		s.handOn(holds, told(), "each lock entered again after", func(i int, e entry) (time.Duration, bool, error) {
+			ctx, cancel := context.WithTimeout(context.Background(), 2*limit)
+			defer cancel()
+			err := e.hold.unlock(ctx)
+			in := s.enter(ctx, other, name(i))
+			in.leave()
+			return time.Since(from), in.err == nil, err
+		})
 	}
 }
 
 // slotMoved has the slot of five locks move to another master, with their keys, while each is held, renewed and waited for.
 func slotMoved(s *stage) {
 	set := topologytest.Start(s.t, 1, 1)
-	clients := s.several(opening{cluster: addrs(set.Servers)})
-	const each = 5
+	o := opening{cluster: addrs(set.Servers)}
+	c, other := s.open(o), s.open(o)
 	name := func(i int) string { return fmt.Sprint("{", s.name, "}:", i) }
-	var holds []entry
-	var did []func() deeds
+	holds := s.five(c, name)
+	told := workAll(holds, lease+time.Second)
 	var next []func(time.Duration) (entry, bool)
-	for i := range each {
-		e := s.enter(context.Background(), clients[0], name(i))
-		if e.err != nil {
-			fail("lock: %w", e.err)
-		}
-		holds = append(holds, e)
-		did = append(did, e.works(lease+time.Second))
-	}
-	for i := range each {
-		next = append(next, s.begins(clients[1], name(i)))
+	for i := range holds {
+		next = append(next, s.begins(other, name(i)))
 	}
 	time.Sleep(250 * time.Millisecond) // they have been refused and wait, also in a JVM
 	slot := codec.Slot(s.p.key(name(0)))
@@ -112,33 +118,12 @@ func slotMoved(s *stage) {
 	}
 	began := time.Now()
 	set.Move(from, to, slot)
-	took := time.Since(began)
-	told, wrong := 0, 0
-	for _, d := range did {
-		if d().Told > 0 {
-			told++
-		}
-	}
-	slowest, lost := time.Duration(0), false
-	var all sync.WaitGroup
-	var mu sync.Mutex
-	for i, e := range holds {
-		all.Go(func() {
-			began := time.Now()
-			err := e.leave()
-			in, ok := next[i](limit)
-			s.done(in, ok)
-			mu.Lock()
-			defer mu.Unlock()
-			if err != nil {
-				wrong++
-			}
-			slowest, lost = max(slowest, in.at.Sub(began)), lost || !ok
-		})
-	}
-	all.Wait()
-	s.add("the slot has moved after", "ms", "", float64(took.Milliseconds()))
-	s.number("holds told as lost, of 5", float64(told))
-	s.number("unlocks with an error, of 5", float64(wrong))
-	s.after("each waiter enters after the unlock", slowest, !lost)
+	s.add("the slot has moved after", "ms", "", float64(time.Since(began).Milliseconds()))
+	s.handOn(holds, told(), "each waiter enters after the unlock", func(i int, e entry) (time.Duration, bool, error) {
+		began := time.Now()
+		err := e.leave()
+		in, ok := next[i](limit)
+		s.done(in, ok)
+		return in.at.Sub(began), ok, err
+	})
 }

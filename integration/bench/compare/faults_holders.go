@@ -4,15 +4,12 @@ import (
 	"context"
 	"time"
 
-	"github.com/rlock-go/redisson/integration/internal/machineclock"
+	"github.com/rlock-go/redisson/integration/kit/machineclock"
 )
 
 func holderKilled(s *stage) {
 	p := s.process(holders)
-	e := s.enter(context.Background(), p, s.name)
-	if e.err != nil {
-		fail("lock: %w", e.err)
-	}
+	e := s.holding(p, s.name)
 	next := s.waiter(s.client(rivals), s.name)
 	began := time.Now()
 	e.span.leave()
@@ -25,24 +22,17 @@ func holderKilled(s *stage) {
 // holderPaused has a holder's process stand still for longer than its lease, and then go on with its work.
 func holderPaused(s *stage) {
 	p := s.process(holders)
-	e := s.enter(context.Background(), p, s.name)
-	if e.err != nil {
-		fail("lock: %w", e.err)
-	}
+	e := s.holding(p, s.name)
 	other := s.client(rivals)
-	const away = 3 * lease / 2
+	away := 3 * lease / 2
 	did := e.works(away + time.Second)
 	next := s.waiter(other, s.name)
 	began := time.Now()
-	if err := p.pause(); err != nil {
-		fail("%w", err)
-	}
+	check(p.pause())
 	e.span.leave() // it does nothing while it stands still
 	time.Sleep(away)
 	woken := machineclock.Now()
-	if err := p.resume(); err != nil {
-		fail("%w", err)
-	}
+	check(p.resume())
 	d := did()
 	if d.Last >= woken {
 		s.witness.stay(s.name, max(woken, d.Woke), d.Last)
@@ -51,10 +41,7 @@ func holderPaused(s *stage) {
 	s.after("next enters after", in.at.Sub(began), ok)
 	s.yes("woken holder is told before it acts", d.Told > 0 && d.Last < woken)
 	value := s.value()
-	ctx, cancel := context.WithTimeout(context.Background(), limit)
-	defer cancel()
-	err := e.hold.unlock(ctx)
-	s.says("its unlock gives an error", err != nil)
+	s.says("its unlock gives an error", e.hold.unlockSoon() != nil)
 	if ok {
 		s.no("its unlock took the next one's hold", !s.intact(value))
 	}
@@ -66,55 +53,49 @@ func (s *stage) told(d deeds, from int64) {
 	s.after("holder told after", since(from, d.Told), d.Told > 0)
 }
 
+// How old a hold is when it is lost.
+const young, old = 50 * time.Millisecond, 3 * time.Second
+
 // losing has a holder work while it loses its lock to what is done.
-func (s *stage) losing(do func(other service)) {
+func (s *stage) losing(age time.Duration, do func(other *service)) {
 	c, other := s.client(holders), s.client(rivals)
-	e := s.enter(context.Background(), c, s.name)
-	if e.err != nil {
-		fail("lock: %w", e.err)
-	}
-	did := e.works(lease + time.Second)
-	time.Sleep(50 * time.Millisecond)
+	e := s.holding(c, s.name)
+	did := e.works(age + lease + time.Second)
+	time.Sleep(age)
 	from := machineclock.Now()
 	do(other)
-	d := did()
-	s.told(d, from)
-	ctx, cancel := context.WithTimeout(context.Background(), limit)
-	defer cancel()
-	s.says("its unlock gives an error", e.hold.unlock(ctx) != nil)
+	s.told(did(), from)
+	s.says("its unlock gives an error", e.hold.unlockSoon() != nil)
 }
 
-func keyDeleted(s *stage) { s.losing(func(service) { s.ask("DEL", s.key) }) }
+func keyDeleted(age time.Duration) func(*stage) {
+	return func(s *stage) { s.losing(age, func(*service) { s.ask("DEL", s.key) }) }
+}
 
 func lockForced(s *stage) {
-	s.losing(func(other service) {
-		if err := other.(forcer).force(context.Background(), s.name); err != nil {
-			fail("force: %w", err)
-		}
-	})
+	s.losing(young, func(other *service) { check(other.force(context.Background(), s.name)) })
 }
 
 // keyTaken has another caller inside from the moment on when the key is gone.
-func keyTaken(s *stage) {
-	var in entry
-	var value string
-	s.losing(func(other service) {
-		s.ask("DEL", s.key)
-		ctx, cancel := context.WithTimeout(context.Background(), limit)
-		defer cancel()
-		if in = s.enter(ctx, other, s.name); in.err != nil {
-			fail("another's lock: %w", in.err)
+func keyTaken(age time.Duration) func(*stage) {
+	return func(s *stage) {
+		var in entry
+		var value string
+		s.losing(age, func(other *service) {
+			s.ask("DEL", s.key)
+			in = s.enterSoon(other, s.name, limit)
+			check(in.err)
+			value = s.value()
+		})
+		if value != "" && s.p.renews {
+			s.no("its unlock took the next one's hold", !s.intact(value))
 		}
-		value = s.value()
-	})
-	if value != "" && s.p.renews {
-		s.no("its unlock took the next one's hold", !s.intact(value))
+		in.leave()
 	}
-	in.leave()
 }
 
 func restartedEmpty(s *stage) {
-	s.losing(func(service) {
+	s.losing(young, func(*service) {
 		s.server.Kill()
 		s.server.Restart()
 		s.redial()
@@ -126,10 +107,7 @@ func standsStill(d time.Duration) func(*stage) {
 	return func(s *stage) {
 		c, other := s.client(holders), s.client(rivals)
 		next := func(time.Duration) (entry, bool) { return entry{}, false }
-		e := s.enter(context.Background(), c, s.name)
-		if e.err != nil {
-			fail("lock: %w", e.err)
-		}
+		e := s.holding(c, s.name)
 		if d > lease {
 			next = s.waiter(other, s.name)
 		}
@@ -149,9 +127,7 @@ func standsStill(d time.Duration) func(*stage) {
 		} else {
 			s.no("holder told that it lost it", deed.Told > 0)
 		}
-		ctx, cancel := context.WithTimeout(context.Background(), limit)
-		defer cancel()
-		err := e.hold.unlock(ctx)
+		err := e.hold.unlockSoon()
 		if d < lease {
 			s.no("its unlock gives an error", err != nil)
 			return

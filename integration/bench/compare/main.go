@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
@@ -12,12 +11,8 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/integration/bench/peers"
-	"github.com/rlock-go/redisson/integration/internal/runfile"
+	"github.com/rlock-go/redisson/integration/kit/runfile"
 )
-
-// missingVariable in its environment says why parties are not built in. It is set in the binary that has those built in
-// which can be.
-const missingVariable = "RLOCK_COMPARE_MISSING"
 
 func main() {
 	if text := os.Getenv(childVariable); text != "" {
@@ -37,7 +32,8 @@ func parentMain() error {
 	rounds := flag.Int("rounds", 20, "rounds of each cell")
 	only := flag.String("only", "", "cells, as fault/party, between semicolons; either may be left empty for all, and a word of it is enough")
 	java := flag.Bool("java", true, "run Redisson too (needs Java 17 and Maven)")
-	write := flag.Bool("write", false, "write docs/compare.md, docs/compare/run.json and the picture")
+	write := flag.Bool("write", false, "write docs/dev/compare.md, docs/dev/compare/run.json and the picture")
+	into := flag.String("into", "", "put the cells into the JSON of an earlier run, in place of those it had")
 	from := flag.String("from", "", "write them from the JSON of an earlier run instead of running")
 	flag.Parse()
 	if flag.NArg() > 0 {
@@ -50,17 +46,9 @@ func parentMain() error {
 		}
 		return finish(r, *write)
 	}
-	text, built := os.LookupEnv(missingVariable)
-	if !built {
-		code, err := peers.Run(os.Args[1:], peers.Wanted{Others: true, Program: "./compare"}, missingVariable)
-		if err == nil && code != 0 {
-			os.Exit(code) // it has said why
-		}
+	reasons, err := peers.BuiltIn(peers.Wanted{Others: true, Program: "./compare"})
+	if err != nil {
 		return err
-	}
-	reasons := map[string]string{}
-	if err := json.Unmarshal([]byte(text), &reasons); err != nil {
-		return fmt.Errorf("%s: %w", missingVariable, err)
 	}
 	r := &run{Report: &Report{
 		Command: strings.Join(append([]string{"go", "run", "./compare"}, os.Args[1:]...), " "),
@@ -72,7 +60,7 @@ func parentMain() error {
 			r.Missing[p.name] = p.absent
 		case p.name == javaP && !*java:
 			r.Missing[p.name] = "the run was without Java"
-		case p.open == nil && p.name != javaP:
+		case p.open == nil:
 			module, _, _ := strings.Cut(p.name, ",")
 			r.Missing[p.name] = cmp.Or(reasons[module], "it was not built in")
 		}
@@ -82,6 +70,13 @@ func parentMain() error {
 		return err
 	}
 	r.all(func(f *fault, p *party) bool { return wanted(f, p) && r.Missing[p.name] == "" })
+	if *into != "" {
+		earlier, err := runfile.Read[Report](*into)
+		if err != nil {
+			return err
+		}
+		r.Report = earlier.with(r.Report, *only)
+	}
 	r.sort()
 	return finish(r.Report, *write)
 }

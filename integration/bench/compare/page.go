@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -9,8 +10,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/rlock-go/redisson/integration/internal/codeedit"
-	"github.com/rlock-go/redisson/integration/internal/runfile"
+	"github.com/rlock-go/redisson/integration/kit/codeedit"
+	"github.com/rlock-go/redisson/integration/kit/quantile"
+	"github.com/rlock-go/redisson/integration/kit/runfile"
 )
 
 // sort puts the cells in the order of the page.
@@ -27,47 +29,51 @@ func (r *Report) sort() {
 	})
 }
 
-// write puts the page, its JSON and its picture into docs.
+// write puts the page, its JSON and its picture into docs/dev.
 func (r *Report) write(page string) error {
 	root, err := codeedit.Root()
 	if err != nil {
 		return err
 	}
-	docs := filepath.Join(root, "docs")
-	if err := os.MkdirAll(filepath.Join(docs, "compare"), 0o755); err != nil {
-		return err
-	}
-	if err := runfile.Save(filepath.Join(docs, "compare", "run.json"), r); err != nil {
-		return err
-	}
-	if err := os.WriteFile(filepath.Join(docs, "compare", "grid.svg"), []byte(r.picture()), 0o644); err != nil {
-		return err
-	}
-	return os.WriteFile(filepath.Join(docs, "compare.md"), []byte(page), 0o644)
+	docs := filepath.Join(root, "docs", "dev")
+	return errors.Join(
+		runfile.Save(filepath.Join(docs, "compare", "run.json"), r),
+		os.WriteFile(filepath.Join(docs, "compare", "grid.svg"), []byte(r.picture()), 0o644),
+		os.WriteFile(filepath.Join(docs, "compare.md"), []byte(page), 0o644))
 }
 
-// page is docs/compare.md. All of it is written here.
+// page is docs/dev/compare.md. All of it is written here.
 func (r *Report) page() string {
 	var b strings.Builder
 	put := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	put("# The same faults for every lock\n")
-	put("One run on %s tried each fault %d times on each lock: Redis %s, %s, leases of %v, %s. `make compare FLAGS=-write` writes this page.\n",
-		r.Began.Format("2006-01-02"), r.Rounds, r.Redis, r.Go, lease, r.Took)
+	put("One run on %s tried each fault %d times on each lock: Redis %s, %s, leases of %v if no other is named, %s. `make compare FLAGS=-write` writes this page.\n",
+		r.Began.Format("2006-01-02"), r.Rounds, r.Redis, r.Go, short, r.Took)
+	if r.Again != "" {
+		put("%s\n", r.Again)
+	}
 	put("![which lock kept what under which fault](compare/grid.svg)\n")
 	put("## Where others are better than rlock\n")
 	if better := r.better(); len(better) == 0 {
 		put("Nowhere in this run.\n")
 	} else {
 		put("| fault | lock | what | it | rlock | why |\n|---|---|---|---|---|---|")
-		for _, b := range better {
-			put("| %s | %s | %s | %s | %s | %s |", b.fault, b.party, b.metric, b.its, b.ours, b.why)
+		said := ""
+		for _, b := range together(better) {
+			why := b.why
+			if why == said {
+				why = "the same"
+			}
+			said = b.why
+			put("| %s | %s | %s | %s | %s | %s |", b.fault, b.party, b.metric, b.its, b.ours, why)
 		}
 		put("")
 	}
+	put("Leases are short, so that rounds are. A loss is made 50 ms after the acquire, and rlock notices it at its renewal, after a third of %v. Three faults are tried at the default lease of 30s too: there such a young hold is told [within two seconds](../guarantees.md#told-at-once), an older one at once.\n", short)
 	put("## Two inside\n")
 	put("A witness knows when each caller began and ended what it did. It reads no key and asks no lock. A holder at work acts each %v, so the witness can't tell a shorter time together from none. To play a cell again, by its name:\n", step)
 	put("```sh\ncd integration/bench && go run ./compare -only 'key taken by another/rlock'\n```\n")
-	if two := r.twoInside(); len(two) == 0 {
+	if two := r.those(func(c *Cell) bool { return c.both() > 0 }); len(two) == 0 {
 		put("Nowhere in this run.\n")
 	} else {
 		put("| name of the cell | rounds | longest |\n|---|---|---|")
@@ -94,12 +100,7 @@ func (r *Report) page() string {
 	put("\n## All cells\n")
 	put("Times are medians, with the worst in brackets. *Not promised* is what a lock's own documentation leaves to the caller; it is not counted against it.\n")
 	for _, f := range faults() {
-		var rows []*Cell
-		for _, c := range r.Cells {
-			if c.Fault == f.name {
-				rows = append(rows, c)
-			}
-		}
+		rows := r.those(func(c *Cell) bool { return c.Fault == f.name })
 		if len(rows) == 0 {
 			continue
 		}
@@ -110,14 +111,14 @@ func (r *Report) page() string {
 			promised = func(text string) string { return " " + text + " |" }
 		}
 		heads := columns(rows)
-		put("| lock | two inside |%s%s", heading(heads), promised("not promised"))
+		put("| lock | two inside |%s%s", cellsOf(heads, func(n string) string { return n }), promised("not promised"))
 		put("|---|---|%s%s", strings.Repeat("---|", len(heads)), strings.ReplaceAll(promised("---"), " ", ""))
 		for _, c := range rows {
 			lacks := ""
 			if p := findParty(c.Party); p != nil && p.lacks[f.needs] != "" {
 				lacks = string(f.needs) + ": " + p.lacks[f.needs]
 			}
-			put("| %s | %s |%s%s", c.Party, c.two(), c.row(heads), promised(lacks))
+			put("| %s | %s |%s%s", c.Party, c.two(), cellsOf(heads, c.text), promised(lacks))
 		}
 		for _, p := range parties() {
 			if r.Missing[p.name] != "" {
@@ -129,13 +130,8 @@ func (r *Report) page() string {
 	return strings.TrimRight(b.String(), "\n") + "\n"
 }
 
-func (r *Report) twoInside() (all []*Cell) {
-	for _, c := range r.Cells {
-		if c.both() > 0 {
-			all = append(all, c)
-		}
-	}
-	return all
+func (r *Report) those(are func(*Cell) bool) []*Cell {
+	return slices.DeleteFunc(slices.Clone(r.Cells), func(c *Cell) bool { return !are(c) })
 }
 
 // columns are the metrics of a row's cells.
@@ -150,13 +146,6 @@ func columns(cells []*Cell) (names []string) {
 	return names
 }
 
-func heading(names []string) string {
-	if len(names) == 0 {
-		return ""
-	}
-	return " " + strings.Join(names, " | ") + " |"
-}
-
 func (c *Cell) two() string {
 	switch {
 	case c.Untried != "":
@@ -166,19 +155,22 @@ func (c *Cell) two() string {
 	case c.both() == 0:
 		return "no"
 	}
-	return fmt.Sprintf("**%d of %d**, %s (%s)", c.both(), c.Rounds, duration(median(c.Together)), duration(slices.Max(c.Together)))
+	return fmt.Sprintf("**%d of %d**, %s (%s)", c.both(), c.Rounds, duration(quantile.Median(c.Together)), duration(slices.Max(c.Together)))
 }
 
-func (c *Cell) row(names []string) string {
-	var b strings.Builder
-	for _, n := range names {
-		text := "–"
-		if m, ok := c.metric(n); ok {
-			text = m.String()
-		}
-		b.WriteString(" " + text + " |")
+// cellsOf are cells of a row, one for each column.
+func cellsOf(columns []string, text func(string) string) (row string) {
+	for _, c := range columns {
+		row += " " + text(c) + " |"
 	}
-	return b.String()
+	return row
+}
+
+func (c *Cell) text(metric string) string {
+	if m, ok := c.metric(metric); ok {
+		return m.String()
+	}
+	return "–"
 }
 
 // String is the metric as a cell has it.
@@ -187,7 +179,7 @@ func (m Metric) String() string {
 	case "of":
 		return fmt.Sprintf("%.0f of %d", sum(m.Values), len(m.Values))
 	case "ms":
-		mid, worst := duration(median(m.Values)), duration(slices.Max(m.Values))
+		mid, worst := duration(quantile.Median(m.Values)), duration(slices.Max(m.Values))
 		if mid == worst {
 			return mid
 		}
@@ -197,7 +189,7 @@ func (m Metric) String() string {
 	if m.Better == "more" {
 		worst = slices.Min(m.Values)
 	}
-	mid, end := number(median(m.Values)), number(worst)
+	mid, end := number(quantile.Median(m.Values)), number(worst)
 	if mid == end {
 		return mid
 	}

@@ -1,40 +1,37 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"time"
 
-	"github.com/rlock-go/redisson/integration/javapeer"
+	"github.com/rlock-go/redisson/integration/kit/javapeer"
 	"github.com/rlock-go/redisson/internal/redistest"
 )
 
 const (
-	// lease is what all parties ask for, or renew for.
-	lease = 3 * time.Second
+	// short is the lease of most faults, so that rounds are short; long is Redisson's default, and rlock's.
+	short, long = 3 * time.Second, 30 * time.Second
 	// patience is how long every client waits for one answer of its server.
 	patience = time.Second
 )
 
 // limit is how long a round waits for what may never come.
-var limit = 4 * lease
+var limit = 4 * short
+
+// lease is what all parties ask for, or renew for, in the faults that are played now.
+var lease = short
 
 // opening is where a client is to connect, and how.
 type opening struct {
 	addr      string   // of one server; empty if there are
 	sentinels []string // who know the master of redistest.MasterName
 	cluster   []string // servers of one
-	pool      int      // of how many connections; 0: poolSize
+	pool      int      // of how many connections; 0: 64
 }
 
-const poolSize = 64
-
-func (o opening) size() int {
-	if o.pool > 0 {
-		return o.pool
-	}
-	return poolSize
-}
+func (o opening) size() int { return cmp.Or(o.pool, 64) }
 
 // url is what rlock and a JVM are given.
 func (o opening) url() string {
@@ -47,32 +44,27 @@ func (o opening) url() string {
 	return "redis://" + o.addr
 }
 
-// service is one process's use of a library: one client. Its methods are for concurrent use.
-type service interface {
-	lock(ctx context.Context, name string) (hold, error) // waits until it has the lock or ctx ends
-	close()
-}
+// service is one process's use of a library: one client. Its functions are for concurrent use. Not each library has the optional
+// ones.
+type service struct {
+	lock  func(ctx context.Context, name string) (hold, error) // waits until it has the lock or ctx ends
+	close func()
 
-// tied is a service that has another call for holds which are renewed under the context of their acquire.
-type tied interface {
-	lockTied(ctx context.Context, name string) (hold, error)
+	lockTied func(ctx context.Context, name string) (hold, error) // of holds that are renewed under the context of their acquire
+	force    func(ctx context.Context, name string) error         // takes a lock from whoever holds it
+
+	// Of a process of its own.
+	kill          func()
+	pause, resume func() error
 }
 
 // hold is one grant.
-type hold interface {
-	unlock(ctx context.Context) error
-	// over says what the library shows its holder, without another command, of whether the lock is still held.
-	over() bool
-}
-
-// forcer is a service that can take a lock from whoever holds it.
-type forcer interface {
-	force(ctx context.Context, name string) error
-}
-
-// worker is a hold in another process, which does work itself.
-type worker interface {
-	work(d time.Duration) (deeds, error)
+type hold struct {
+	unlock func(ctx context.Context) error
+	// over says what the library shows its holder, without another command, of whether the lock is still held. nil: nothing.
+	over func() bool
+	// work is how a holder in another process works. nil: it is in this one.
+	work func(d time.Duration) (deeds, error)
 }
 
 // deeds are what a holder did, on the machine's clock.
@@ -86,7 +78,7 @@ type deeds struct {
 type party struct {
 	name   string
 	note   string // version and settings
-	open   func(o opening) (service, error)
+	open   func(o opening) (*service, error)
 	key    func(name string) string
 	renews bool // so that its key is there for as long as its holder lives
 	// lacks is what its own documentation does not promise, to be said beside its cells: words by promise.
@@ -115,14 +107,14 @@ const (
 )
 
 // openers are of the parties of others, which are built in by their tags.
-var openers = map[string]func(opening) (service, error){}
+var openers = map[string]func(opening) (*service, error){}
 
 func plain(name string) string { return name }
 
 func parties() []*party {
 	return []*party{
 		{name: ours, open: openOurs, renews: true, key: plain, note: "this commit; WithWatchdogTimeout 3 s, WithCommandTimeout 1 s; renews; `Hold.Done` tells"},
-		{name: javaP, renews: true, key: plain, note: "Redisson " + javapeer.Newest + ", `RLock.lockInterruptibly` without a lease; lockWatchdogTimeout 3 s, timeout 1 s; a caller is a thread, driven over a pipe",
+		{name: javaP, open: openJava, renews: true, key: plain, note: "Redisson " + javapeer.Newest + ", `RLock.lockInterruptibly` without a lease; lockWatchdogTimeout 3 s, timeout 1 s; a caller is a thread, driven over a pipe",
 			lacks: map[promise]string{notice: "a holder may ask `isHeldByCurrentThread`"}},
 		{name: redsyncP, open: openers[redsyncP], key: plain, note: "v4.18.1 on go-redis v9.23.0 (timeouts 1 s); WithExpiry 3 s, WithTries without end; a holder looks at `Until`",
 			lacks: map[promise]string{notice: "a holder may look at `Until`", renewal: "the caller may extend", waiting: "it tries again each 50 to 250 ms"}},

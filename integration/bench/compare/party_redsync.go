@@ -11,54 +11,39 @@ import (
 
 	"github.com/go-redsync/redsync/v4"
 	"github.com/go-redsync/redsync/v4/redis/goredis/v9"
-	"github.com/redis/go-redis/v9"
 )
 
 func init() {
-	openers[redsyncP] = func(o opening) (service, error) { return openRedsync(o, false) }
-	openers[extendedP] = func(o opening) (service, error) { return openRedsync(o, true) }
+	openers[redsyncP] = func(o opening) (*service, error) { return openRedsync(o, false), nil }
+	openers[extendedP] = func(o opening) (*service, error) { return openRedsync(o, true), nil }
 }
 
-type redsyncService struct {
-	client  *redis.Client
-	rs      *redsync.Redsync
-	extends bool
-}
-
-func openRedsync(o opening, extends bool) (service, error) {
+func openRedsync(o opening, extends bool) *service {
 	client := goRedis(o)
-	return redsyncService{client, redsync.New(goredis.NewPool(client)), extends}, nil
-}
-
-func (s redsyncService) lock(ctx context.Context, name string) (hold, error) {
-	return s.extended(ctx, context.Background(), name)
-}
-
-func (s redsyncService) lockTied(ctx context.Context, name string) (hold, error) {
-	return s.extended(ctx, ctx, name)
-}
-
-// extended is lock with a context of what extends it.
-func (s redsyncService) extended(ctx, extending context.Context, name string) (hold, error) {
-	m := s.rs.NewMutex(name, redsync.WithExpiry(lease), redsync.WithTries(math.MaxInt32))
-	if err := m.LockContext(ctx); err != nil {
-		return nil, err
+	rs := redsync.New(goredis.NewPool(client))
+	// lock has a context of what extends the hold, too.
+	lock := func(ctx, extending context.Context, name string) (hold, error) {
+		m := rs.NewMutex(name, redsync.WithExpiry(lease), redsync.WithTries(math.MaxInt32))
+		err := m.LockContext(ctx)
+		h := &redsyncHold{m: m, stop: make(chan struct{}), ended: make(chan struct{})}
+		h.until.Store(m.Until().UnixNano())
+		if extends && err == nil {
+			go h.extend(extending)
+		} else {
+			close(h.ended)
+		}
+		return hold{unlock: h.unlock, over: h.over}, err
 	}
-	h := &redsyncHold{m: m, until: new(atomic.Int64), stop: make(chan struct{}), ended: make(chan struct{})}
-	h.until.Store(m.Until().UnixNano())
-	if s.extends {
-		go h.extend(extending)
-	} else {
-		close(h.ended)
+	return &service{
+		lock:     func(ctx context.Context, name string) (hold, error) { return lock(ctx, context.Background(), name) },
+		lockTied: func(ctx context.Context, name string) (hold, error) { return lock(ctx, ctx, name) },
+		close:    func() { client.Close() },
 	}
-	return h, nil
 }
-
-func (s redsyncService) close() { s.client.Close() }
 
 type redsyncHold struct {
 	m           *redsync.Mutex
-	until       *atomic.Int64
+	until       atomic.Int64
 	lost        atomic.Bool
 	stop, ended chan struct{}
 }

@@ -1,7 +1,7 @@
 package main
 
 import (
-	"math"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -40,7 +40,17 @@ type Report struct {
 	Go      string            `json:"go"`
 	Rounds  int               `json:"rounds"`
 	Missing map[string]string `json:"missing"`
+	Again   string            `json:"again,omitempty"` // which cells are of a later run, and when that was
 	Cells   []*Cell           `json:"cells"`
+}
+
+// with is the report with the cells of a later run.
+func (r *Report) with(later *Report, which string) *Report {
+	for _, c := range later.Cells {
+		*r.cell(c.Fault, c.Party) = *c
+	}
+	r.Again = fmt.Sprintf("Cells with %q in their names were played again on %s.", which, later.Began.Format("2006-01-02 15:04"))
+	return r
 }
 
 // result is a round under way.
@@ -116,22 +126,12 @@ func (c *Cell) both() (n int) {
 }
 
 func (r *Report) cell(fault, party string) *Cell {
-	for _, c := range r.Cells {
-		if c.Fault == fault && c.Party == party {
-			return c
-		}
+	c := r.of(fault, party)
+	if c == nil {
+		c = &Cell{Fault: fault, Party: party}
+		r.Cells = append(r.Cells, c)
 	}
-	c := &Cell{Fault: fault, Party: party}
-	r.Cells = append(r.Cells, c)
 	return c
-}
-
-// median is the lower of the middle two of an even number.
-func median(v []float64) float64 {
-	if len(v) == 0 {
-		return math.NaN()
-	}
-	return slices.Sorted(slices.Values(v))[(len(v)-1)/2]
 }
 
 func sum(v []float64) (s float64) {

@@ -20,7 +20,7 @@ type run struct {
 	mu sync.Mutex // guards the cells
 }
 
-// How many rounds run at once. Faults with the same number are played together, in this order.
+// How many rounds run at once. Faults with the same number and lease are played together, in this order.
 const (
 	many  = 16 // they wait most of the time
 	alone = 1  // they take the machine
@@ -34,10 +34,10 @@ func (r *run) all(wanted func(f *fault, p *party) bool) {
 	began := time.Now()
 	fmt.Fprintln(os.Stderr, "built; the first round begins at", began.Format("15:04:05"))
 	say := func(what string) { fmt.Fprintf(os.Stderr, "%5.0f s  %s\n", time.Since(began).Seconds(), what) }
-	for _, beside := range []int{many, alone, few} {
+	for _, together := range []fault{{lease: short, beside: many}, {lease: short, beside: alone}, {lease: short, beside: few}, {lease: long, beside: many}} {
 		var java, other []task
 		for _, f := range faults() {
-			if f.beside != beside {
+			if f.beside != together.beside || f.lease != together.lease {
 				continue
 			}
 			for range r.Rounds {
@@ -46,7 +46,7 @@ func (r *run) all(wanted func(f *fault, p *party) bool) {
 					case !wanted(&f, p):
 					case f.untried != nil && f.untried(p) != "":
 						r.cell(f.name, p.name).Untried = f.untried(p)
-					case beside == many && p.name == javaP:
+					case f.beside == many && p.name == javaP:
 						java = append(java, task{&f, p})
 					default:
 						other = append(other, task{&f, p})
@@ -57,6 +57,7 @@ func (r *run) all(wanted func(f *fault, p *party) bool) {
 		if len(java)+len(other) == 0 {
 			continue
 		}
+		lease = together.lease
 		var jvms, up sync.WaitGroup
 		queue := queued(java, func(string) {})
 		for range min(javaBeside, len(java)) {
@@ -66,7 +67,7 @@ func (r *run) all(wanted func(f *fault, p *party) bool) {
 		up.Wait() // while they start they take the machine
 		var all sync.WaitGroup
 		rest := queued(other, say)
-		for range min(beside, len(other)) {
+		for range min(together.beside, len(other)) {
 			all.Go(func() {
 				for t := range rest {
 					r.lone(t)

@@ -9,8 +9,8 @@ import (
 
 	"github.com/gomodule/redigo/redis"
 
-	"github.com/rlock-go/redisson/integration/faultproxy"
-	"github.com/rlock-go/redisson/integration/internal/program"
+	"github.com/rlock-go/redisson/integration/kit/faultproxy"
+	"github.com/rlock-go/redisson/integration/kit/program"
 	"github.com/rlock-go/redisson/internal/redistest"
 )
 
@@ -23,7 +23,7 @@ type stage struct {
 	ways   [2]*faultproxy.Proxy // the holder's and the rival's
 	sent   atomic.Int64         // commands that were answered on both
 	direct redis.Conn           // the rig's own
-	jvms   *[2]*javaService     // who live from round to round; nil for Go
+	jvms   *[2]*service         // who live from round to round; nil for Go
 
 	name, key string
 	*witness
@@ -42,7 +42,7 @@ func newStage(p *party) *stage {
 	t := &program.Program{Title: "rlock-compare", Quiet: true}
 	s := &stage{t: t, p: p}
 	if p.name == javaP {
-		s.jvms = &[2]*javaService{}
+		s.jvms = &[2]*service{}
 	}
 	defer func() {
 		if s.server == nil {
@@ -109,75 +109,54 @@ type rigError struct{ error }
 
 func fail(format string, args ...any) { panic(rigError{fmt.Errorf(format, args...)}) }
 
-// client opens one behind a way. It has taken and released a lock before, so that scripts are known and connections are made.
-func (s *stage) client(way int) service { return s.clientWith(way, opening{}) }
-
-func (s *stage) clientWith(way int, o opening) service {
-	o.addr = s.ways[way].Addr()
-	if s.jvms != nil && o.pool == 0 {
-		if s.jvms[way] == nil {
-			j, err := openJava(o)
-			if err != nil {
-				fail("%w", err)
-			}
-			s.jvms[way] = j
-		}
-		s.warm(s.jvms[way])
-		return s.jvms[way]
-	}
-	var c service
-	var err error
-	if s.jvms != nil {
-		c, err = openJava(o)
-	} else {
-		c, err = s.p.open(o)
-	}
+func check(err error) {
 	if err != nil {
 		fail("%w", err)
 	}
+}
+
+// client opens one behind a way. It has taken and released a lock before, so that scripts are known and connections are made.
+func (s *stage) client(way int) *service {
+	o := opening{addr: s.ways[way].Addr()}
+	if s.jvms == nil {
+		return s.open(o)
+	}
+	if s.jvms[way] == nil {
+		j, err := s.p.open(o)
+		check(err)
+		s.jvms[way] = j
+	}
+	s.warm(s.jvms[way])
+	return s.jvms[way]
+}
+
+// open opens one that ends with the stage.
+func (s *stage) open(o opening) *service {
+	c, err := s.p.open(o)
+	check(err)
 	s.t.Cleanup(c.close)
 	s.warm(c)
 	return c
 }
 
-// several opens two, as their libraries reach several servers.
-func (s *stage) several(o opening) (clients [2]service) {
-	for i := range clients {
-		var err error
-		if s.jvms != nil {
-			clients[i], err = openJava(o)
-		} else {
-			clients[i], err = s.p.open(o)
-		}
-		if err != nil {
-			fail("%w", err)
-		}
-		s.t.Cleanup(clients[i].close)
-		s.warm(clients[i])
-	}
-	return clients
-}
-
 // process opens one in a process of its own.
-func (s *stage) process(way int) process {
+func (s *stage) process(way int) *service {
 	if s.jvms != nil {
-		return s.client(way).(process)
+		return s.client(way)
 	}
 	c, err := startChild(s.p, s.ways[way].Addr())
-	if err != nil {
-		fail("%w", err)
-	}
+	check(err)
 	s.t.Cleanup(c.close)
 	s.warm(c)
 	return c
 }
 
 // killed ends a process, for good.
-func (s *stage) killed(p process) {
+func (s *stage) killed(p *service) {
 	p.kill()
 	if s.jvms != nil {
 		for i, j := range s.jvms {
-			if process(j) == p {
+			if j == p {
 				s.jvms[i] = nil
 			}
 		}
@@ -185,16 +164,10 @@ func (s *stage) killed(p process) {
 }
 
 // warm has it take and release another lock. A JVM's first calls may take longer than its timeouts, so it is tried again.
-func (s *stage) warm(c service) {
+func (s *stage) warm(c *service) {
 	var err error
 	for range 10 {
-		ctx, cancel := context.WithTimeout(context.Background(), limit)
-		var h hold
-		if h, err = c.lock(ctx, fmt.Sprintf("warm:%d", rounds.Add(1))); err == nil {
-			err = h.unlock(ctx)
-		}
-		cancel()
-		if err == nil {
+		if err = s.enterSoon(c, fmt.Sprintf("warm:%d", rounds.Add(1)), limit).leave(); err == nil {
 			return
 		}
 	}
@@ -211,7 +184,7 @@ type entry struct {
 }
 
 // enter calls lock, and has the witness know of it.
-func (s *stage) enter(ctx context.Context, c service, name string) entry {
+func (s *stage) enter(ctx context.Context, c *service, name string) entry {
 	began := time.Now()
 	h, err := c.lock(ctx, name)
 	e := entry{hold: h, err: err, at: time.Now()}
@@ -221,9 +194,25 @@ func (s *stage) enter(ctx context.Context, c service, name string) entry {
 	return e
 }
 
+// enterSoon is enter of one who gives up after a time.
+func (s *stage) enterSoon(c *service, name string, within time.Duration) entry {
+	ctx, cancel := context.WithTimeout(context.Background(), within)
+	defer cancel()
+	return s.enter(ctx, c, name)
+}
+
+// holding is enter of a lock that is free.
+func (s *stage) holding(c *service, name string) entry {
+	e := s.enter(context.Background(), c, name)
+	if e.err != nil {
+		fail("lock: %w", e.err)
+	}
+	return e
+}
+
 // waiter is enter beside the caller, which must call the function to have the entry. It fails the round if the wait is over
 // before it began.
-func (s *stage) waiter(c service, name string) (entered func(within time.Duration) (entry, bool)) {
+func (s *stage) waiter(c *service, name string) (entered func(within time.Duration) (entry, bool)) {
 	entered = s.begins(c, name)
 	time.Sleep(250 * time.Millisecond) // it has been refused and waits, also in a JVM
 	if e, in := entered(time.Millisecond); in || e.err != nil {
@@ -233,7 +222,7 @@ func (s *stage) waiter(c service, name string) (entered func(within time.Duratio
 }
 
 // begins is waiter for one who need not wait yet.
-func (s *stage) begins(c service, name string) (entered func(within time.Duration) (entry, bool)) {
+func (s *stage) begins(c *service, name string) (entered func(within time.Duration) (entry, bool)) {
 	ctx, cancel := context.WithTimeout(context.Background(), 3*limit)
 	s.t.Cleanup(cancel)
 	done := make(chan entry, 1)
@@ -255,32 +244,37 @@ func (e entry) leave() error {
 		return e.err
 	}
 	e.span.leave()
+	return e.hold.unlockSoon()
+}
+
+func (h hold) unlockSoon() error {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	return e.hold.unlock(ctx)
+	return h.unlock(ctx)
+}
+
+// left is a leave that nothing is in the way of.
+func (e entry) left() {
+	if err := e.leave(); err != nil {
+		fail("unlock: %w", err)
+	}
 }
 
 // works has the holder of an entry work for a time beside the caller, who must call the function for what it did. The
 // holder's stay ends with its last deed if it was told, and else goes on.
 func (e entry) works(d time.Duration) (done func() deeds) {
-	type outcome struct {
-		did deeds
-		err error
-	}
-	out := make(chan outcome, 1)
+	var did deeds
+	out := make(chan error, 1)
 	go func() {
-		did, err := work(e.hold, d)
-		if err == nil {
+		var err error
+		if did, err = work(e.hold, d); err == nil {
 			e.span.leaveAt(did.Last)
 		}
-		out <- outcome{did, err}
+		out <- err
 	}()
 	return func() deeds {
-		o := <-out
-		if o.err != nil {
-			fail("work: %w", o.err)
-		}
-		return o.did
+		check(<-out)
+		return did
 	}
 }
 
@@ -299,6 +293,12 @@ func (s *stage) free(within time.Duration) (after time.Duration, ok bool) {
 		time.Sleep(time.Millisecond)
 	}
 	return 0, false
+}
+
+// leftLocked notes how long the key stays when nobody wants it any more.
+func (s *stage) leftLocked() {
+	after, ok := s.free(limit)
+	s.after("left locked for", after, ok)
 }
 
 // intact sees whether a rival that is inside still has the lock on the server: nobody else deleted or replaced its key.

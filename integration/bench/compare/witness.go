@@ -4,7 +4,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/rlock-go/redisson/integration/internal/machineclock"
+	"github.com/rlock-go/redisson/integration/kit/machineclock"
 )
 
 // step is how long a holder who works waits between two deeds, and what the witness can tell apart. Its stays are made of

@@ -19,7 +19,7 @@ const (
 )
 
 // before puts the library as it was at rev below temp, under its other name, and returns what a build with it requires.
-func (b *builder) before(ctx context.Context, rev string) (module, error) {
+func (b builder) before(ctx context.Context, rev string) (module, error) {
 	dir := filepath.Join(b.temp, beforeTag)
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		return module{}, err

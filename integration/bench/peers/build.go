@@ -25,57 +25,36 @@ type Wanted struct {
 	Program string
 }
 
-// Build makes the binary from the benchmark's folder, with every peer that can be added to those before it. It returns
-// why others are missing, by their names; the error is of the benchmark without any, or of an earlier commit that can't
-// be had. What the go command says in full goes to log.
+// Build makes the binary from the benchmark's folder, one peer after the other, with each that can be added to those before it. It
+// returns why others are missing, by their names; the error is of the benchmark without any, or of an earlier commit that can't be
+// had. What the go command says in full goes to log.
 func Build(ctx context.Context, dir, binary string, wanted Wanted, log io.Writer) (missing map[string]string, err error) {
 	temp, err := os.MkdirTemp("", "rlock-bench-peers-")
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(temp)
-	failed, err := (&builder{dir: dir, temp: temp, binary: binary, wanted: wanted}).build(ctx)
+	mod, err := readModule(filepath.Join(dir, "go.mod"))
 	if err != nil {
 		return nil, err
 	}
-	missing = map[string]string{}
-	for name, err := range failed {
-		fmt.Fprintf(log, "without %s: %v\n", name, err)
-		missing[name] = err.reason()
-	}
-	return missing, nil
-}
-
-// builder adds one peer after the other.
-type builder struct {
-	dir    string // the benchmark's
-	temp   string // for module files
-	binary string // what it makes
-	wanted Wanted
-	env    []string
-}
-
-func (b *builder) build(ctx context.Context) (missing map[string]*buildError, err error) {
-	mod, err := readModule(filepath.Join(b.dir, "go.mod"))
-	if err != nil {
-		return nil, err
-	}
+	b := builder{dir, temp, binary, cmp.Or(wanted.Program, ".")}
 	var tags []string
-	if b.wanted.Before != "" {
-		before, err := b.before(ctx, b.wanted.Before)
+	if wanted.Before != "" {
+		before, err := b.before(ctx, wanted.Before)
 		if err != nil {
 			return nil, err
 		}
 		mod, tags = mod.add(before), []string{beforeTag}
 	}
-	if err := b.compile(ctx, mod, tags); err != nil || !b.wanted.Others {
-		return nil, err
+	missing = map[string]string{}
+	if err := b.compile(ctx, mod, tags); err != nil || !wanted.Others {
+		return missing, err
 	}
-	files, err := filepath.Glob(filepath.Join(b.dir, "peers", "*.mod"))
+	files, err := filepath.Glob(filepath.Join(dir, "peers", "*.mod"))
 	if err != nil {
 		return nil, err
 	}
-	missing = map[string]*buildError{}
 	for _, file := range files {
 		name := strings.TrimSuffix(filepath.Base(file), ".mod")
 		own, err := readModule(file)
@@ -88,7 +67,8 @@ func (b *builder) build(ctx context.Context) (missing map[string]*buildError, er
 			if !ok || ctx.Err() != nil {
 				return nil, errors.Join(err, ctx.Err())
 			}
-			missing[name] = failed
+			fmt.Fprintf(log, "without %s: %v\n", name, err)
+			missing[name] = failed.reason()
 			continue
 		}
 		mod, tags = with, more
@@ -96,16 +76,23 @@ func (b *builder) build(ctx context.Context) (missing map[string]*buildError, er
 	return missing, nil
 }
 
+type builder struct {
+	dir     string // the benchmark's
+	temp    string // for module files
+	binary  string // what it makes
+	program string // of which folder
+}
+
 // compile makes the binary with these tags, and leaves an older one alone if it can't.
-func (b *builder) compile(ctx context.Context, m module, tags []string) error {
+func (b builder) compile(ctx context.Context, m module, tags []string) error {
 	file := filepath.Join(b.temp, "bench.mod")
 	if err := m.write(file); err != nil {
 		return err
 	}
 	// -mod=mod: requirements that were each complete may raise each other.
-	cmd := exec.CommandContext(ctx, "go", "build", "-mod=mod", "-modfile="+file, "-tags="+strings.Join(tags, ","), "-o", b.binary, cmp.Or(b.wanted.Program, "."))
+	cmd := exec.CommandContext(ctx, "go", "build", "-mod=mod", "-modfile="+file, "-tags="+strings.Join(tags, ","), "-o", b.binary, b.program)
 	cmd.Dir = b.dir
-	cmd.Env = append(os.Environ(), b.env...)
+	cmd.Env = append(os.Environ(), "GOWORK=off") // -modfile is not for go.work
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return &buildError{err, string(out)}
 	}
@@ -114,28 +101,26 @@ func (b *builder) compile(ctx context.Context, m module, tags []string) error {
 
 // buildError is what the go command had to say.
 type buildError struct {
-	err    error
+	error
 	output string
 }
 
-func (e *buildError) Error() string { return e.err.Error() + "\n" + strings.TrimSpace(e.output) }
+func (e *buildError) Error() string { return e.error.Error() + "\n" + strings.TrimSpace(e.output) }
+func (e *buildError) Unwrap() error { return e.error }
 
 var (
 	address  = regexp.MustCompile(`\w+://\S+`)
-	spaces   = regexp.MustCompile(`\s+`)
 	progress = regexp.MustCompile(`^go: (downloading|finding) `)
 )
-
-func (e *buildError) Unwrap() error { return e.err }
 
 // reason is as much of it as a table has room for: the first complaint, without the address of whatever proxy was asked.
 func (e *buildError) reason() string {
 	for line := range strings.Lines(e.output) {
 		if line = strings.TrimSpace(line); line != "" && line[0] != '#' && !progress.MatchString(line) {
-			return spaces.ReplaceAllString(address.ReplaceAllString(line, "…"), " ")
+			return strings.Join(strings.Fields(address.ReplaceAllString(line, "…")), " ")
 		}
 	}
-	return e.err.Error()
+	return e.error.Error()
 }
 
 // module is a go.mod and its go.sum.
@@ -154,45 +139,45 @@ func readModule(file string) (m module, err error) {
 	if m.sum, err = os.ReadFile(strings.TrimSuffix(file, ".mod") + ".sum"); err != nil {
 		return m, err
 	}
+	m.requires, err = Requires(file)
+	return m, err
+}
+
+// Requires is what a file in the form of a go.mod requires: versions by paths.
+func Requires(file string) (map[string]string, error) {
 	out, err := exec.Command("go", "mod", "edit", "-json", file).Output()
-	if err != nil {
-		return m, fmt.Errorf("%s: %w", file, err)
-	}
 	var parsed struct {
 		Require []struct{ Path, Version string }
 	}
-	if err := json.Unmarshal(out, &parsed); err != nil {
-		return m, fmt.Errorf("%s: %w", file, err)
+	if err == nil {
+		err = json.Unmarshal(out, &parsed)
 	}
-	m.requires = map[string]string{}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	requires := map[string]string{}
 	for _, r := range parsed.Require {
-		m.requires[r.Path] = r.Version
+		requires[r.Path] = r.Version
 	}
-	return m, nil
+	return requires, nil
 }
 
 // add is m with what only other requires. A version that m has already is left to the build to raise.
 func (m module) add(other module) module {
-	sum := slices.Concat(m.sum, other.sum)
 	requires := maps.Clone(other.requires)
 	maps.Copy(requires, m.requires)
-	replaces := maps.Clone(m.replaces)
+	replaces := m.replaces
 	if replaces == nil {
 		replaces = other.replaces
 	}
-	return module{text: m.text, requires: requires, replaces: replaces, sum: sum}
+	return module{text: m.text, requires: requires, replaces: replaces, sum: slices.Concat(m.sum, other.sum)}
 }
 
 // write puts the module's files where -modfile is to find them.
 func (m module) write(file string) error {
-	if err := os.WriteFile(file, m.text, 0o644); err != nil {
+	err := os.WriteFile(file, m.text, 0o644)
+	if err = errors.Join(err, os.WriteFile(strings.TrimSuffix(file, ".mod")+".sum", m.sum, 0o644)); err != nil {
 		return err
-	}
-	if err := os.WriteFile(strings.TrimSuffix(file, ".mod")+".sum", m.sum, 0o644); err != nil {
-		return err
-	}
-	if len(m.requires) == 0 {
-		return nil
 	}
 	args := []string{"mod", "edit"}
 	for path, version := range m.requires {

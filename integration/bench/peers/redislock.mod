@@ -7,8 +7,8 @@ require (
 	github.com/gomodule/redigo v1.9.3
 	github.com/google/uuid v1.6.0
 	github.com/redis/go-redis/v9 v9.23.0
-	github.com/rlock-go/redisson v0.0.0
-	github.com/rlock-go/redisson/integration v0.0.0
+	github.com/rlock-go/redisson v0.1.0
+	github.com/rlock-go/redisson/integration v0.1.0
 	golang.org/x/sys v0.49.0
 )
 

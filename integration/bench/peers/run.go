@@ -14,9 +14,25 @@ import (
 	"github.com/rlock-go/redisson/internal/deathsig"
 )
 
-// Run runs the program again, with these arguments and what else is wanted and can be built in, and gives its exit code.
-// The variable in its environment says why others are missing: an object of JSON, reasons by names.
-func Run(args []string, wanted Wanted, variable string) (int, error) {
+// missingVariable is set in the environment of the binary that has the peers built in: why others are missing, an object of JSON,
+// reasons by names.
+const missingVariable = "RLOCK_BENCH_MISSING"
+
+// BuiltIn runs the program again, with the same arguments and with what is wanted and can be had built in, and ends with it. In
+// that other process it returns why the rest is missing, by names.
+func BuiltIn(wanted Wanted) (missing map[string]string, err error) {
+	if text, built := os.LookupEnv(missingVariable); built {
+		err = json.Unmarshal([]byte(text), &missing)
+		return missing, err
+	}
+	code, err := again(wanted)
+	if err == nil {
+		os.Exit(code)
+	}
+	return nil, err
+}
+
+func again(wanted Wanted) (code int, err error) {
 	// An interrupt from the keyboard goes to the other process too, and ends it.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -34,13 +50,13 @@ func Run(args []string, wanted Wanted, variable string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	cmd := exec.Command(binary, args...)
-	cmd.Env = append(os.Environ(), variable+"="+string(text))
+	cmd := exec.Command(binary, os.Args[1:]...)
+	cmd.Env = append(os.Environ(), missingVariable+"="+string(text))
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	cmd.SysProcAttr = deathsig.Attr(syscall.SIGTERM)
 	err = cmd.Run()
 	if e, ended := errors.AsType[*exec.ExitError](err); ended {
-		return max(e.ExitCode(), 1), nil
+		return max(e.ExitCode(), 1), nil // it has said why
 	}
 	return 0, err
 }

@@ -1,0 +1,213 @@
+package checker
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/rlock-go/redisson/integration/chaos/internal/history"
+)
+
+// Checker judges a history chapter by chapter. It is used by one goroutine.
+type Checker struct {
+	model    Model
+	voiding  voiding
+	late     *lateness
+	standing *standing
+	probing  *probing
+	order    *ordering
+	tokens   *numbering
+	reentry  *reentry
+	troubles []Trouble
+
+	fresh   []*history.Acquisition // called after the last horizon
+	carried []*history.Acquisition // judged, and open beyond the last horizon
+	told    map[[2]string]bool     // overlaps; those of carried windows are found again
+
+	verdict Verdict
+}
+
+type Verdict struct {
+	Windows, Voided int
+	Why             map[string]int // those that are void, by what made them so
+	Violations      []string
+	Suppressed      int // violations beyond those that are spelled out
+	// Calm and Troubled are times from a lock's release to the entry of one who waited, by the side that entered.
+	Calm, Troubled map[history.Side][]time.Duration
+	// Judged is how often there was something to judge of what only some kinds promise, and Looked is what was seen on the server.
+	Judged, Looked map[string]int
+}
+
+// maxSpelled bounds the violations that are kept as text.
+const maxSpelled = 50
+
+func New(m Model, b Bounds) *Checker {
+	c := &Checker{
+		model:   m,
+		verdict: Verdict{Why: map[string]int{}, Judged: map[string]int{}, Looked: map[string]int{}},
+		voiding: voiding{tainted: map[owning]int64{}, spoilt: map[owning]int64{}},
+		late:    newLateness(b),
+		told:    map[[2]string]bool{},
+	}
+	c.order = &ordering{Checker: c, lines: map[int]*line{}}
+	if m.Order {
+		c.late.first = c.order.first
+	}
+	if m.Several { // who waits may wait for another of them
+		c.late.first = func(*history.Acquisition, int64, int64) bool { return false }
+	}
+	c.standing = &standing{Checker: c, members: map[int]*presence{}}
+	c.probing = &probing{Checker: c, parts: map[owning][]*history.Acquisition{}}
+	c.tokens = &numbering{Checker: c, locks: map[int]*numbers{}}
+	c.reentry = &reentry{Checker: c, owners: map[owning]*having{}}
+	return c
+}
+
+// Violation records one that somebody else found.
+func (c *Checker) Violation(format string, args ...any) {
+	if len(c.verdict.Violations) >= maxSpelled {
+		c.verdict.Suppressed++
+		return
+	}
+	c.verdict.Violations = append(c.verdict.Violations, fmt.Sprintf(format, args...))
+}
+
+// Judge takes in a chapter and all troubles so far, by From.
+func (c *Checker) Judge(ch history.Chapter, troubles []Trouble) {
+	c.troubles = troubles
+	c.voiding.voids = append(c.voiding.voids, ch.Voids...)
+	c.fresh = append(c.fresh, ch.Acquisitions...)
+	c.late.sightings = append(c.late.sightings, ch.Sightings...)
+	c.probing.due = append(c.probing.due, ch.Sightings...)
+	c.order.see(ch.Queues)
+	slices.SortStableFunc(c.fresh, func(a, b *history.Acquisition) int { return cmp.Compare(a.Called, b.Called) })
+	due := c.fresh
+	if i := slices.IndexFunc(c.fresh, func(a *history.Acquisition) bool { return a.Called >= ch.Horizon }); i >= 0 {
+		due = c.fresh[:i]
+		c.fresh = slices.Clone(c.fresh[i:])
+	} else {
+		c.fresh = nil
+	}
+	for _, a := range due {
+		c.standing.add(a)
+		c.probing.add(a)
+		if c.model.Common {
+			c.voiding.spoils(a)
+		}
+	}
+	byLock := map[int][]Window{}
+	var carried []*history.Acquisition
+	for i, a := range append(c.carried, due...) {
+		if !a.Held {
+			c.late.add(a)
+			c.reentry.add(a, Window{})
+			continue
+		}
+		w := c.voiding.window(a)
+		if i >= len(c.carried) {
+			c.first(a, w)
+		}
+		byLock[a.Lock] = append(byLock[a.Lock], w)
+		if w.To >= ch.Horizon {
+			carried = append(carried, a)
+		}
+	}
+	c.carried = carried
+	for lock, windows := range byLock {
+		c.exclusion(lock, windows)
+	}
+	back := ch.Horizon - (c.late.bounds.Troubled + time.Minute).Nanoseconds()
+	c.standing.judge(ch.Horizon)
+	c.probing.judge(ch.Horizon, back, byLock)
+	for _, text := range c.late.judge(back, troubles) {
+		c.Violation("%s", text)
+	}
+	c.order.judge(ch.Horizon, back)
+	c.tokens.judge(ch.Horizon, back)
+	c.reentry.forget(back)
+}
+
+// first looks at a granted acquisition when it is first judged.
+func (c *Checker) first(a *history.Acquisition, w Window) {
+	c.verdict.Windows++
+	if w.Void != "" {
+		c.verdict.Voided++
+		c.verdict.Why[w.Void]++
+	}
+	c.late.add(a)
+	c.order.add(a, w)
+	c.tokens.add(a, w)
+	c.reentry.add(a, w)
+	if w.Void != "" {
+		return
+	}
+	if a.Process.Side == history.Java {
+		return
+	}
+	if a.Outcome == history.NotHeld && a.Lost == 0 && a.Unlocked < a.Until && !c.voiding.between(a.Lock, a.Unlock, a.Unlocked) {
+		c.Violation("unlock: %s was told that it does not hold, %v before the end of its lease, %v after the call",
+			a.Who(), time.Duration(a.Until-a.Unlocked), time.Duration(a.Unlocked-a.Unlock))
+	}
+	if until := a.Trusted(a.Lost-ownWord, a.Lost-ownWord); a.Lost != 0 && until > a.Lost+c.late.bounds.Calm.Nanoseconds()/10 && !c.late.near(a.Called, a.Lost, c.troubles) {
+		c.Violation("loss: %s was told of its loss at %d, %v before the time that it had said, and no fault was near", a.Who(), a.Lost, time.Duration(until-a.Lost))
+	}
+	// A fresh owner's outermost hold leaves the lock free: at its release, or where a fixed lease that nobody moved
+	// runs out.
+	if a.Asked || a.Left {
+		return
+	}
+	switch {
+	case a.Outcome == history.OK:
+		c.late.free(a, a.Unlock, a.Unlocked)
+	case a.Outcome == history.LostLease && a.Lease > 0 && !a.Moved && a.Returned+a.Lease < a.Unlock:
+		c.late.free(a, a.Until, a.Returned+a.Lease)
+	}
+}
+
+// ownWord is how long before it says that it is lost a hold may say so by its trust.
+const ownWord = int64(2 * time.Millisecond)
+
+func (c *Checker) exclusion(lock int, windows []Window) {
+	overlaps := c.model.Overlaps(windows)
+	if c.model.Shared {
+		c.verdict.Judged["pairs of readers inside together"] += len(Model{}.Overlaps(windows)) - len(overlaps)
+	}
+	if c.model.Permits > 0 {
+		c.verdict.Judged["pairs of holders of permits at once"] += len(Model{}.Overlaps(windows)) - len(overlaps)
+	}
+	for _, o := range overlaps {
+		pair := [2]string{o.A.Who, o.B.Who}
+		if c.told[pair] {
+			continue
+		}
+		c.told[pair] = true
+		c.Violation("exclusion: lock %d was %s for %v:\n    %v\n    %v",
+			lock, whose(o), time.Duration(min(o.A.To, o.B.To)-o.B.From), o.A, o.B)
+	}
+}
+
+// whose says what an overlap is.
+func whose(o Overlap) string {
+	if o.A.Permits > 0 {
+		return "of more than there are permits"
+	}
+	if o.A.Owner == o.B.Owner {
+		return "one owner's twice"
+	}
+	return "two owners'"
+}
+
+// End judges what is left, after the last chapter, and gives the verdict.
+func (c *Checker) End() Verdict {
+	c.Judge(history.Chapter{Horizon: forever}, c.troubles)
+	for _, text := range c.late.judge(forever, c.troubles) {
+		c.Violation("%s", text)
+	}
+	v := &c.verdict
+	if v.Windows > 0 && float64(v.Voided) > c.late.bounds.Voided*float64(v.Windows) {
+		c.Violation("void: faults set %d of %d windows aside, more than %.0f %%", v.Voided, v.Windows, 100*c.late.bounds.Voided)
+	}
+	v.Troubled, v.Calm = c.late.entries[0], c.late.entries[1]
+	return *v
+}

@@ -1,0 +1,130 @@
+package checker
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/rlock-go/redisson/integration/chaos/internal/history"
+)
+
+// ordering judges whether who was in the queue first enters first.
+//
+// A waiter a that is inside later was seen in the queue. Whoever was behind it there, or called only then, must not
+// be inside before a is, unless a's place may have been lost:
+//   - Its time may have been over. All waiters add the same time to the queue, so that is at the earliest what the server
+//     had, less that time for each place before a's.
+//   - a is Java's, which keeps its owner when it repeats a lost command, and a fault was near.
+//
+// Where a fault took the queue, or forced the lock, the windows of those who waited then are void, and not judged.
+//
+// Only a single server's queues are seen: in a set, order is not judged.
+//
+// Owners that come back are not judged, on either side: they may enter because they are inside, and wait for one another.
+type ordering struct {
+	*Checker
+	lines map[int]*line
+}
+
+type line struct {
+	queues  []history.Queue // by Asked
+	granted []grant         // of owners that don't come back
+	next    []grant         // of them, those that are still to be judged as a
+}
+
+type grant struct {
+	*history.Acquisition
+	window Window
+}
+
+func (o *ordering) of(lock int) *line {
+	if o.lines[lock] == nil {
+		o.lines[lock] = &line{}
+	}
+	return o.lines[lock]
+}
+
+func (o *ordering) see(queues []history.Queue) {
+	for _, q := range queues {
+		l := o.of(q.Lock)
+		l.queues = append(l.queues, q)
+	}
+}
+
+func (o *ordering) add(a *history.Acquisition, w Window) {
+	if o.model.Order && !a.Asked && w.Void == "" {
+		l := o.of(a.Lock)
+		g := grant{a, w}
+		l.granted = append(l.granted, g)
+		// A hold that was over when it was told may have been granted long before.
+		if w.From < w.To {
+			l.next = append(l.next, g)
+		}
+	}
+}
+
+// judge looks at who was inside before horizon: of them all are known. Queues are kept since an instant.
+func (o *ordering) judge(horizon, kept int64) {
+	for _, l := range o.lines {
+		slices.SortFunc(l.granted, func(a, b grant) int { return cmp.Compare(a.Returned, b.Returned) })
+		var later []grant
+		since := horizon
+		for _, a := range l.next {
+			if a.Returned >= horizon {
+				later = append(later, a)
+				since = min(since, a.Called)
+				continue
+			}
+			o.look(l, a)
+		}
+		l.next = later
+		l.granted = slices.DeleteFunc(l.granted, func(b grant) bool { return b.Returned < since })
+		l.queues = slices.DeleteFunc(l.queues, func(q history.Queue) bool { return q.Answered < min(since, kept) })
+	}
+}
+
+// look judges whether somebody was inside before a who was behind it.
+func (o *ordering) look(l *line, a grant) {
+	told := map[*history.Acquisition]bool{}
+	behind := 0
+	for _, q := range l.queues {
+		if q.Asked <= a.Called || q.Answered >= a.Returned {
+			continue
+		}
+		at := func(g grant) int {
+			return slices.IndexFunc(q.Places, func(p history.Place) bool { return p.Owner == g.Place })
+		}
+		place := at(a)
+		if place < 0 {
+			continue
+		}
+		java := a.Process.Side == history.Java
+		till := q.Places[place].Until - int64(place)*o.late.bounds.Place.Nanoseconds()
+		if a.Returned < till {
+			behind = len(q.Places) - place - 1
+		}
+		first, _ := slices.BinarySearchFunc(l.granted, q.Answered, returned)
+		for _, b := range l.granted[first:] {
+			if b.Returned >= min(a.Returned, till) {
+				break
+			}
+			if (at(b) > place || b.Called > q.Answered) && !told[b.Acquisition] && !(java && o.late.near(q.Asked, b.Returned, o.troubles)) {
+				told[b.Acquisition] = true
+				o.Violation("order: lock %d was another's, %v before the one's that was before it in the queue at %d, with %v left of its place:\n    %v, called at %d\n    %v, called at %d",
+					a.Lock, time.Duration(a.Returned-b.Returned), q.Asked, time.Duration(till-q.Asked), b.window, b.Called, a.window, a.Called)
+			}
+		}
+	}
+	o.verdict.Judged["waiters seen behind one that entered"] += behind
+}
+
+// first tells whether a was next in the queue at an instant, and its place lasted until another.
+func (o *ordering) first(a *history.Acquisition, at, until int64) bool {
+	queues := o.of(a.Lock).queues
+	i, _ := slices.BinarySearchFunc(queues, at, func(q history.Queue, at int64) int { return cmp.Compare(q.Answered, at) })
+	if i == 0 || len(queues[i-1].Places) == 0 {
+		return false
+	}
+	next := queues[i-1].Places[0]
+	return next.Owner == a.Place && next.Until > until
+}

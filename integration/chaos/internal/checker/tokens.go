@@ -1,0 +1,105 @@
+package checker
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/rlock-go/redisson/integration/chaos/internal/history"
+)
+
+// numbering judges fencing tokens: each is at least 1, and higher than those of all grants before it. One grant was
+// before another if its call had returned when the other's began, or if both were inside, and it was so first. No token is
+// compared over a fault that took the server's data.
+type numbering struct {
+	*Checker
+	locks map[int]*numbers
+}
+
+type numbers struct {
+	grants []grant // that are still to be judged
+	tops   []grant // judged, each with a higher token than all that returned before it
+	inside grant   // with the highest token of those that were inside
+	since  int64   // when the data were taken last
+}
+
+func (n *numbering) add(a *history.Acquisition, w Window) {
+	switch {
+	case !n.model.Tokens:
+		return
+	case a.Process.Side == history.Java && (a.Token == nil || w.Void != ""):
+		return // it may have asked only when the lock was another's
+	case a.Token == nil:
+		n.Violation("token: %s has none", a.Who())
+		return
+	}
+	l := n.locks[a.Lock]
+	if l == nil {
+		l = &numbers{}
+		n.locks[a.Lock] = l
+	}
+	l.grants = append(l.grants, grant{a, w})
+}
+
+// judge looks at what was granted before horizon: of that all is known. Whoever is still to come called since an instant.
+func (n *numbering) judge(horizon, since int64) {
+	for lock, l := range n.locks {
+		slices.SortFunc(l.grants, func(a, b grant) int { return cmp.Compare(a.Returned, b.Returned) })
+		due := len(l.grants)
+		if i := slices.IndexFunc(l.grants, func(g grant) bool { return g.Returned >= horizon }); i >= 0 {
+			due = i
+		}
+		for _, g := range l.grants[:due] {
+			n.look(lock, l, g)
+		}
+		l.grants = slices.Clone(l.grants[due:])
+		if i, _ := slices.BinarySearchFunc(l.tops, since, returned); i > 1 {
+			l.tops = slices.Clone(l.tops[i-1:])
+		}
+	}
+}
+
+func (n *numbering) look(lock int, l *numbers, g grant) {
+	if *g.Token < 1 {
+		n.Violation("token: %s has %d", g.Who(), *g.Token)
+		return
+	}
+	for _, v := range n.voiding.voids {
+		if v.Lock != history.Every || v.From >= g.Returned {
+			continue
+		}
+		if v.To > g.Called {
+			return // it may have been counted before or after
+		}
+		if v.To > l.since {
+			*l = numbers{grants: l.grants, since: v.To}
+		}
+	}
+	n.verdict.Judged["tokens"]++
+	var before grant
+	if i, _ := slices.BinarySearchFunc(l.tops, g.Called, returned); i > 0 {
+		before = l.tops[i-1]
+	}
+	// Whoever is still inside can't have been granted the lock before somebody who was inside meanwhile.
+	if g.window.From < g.window.To && g.window.Void == "" {
+		before = higher(before, l.inside)
+		l.inside = higher(l.inside, g)
+	}
+	if before.Acquisition != nil && *g.Token <= *before.Token {
+		n.Violation("token: lock %d numbered %d what it granted after number %d:\n    %v, called at %d, returned at %d\n    %v, called at %d, returned at %d", lock,
+			*g.Token, *before.Token, before.window, before.Called, before.Returned, g.window, g.Called, g.Returned)
+	}
+	if len(l.tops) == 0 || *g.Token > *l.tops[len(l.tops)-1].Token {
+		l.tops = append(l.tops, g)
+	}
+}
+
+// returned finds grants by when they returned.
+func returned(g grant, at int64) int { return cmp.Compare(g.Returned, at) }
+
+// higher is the grant with the higher token, if there is one.
+func higher(a, b grant) grant {
+	if a.Acquisition == nil || b.Acquisition != nil && *b.Token > *a.Token {
+		return b
+	}
+	return a
+}

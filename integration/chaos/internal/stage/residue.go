@@ -1,0 +1,265 @@
+package stage
+
+import (
+	"errors"
+	"fmt"
+	"github.com/rlock-go/redisson/integration/chaos/internal/sets"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/integration/chaos/internal/worker"
+	"github.com/rlock-go/redisson/internal/stalls"
+)
+
+const (
+	// unsubscribed is how soon nobody may be subscribed any more once nobody waits, and a connection is closed.
+	unsubscribed = 5 * time.Second
+	// longestLatch is for a latch or a receipt of a process that was killed.
+	longestLatch = 10 * time.Minute
+	// A client has one connection for commands and one for subscriptions, and to a server with replicas a second for
+	// commands.
+	goConnections = 3
+)
+
+// Quiet lets all workers come to their end; clients stay open.
+func (s *Stage) Quiet() {
+	var ending sync.WaitGroup
+	for _, j := range s.javas {
+		ending.Go(j.quiet)
+	}
+	for _, g := range s.gos {
+		g.order("stop")
+	}
+	for _, g := range s.gos {
+		g.await("idle", func(r *goRun) <-chan struct{} { return r.idle })
+	}
+	ending.Wait()
+}
+
+// Residue looks, when all is quiet, at what is left: first with the clients open, whose watchdogs would keep alive what
+// they forgot to release, then with the clients closed. What is a JVM's is no failure while it lives: its watchdog may go on
+// extending what an interrupted or unanswered call left to nobody, and a wait that ends before its subscription is confirmed
+// leaves that (javapeer has a test); nobody got in wrongly meanwhile.
+func (s *Stage) Residue() {
+	if s.set != nil {
+		s.set.settling.Wait()
+	}
+	lease := worker.Long*s.Watchdog + 2*time.Second
+	s.eventually(lease, "locks are left", true, s.left)
+	s.eventually(unsubscribed, "channels are left", true, s.channels)
+	s.eventually(unsubscribed, "connections are left", true, s.connections(goConnections*len(s.gos)))
+	s.eventually(unsubscribed, "latches are left for ever", true, s.latches)
+	s.closeClients()
+	s.eventually(lease, "locks are left after the end", false, s.left)
+	s.eventually(unsubscribed, "channels are left after the end", false, s.channels)
+	s.eventually(unsubscribed, "connections are left after the end", false, s.connections(0))
+}
+
+// closeClients ends all processes, and looks what they had left.
+func (s *Stage) closeClients() {
+	for _, g := range s.gos {
+		g.order("close")
+	}
+	for _, g := range s.gos {
+		g.mu.Lock()
+		r := g.run
+		g.mu.Unlock()
+		if r == nil || !g.await("closed", func(r *goRun) <-chan struct{} { return r.gone }) {
+			continue
+		}
+		switch {
+		case r.closed == nil:
+			s.fail("%v ended without a word", r.id)
+		case r.closed.Goroutines > 0:
+			s.fail("%v: %d goroutines are left:\n%s", r.id, r.closed.Goroutines, r.closed.Text)
+		}
+	}
+	for _, j := range s.javas {
+		j.end()
+	}
+}
+
+// eventually fails the run unless nothing is left in time, but for what is a JVM's, if it may be.
+func (s *Stage) eventually(within time.Duration, what string, spare bool, left func() (others, java error)) {
+	for began := time.Now(); ; time.Sleep(20 * time.Millisecond) {
+		others, java := left()
+		switch {
+		case others == nil && java != nil && spare:
+			s.Logf("note: %s of Redisson's: %v", what, java)
+			return
+		case others == nil && java == nil:
+			return
+		case time.Since(began) > within+stalls.Since(began):
+			s.fail("%s after %v: %v", what, within, errors.Join(others, java))
+			return
+		}
+	}
+}
+
+// nodes asks every server that answers: the only one, or those of a set, or only its masters.
+func (s *Stage) nodes(masters bool, ask func(where string, do func(command string, args ...any) (any, error)) error) (err error) {
+	if s.set == nil {
+		return ask("the server", s.ask)
+	}
+	all := s.set.Nodes
+	if masters {
+		all = s.set.masters()
+	}
+	for _, n := range all {
+		err = errors.Join(err, ask(n.Addr(), func(command string, args ...any) (any, error) { return sets.Do(n, command, args...) }))
+	}
+	return err
+}
+
+// left are the locks that somebody still has by the servers' word: those of JVMs that live, and all others.
+func (s *Stage) left() (others, java error) {
+	if s.Kind.Permits > 0 {
+		return s.permitsLeft(), nil
+	}
+	others = s.nodes(true, func(where string, do func(string, ...any) (any, error)) error {
+		keys, err := redis.Strings(do("KEYS", LockName(0)[:len(LockName(0))-1]+"*"))
+		for _, key := range keys {
+			owners, e := redis.StringMap(do("HGETALL", key))
+			o, j := s.holders(key+" at "+where, owners)
+			err, java = errors.Join(err, e, o), errors.Join(java, j)
+		}
+		return err
+	})
+	if s.set == nil {
+		others = errors.Join(others, s.places())
+	}
+	return others, java
+}
+
+// holders are the owners of a lock as left tells them apart. A read-write lock that a JVM keeps keeps also what those had
+// who died reading: only the leases of their holds end.
+func (s *Stage) holders(key string, owners map[string]string) (others, java error) {
+	delete(owners, "mode") // of a read-write lock
+	kept := s.Kind.Shared && slices.ContainsFunc(slices.Collect(maps.Keys(owners)), s.isJavas)
+	for owner, count := range owners {
+		held := fmt.Errorf("%s is held %s times by %s", key, count, owner)
+		if s.isJavas(owner) || kept && !s.isGos(owner) {
+			java = errors.Join(java, held)
+		} else {
+			others = errors.Join(others, held)
+		}
+	}
+	return others, java
+}
+
+// places are those that Go clients of now have in queues, where nobody waits any more, and the leases of read holds.
+func (s *Stage) places() (left error) {
+	for i := range s.Sizes.Locks {
+		if !s.Kind.Order {
+			break
+		}
+		waiting, err := redis.Strings(s.ask("LRANGE", codec.FairQueue(LockName(i)), 0, -1))
+		left = errors.Join(left, err)
+		for _, owner := range waiting {
+			if s.isGos(owner) {
+				left = errors.Join(left, fmt.Errorf("%s has a place in the queue of lock %d", owner, i))
+			}
+		}
+	}
+	if s.Kind.Shared {
+		holds, err := redis.Strings(s.ask("KEYS", "*:rwlock_timeout:*"))
+		left = errors.Join(left, err)
+		for _, hold := range holds {
+			if owner := ownerForm.FindString(hold); !s.isJavas(owner) {
+				left = errors.Join(left, fmt.Errorf("a read hold of %s has a lease", owner))
+			}
+		}
+	}
+	return left
+}
+
+// isGos tells whether a Go process's last life made the owner.
+func (s *Stage) isGos(owner string) bool {
+	client, _, _ := strings.Cut(owner, ":")
+	return slices.ContainsFunc(s.gos, func(g *goProcess) bool {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		if g.run == nil {
+			return false
+		}
+		select {
+		case <-g.run.ready:
+			return g.run.client == client
+		default:
+			return false
+		}
+	})
+}
+
+// isJavas tells whether a JVM that lives made the owner.
+func (s *Stage) isJavas(owner string) bool {
+	client, _, _ := strings.Cut(owner, ":")
+	return slices.ContainsFunc(s.javas, func(j *javaProcess) bool { return j.made(client) })
+}
+
+// latches are to end by themselves.
+func (s *Stage) latches() (left, _ error) {
+	return s.nodes(true, func(_ string, do func(string, ...any) (any, error)) error {
+		keys, err := redis.Strings(do("KEYS", "redisson_unlock_latch:*"))
+		for _, key := range keys {
+			ttl, e := redis.Int64(do("PTTL", key))
+			if e == nil && (ttl == -1 || ttl > longestLatch.Milliseconds()) {
+				e = fmt.Errorf("%s lives for %d ms", key, ttl)
+			}
+			err = errors.Join(err, e)
+		}
+		return err
+	}), nil
+}
+
+// connections compares the Go clients' connections to each server with what may be.
+func (s *Stage) connections(most int) func() (others, java error) {
+	return func() (others, _ error) {
+		return s.nodes(false, func(where string, do func(string, ...any) (any, error)) error {
+			list, err := redis.String(do("CLIENT", "LIST"))
+			if found := strings.Count(list, " name=rlock "); found > most {
+				err = errors.Join(err, fmt.Errorf("%s has %d: %s", where, found, list))
+			}
+			return err
+		}), nil
+	}
+}
+
+// listening finds the names of connections with a subscription.
+var listening = regexp.MustCompile(`(?m)^.* name=(\S*) .* s?sub=[1-9]`)
+
+// channels are those, but for the Sentinels' own, that somebody is subscribed to: a Go client, whose name is rlock, or nobody
+// knows who, and a JVM alone, which has no name.
+func (s *Stage) channels() (others, java error) {
+	others = s.nodes(false, func(where string, do func(string, ...any) (any, error)) error {
+		names, err := redis.Strings(do("PUBSUB", "CHANNELS"))
+		shard, _ := redis.Strings(do("PUBSUB", "SHARDCHANNELS"))
+		clients, e := redis.String(do("CLIENT", "LIST", "TYPE", "PUBSUB"))
+		names = slices.DeleteFunc(append(names, shard...), func(name string) bool { return name == "__sentinel__:hello" })
+		if err = errors.Join(err, e); err != nil || len(names) == 0 {
+			return err
+		}
+		left, unnamed := fmt.Errorf("%q at %s, of these connections:\n%s", names, where, clients), 0
+		for _, listens := range listening.FindAllStringSubmatch(clients, -1) {
+			switch name := listens[1]; {
+			case name == "":
+				unnamed++
+			case !strings.HasPrefix(name, "sentinel-"):
+				return left
+			}
+		}
+		if unnamed == 0 {
+			return left
+		}
+		java = errors.Join(java, left)
+		return nil
+	})
+	return others, java
+}

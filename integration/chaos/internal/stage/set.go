@@ -1,0 +1,300 @@
+package stage
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/integration/chaos/internal/history"
+	"github.com/rlock-go/redisson/integration/chaos/internal/schedule"
+	"github.com/rlock-go/redisson/integration/chaos/internal/sets"
+	"github.com/rlock-go/redisson/integration/kit/gate"
+	"github.com/rlock-go/redisson/integration/kit/machineclock"
+	"github.com/rlock-go/redisson/integration/kit/testbed"
+	"github.com/rlock-go/redisson/internal/redistest"
+)
+
+// slot is that of a fault's lock.
+func (s *Stage) slot(f schedule.Fault) uint16 {
+	return codec.Slot(LockName(f.Lock))
+}
+
+// set is several servers that share the locks, each behind a gate.
+type set struct {
+	*sets.Set
+	clock    machineclock.Clock
+	settling sync.WaitGroup // failovers that are over for clients, and not for all servers
+	busy     sync.Mutex     // held by one of them
+	excused  atomic.Bool    // a failover is the schedule's
+	nameless bool           // owners are ids of permits, which don't tell Go from Java
+	moved    map[uint16]time.Time
+}
+
+func buildSet(t testing.TB, topology string) *set {
+	s := &set{clock: machineclock.New(), moved: map[uint16]time.Time{}}
+	if topology == schedule.Sentinel {
+		s.Set = sets.Sentinels(t)
+	} else {
+		s.Set = sets.Cluster(t, 2*time.Second)
+	}
+	s.feedLate(t)
+	return s
+}
+
+// shards is how many masters a cluster has, with a replica each.
+const shards = sets.Shards
+
+// feedLate sets Redis's own delay, in seconds, before a master feeds a replica, and has it keep little for one that was there
+// before. The set was started without. One that was killed comes back without, too.
+func (s *set) feedLate(t testing.TB) {
+	for _, n := range s.Nodes {
+		for setting, value := range map[string]int{"repl-diskless-sync-delay": 5, "repl-backlog-size": 16 << 10} {
+			if _, err := sets.Do(n, "CONFIG", "SET", setting, value); err != nil {
+				t.Fatalf("%s: %v", n.Addr(), err)
+			}
+		}
+	}
+}
+
+// spared tells whether a failover that began at from can't have taken a lock from its owner: all replicas that were asked
+// had acknowledged it, before its caller knew of it. The former master may have kept some of its replicas for a while, and
+// whoever connects to it then asks only those: of what was granted since, all must have been asked.
+func (s *set) spared(owner string, returned, from int64) bool {
+	at := s.clock.Time(returned)
+	return s.Witness.Of(owner, at) == gate.Proven && (returned < from || s.Cluster != nil || s.Witness.Asked(owner) == len(s.Nodes)-1)
+}
+
+var ownerForm = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}:[0-9]+`)
+
+// Acknowledged is what WAIT answered to the owners that a text names.
+func (s *Stage) Acknowledged(text string) (b string) {
+	if s.set == nil {
+		return ""
+	}
+	for _, owner := range ownerForm.FindAllString(text, 4) {
+		for _, line := range s.set.Witness.History(owner) {
+			b += "\n      " + owner + ": " + line
+		}
+	}
+	return b
+}
+
+func (s *set) masters() (all []*redistest.Server) {
+	for _, n := range s.Nodes {
+		if n.Pid() == 0 {
+			continue
+		}
+		if role, err := redis.Values(sets.Do(n, "ROLE")); err == nil && len(role) > 0 && fmt.Sprintf("%s", role[0]) == "master" {
+			all = append(all, n)
+		}
+	}
+	return all
+}
+
+func (s *set) gateOf(row int) *gate.Gate {
+	all := s.masters()
+	if len(all) == 0 {
+		return nil
+	}
+	for i, n := range s.Nodes {
+		if n == all[row%len(all)] {
+			return s.Gates[i]
+		}
+	}
+	return nil
+}
+
+func (s *set) onMasters(command string, args ...any) error {
+	for _, n := range s.masters() {
+		if _, err := sets.Do(n, command, args...); err != nil {
+			return fmt.Errorf("%s %s: %w", n.Addr(), command, err)
+		}
+	}
+	return nil
+}
+
+// killSubscriptions ends those of all clients of the masters, but not the Sentinels': one that has just connected does not
+// connect again for a second, and takes the master for dead by then.
+func (s *set) killSubscriptions() error {
+	for _, n := range s.masters() {
+		list, err := redis.String(sets.Do(n, "CLIENT", "LIST", "TYPE", "pubsub"))
+		for line := range strings.Lines(list) {
+			id, _, _ := strings.Cut(strings.TrimPrefix(line, "id="), " ")
+			if err == nil && !strings.Contains(line, " name=sentinel-") {
+				_, err = sets.Do(n, "CLIENT", "KILL", "ID", id)
+			}
+		}
+		if err != nil && !strings.Contains(err.Error(), "No such client") {
+			return fmt.Errorf("%s: kill subscriptions: %w", n.Addr(), err)
+		}
+	}
+	return nil
+}
+
+func (s *Stage) playSet(f schedule.Fault) error {
+	set := s.set
+	switch f.Kind {
+	case schedule.KillSubscriptions:
+		return set.killSubscriptions()
+	case schedule.FlushScripts:
+		return set.onMasters("SCRIPT", "FLUSH")
+	case schedule.PauseClients:
+		err := set.onMasters("CLIENT", "PAUSE", f.For.Milliseconds(), "ALL")
+		time.Sleep(f.For)
+		return err
+	case schedule.FlushAll:
+		defer s.Book.Voiding(history.Every, string(f.Kind))()
+		return errors.Join(set.onMasters("FLUSHALL"), s.setPermits())
+	case schedule.Force:
+		defer s.Book.Voiding(f.Lock, string(f.Kind))()
+		return s.force(f.Lock)
+	case schedule.MoveSlot:
+		set.moveSlot(f, s.slot(f))
+	case schedule.Failover, schedule.Forced, schedule.TakenOver, schedule.KillMaster, schedule.StopServer:
+		s.playFailover(f)
+	}
+	return nil
+}
+
+// playFailover has a master replaced, or stand still, once the last such fault is over.
+func (s *Stage) playFailover(f schedule.Fault) {
+	set := s.set
+	if !set.busy.TryLock() {
+		s.Logf("note: %v: the last failover is not over", f)
+		return
+	}
+	from := machineclock.Now()
+	if set.Cluster != nil {
+		var emptied atomic.Bool
+		over := s.Book.VoidingUnless(history.Every, string(f.Kind), func(owner string, returned int64) bool {
+			return !emptied.Load() && set.spared(owner, returned, from)
+		})
+		if !set.failCluster(f, s.slot(f), func(kept bool) {
+			emptied.Store(!kept)
+			s.refill()
+			over()
+		}) {
+			s.Logf("note: %v: the former master follows nobody after %v", f, patience)
+		}
+		set.busy.Unlock()
+		return
+	}
+	v := set.newFailover(from)
+	over := s.Book.VoidingUnless(history.Every, string(f.Kind), v.spares)
+	set.excused.Store(true)
+	former, epoch := set.Watched.Master(), set.Watched.Epoch()
+	next := set.failWatched(f)
+	set.settling.Go(func() {
+		// All clients have heard of it by then.
+		time.Sleep(heard)
+		now := set.Watched.Master()
+		// On a busy machine Sentinels may fail over once more, to the server that came back empty. Behind a pause one that
+		// was left may be the master again.
+		if again := now == former && set.Watched.Epoch() != epoch; now == nil || again || next != nil && now != next {
+			s.Logf("note: %v: the Sentinels moved the master more than once", f)
+			v.twice.Store(true)
+			set.Watched.AwaitSettled()
+		} else {
+			v.stays(now)
+		}
+		set.excused.Store(false)
+		s.refill()
+		over()
+		set.Watched.AwaitSettled()
+		s.Logf("note: %v: all servers agree %v after it began", f, time.Duration(machineclock.Now()-from).Round(time.Millisecond))
+		set.busy.Unlock()
+	})
+}
+
+// playReplica carries out what happens to a replica. No failover meets one that is away.
+func (s *Stage) playReplica(f schedule.Fault) error {
+	set := s.set
+	if !set.busy.TryLock() {
+		s.Logf("note: %v: the last failover is not over", f)
+		return nil
+	}
+	defer set.busy.Unlock()
+	// The cluster's connections are those of one fault at a time.
+	var master, replica *redistest.Server
+	s.alone(func() {
+		if master, replica = set.pair(f); replica != nil && f.Kind == schedule.ReplicaGoes {
+			replica.Kill()
+		}
+	})
+	if replica == nil {
+		return nil
+	}
+	if f.Kind == schedule.ReplicaLags {
+		replica.Pause()
+		defer replica.Resume()
+		time.Sleep(f.For)
+		return nil
+	}
+	time.Sleep(f.For)
+	var err error
+	s.alone(func() {
+		replica.Restart()
+		err = set.follow(replica, master)
+	})
+	if err != nil {
+		return err
+	}
+	if !testbed.Within(patience, func() bool { return sets.Online(master) == set.replicas() }) {
+		s.Logf("note: %v: not all replicas are fed after %v", f, patience)
+	}
+	return nil
+}
+
+// alone does something while no fault of a server is made.
+func (s *Stage) alone(do func()) {
+	s.serial.Lock()
+	defer s.serial.Unlock()
+	do()
+}
+
+// replicas is how many each master of the set has.
+func (s *set) replicas() int {
+	if s.Cluster != nil {
+		return 1
+	}
+	return len(s.Nodes) - 1
+}
+
+// pair is a master and one of its replicas, nil while nobody knows.
+func (s *set) pair(f schedule.Fault) (master, replica *redistest.Server) {
+	if s.Cluster != nil {
+		at := s.Cluster.MasterOf(codec.Slot(LockName(f.Lock)))
+		if at < 0 {
+			return nil, nil
+		}
+		return s.Nodes[at], s.Nodes[(at+shards)%(2*shards)]
+	}
+	if master = s.Watched.Master(); master == nil {
+		return nil, nil
+	}
+	others := slices.DeleteFunc(slices.Clone(s.Nodes), func(n *redistest.Server) bool { return n == master })
+	return master, others[f.Row%len(others)]
+}
+
+// follow has a server that was restarted be a replica of its master again. A cluster's knows of whom.
+func (s *set) follow(replica, master *redistest.Server) error {
+	if s.Cluster != nil {
+		s.Cluster.Redial(slices.Index(s.Nodes, replica))
+		return nil
+	}
+	host, port, err := net.SplitHostPort(s.Gates[slices.Index(s.Nodes, master)].Addr())
+	if err == nil {
+		_, err = sets.Do(replica, "REPLICAOF", host, port)
+	}
+	return err
+}

@@ -1,0 +1,116 @@
+package stage
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/rlock-go/redisson/integration/chaos/internal/history"
+	"github.com/rlock-go/redisson/integration/chaos/internal/schedule"
+	"github.com/rlock-go/redisson/integration/kit/machineclock"
+	"github.com/rlock-go/redisson/integration/kit/testbed"
+	"github.com/rlock-go/redisson/internal/redistest"
+)
+
+// watchSentinels sets aside what the Sentinels of a busy machine take by themselves: they fail over from a master that
+// lives.
+func (s *Stage) watchSentinels(stop <-chan struct{}) {
+	set := s.set
+	for {
+		v := set.newFailover(machineclock.Now())
+		calm, over := s.Book.VoidingSince(history.Every, "the Sentinels failed over by themselves", v.spares)
+		epoch := set.Watched.Epoch()
+		for excused := true; excused; {
+			select {
+			case <-stop:
+				return
+			case <-time.After(100 * time.Millisecond):
+			}
+			now := set.Watched.Epoch()
+			if excused = now <= epoch || set.excused.Load(); excused {
+				epoch = max(epoch, now)
+				v.from.Store(machineclock.Now())
+				calm()
+			}
+		}
+		s.Logf("note: the Sentinels failed over by themselves")
+		time.Sleep(heard)
+		if now := set.Watched.Master(); now != nil {
+			v.stays(now)
+		} else {
+			v.twice.Store(true)
+			set.Watched.AwaitSettled()
+		}
+		s.refill()
+		over()
+	}
+}
+
+// failover is one from Sentinels' master to another.
+type failover struct {
+	set  *set
+	from atomic.Int64
+	gate atomic.Int32 // of the master that stays; -1: not known
+	left atomic.Int64 // since when no Go client uses another
+
+	twice atomic.Bool // the master was moved more than once
+}
+
+func (s *set) newFailover(from int64) *failover {
+	v := &failover{set: s}
+	v.from.Store(from)
+	v.gate.Store(-1)
+	v.left.Store(math.MaxInt64)
+	return v
+}
+
+// stays says which master the failover left, and returns when no other is left.
+func (v *failover) stays(master *redistest.Server) {
+	v.gate.Store(int32(slices.Index(v.set.Nodes, master)))
+	v.left.Store(machineclock.Now() + time.Second.Nanoseconds()) // what was called before is answered by then
+	// Redisson may use the former master for as long as that takes itself for one.
+	testbed.Within(patience, func() bool { return len(v.set.masters()) == 1 })
+}
+
+// spares tells whether the failover can't have taken what its owner was granted at an instant.
+func (v *failover) spares(owner string, returned int64) bool {
+	from := v.from.Load()
+	switch {
+	case v.twice.Load():
+		return false
+	case v.set.spared(owner, returned, from), returned >= v.left.Load() && !v.set.nameless && !javas(owner):
+		return true
+	}
+	// What that one granted meanwhile it has, whoever has acknowledged it.
+	return returned >= from && v.set.Witness.OnlyAt(owner, int(v.gate.Load()))
+}
+
+// javas tells an owner as the book has those of Java: by the names of threads.
+func javas(owner string) bool { return strings.Contains(owner, ":t") }
+
+// heard is how long after a failover a Go client may still use the former master.
+const heard = 3 * time.Second
+
+// failWatched returns when most Sentinels name another master, and which. Behind a pause there may be either.
+func (s *set) failWatched(f schedule.Fault) (next *redistest.Server) {
+	former := s.Watched.Master()
+	if former == nil {
+		return nil
+	}
+	switch f.Kind {
+	case schedule.Failover:
+		s.Watched.Failover(s.Watched.Sentinels[f.Row%len(s.Watched.Sentinels)])
+		next = s.Watched.AwaitMaster(former)
+	case schedule.KillMaster:
+		former.Kill()
+		next = s.Watched.AwaitMaster(former)
+		former.Restart()
+	case schedule.StopServer:
+		former.Pause()
+		time.Sleep(f.For)
+		former.Resume()
+	}
+	return next
+}

@@ -1,0 +1,70 @@
+package faultproxy_test
+
+import (
+	"errors"
+	"net"
+	"testing"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/integration/kit/faultproxy"
+	"github.com/rlock-go/redisson/integration/kit/redisserver"
+	"github.com/rlock-go/redisson/integration/kit/testbed"
+)
+
+func TestMain(m *testing.M) { testbed.Main(m, "8") }
+
+// Of each action: whether the command runs, and what its client sees. What a test makes of that, and of the records, shows where
+// the proxy is used.
+func TestEachActionDoesWhatItSays(t *testing.T) {
+	const ends, silence = "the end", "silence"
+	for action, row := range map[faultproxy.Action]struct {
+		ran  string
+		sees string // ends, silence, or a reply
+	}{
+		faultproxy.CutBefore: {"", ends},
+		faultproxy.CutAfter:  {"v", ends},
+		faultproxy.DropReply: {"v", silence},
+		faultproxy.HoldReply: {"v", silence},
+		faultproxy.Withhold:  {"", silence},
+		faultproxy.Answer:    {"", "mine"},
+		faultproxy.Replace:   {"v", "mine"},
+		faultproxy.Blackhole: {"", silence},
+	} {
+		t.Run(action.String(), func(t *testing.T) {
+			r := testbed.NewProxied(t, redisserver.Local(t))
+			rule := r.Proxy.Add(faultproxy.Rule{Match: faultproxy.Command("set"), Times: 1, Do: action, Reply: []byte("+mine\r\n")})
+			set := func(value string, within time.Duration) (any, error) {
+				c, err := redis.Dial("tcp", r.Proxy.Addr(), redis.DialReadTimeout(within))
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Cleanup(func() { c.Close() })
+				return c.Do("SET", "k", value)
+			}
+			within := testbed.Patience
+			if row.sees == silence {
+				within = 100 * time.Millisecond
+			}
+			reply, err := set("v", within)
+			var late net.Error
+			silent := errors.As(err, &late) && late.Timeout()
+			switch {
+			case row.sees == ends && (err == nil || silent), row.sees == silence && !silent:
+				t.Errorf("%v, %v; want %s", reply, err, row.sees)
+			case row.sees == "mine" && (err != nil || reply != "mine"):
+				t.Errorf("%v, %v", reply, err)
+			}
+			if ran := r.Text("GET", "k"); ran != row.ran {
+				t.Errorf("the key is %q, want %q", ran, row.ran)
+			}
+			if rule.Hits() != 1 {
+				t.Errorf("it was hit %d times", rule.Hits())
+			}
+			if _, err := set("second", testbed.Patience); err != nil || r.Text("GET", "k") != "second" {
+				t.Errorf("another command does not pass: %v", err)
+			}
+		})
+	}
+}

@@ -1,0 +1,77 @@
+package gate_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/integration/kit/gate"
+	"github.com/rlock-go/redisson/integration/kit/testbed"
+	"github.com/rlock-go/redisson/internal/clock"
+	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/topology"
+	"github.com/rlock-go/redisson/internal/topologytest"
+)
+
+func TestMain(m *testing.M) { testbed.Main(m, "2") }
+
+func dial(t *testing.T, addr string) redis.Conn {
+	t.Helper()
+	c, err := redis.Dial("tcp", addr, redis.DialReadTimeout(10*time.Second))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+// askedFor is the master that a new client's first look finds for a slot.
+func askedFor(t *testing.T, url string, slot uint16) string {
+	t.Helper()
+	top, err := topology.Open(url, topology.Settings{Timeout: 5 * time.Second, Clock: clock.System()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer top.Close(0)
+	for end := time.Now().Add(30 * time.Second); ; time.Sleep(time.Millisecond) {
+		n, err := top.Node(slot)
+		if err == nil {
+			return n.String()
+		}
+		if time.Now().After(end) {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestAClusterElectsAnotherMasterForOneThatIsCutOff(t *testing.T) {
+	n := gate.New(t)
+	var gates []*gate.Gate
+	c := topologytest.StartReplicatedFronted(t, time.Second, func(int) redistest.Front {
+		gates = append(gates, n.Gate(nil))
+		return gates[len(gates)-1].ClusterFront()
+	}, 1, 1, 1)
+	if reply := testbed.Do(t, dial(t, gates[0].Addr()), "PING"); reply != "PONG" {
+		t.Errorf("the server behind the gate: %v", reply)
+	}
+	n.Isolate(gates[0].Host())
+	replica := c.Replica(0)
+	if !testbed.Eventually(func() bool { return c.KnowsMaster(1, replica) && c.KnowsMaster(2, replica) }) {
+		t.Fatal("nobody took over")
+	}
+	if c.KnowsMaster(0, replica) {
+		t.Error("the server that is cut off knows of it")
+	}
+	slot, next := c.Slots(0)[0], gates[replica].Addr()
+	for range 8 { // each may ask the one that is cut off first
+		if got := askedFor(t, "redis+cluster://"+gates[0].Addr()+","+gates[1].Addr(), slot); got != next {
+			t.Errorf("a client that asks both takes %s for the master, not %s", got, next)
+		}
+	}
+	if got := askedFor(t, "redis+cluster://"+gates[0].Addr(), slot); got != gates[0].Addr() {
+		t.Errorf("a client that reaches nobody else at first takes %s for the master, not %s", got, gates[0].Addr())
+	}
+	n.Isolate()
+	c.AwaitReplica(0)
+}

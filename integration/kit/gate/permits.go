@@ -1,0 +1,46 @@
+package gate
+
+import (
+	"encoding/hex"
+	"strconv"
+
+	"github.com/rlock-go/redisson/integration/kit/faultproxy"
+)
+
+// An acquire of permits has the first of its ids for an owner, in hex as the library shows it.
+
+// taken is the owner whom an acquire got permits, or empty.
+func taken(e faultproxy.Exchange) string {
+	const announces = 6 // behind EVALSHA, script, number of keys, two keys, channel: by how many commands, and these
+	if e.Reply != nil || len(e.Cmd) <= announces {
+		return ""
+	}
+	n, err := strconv.Atoi(e.Cmd[announces])
+	first := announces + 1 + n + 1 // behind the lease
+	if err != nil || first >= len(e.Cmd) {
+		return ""
+	}
+	return hex.EncodeToString([]byte(e.Cmd[first]))
+}
+
+// retaken are the owners of a batch of renewals, and which of them still had their permits.
+func retaken(cmd []string, reply any) (owners []string, mine []bool) {
+	n, err := strconv.Atoi(cmd[2])
+	list, ok := reply.([]any)
+	if err != nil || !ok || len(list) != n {
+		return nil, nil
+	}
+	at := 3 + n + 1 // behind the keys and the lease
+	for i := range n {
+		if at+1 >= len(cmd) {
+			return nil, nil
+		}
+		ids, err := strconv.Atoi(cmd[at])
+		if err != nil {
+			return nil, nil
+		}
+		owners, mine = append(owners, hex.EncodeToString([]byte(cmd[at+1]))), append(mine, list[i] == int64(1))
+		at += 1 + ids
+	}
+	return owners, mine
+}

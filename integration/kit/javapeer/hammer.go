@@ -1,0 +1,91 @@
+package javapeer
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/binary"
+	"fmt"
+	"strconv"
+	"time"
+)
+
+// Hammer is a load of threads that want one lock all the time.
+type Hammer struct {
+	Name    string // of the lock
+	Kind    Kind   // of the lock
+	Workers int    // threads
+	// Hold is spent inside the lock, Think outside, both in whole microseconds. The timer's delay, some 50 µs, comes on top.
+	Hold, Think time.Duration
+	For         time.Duration // how long new turns begin, in whole milliseconds
+	StartAt     int64         // on [machineclock.Now]'s clock; 0 is at once
+}
+
+// Turn is one acquisition, in nanoseconds of [machineclock.Now]'s clock. The lock was held from Granted to Releasing at
+// least, so the turns of all who used a lock, in whatever process, may not overlap there.
+type Turn struct {
+	Asked     int64 // before the call of lock
+	Granted   int64 // after it
+	Releasing int64 // before the call of unlock
+}
+
+// Hammer runs a load that sends nothing but what the lock sends, and returns its turns when the last worker is done, in no
+// particular order. Turns granted after the end are among them, given back at once. Some 500,000 turns fit into one load's
+// answer. A worker's exception ends the load and is returned as a [*JavaError].
+func (p *Peer) Hammer(ctx context.Context, h Hammer) ([]Turn, error) {
+	r, err := p.hammer(ctx, "hammer", h)
+	if err != nil {
+		return nil, err
+	}
+	return parseTurns(r)
+}
+
+func (p *Peer) hammer(ctx context.Context, command string, h Hammer, more ...string) (Reply, error) {
+	micros := func(d time.Duration) string { return strconv.FormatInt(d.Microseconds(), 10) }
+	return p.calls.do(ctx, h.Kind.command(command), append([]string{h.Name, strconv.Itoa(h.Workers), micros(h.Hold), micros(h.Think),
+		milliseconds(h.For), strconv.FormatInt(h.StartAt, 10)}, more...)...)
+}
+
+// WorkResult is what a load that counts came to.
+type WorkResult struct {
+	Total   int64 // how often the counter was incremented
+	Late    int64 // how many grants came after the end: given back and not counted
+	Started int64 // on [machineclock.Now]'s clock
+}
+
+// Work runs a load whose workers count, while they hold the lock, in a Redis key with plain GET and SET of decimal text, with Hold
+// between the two. Anybody else who counts there under the same lock may take part; if two were in at once, the key ends below the
+// sum of the totals. Work returns as Hammer does.
+func (p *Peer) Work(ctx context.Context, h Hammer, counter string) (WorkResult, error) {
+	r, err := p.hammer(ctx, "work", h, counter)
+	if err != nil {
+		return WorkResult{}, err
+	}
+	n, err := integers(r.Values)
+	if err == nil && len(n) != 3 {
+		err = fmt.Errorf("%d values", len(n))
+	}
+	if err != nil {
+		return WorkResult{}, fmt.Errorf("javapeer: work answered %q: %w", r.Values, err)
+	}
+	return WorkResult{n[0], n[1], n[2]}, nil
+}
+
+func parseTurns(r Reply) ([]Turn, error) {
+	const size = 3 * 8
+	if len(r.Values) != 1 {
+		return nil, fmt.Errorf("javapeer: hammer answered %q", r.Values)
+	}
+	b, err := base64.RawURLEncoding.DecodeString(r.Values[0])
+	if err == nil && len(b)%size != 0 {
+		err = fmt.Errorf("%d bytes", len(b))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("javapeer: hammer's answer: %w", err)
+	}
+	turns := make([]Turn, 0, len(b)/size)
+	instant := func(b []byte) int64 { return int64(binary.BigEndian.Uint64(b)) }
+	for ; len(b) > 0; b = b[size:] {
+		turns = append(turns, Turn{instant(b), instant(b[8:]), instant(b[16:])})
+	}
+	return turns, nil
+}

@@ -1,0 +1,44 @@
+package redisserver
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/rlock-go/redisson/internal/redistest"
+)
+
+// LocalServer is a redis-server process on 127.0.0.1. What redistest.Server has beyond Server (Kill, Pid, Monitor) is
+// there too.
+type LocalServer struct {
+	*redistest.Server
+	t   testing.TB
+	dir string
+}
+
+var _ Server = (*LocalServer)(nil)
+
+// Local starts a redis-server with these further arguments, which win over its own. It keeps its data over Restart.
+func Local(t testing.TB, args ...string) *LocalServer {
+	t.Helper()
+	dir := t.TempDir()
+	// That there is a save point makes an orderly end write the data; that it is never reached keeps background saves, and
+	// their forks, out of the tests.
+	own := []string{"--save", "86400", "1000000000", "--dir", dir}
+	return &LocalServer{redistest.Start(t, append(own, args...)...), t, dir}
+}
+
+// Wipe restarts the server without its data.
+func (s *LocalServer) Wipe() {
+	s.t.Helper()
+	s.Stop()
+	files, err := filepath.Glob(filepath.Join(s.dir, "*"))
+	for _, file := range files {
+		err = errors.Join(err, os.RemoveAll(file))
+	}
+	if err != nil {
+		s.t.Fatalf("redisserver: %v", err)
+	}
+	s.Restart()
+}

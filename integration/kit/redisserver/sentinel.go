@@ -1,0 +1,26 @@
+package redisserver
+
+import (
+	"fmt"
+	"net"
+	"strconv"
+	"testing"
+
+	"github.com/rlock-go/redisson/internal/redistest"
+)
+
+// TLSSentinel starts a Sentinel with a certificate of the master's authority, and returns where it speaks TLS. It names
+// the master by redistest.MasterName and where that speaks TLS. It does not reach it there, and so calls it down.
+func TLSSentinel(t testing.TB, master *TLSServer) (addr string) {
+	t.Helper()
+	cert, key, ca := master.Authority.Write(t, t.TempDir(), master.Authority.Issue(t, "localhost", "127.0.0.1"))
+	host, port, err := net.SplitHostPort(master.Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := redistest.FreePort(t)
+	redistest.StartSentinel(t, "",
+		fmt.Sprintf("sentinel monitor %s %s %s 1", redistest.MasterName, host, port),
+		fmt.Sprint("tls-port ", own), "tls-cert-file "+cert, "tls-key-file "+key, "tls-ca-cert-file "+ca, "tls-auth-clients no")
+	return net.JoinHostPort("127.0.0.1", strconv.Itoa(own))
+}

@@ -1,0 +1,86 @@
+package redisserver
+
+import (
+	"os"
+	"testing"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/internal/topologytest"
+)
+
+// patience bounds what is waited for; a loaded machine may need seconds for what takes 20 ms otherwise.
+const patience = 30 * time.Second
+
+// Server is a Redis server for a test.
+type Server interface {
+	URL() string  // redis:// or rediss://, with the password if there is one
+	Addr() string // host:port
+}
+
+// Start gives a server by the environment: the one at REDIS_URL if it is set, else a local process.
+func Start(t testing.TB) Server {
+	t.Helper()
+	if url := os.Getenv("REDIS_URL"); url != "" {
+		return Given(t, url)
+	}
+	return Local(t)
+}
+
+// Dial connects to a server with timeouts of some seconds. The connection is closed when the test ends.
+func Dial(t testing.TB, s Server, options ...redis.DialOption) redis.Conn {
+	t.Helper()
+	conn, err := Connect(s.URL(), options...)
+	if err != nil {
+		t.Fatalf("redisserver: %v", err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	return conn
+}
+
+// Connect is Dial for a URL; of Sentinels it is to the master. The caller closes the connection.
+func Connect(url string, options ...redis.DialOption) (redis.Conn, error) {
+	if several(url) {
+		return topologytest.Dial(url)
+	}
+	if sentinels(url) {
+		var err error
+		if url, err = masterURL(url); err != nil {
+			return nil, err
+		}
+	}
+	return redis.DialURL(url, append([]redis.DialOption{
+		redis.DialConnectTimeout(5 * time.Second),
+		redis.DialReadTimeout(10 * time.Second),
+		redis.DialWriteTimeout(5 * time.Second),
+	}, options...)...)
+}
+
+// await polls until try succeeds and fails the test with its last error if it never does.
+func await(t testing.TB, what string, try func() error) {
+	t.Helper()
+	for end := time.Now().Add(patience); ; {
+		err := try()
+		if err == nil {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("redisserver: %s: not within %v: %v", what, patience, err)
+		}
+		<-time.After(5 * time.Millisecond)
+	}
+}
+
+// answers asks for a PONG on a fresh connection that gives up quickly.
+func answers(url string, options ...redis.DialOption) error {
+	conn, err := Connect(url, append([]redis.DialOption{
+		redis.DialConnectTimeout(time.Second), redis.DialReadTimeout(time.Second),
+	}, options...)...)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	_, err = conn.Do("PING")
+	return err
+}

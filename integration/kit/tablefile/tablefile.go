@@ -1,0 +1,79 @@
+// Package tablefile keeps the files of docs/dev/tables. One command writes each of them, and pages link to it. It reads the tables
+// of other pages too.
+package tablefile
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/rlock-go/redisson/integration/kit/codeedit"
+)
+
+// mark begins the line that ends a file's head. The head is written by hand; the command writes all that follows it.
+const mark = "\nWritten by `"
+
+// Path is the file of a table, seen from the root of the checkout.
+func Path(name string) string { return "docs/dev/tables/" + name + ".md" }
+
+// Read returns the head of a table's file, and what the command wrote behind it.
+func Read(name string) (head, table string, err error) {
+	root, err := codeedit.Root()
+	if err != nil {
+		return "", "", err
+	}
+	text, err := os.ReadFile(filepath.Join(root, Path(name)))
+	if err != nil {
+		return "", "", err
+	}
+	before, rest, found := strings.Cut(string(text), mark)
+	line, table, closed := strings.Cut(rest, "\n")
+	if !found || !closed {
+		return "", "", fmt.Errorf("%s does not say what writes it", Path(name))
+	}
+	return before + mark + line + "\n", table, nil
+}
+
+// Rows are the cells of a page's table with this head. The page is seen from the root of the checkout.
+func Rows(page, head string) (rows [][]string, err error) {
+	root, err := codeedit.Root()
+	if err != nil {
+		return nil, err
+	}
+	text, err := os.ReadFile(filepath.Join(root, page))
+	if err != nil {
+		return nil, err
+	}
+	_, rest, found := strings.Cut(string(text), "\n"+head+"\n")
+	if !found {
+		return nil, fmt.Errorf("%s has no table %s", page, head)
+	}
+	for line := range strings.Lines(rest) {
+		if !strings.HasPrefix(line, "|") {
+			break
+		}
+		if strings.HasPrefix(line, "|---") {
+			continue
+		}
+		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), " | ")
+		for i, c := range cells {
+			cells[i] = strings.TrimSpace(c)
+		}
+		rows = append(rows, cells)
+	}
+	return rows, nil
+}
+
+// Write replaces what the command wrote, and leaves the head as it is.
+func Write(name, table string) error {
+	root, err := codeedit.Root()
+	if err != nil {
+		return err
+	}
+	head, _, err := Read(name)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(root, Path(name)), []byte(head+"\n"+table), 0o644)
+}

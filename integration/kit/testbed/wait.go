@@ -1,0 +1,82 @@
+package testbed
+
+import (
+	"testing"
+	"time"
+)
+
+const pollEvery = 2 * time.Millisecond // for states that nothing announces
+
+// Within waits for a state for at most so long, and reports whether it came.
+func Within(most time.Duration, state func() bool) bool {
+	for end := time.Now().Add(most); !state(); {
+		if time.Now().After(end) {
+			return false
+		}
+		<-time.After(pollEvery)
+	}
+	return true
+}
+
+// Eventually waits for a state, and reports whether it came.
+func Eventually(state func() bool) bool { return Within(Patience, state) }
+
+// Becomes waits for a state that must come.
+func Becomes(t testing.TB, what string, state func() bool) {
+	t.Helper()
+	BecomesWithin(t, Patience, what, state)
+}
+
+// BecomesWithin waits for a state that must come in so long.
+func BecomesWithin(t testing.TB, most time.Duration, what string, state func() bool) {
+	t.Helper()
+	if !Within(most, state) {
+		t.Fatalf("never within %v: %s", most, what)
+	}
+}
+
+// Becomes waits for a state.
+func (r *Rig) Becomes(what string, state func() bool) {
+	r.Helper()
+	BecomesWithin(r.T, Patience, what, state)
+}
+
+// BecomesWithin waits for a state that must come in so long.
+func (r *Rig) BecomesWithin(most time.Duration, what string, state func() bool) {
+	r.Helper()
+	BecomesWithin(r.T, most, what, state)
+}
+
+// Stays checks that a state holds for a while.
+func (r *Rig) Stays(what string, d time.Duration, state func() bool) {
+	r.Helper()
+	for end := time.Now().Add(d); time.Now().Before(end); <-time.After(pollEvery) {
+		if !state() {
+			r.Fatalf("not any more: %s", what)
+		}
+	}
+}
+
+// Gone waits until nobody holds a key.
+func (r *Rig) Gone(key string) {
+	r.Helper()
+	r.Becomes(key+" is free", func() bool { return r.Free(key) })
+}
+
+// Listeners waits until so many clients are subscribed for a lock: each has somebody who waits.
+func (r *Rig) Listeners(name string, n int) {
+	r.Helper()
+	r.Becomes("the lock's channel has its subscribers", func() bool { return r.Subscribed(name) == n })
+}
+
+// Receive waits for a value that must come.
+func Receive[T any](t testing.TB, what string, ch <-chan T) T {
+	t.Helper()
+	select {
+	case v := <-ch:
+		return v
+	case <-time.After(Patience):
+		t.Fatalf("waited %v for %s", Patience, what)
+		panic("unreachable")
+	}
+}

@@ -1,0 +1,49 @@
+// Package tool builds the command-line tool, for tests that run it beside Java or as the pages say.
+package tool
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/rlock-go/redisson/integration/kit/codeedit"
+	"github.com/rlock-go/redisson/integration/kit/testbed"
+)
+
+// Main runs m as testbed.Main does, with the program at the path that it puts into program.
+func Main(m *testing.M, program *string, parallel string) {
+	folder, err := os.MkdirTemp("", "tool")
+	if err == nil {
+		*program, err = Build(folder)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	testbed.Main(ending{m, folder}, parallel)
+}
+
+// ending removes the program behind the tests.
+type ending struct {
+	m      *testing.M
+	folder string
+}
+
+func (e ending) Run() int {
+	defer os.RemoveAll(e.folder)
+	return e.m.Run()
+}
+
+// Build builds cmd/rlock into a folder, and returns the program. Its module is its own, so its folder is where it is built.
+func Build(folder string) (string, error) {
+	root, err := codeedit.Root()
+	if err != nil {
+		return "", err
+	}
+	program := filepath.Join(folder, "rlock")
+	cmd := exec.Command("go", "build", "-buildvcs=false", "-o", program, ".")
+	cmd.Dir, cmd.Stderr = filepath.Join(root, "cmd", "rlock"), os.Stderr
+	return program, cmd.Run()
+}

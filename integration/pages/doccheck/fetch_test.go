@@ -1,0 +1,240 @@
+package doccheck
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/mod/modfile"
+	"golang.org/x/mod/module"
+	"golang.org/x/mod/zip"
+
+	"github.com/rlock-go/redisson/integration/kit/redisserver"
+)
+
+// A fetch is how a reader gets one module by its import path, and a first use of it, in an empty folder.
+type fetch struct {
+	page  string            // that has the line
+	line  string            // "" if no page needs one
+	files map[string]string // what the folder has
+	use   string            // a script, run after the line
+	says  string            // by it
+}
+
+const (
+	readersMod  = "module example.com/reader\n\ngo 1.26\n"
+	readersMain = `package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/rlock-go/redisson/rlock"
+IMPORTS)
+
+func main() {
+	ctx := context.Background()
+	OBSERVER
+	client, err := rlock.Open(ctx, os.Getenv("REDIS_URL"), rlock.WithObserver(observer))
+	if err != nil {
+		panic(err)
+	}
+	defer client.Close()
+	err = client.NewLock("invoices").Do(ctx, func(context.Context) error { return nil })
+	fmt.Println("worked:", err)
+}
+`
+)
+
+// observing is a module of a reader's, whose program takes a lock with an observer.
+func observing(imports, observer string) map[string]string {
+	return map[string]string{
+		"go.mod":  readersMod,
+		"main.go": strings.NewReplacer("IMPORTS", imports, "OBSERVER", observer).Replace(readersMain),
+	}
+}
+
+// fetches has one for each module that is tagged, by its folder.
+func fetches(t *testing.T) map[string]fetch {
+	return map[string]fetch{
+		".": {
+			page: "README.md", line: "go get github.com/rlock-go/redisson/rlock",
+			files: observing("", "observer := rlock.Observer{}"),
+			use:   "go run .", says: "worked: <nil>",
+		},
+		"cmd/rlock": {
+			page: "README.md", line: "go install github.com/rlock-go/redisson/cmd/rlock@latest",
+			use: `"$GOBIN/rlock" run invoices -- echo worked`, says: "worked",
+		},
+		"rlocktest": {
+			page: "docs/testing.md", line: "go get github.com/rlock-go/redisson/rlocktest",
+			files: map[string]string{"go.mod": readersMod, "main_test.go": readersTest(t)},
+			use:   "go test .", says: "ok",
+		},
+		"rlockprom": {
+			page: "docs/monitoring/README.md", line: "go get github.com/rlock-go/redisson/rlockprom",
+			files: observing("\t\"github.com/rlock-go/redisson/rlockprom\"\n", "observer := rlockprom.New().Observer()"),
+			use:   "go run .", says: "worked: <nil>",
+		},
+		"rlockotel": {
+			page: "docs/monitoring/README.md", line: "go get github.com/rlock-go/redisson/rlockotel",
+			files: observing("\t\"github.com/rlock-go/redisson/rlockotel\"\n", "observer, err := rlockotel.New()\n\tif err != nil {\n\t\tpanic(err)\n\t}"),
+			use:   "go run .", says: "worked: <nil>",
+		},
+		"docs/quickstart": {
+			page: "docs/quickstart/README.md", line: "go run github.com/rlock-go/redisson/docs/quickstart@latest",
+			says: "Done in",
+		},
+		// Building the database of the fencing example takes a minute and would show nothing more.
+		"docs/cookbook": {
+			use: "go install -n github.com/rlock-go/redisson/docs/cookbook/...@latest 2>&1 | grep -c /fencing/\n" +
+				"go install github.com/rlock-go/redisson/docs/cookbook/leader@latest\n\"$GOBIN/leader\" -h 2>&1",
+			says: "Usage of",
+		},
+	}
+}
+
+// The modules of this tree are zipped as the go command would zip them from tags, and served by a proxy that is a folder. A
+// reader with an empty module cache has nothing else of them: neither go.work nor a replace.
+func TestEveryModuleIsFetchedByItsImportPath(t *testing.T) {
+	c := thisCheckout(t)
+	clone := c.clone(t)
+	env := append(fromProxy(t, clone), "REDIS_URL="+redisserver.Local(t).URL())
+	rows := fetches(t)
+	none(t, untagged(t, clone, rows))
+	for dir, f := range rows {
+		t.Run(dir, func(t *testing.T) {
+			if f.line != "" && !strings.Contains(c.text(f.page), "\n    "+f.line) {
+				t.Errorf("%s has no %q", f.page, f.line)
+			}
+			home := folder(t, f.files)
+			out, err := inShell(t, home, append(slices.Clip(env), "GOBIN="+t.TempDir()), f.line+"\n"+f.use)
+			if err != nil || !strings.Contains(out, f.says) {
+				t.Errorf("%s\n%s\n%s%v; want %q", f.line, f.use, out, err, f.says)
+			}
+		})
+	}
+}
+
+// go.work hides a requirement that a module lacks and a neighbour has.
+func TestEveryModuleNamesWhatItNeeds(t *testing.T) {
+	c := thisCheckout(t)
+	clone := c.clone(t)
+	env := append(fromProxy(t, clone), "GOWORK=off", "GOFLAGS=-mod=mod -modcacherw -buildvcs=false")
+	for _, dir := range sorted(modules(t, clone)) {
+		if strings.HasPrefix(dir, "integration") {
+			continue // is never fetched
+		}
+		if out, err := inShell(t, filepath.Join(clone, dir), env, "go list -deps -test ./... >/dev/null"); err != nil {
+			t.Errorf("%s: %s%v", dir, out, err)
+		}
+		for _, name := range []string{"go.mod", "go.sum"} {
+			is, err := os.ReadFile(filepath.Join(clone, dir, name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for line := range strings.Lines(string(is)) {
+				if !strings.Contains(c.text(path.Join(dir, name)), line) && !strings.HasPrefix(line, modulePath) {
+					t.Errorf("%s/%s lacks %s", dir, name, line)
+				}
+			}
+		}
+	}
+}
+
+// modules is those of go.work, by their folders.
+func modules(t *testing.T, clone string) map[string]*modfile.File {
+	t.Helper()
+	read := func(name string) []byte {
+		text, err := os.ReadFile(filepath.Join(clone, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	work, err := modfile.ParseWork("go.work", read("go.work"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]*modfile.File{}
+	for _, use := range work.Use {
+		name := path.Join(use.Path, "go.mod")
+		if found[path.Clean(use.Path)], err = modfile.Parse(name, read(name), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return found
+}
+
+// untagged lists modules that are neither tests nor in a row, and those that nobody could install.
+func untagged(t *testing.T, clone string, rows map[string]fetch) (wrong []string) {
+	for dir, mod := range modules(t, clone) {
+		if strings.HasPrefix(dir, "integration") {
+			continue
+		}
+		if _, ok := rows[dir]; !ok {
+			wrong = append(wrong, dir+" is fetched by no test")
+		}
+		if len(mod.Replace) > 0 {
+			wrong = append(wrong, dir+"/go.mod has a replace, so go install refuses it by its path")
+		}
+	}
+	return wrong
+}
+
+// fromProxy serves the modules of a clone in the version that they require of each other, and is the environment of a go
+// command that has them from there. The rest comes from the outer cache, which serves as a proxy too, and from whatever
+// proxy the machine has.
+func fromProxy(t *testing.T, clone string) []string {
+	t.Helper()
+	proxy := t.TempDir()
+	mods := modules(t, clone)
+	at := slices.IndexFunc(mods["cmd/rlock"].Require, func(r *modfile.Require) bool { return r.Mod.Path == modulePath })
+	version := mods["cmd/rlock"].Require[at].Mod.Version
+	for dir, mod := range mods {
+		publish(t, filepath.Join(proxy, mod.Module.Mod.Path, "@v"), filepath.Join(clone, dir), module.Version{Path: mod.Module.Mod.Path, Version: version})
+	}
+	outer, err := exec.Command("go", "env", "GOMODCACHE", "GOPROXY").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cache, others, _ := strings.Cut(strings.TrimSpace(string(outer)), "\n")
+	return append(withoutServer(), "GOPROXY=file://"+proxy+",file://"+cache+"/cache/download,"+others, "GOMODCACHE="+t.TempDir(),
+		"GOFLAGS=-modcacherw -buildvcs=false", "GOSUMDB=off", "GONOPROXY=", "GOPRIVATE=")
+}
+
+// publish puts one version of a module into the folder of a proxy.
+func publish(t *testing.T, proxy, dir string, m module.Version) {
+	t.Helper()
+	if err := os.MkdirAll(proxy, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	info, err := json.Marshal(map[string]any{"Version": m.Version, "Time": time.Now().UTC()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mod, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string][]byte{"list": []byte(m.Version + "\n"), m.Version + ".info": info, m.Version + ".mod": mod} {
+		if err := os.WriteFile(filepath.Join(proxy, name), text, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	file, err := os.Create(filepath.Join(proxy, m.Version+".zip"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	if err := zip.CreateFromDir(file, m, dir); err != nil {
+		t.Fatal(err)
+	}
+}

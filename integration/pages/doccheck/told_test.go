@@ -1,0 +1,72 @@
+package doccheck
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// told is how soon a holder learns of a loss. Each page and package comment that says it says just that.
+const told = "at once; within two seconds for a lock taken moments ago"
+
+// otherwise finds what sounds like it. The first is the end of told, whose beginning has to be right.
+var otherwise = regexp.MustCompile(`(?i)[^.:|]*for a lock taken moments ago|at once,? as a rule|as a rule,? at once|held for (?:1|one) to (?:4|four) s` +
+	`|older than (?:1|one) to (?:4|four) s|at most about a third of the watchdog timeout later|before that within a third of the lease`)
+
+// toldOtherwise lists pages and package comments with another version of told.
+func (c *checkout) toldOtherwise() (wrong []string) {
+	check := func(where, text string) {
+		for _, found := range otherwise.FindAllString(plain(text), -1) {
+			if !strings.HasSuffix(found, told) {
+				wrong = append(wrong, fmt.Sprintf("%s: a loss is told %q, this is %q", where, told, strings.TrimSpace(found)))
+			}
+		}
+	}
+	for _, name := range sorted(c.pages) {
+		check(name, c.text(name))
+	}
+	for _, dir := range sorted(c.packages) {
+		for name, f := range c.packages[dir].files {
+			check(name, f.Doc.Text())
+		}
+	}
+	return wrong
+}
+
+// plain is a text without the targets of its links, on one line.
+func plain(text string) string {
+	text = linkText.ReplaceAllString(text, "$1")
+	return strings.Join(strings.Fields(text), " ")
+}
+
+// measured is the row of docs/guarantees.md with the longest that it took, by the holds' age. rlock has a test of it.
+var measured = regexp.MustCompile(`(?m)^\| longest \|(.*)\|$`)
+
+func TestLossIsToldInOneWay(t *testing.T) {
+	c := thisCheckout(t)
+	none(t, c.toldOtherwise())
+	row := measured.FindStringSubmatch(c.text("docs/guarantees.md"))
+	if row == nil {
+		t.Fatal("docs/guarantees.md has no row of the longest times")
+	}
+	times := strings.Split(row[1], "|")
+	for _, cell := range times {
+		if s, err := strconv.ParseFloat(strings.TrimSpace(cell), 64); err != nil || s > 2 {
+			t.Errorf("a loss was told after %q s: %v; the pages say: %s", cell, err, told)
+		}
+	}
+	if last := strings.TrimSpace(times[len(times)-1]); last != "0.00" {
+		t.Errorf("a loss of the oldest holds was told after %s s; the pages say: %s", last, told)
+	}
+	comment := ""
+	for _, f := range c.packages["rlock"].files {
+		comment += f.Doc.Text()
+	}
+	for where, text := range map[string]string{"README.md": c.text("README.md"), "docs/guarantees.md": c.text("docs/guarantees.md"), "package rlock": comment} {
+		if !strings.Contains(plain(text), told) {
+			t.Errorf("%s does not say that a loss is told %q", where, told)
+		}
+	}
+}

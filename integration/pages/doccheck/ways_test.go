@@ -1,0 +1,256 @@
+package doccheck
+
+import (
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// way is how a command of the manual is run by tests: just one of its fields ci, target, part and run is set.
+type way struct {
+	ci     bool   // it is what the scripts in .ci run
+	target string // of the Makefile, made by make test, that runs the same command
+	part   string // folder.Test, run by make test, that does it, or a smaller form of it
+	run    bool   // it is run here, in a copy of the checkout
+
+	// For run.
+	instead []string // pairs of what the document says and what is run in its place
+	server  bool     // redis://host:port and redis-cli mean a server that is started for it
+	reader  bool     // it is run in a module of the reader's own; /path/to/checkout is the copy
+	prints  string   // what its output must have
+	keeps   []string // files that it writes as they were
+}
+
+// ways has a way for each command of the manual that does not run by itself, see byItself.
+var ways = map[string]way{
+	"make test":       {ci: true},
+	"make quickstart": {run: true, prints: "Done in"},
+	"make install":    {part: "cmd/rlock.TestMakeInstall"},
+	"REDIS_URL=redis://host:port make quickstart": {run: true, server: true, prints: "Redis: what REDIS_URL names"},
+
+	"cd integration && go test -v -run TestTwins ./redisson/javatwin": {part: "integration/redisson/javatwin.TestTwinsShareANight"},
+
+	"go test ./...":    {target: "unit"},
+	"go test ./rlock":  {target: "unit"},
+	"make unit":        {target: "unit"},
+	"make modules":     {target: "modules"},
+	"make check":       {target: "check"},
+	"make integration": {target: "integration"},
+	"make interop":     {target: "interop"},
+	"cd integration && go test ./pages/doccheck":                                           {target: "integration"},
+	"cd integration && go test ./promises/invariants -run TestR1LostUnlockReplyCountsOnce": {target: "integration"},
+	"cd integration && go test ./promises/invariants -run Tables -write":                   {target: "integration"},
+	"cd integration && go test ./promises/...":                                             {target: "integration"},
+
+	"go get github.com/rlock-go/redisson/rlock":                  {part: "integration/pages/doccheck.TestEveryModuleIsFetchedByItsImportPath"},
+	"go install github.com/rlock-go/redisson/cmd/rlock@latest":   {part: "integration/pages/doccheck.TestEveryModuleIsFetchedByItsImportPath"},
+	"go get github.com/rlock-go/redisson/rlocktest":              {part: "integration/pages/doccheck.TestEveryModuleIsFetchedByItsImportPath"},
+	"go get github.com/rlock-go/redisson/rlockprom":              {part: "integration/pages/doccheck.TestEveryModuleIsFetchedByItsImportPath"},
+	"go get github.com/rlock-go/redisson/rlockotel":              {part: "integration/pages/doccheck.TestEveryModuleIsFetchedByItsImportPath"},
+	"go run github.com/rlock-go/redisson/docs/quickstart@latest": {part: "integration/pages/doccheck.TestEveryModuleIsFetchedByItsImportPath"},
+
+	"git clone https://github.com/rlock-go/redisson /path/to/checkout":                        {part: "integration/pages/doccheck.TestEveryCommandOfTheManualIsRun"}, // in a copy
+	"go mod edit -replace github.com/rlock-go/redisson=/path/to/checkout":                     {run: true, reader: true},
+	"go mod edit -replace github.com/rlock-go/redisson/rlocktest=/path/to/checkout/rlocktest": {run: true, reader: true},
+	"go mod edit -replace github.com/rlock-go/redisson/rlockprom=/path/to/checkout/rlockprom": {run: true, reader: true},
+	"go mod edit -replace github.com/rlock-go/redisson/rlockotel=/path/to/checkout/rlockotel": {run: true, reader: true},
+	"go install -C /path/to/checkout/cmd/rlock .":                                             {run: true, reader: true},
+	"go mod tidy": {run: true, reader: true},
+
+	"cd integration && go test ./pages/monitoring -write": {target: "integration"},
+
+	"make test-all":                 {part: "integration/redisson/interop.TestInterop"},
+	"make docker":                   {part: "integration/promises/behaviour.TestNetworkThatIsCutAndHeals"},
+	"make chaos":                    {part: "integration/faults.TestFaults"},
+	"make releases":                 {part: "integration/redisson/interop.TestInterop"},
+	"make topologies":               {part: "integration/servers/cluster.TestReshardingByRedisCliLosesNoHold"},
+	"make torture":                  {part: "integration/chaos/torture.TestTorture"},
+	"make endurance":                {part: "integration/chaos/torture.TestTortureOfSharedOwners"},
+	"make endurance FLAGS=-write":   {part: "integration/chaos/torture.TestTortureOfSharedOwners"},
+	"make failover":                 {part: "integration/chaos/failover.TestOneOfEachKind"},
+	"make failover FLAGS=-write":    {part: "integration/chaos/failover.TestOneOfEachKind"},
+	"make faults":                   {part: "integration/faults.TestFaults"},
+	"make faults FLAGS=-write":      {part: "integration/faults.TestFaults"},
+	"make kinds":                    {part: "integration/promises/invariants.TestKinds"},
+	"make kinds FLAGS=-write":       {part: "integration/promises/invariants.TestKinds"},
+	"make mutants":                  {part: "integration/mutants.TestEveryEditMeetsTheCode"},
+	"make mutants FLAGS=-write":     {part: "integration/mutants.TestDocumentHasEveryDefect"},
+	"make test-matrix":              {part: "integration/redisson/javamatrix.TestMatrix"},
+	"make test-matrix FLAGS=-write": {part: "integration/redisson/javamatrix.TestMatrix"},
+	"make test-matrix FLAGS='-versions newest -servers redis-8.0,valkey-8'": {part: "integration/redisson/javamatrix.TestMatrix"},
+	"make test-matrix FLAGS='-versions 4.7.0 -servers redis-7.0 -altered'":  {part: "integration/redisson/javamatrix.TestAChangedByteTurnsTheMatrixRed"},
+	"make test-matrix FLAGS='-topologies sentinel,cluster -write'":          {part: "integration/redisson/javamatrix.TestMatrix"},
+	"make test-matrix FLAGS='-topologies kinds -write'":                     {part: "integration/redisson/javamatrix.TestMatrix"},
+	"make bench FLAGS='-parts kinds -write'":                                {part: "integration/bench.TestKindsAreWrittenToTheirOwnPage"},
+	"make bench FLAGS='-parts cluster'":                                     {part: "integration/bench.TestPairsAreTwoCommands"},
+	"cd integration/bench && go run ./javacourtesy -write":                  {part: "integration/bench/javacourtesy.TestCourtesy"},
+	"REDIS_URL=redis://localhost:6379 go run ./leader -watchdog 3s":         {part: "docs/cookbook.TestLeader"},
+
+	"rlock ls":                            {part: "integration/pages/operations.TestEveryCommandOnThePages"},
+	"rlock show invoices":                 {part: "integration/pages/operations.TestEveryCommandOnThePages"},
+	"rlock unlock --force --yes invoices": {part: "integration/pages/operations.TestEveryCommandOnThePages"},
+
+	"make release VERSION=v0.1.0": {part: "integration/pages/doccheck.TestReleaseWritesVersionsAndPrintsTags"},
+	"make tidy":                   {part: "integration/pages/doccheck.TestEveryModuleNamesWhatItNeeds"},
+
+	"make touched": {run: true, prints: "rlock "},
+
+	"make compare": {part: "integration/bench/compare.TestBrokenLocksAreCaughtInTheirCells"},
+	"cd integration/bench && go run ./compare -only 'key taken by another/rlock'": {part: "integration/bench/compare.TestEveryCellCanBeNamed"},
+	"make compare FLAGS=-write": {
+		run: true, instead: []string{"make compare FLAGS=-write", "cd integration/bench && go run ./compare -from ../../docs/dev/compare/run.json -write"},
+		keeps: []string{"docs/dev/compare.md", "docs/dev/compare/run.json", "docs/dev/compare/grid.svg"},
+	},
+
+	"make bench": {part: "integration/bench.TestPairsAreTwoCommands"},
+	"make bench FLAGS='-write'": {
+		run: true, instead: []string{"make bench FLAGS='-write'", "cd integration/bench && go run . -from ../../docs/performance/run.json -write"},
+		keeps: []string{"docs/performance.md", "docs/dev/tables/performance.md", "docs/performance/run.json"},
+	},
+}
+
+// byItself is the way of commands that need no row: go doc, cd, and redis-cli, which gets a server of its own.
+func byItself(line string) (way, bool) {
+	commands, err := parseScript(line)
+	if err != nil || len(commands) == 0 {
+		return way{}, false
+	}
+	w := way{run: true}
+	for _, c := range commands {
+		switch {
+		case len(c.words) == 0:
+		case c.words[0] == "cd": // and what follows has a way of its own
+		case c.words[0] == "redis-cli":
+			w.server = true
+		case c.words[0] == "go" && len(c.words) > 1 && c.words[1] == "doc":
+		case c.piped && slices.Contains([]string{"grep", "head", "tail", "sort", "wc", "awk", "xargs"}, c.words[0]):
+		default:
+			return way{}, false
+		}
+	}
+	return w, true
+}
+
+// job is lines of one block that are run together, and where they are.
+type job struct {
+	at    string
+	lines []string
+	ways  []way
+}
+
+// jobs lists what is to be run of the manual, and which commands nothing runs.
+func (c *checkout) jobs(ways map[string]way) (jobs []job, wrong []string) {
+	m, err := c.makefile()
+	if err != nil {
+		return nil, []string{err.Error()}
+	}
+	used := map[string]bool{}
+	ran := map[string]bool{}
+	add := func(j *job, at, line string) {
+		w, ok := ways[line]
+		used[line] = true
+		if !ok {
+			if w, ok = byItself(line); !ok {
+				wrong = append(wrong, fmt.Sprintf("%s: nothing runs %q: it needs a row in ways", at, line))
+				return
+			}
+		}
+		if why := c.vain(m, w); why != "" {
+			wrong = append(wrong, fmt.Sprintf("%s: %q: %s", at, line, why))
+		} else if w.run {
+			j.lines, j.ways = append(j.lines, line), append(j.ways, w)
+		}
+	}
+	keep := func(j job) {
+		script := strings.Join(j.lines, "\n")
+		if len(j.lines) > 0 && !ran[script] {
+			ran[script] = true
+			jobs = append(jobs, j)
+		}
+	}
+	for _, name := range sorted(c.pages) {
+		if !manual(name) {
+			continue
+		}
+		for _, b := range c.pages[name].blocks {
+			lines, _ := b.script()
+			var j job
+			for _, l := range lines {
+				if j.at == "" {
+					j.at = where(name, l.line)
+				}
+				add(&j, where(name, l.line), l.text)
+			}
+			keep(j)
+		}
+		for _, s := range c.pages[name].spans {
+			if spanCommand.MatchString(s.text) {
+				j := job{at: where(name, s.line)}
+				add(&j, j.at, s.text)
+				keep(j)
+			}
+		}
+	}
+	for _, dir := range sorted(c.packages) {
+		if dir != "." && c.exists(dir+"/go.mod") && !c.tested(m, m.runs("test", nil), dir) {
+			wrong = append(wrong, "make test does not test the module "+dir)
+		}
+	}
+	for _, line := range sorted(ways) {
+		if !used[line] {
+			wrong = append(wrong, fmt.Sprintf("no page has %q any more", line))
+		}
+	}
+	return jobs, wrong
+}
+
+// tested tells whether a target that is made tests the module of a folder: it goes there in its recipe, or names all of it.
+func (c *checkout) tested(m makefile, made map[string]bool, dir string) bool {
+	for dir != "." && !c.exists(dir+"/go.mod") {
+		dir = path.Dir(dir)
+	}
+	name := regexp.QuoteMeta(dir)
+	goes := regexp.MustCompile(`\bcd ` + name + `( |$)| \./` + name + `/\.\.\. `)
+	for target := range made {
+		if goes.MatchString(m.recipes[target]) {
+			return true
+		}
+	}
+	return false
+}
+
+// vain says why a way runs nothing, if so.
+func (c *checkout) vain(m makefile, w way) string {
+	made := m.runs("test", nil)
+	switch {
+	case w.ci:
+		scripts, _ := filepath.Glob(filepath.Join(c.root, ".ci", "*"))
+		for _, s := range scripts {
+			if text, err := os.ReadFile(s); err == nil && strings.Contains(string(text), "\nexec make test") {
+				return ""
+			}
+		}
+		return "nothing in .ci runs make test"
+	case w.target != "":
+		if !made[w.target] {
+			return "make test does not make " + w.target
+		}
+		all := func(target string) bool { return strings.Contains(m.recipes[target], "/...") }
+		if !slices.ContainsFunc(sorted(m.runs(w.target, nil)), all) {
+			return w.target + " does not test ./..."
+		}
+	case w.part != "":
+		dir, test, _ := strings.Cut(w.part, ".")
+		if p := c.packages[dir]; p == nil || !p.declared(true)[test] {
+			return "there is no " + w.part
+		}
+		if !c.tested(m, made, dir) {
+			return "make test does not test " + dir
+		}
+	}
+	return ""
+}

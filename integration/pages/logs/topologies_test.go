@@ -1,0 +1,83 @@
+package logs_test
+
+import (
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rlock-go/redisson/integration/kit/redisserver"
+	"github.com/rlock-go/redisson/integration/kit/testbed"
+	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/topologytest"
+	"github.com/rlock-go/redisson/rlock"
+)
+
+// sentinels have one among them that tells this client nothing, and move the master.
+func sentinels(t *testing.T, s redisserver.Server) []*rig {
+	set := redistest.StartSentinels(t, redistest.SentinelPasswords{})
+	silent := set.Sentinels[2]
+	if _, err := silent.Dial(t).Do("ACL", "SETUSER", "default", "resetchannels"); err != nil {
+		t.Fatal(err)
+	}
+	for _, sentinel := range set.Sentinels {
+		if _, err := sentinel.Dial(t).Do("SENTINEL", "SET", redistest.MasterName, "down-after-milliseconds", 30000); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := &rig{Proxied: testbed.NewProxied(t, s), seen: newCapture(slog.LevelDebug)}
+	r.client = r.Open(set.URL(), rlock.WithLogger(slog.New(r.seen)), rlock.WithCommandTimeout(timeout))
+	r.logged("sentinel unheard", "sentinel", silent.Addr())
+	r.logged("connected", "connection", "sentinel "+set.Sentinels[0].Addr())
+	former := set.Master()
+	r.logged("failover too slow", "down_after", "30s", "watchdog_timeout", "30s")
+	r.logged("connected", "connection", "commands", "server", former.Addr())
+	h, err := r.lock().Lock(r.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, node := range set.Nodes {
+		if node == former {
+			continue
+		}
+		conn := node.Dial(t)
+		for _, command := range [][]any{{"CONFIG", "SET", "replica-read-only", "no"}, {"DEL", h.Name()}} {
+			if _, err := conn.Do(command[0].(string), command[1:]...); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	set.Failover(set.Sentinels[0])
+	next := set.AwaitMaster(former)
+	r.logged("master changed", "from", former.Addr(), "to", next.Addr())
+	r.logged("lease lost", "lock", h.Name(), "server", next.Addr(), "cause", vanished+", after the master changed")
+	// What is lost later has nothing to do with it, nor what was not there yet.
+	late := r.Hold(r.lock())
+	if there, err := r.client.NewLock(late.Name()).ForceUnlock(r.Context()); !there || err != nil {
+		t.Fatal(there, err)
+	}
+	if cause := r.logged("lease lost", "lock", late.Name()).text("cause"); strings.Contains(cause, "master") {
+		t.Errorf("forced, and the cause is: %s", cause)
+	}
+	if n := len(r.seen.of("failover too slow")[slog.LevelWarn]); n != 1 {
+		t.Errorf("%d warnings of slow failovers", n)
+	}
+	patient := newCapture(slog.LevelDebug)
+	r.Open(set.URL(), rlock.WithLogger(slog.New(patient)), rlock.WithWatchdogTimeout(time.Minute)) // its leases outlast such a failover
+	if lines := patient.of("failover too slow"); len(lines) != 0 {
+		t.Errorf("logged %v", lines)
+	}
+	return []*rig{r}
+}
+
+// forgetful is a cluster of which one master came back without its nodes.conf.
+func forgetful(t *testing.T, s redisserver.Server) []*rig {
+	c := topologytest.StartFronted(t, func(int) redistest.Front {
+		return redistest.Front{Args: []string{"--cluster-require-full-coverage", "no"}}
+	}, 1, 1, 1)
+	c.Forget(0)
+	r := &rig{Proxied: testbed.NewProxied(t, s), seen: newCapture(slog.LevelDebug)}
+	r.client = r.Open(c.ClusterURL(), rlock.WithLogger(slog.New(r.seen)), rlock.WithCommandTimeout(timeout))
+	r.logged("slots without a server")
+	return []*rig{r}
+}

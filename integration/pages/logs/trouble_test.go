@@ -1,0 +1,295 @@
+package logs_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/integration/kit/faultproxy"
+	"github.com/rlock-go/redisson/integration/kit/redisserver"
+	"github.com/rlock-go/redisson/integration/kit/testbed"
+	"github.com/rlock-go/redisson/internal/luasrc"
+	"github.com/rlock-go/redisson/rlock"
+)
+
+// outage is a server that goes away while somebody waits, and comes back.
+func outage(t *testing.T, s redisserver.Server) []*rig {
+	r := start(t, s, "")
+	l := r.lock()
+	r.Do("HSET", l.Name(), r.client.NewOwner().String(), 1)
+	r.Do("PEXPIRE", l.Name(), time.Minute.Milliseconds())
+	ctx, cancel := context.WithCancel(r.Context())
+	waiter := testbed.Enter(ctx, l)
+	r.logged("connected", "connection", "subscriptions")
+	r.tried(2)
+	// The answer to this comes after the one to that try, and then nothing is open.
+	if locked, err := l.IsLocked(r.Context()); !locked || err != nil {
+		t.Fatal(locked, err)
+	}
+	r.Proxy.Refuse(true)
+	r.Proxy.CutAll()
+	r.logged("idle connection ended", "connection", "commands")
+	r.logged("connection lost", "connection", "subscriptions", "channels", "1")
+	r.logged("cannot connect", "connection", "subscriptions")
+	if _, err := r.lock().TryLock(r.Context()); err == nil {
+		t.Error("acquired from nobody")
+	}
+	warned := r.logged("cannot connect", "connection", "commands")
+	if warned.level != slog.LevelWarn {
+		t.Errorf("the outage begins at level %v", warned.level)
+	}
+	r.Proxy.Refuse(false)
+	r.logged("reconnected", "connection", "subscriptions")
+	r.Unlock(r.Hold(r.lock())) // before its key is tracked, for which the subscription connection would be needed
+	if down := r.logged("reconnected", "connection", "commands").attrs["down"].Duration(); down <= 0 || down > patience {
+		t.Errorf("down for %v", down)
+	}
+	for _, name := range []string{"commands", "subscriptions"} {
+		warnings := 0
+		for _, l := range r.seen.lines() {
+			if l.message == "cannot connect" && l.level == slog.LevelWarn && l.text("connection") == name {
+				warnings++
+			}
+		}
+		if warnings != 1 {
+			t.Errorf("%d warnings of one outage of %s", warnings, name)
+		}
+	}
+	cancel()
+	testbed.Receive(r, "the end of the wait", waiter)
+	// The server may not have said yet that the channel is given up; then the connection counts as needed.
+	r.Becomes("the idle subscription connection ended", func() bool {
+		r.Proxy.CutAll()
+		for _, l := range r.seen.lines() {
+			if l.message == "idle connection ended" && l.text("connection") == "subscriptions" {
+				return true
+			}
+		}
+		ctx, cancel := context.WithCancel(r.Context())
+		waiter := testbed.Enter(ctx, l)
+		r.Becomes("a subscription", func() bool {
+			reply, err := redis.Values(r.Do("PUBSUB", "NUMSUB", "redisson_lock__channel:{"+l.Name()+"}"), nil)
+			return err == nil && reply[1] == int64(1)
+		})
+		cancel()
+		testbed.Receive(r, "the end of the wait", waiter)
+		r.Becomes("no subscription", func() bool {
+			reply, err := redis.Values(r.Do("PUBSUB", "NUMSUB", "redisson_lock__channel:{"+l.Name()+"}"), nil)
+			return err == nil && reply[1] == int64(0)
+		})
+		return false
+	})
+	return []*rig{r}
+}
+
+// lostAcquire is undone once.
+func lostAcquire(t *testing.T, s redisserver.Server) []*rig {
+	r := start(t, s, "")
+	r.onLock(faultproxy.CutAfter, 1)
+	l := r.lock()
+	h, err := l.TryLockFor(r.Context(), patience)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.logged("connection lost", "connection", "commands", "unanswered", "1")
+	undone := r.logged("acquire undone", "lock", l.Name(), "ran", "true")
+	if undone.text("owner") == h.Owner().String() {
+		t.Error("what was undone is held")
+	}
+	r.logged("acquired", "lock", l.Name(), "owner", h.Owner().String(), "attempts", "2")
+	if r.logged("reconnected", "connection", "commands").attrs["conn_id"].Int64() <= r.logged("connected", "connection", "commands").attrs["conn_id"].Int64() {
+		t.Error("the new connection has no id of its own")
+	}
+	return []*rig{r}
+}
+
+// undoRefused is an undo that the server won't run.
+func undoRefused(t *testing.T, s redisserver.Server) []*rig {
+	r := start(t, s, "")
+	r.onLock(faultproxy.CutAfter, 1)
+	r.refusing(testbed.Unlocks, "NOPERM no")
+	l := r.lock()
+	if _, err := l.TryLockFor(r.Context(), patience); err != nil {
+		t.Fatal(err)
+	}
+	r.logged("undo failed", "lock", l.Name(), "error", "NOPERM no")
+	return []*rig{r}
+}
+
+// moved is a server that says it is not the master any more.
+func moved(t *testing.T, s redisserver.Server) []*rig {
+	r := start(t, s, "")
+	r.refusing(testbed.Acquires, "READONLY You can't write against a read only replica.")
+	if _, err := r.lock().TryLock(r.Context()); err == nil {
+		t.Error("acquired from a replica")
+	}
+	r.logged("connection given up", "connection", "commands")
+	return []*rig{r}
+}
+
+// foreignOwner is a re-entry that only its owner's own client could judge.
+func foreignOwner(t *testing.T, s redisserver.Server) []*rig {
+	r := start(t, s, "")
+	o := start(t, s, "").client.NewOwner()
+	l := r.lock()
+	r.Do("HSET", l.Name(), o.String(), 1)
+	r.Do("PEXPIRE", l.Name(), time.Minute.Milliseconds())
+	r.onLock(faultproxy.CutAfter, 1)
+	if _, err := l.TryLock(r.Context(), rlock.As(o)); !errors.Is(err, rlock.ErrUncertain) {
+		t.Errorf("%v", err)
+	}
+	r.logged("re-entry undecided", "lock", l.Name(), "owner", o.String())
+	return []*rig{r}
+}
+
+// lateGrant comes when nobody wants it any more.
+func lateGrant(t *testing.T, s redisserver.Server) []*rig {
+	r := start(t, s, "")
+	for _, refused := range []bool{false, true} {
+		if refused {
+			r.refusing(testbed.Unlocks, "NOPERM no")
+		}
+		held := r.onLock(faultproxy.HoldReply, 1)
+		l := r.lock()
+		ctx, cancel := context.WithCancel(r.Context())
+		waiter := testbed.Enter(ctx, l)
+		select {
+		case <-held.Hit():
+		case <-time.After(patience):
+			t.Fatal("no acquire passes")
+		}
+		cancel()
+		testbed.Receive(r, "the end of the wait", waiter)
+		held.Release()
+		if refused {
+			r.logged("give-back failed", "lock", l.Name(), "error", "NOPERM no")
+		} else {
+			r.logged("given back", "lock", l.Name())
+		}
+	}
+	return []*rig{r}
+}
+
+// lateChange is refused when its caller has left.
+func lateChange(t *testing.T, s redisserver.Server) []*rig {
+	r := start(t, s, "")
+	seats := r.client.NewSemaphore(r.lock().Name())
+	if _, err := seats.TrySetPermits(r.Context(), 1); err != nil {
+		t.Fatal(err)
+	}
+	refused := r.refusing(faultproxy.Script(luasrc.SemaphoreChangeScript.SHA1), "LOADING Redis is loading the dataset in memory")
+	ctx, cancel := context.WithCancel(r.Context())
+	cancel()
+	if err := seats.Release(ctx, 1); err == nil {
+		t.Error("released by a refusal")
+	}
+	r.refusing(faultproxy.Script(luasrc.SemaphoreChangeScript.SHA1), "NOPERM no")
+	refused.Remove()
+	r.logged("change failed", "lock", seats.Name(), "error", "NOPERM no")
+	return []*rig{r}
+}
+
+// unlocks are refused, and not answered.
+func unlocks(t *testing.T, s redisserver.Server) []*rig {
+	r := start(t, s, "")
+	l := r.lock()
+	h := r.Hold(l)
+	refused := r.refusing(testbed.Unlocks, "NOPERM no")
+	if err := h.Unlock(r.Context()); err == nil {
+		t.Error("released by a refusal")
+	}
+	r.logged("unlock failed", "lock", l.Name(), "owner", h.Owner().String(), "error", "NOPERM no")
+	for range 12 {
+		if err := r.Hold(r.lock()).Unlock(r.Context()); err == nil {
+			t.Error("released by a refusal")
+		}
+	}
+	refused.Remove()
+
+	l = r.lock()
+	h = r.Hold(l)
+	for _, owner := range r.Strings("HKEYS", l.Name()) {
+		r.Do("HINCRBY", l.Name(), owner, 1)
+	}
+	if err := h.Unlock(r.Context()); err != nil {
+		t.Error(err)
+	}
+	r.logged("owner used elsewhere", "lock", l.Name(), "owner", h.Owner().String())
+	r.Do("DEL", l.Name())
+
+	l = r.lock()
+	h = r.Hold(l)
+	silent := r.onUnlock(faultproxy.HoldReply)
+	ctx, cancel := context.WithCancel(r.Context())
+	cancel()
+	if err := h.Unlock(ctx); !errors.Is(err, rlock.ErrUncertain) {
+		t.Errorf("%v", err)
+	}
+	r.logged("unlock uncertain", "lock", l.Name(), "owner", h.Owner().String())
+	silent.Remove()
+	silent.Release()
+	return []*rig{r}
+}
+
+// unfenced is a server that kills no connection, or does not even tell their ids.
+func unfenced(t *testing.T, s redisserver.Server) []*rig {
+	var rigs []*rig
+	for user, rule := range map[string]string{"nokill": "-client|kill", "noid": "-client|id"} {
+		conn := redisserver.Dial(t, s)
+		if _, err := conn.Do("ACL", "SETUSER", user, "reset", "on", ">"+secret, "~*", "&*", "+@all", rule); err != nil {
+			t.Fatal(err)
+		}
+		r := start(t, s, user)
+		rigs = append(rigs, r)
+		r.onLock(faultproxy.CutAfter, 1)
+		l := r.lock()
+		if _, err := l.TryLockFor(r.Context(), patience); err != nil {
+			t.Fatal(err)
+		}
+		refused := r.logged("kill barrier refused")
+		if known := user == "nokill"; known != (refused.attrs["conn_id"].Int64() > 0) || known != (refused.text("conn_addr") != "") {
+			t.Errorf("%s: %v", user, refused)
+		}
+		r.logged("undo repeated", "lock", l.Name(), "every", "1s", "lasting", watchdog.String())
+		if user == "nokill" {
+			continue
+		}
+		if _, err := conn.Do("ACL", "SETUSER", user, "-client|tracking"); err != nil {
+			t.Fatal(err)
+		}
+		h, err := r.lock().Lock(r.Context(), rlock.Lease(time.Minute))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.logged("losses are noticed at renewals only", "server", r.Proxy.Addr())
+		r.Unlock(h)
+	}
+	return rigs
+}
+
+// unreplicated is a grant that no replica acknowledges; the master needs no password, for its replica.
+func unreplicated(t *testing.T, _ redisserver.Server) []*rig {
+	master := redisserver.Local(t)
+	conn := redisserver.Dial(t, master)
+	if _, err := conn.Do("ACL", "SETUSER", "worker", "on", ">"+secret, "~*", "&*", "+@all"); err != nil {
+		t.Fatal(err)
+	}
+	testbed.New(t, master).LoadScripts()
+	replica := redisserver.Replica(t, master)
+	r := start(t, master, "worker", rlock.WithReplicaSync(true))
+	replica.Pause()
+	l := r.lock()
+	// WAIT takes a second, so a lease must be longer than that.
+	waiter := testbed.Enter(r.Context(), l, rlock.Lease(time.Minute))
+	r.logged("grant not replicated", "lock", l.Name(), "replicas", "1")
+	// Its trouble has lasted longer than a command timeout.
+	if e := testbed.Receive(r, "the end of the wait", waiter); e.Err == nil {
+		t.Error("granted by a master without its replica")
+	}
+	replica.Resume()
+	return []*rig{r}
+}

@@ -1,0 +1,150 @@
+package operations_test
+
+import (
+	"bufio"
+	"net"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/integration/kit/redisserver"
+)
+
+var took = regexp.MustCompile(`^\(\d+\.\d+s\)$`)
+
+// cli runs a command as somebody would type it, and gives what is shown.
+func (r *rig) cli(command string) []string {
+	r.Helper()
+	return r.cliAt(r.server.Addr(), command)
+}
+
+// cliAt runs it at another server.
+func (r *rig) cliAt(addr, command string) []string {
+	r.Helper()
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		r.Fatal(err)
+	}
+	cmd := exec.CommandContext(r.Context(), "redis-cli", "-h", host, "-p", port, "--no-raw")
+	cmd.Stdin = strings.NewReader(command + "\n")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		r.Fatalf("redis-cli %s: %v: %s", command, err, out)
+	}
+	text := strings.TrimSpace(string(out))
+	if text == "" {
+		return nil
+	}
+	var lines []string
+	for line := range strings.Lines(text) {
+		// What took long is followed by how long.
+		if line = strings.TrimSpace(line); !took.MatchString(line) {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+// tool runs a command of the tool.
+func (r *rig) tool(command string) []string {
+	r.Helper()
+	return r.toolAt(r.server.URL(), command)
+}
+
+// toolAt runs it at another server.
+func (r *rig) toolAt(url, command string) []string {
+	r.Helper()
+	cmd := exec.CommandContext(r.Context(), program, strings.Fields(command)[1:]...)
+	cmd.Env = append(os.Environ(), "REDIS_URL="+url)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		r.Fatalf("%s: %v: %s", command, err, out)
+	}
+	return strings.Split(strings.TrimSpace(string(out)), "\n")
+}
+
+func (r *rig) connectTo(more ...string) []string {
+	r.Helper()
+	host, port, err := net.SplitHostPort(r.server.Addr())
+	if err != nil {
+		r.Fatal(err)
+	}
+	return append([]string{"-h", host, "-p", port}, more...)
+}
+
+// monitor shows what MONITOR shows while do runs and until every one of these words has come. PINGs, which come when
+// there is silence, and what the rig itself asks are left out.
+func (r *rig) monitor(do func(), until ...string) []string {
+	r.Helper()
+	cmd := exec.Command("redis-cli", r.connectTo("MONITOR")...)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		r.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		r.Fatal(err)
+	}
+	info, _ := redis.String(r.Do("CLIENT", "INFO"), nil)
+	_, own, _ := strings.Cut(info, " addr=")
+	own, _, _ = strings.Cut(own, " ")
+	own = "[0 " + own + "]"
+	var mu sync.Mutex // guards lines
+	var lines []string
+	var reader sync.WaitGroup
+	reader.Go(func() {
+		for s := bufio.NewScanner(out); s.Scan(); {
+			mu.Lock()
+			lines = append(lines, s.Text())
+			mu.Unlock()
+		}
+	})
+	defer func() {
+		_ = cmd.Process.Kill()
+		reader.Wait()
+		_ = cmd.Wait() // it was killed
+	}()
+	seen := func() (all []string) {
+		mu.Lock()
+		defer mu.Unlock()
+		for _, l := range lines[min(1, len(lines)):] {
+			if !strings.Contains(l, `"PING"`) && !strings.Contains(l, own) {
+				all = append(all, l)
+			}
+		}
+		return all
+	}
+	r.Becomes("MONITOR runs", func() bool {
+		mu.Lock()
+		defer mu.Unlock()
+		return len(lines) > 0 && lines[0] == "OK"
+	})
+	do()
+	r.Becomes("MONITOR has shown "+strings.Join(until, " and "), func() bool {
+		text := strings.Join(seen(), "\n")
+		for _, word := range until {
+			if !strings.Contains(text, word) {
+				return false
+			}
+		}
+		return true
+	})
+	return seen()
+}
+
+// version is the server's, for the failure of a comparison.
+func version(t *testing.T, s redisserver.Server) string {
+	t.Helper()
+	conn := redisserver.Dial(t, s)
+	info, err := conn.Do("INFO", "server")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, v, _ := strings.Cut(string(info.([]byte)), "redis_version:")
+	v, _, _ = strings.Cut(v, "\r")
+	return v
+}

@@ -1,0 +1,69 @@
+package operations_test
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"github.com/rlock-go/redisson/integration/kit/redisserver"
+	"github.com/rlock-go/redisson/integration/kit/testbed"
+	"github.com/rlock-go/redisson/rlock"
+)
+
+const patience = testbed.Patience
+
+// rig is a test with a server of its own.
+type rig struct {
+	*testbed.Rig
+	server  *redisserver.LocalServer
+	log     testbed.Log
+	typed   map[string]string   // what is typed instead of a command on the page: with this run's ids
+	answers map[string][]string // what came of commands that the scenario ran itself
+	lines   []string            // log lines for the page
+	after   func()              // when the commands were run
+	ids     []string            // of this run, each before the one that stands for it on the page
+}
+
+func start(t *testing.T, args ...string) *rig {
+	t.Helper()
+	s := redisserver.Local(t, args...)
+	r := &rig{Rig: testbed.New(t, s), server: s, typed: map[string]string{}, answers: map[string][]string{}}
+	r.LoadScripts()
+	return r
+}
+
+// saying are the lines of the log with one of these words.
+func (r *rig) saying(words ...string) (found []string) {
+	for line := range strings.Lines(r.log.String()) {
+		for _, w := range words {
+			if strings.Contains(line, w) {
+				found = append(found, strings.TrimSpace(line))
+				break
+			}
+		}
+	}
+	return found
+}
+
+func (r *rig) open(opts ...rlock.Option) *rlock.Client { return r.openURL(r.server.URL(), opts...) }
+
+func (r *rig) openURL(url string, opts ...rlock.Option) *rlock.Client {
+	r.Helper()
+	return r.Open(url, append(opts, r.logged())...)
+}
+
+// shown has the page show another id in the place of a client's.
+func (r *rig) shown(c *rlock.Client, id string) { r.ids = append(r.ids, c.ID().String(), id) }
+
+func (r *rig) logged() rlock.Option {
+	return rlock.WithLogger(slog.New(slog.NewTextHandler(&r.log, &slog.HandlerOptions{Level: slog.LevelDebug})))
+}
+
+// enter waits for a lock on a goroutine of its own, and returns when the server knows of it.
+func (r *rig) enter(ctx context.Context, l *rlock.Lock) <-chan testbed.Entry {
+	r.Helper()
+	ended := testbed.Enter(ctx, l)
+	r.Becomes("somebody listens", func() bool { return r.Subscribed(l.Name()) > 0 })
+	return ended
+}

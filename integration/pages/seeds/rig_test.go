@@ -1,0 +1,89 @@
+package seeds
+
+import (
+	"embed"
+	"testing"
+	"time"
+
+	"github.com/rlock-go/redisson/integration/kit/redisserver"
+	"github.com/rlock-go/redisson/integration/kit/testbed"
+	"github.com/rlock-go/redisson/rlock"
+)
+
+func TestMain(m *testing.M) { testbed.Main(m, "8") }
+
+const (
+	patience = testbed.Patience
+	name     = "orders"
+)
+
+//go:embed scripts
+var scripts embed.FS
+
+// rig is a server, a connection that runs the printed scripts, and a client of this library.
+type rig struct {
+	*testbed.Rig
+	c *rlock.Client
+}
+
+func newRig(t *testing.T, opts ...rlock.Option) *rig {
+	t.Helper()
+	t.Parallel()
+	r := &rig{Rig: testbed.New(t, redisserver.Local(t))}
+	r.c = r.open(opts...)
+	return r
+}
+
+func (r *rig) open(opts ...rlock.Option) *rlock.Client {
+	r.Helper()
+	return r.Open(r.Server.URL(), opts...)
+}
+
+// text is a printed script.
+func (r *rig) text(script string) string {
+	r.Helper()
+	b, err := scripts.ReadFile("scripts/" + script + ".lua")
+	if err != nil {
+		r.Fatal(err)
+	}
+	return string(b)
+}
+
+// run runs a printed script and gives its reply, nil included.
+func (r *rig) run(script string, keys []string, args ...any) (any, error) {
+	r.Helper()
+	words := []any{r.text(script), len(keys)}
+	for _, k := range keys {
+		words = append(words, k)
+	}
+	return r.Conn.Do("EVAL", append(words, args...)...)
+}
+
+// replies checks what a printed script answers: want is nil or a number.
+func (r *rig) replies(want any, script string, keys []string, args ...any) {
+	r.Helper()
+	got, err := r.run(script, keys, args...)
+	if n, ok := want.(int); ok {
+		want = int64(n)
+	}
+	if err != nil || got != want {
+		r.Fatalf("%s %v %v: %v, %v; want %v", script, keys, args, got, err, want)
+	}
+}
+
+// lives checks that a key's time to live is in a range.
+func (r *rig) lives(key string, low, high time.Duration) {
+	r.Helper()
+	if d := r.PTTL(key); d < low || d > high {
+		r.Errorf("%s has %v to live, want %v to %v", key, d, low, high)
+	}
+}
+
+func (r *rig) owner(s string) rlock.Owner {
+	r.Helper()
+	o, err := rlock.ParseOwner(s)
+	if err != nil {
+		r.Fatal(err)
+	}
+	return o
+}

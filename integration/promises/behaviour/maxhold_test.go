@@ -1,0 +1,82 @@
+package behaviour_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/rlock-go/redisson/integration/kit/faultproxy"
+	"github.com/rlock-go/redisson/integration/kit/testbed"
+	"github.com/rlock-go/redisson/internal/luasrc"
+	"github.com/rlock-go/redisson/rlock"
+)
+
+// Until when the watchdog extends follows from the holds that live, whatever became of the unlocks of those that ended.
+func TestMaxHoldOutlivesTheUnlockOfANestedHold(t *testing.T) {
+	t.Parallel()
+	const command, timeout, longest = time.Second, 3 * time.Second, 2 * time.Second
+	for what, fault := range map[string]faultproxy.Rule{
+		"refused":          {Do: faultproxy.Answer, Reply: []byte("-OOM command not allowed when used memory > 'maxmemory'.\r\n")},
+		"refused for good": {Do: faultproxy.Answer, Reply: []byte("-ERR no such thing\r\n")},
+		"uncertain":        {Do: faultproxy.DropReply},
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			s := spoil(t, rlock.WithCommandTimeout(command), rlock.WithWatchdogTimeout(timeout))
+			l := s.c.NewLock("x")
+			began := time.Now()
+			outer := s.Lock(l, rlock.MaxHold(longest))
+			inner := s.Lock(l, rlock.As(outer.Owner()))
+			fault.Match = faultproxy.Script(luasrc.UnlockScript.SHA1)
+			r := s.proxy.Add(fault)
+			if inner.Unlock(t.Context()) == nil {
+				t.Error("the unlock was answered")
+			}
+			r.Remove()
+			testbed.Receive(s, "the outer hold's end", outer.Done())
+			between(t, "the outer hold", time.Since(began), longest-timeout/100, longest+timeout+time.Second)
+		})
+	}
+}
+
+// A longer lease that is nested in it does not keep the key for longer than MaxHold says, once it is released; nor does
+// the hold believe that it would. What ValidUntil said before the release still holds after it.
+func TestMaxHoldBoundsWhatANestedLeaseLeaves(t *testing.T) {
+	t.Parallel()
+	const timeout, longest = 3 * time.Second, time.Second
+	r := start(t)
+	l := r.open(rlock.WithWatchdogTimeout(timeout)).NewLock(r.name())
+	outer := r.Lock(l, rlock.MaxHold(longest))
+	inner := r.Lock(l, rlock.As(outer.Owner()), rlock.Lease(time.Minute))
+	promised := outer.ValidUntil()
+	between(t, "what the outer hold is promised", time.Until(promised), longest, longest+timeout)
+	r.Unlock(inner)
+	left := r.PTTL(l.Name())
+	between(t, "what the key has left", left, time.Until(promised), longest+timeout+timeout/100)
+	if valid := outer.ValidUntil(); valid.Before(promised.Add(-10 * time.Millisecond)) {
+		t.Errorf("the unlock cut what the outer hold was promised by %v", promised.Sub(valid))
+	}
+	testbed.Receive(r, "the outer hold's end", outer.Done())
+	r.Becomes("the key is gone", func() bool { return r.Number("EXISTS", l.Name()) == 0 })
+}
+
+// While the nested hold lives the key does; the outer one ends all the same.
+func TestMaxHoldEndsInsideALongerLease(t *testing.T) {
+	t.Parallel()
+	const timeout, longest = 3 * time.Second, 2 * time.Second
+	r := start(t)
+	l := r.open(rlock.WithWatchdogTimeout(timeout)).NewLock(r.name())
+	began := time.Now()
+	outer := r.Lock(l, rlock.MaxHold(longest))
+	inner := r.Lock(l, rlock.As(outer.Owner()), rlock.Lease(time.Minute))
+	testbed.Receive(r, "the outer hold's end", outer.Done())
+	between(t, "the outer hold", time.Since(began), longest, longest+timeout+time.Second)
+	wants(t, outer.Err(), rlock.ErrLeaseLost)
+	wants(t, outer.Unlock(t.Context()), rlock.ErrLeaseLost)
+	if err := inner.Err(); err != nil {
+		t.Error(err)
+	}
+	if n, err := l.HoldCount(t.Context(), inner.Owner()); n != 1 || err != nil {
+		t.Error(n, err)
+	}
+	r.Unlock(inner)
+}

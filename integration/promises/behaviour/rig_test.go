@@ -1,0 +1,122 @@
+package behaviour_test
+
+import (
+	"crypto/rand"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/integration/kit/faultproxy"
+	"github.com/rlock-go/redisson/integration/kit/redisserver"
+	"github.com/rlock-go/redisson/integration/kit/testbed"
+	"github.com/rlock-go/redisson/rlock"
+)
+
+const (
+	patience = testbed.Patience
+	// stall is for how long the machine may stand still in the middle of a test.
+	stall = 2 * time.Second
+)
+
+// rig is a test with a server and a connection of its own to it.
+type rig struct{ *testbed.Rig }
+
+// start takes the server that the environment chooses. It may have other users.
+func start(t *testing.T) *rig {
+	t.Helper()
+	return on(t, redisserver.Start(t))
+}
+
+// own starts a server that nobody else uses. Where the environment chooses several
+// servers, a test that sets nothing up is content with those.
+func own(t *testing.T, args ...string) (*rig, *redisserver.LocalServer) {
+	t.Helper()
+	if redisserver.ChoosesSeveral() && len(args) == 0 {
+		return start(t), nil
+	}
+	s := redisserver.Local(t, args...)
+	return on(t, s), s
+}
+
+func on(t *testing.T, s redisserver.Server) *rig {
+	t.Helper()
+	return &rig{testbed.New(t, s)}
+}
+
+func (r *rig) open(opts ...rlock.Option) *rlock.Client {
+	r.Helper()
+	return r.Open(r.Server.URL(), opts...)
+}
+
+// name is a lock name that nobody else uses.
+func (r *rig) name() string { return "behaviour/" + r.Name() + "/" + rand.Text()[:10] }
+
+func (r *rig) enter(l *rlock.Lock, opts ...rlock.AcquireOption) <-chan testbed.Entry {
+	return testbed.Enter(r.Context(), l, opts...)
+}
+
+func (r *rig) outside(ch <-chan testbed.Entry) {
+	r.Helper()
+	select {
+	case e := <-ch:
+		r.Fatalf("the wait ended early: %v", e.Err)
+	default:
+	}
+}
+
+// wants checks that an error is another and says all of these.
+func wants(t testing.TB, err, target error, texts ...string) {
+	t.Helper()
+	if err == nil || target != nil && !errors.Is(err, target) {
+		t.Errorf("error %v, want %v", err, target)
+		return
+	}
+	for _, text := range texts {
+		if !strings.Contains(err.Error(), text) {
+			t.Errorf("error %q does not say %q", err, text)
+		}
+	}
+}
+
+// between checks that a time took from least to most; a stall comes on top of that.
+func between(t testing.TB, what string, d, least, most time.Duration) {
+	t.Helper()
+	if d < least || d > most+stall {
+		t.Errorf("%s took %v, want %v to %v", what, d, least, most)
+	}
+}
+
+// part is a subtest with a rig of its own for the same server.
+func (r *rig) part(behaviour string, test func(r *rig)) {
+	r.Helper()
+	r.Run(behaviour, func(t *testing.T) { test(on(t, r.Server)) })
+}
+
+// spoilt is a client behind a proxy that can spoil its replies.
+type spoilt struct {
+	*rig
+	proxy *faultproxy.Proxy
+	c     *rlock.Client
+}
+
+func spoil(t *testing.T, opts ...rlock.Option) *spoilt {
+	t.Helper()
+	r := on(t, redisserver.Local(t))
+	p := faultproxy.Start(t, r.Server.Addr())
+	return &spoilt{r, p, r.Open("redis://"+p.Addr(), opts...)}
+}
+
+// isServerError checks that the server's own words can be taken out of an error.
+func isServerError(t testing.TB, err error) redis.Error {
+	t.Helper()
+	var words redis.Error
+	if !errors.As(err, &words) {
+		t.Errorf("no redis.Error in %v", err)
+	}
+	return words
+}
+
+func TestMain(m *testing.M) { testbed.Main(m, "24") }

@@ -1,0 +1,180 @@
+package invariants
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/integration/kit/faultproxy"
+	"github.com/rlock-go/redisson/integration/kit/testbed"
+	"github.com/rlock-go/redisson/internal/luasrc"
+	"github.com/rlock-go/redisson/rlock"
+)
+
+// seats is a semaphore with two permits.
+func (r *rig) seats(c client) *rlock.PermitSemaphore {
+	r.Helper()
+	s := c.NewPermitSemaphore("seats")
+	if _, err := s.TrySetPermits(r.Context(), 2); err != nil {
+		r.Fatal(err)
+	}
+	return s
+}
+
+func (r *rig) seat(ctx context.Context, s *rlock.PermitSemaphore) *rlock.Permits {
+	r.Helper()
+	p, err := s.Acquire(ctx, 1)
+	if err != nil {
+		r.Fatal(err)
+	}
+	return p
+}
+
+func (r *rig) free() int {
+	r.Helper()
+	return r.Number("GET", "seats")
+}
+
+var releasesPermits = faultproxy.Script(luasrc.PermitReleaseScript.SHA1)
+
+// H4
+func TestPermitsOutliveTheContextOfTheirAcquire(t *testing.T) {
+	r := newRig(t)
+	const lease = 3 * time.Second
+	seats := r.seats(r.open(rlock.WithWatchdogTimeout(lease)))
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	p := r.seat(ctx, seats)
+	held, done := p.Context(context.Background())
+	defer done()
+	cancel()
+	began := time.Now()
+	r.Becomes("two leases passed", func() bool {
+		if p.Err() != nil || held.Err() != nil {
+			t.Fatalf("the permits: %v, their context: %v", p.Err(), context.Cause(held))
+		}
+		return time.Since(began) > 2*lease
+	})
+	if taken := r.Number("ZCOUNT", codec.PermitTimes("seats"), time.Now().UnixMilli(), "+inf"); taken != 1 {
+		t.Errorf("%d permits are taken", taken)
+	}
+	want(t, p.Release(context.Background()), nil)
+}
+
+// H5
+func TestPermitsWhoseReleaseIsRefusedAreNotRenewed(t *testing.T) {
+	r := newRig(t)
+	const lease = 9 * time.Second
+	p := r.seat(t.Context(), r.seats(r.openSlow(rlock.WithWatchdogTimeout(lease))))
+	released := r.refused(releasesPermits, lease, p.Release)
+	renewal := faultproxy.Script(luasrc.PermitRenewScript.SHA1)
+	if slices.ContainsFunc(r.Proxy.Record(), func(e faultproxy.Exchange) bool { return renewal(e.Cmd) }) {
+		t.Error("renewed after the release")
+	}
+	if err := testbed.Receive(t, "Release returns", released); err != nil || r.free() != 2 {
+		t.Errorf("%v; %d are free", err, r.free())
+	}
+}
+
+// R2
+func TestPermitsAreReleasedThoughTheContextIsOver(t *testing.T) {
+	r := newRig(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	slow := r.seats(r.openSlow())
+	for _, do := range []faultproxy.Action{faultproxy.HoldReply, faultproxy.CutAfter, faultproxy.CutBefore} {
+		p := r.seat(t.Context(), slow)
+		r.Proxy.Add(faultproxy.Rule{Match: releasesPermits, Times: 1, Do: do, Delay: 200 * time.Millisecond})
+		if err := p.Release(ctx); err != nil || r.free() != 2 {
+			t.Errorf("%v: %v; %d are free", do, err, r.free())
+		}
+	}
+	p := r.seat(t.Context(), r.seats(r.open()))
+	r.server.Pause()
+	began := time.Now()
+	err := p.Release(ctx)
+	took := time.Since(began)
+	r.server.Resume()
+	want(t, err, rlock.ErrUncertain)
+	if took > timeout+2*stall {
+		t.Errorf("after %v, want about %v", took, timeout)
+	}
+	r.Becomes("it goes on", func() bool { return r.free() == 2 })
+}
+
+// P3: whatever is published while somebody looks is one look more.
+func TestStormOfMessagesIsOneLook(t *testing.T) {
+	const none, some = 0, 1
+	for _, k := range []struct {
+		name, channel string
+		looks         faultproxy.Match
+		shut, open    func(c client) error
+		pass          func(c client) error
+	}{{
+		"permits", codec.PermitChannel(name), faultproxy.Script(luasrc.PermitAcquireScript.SHA1),
+		func(c client) error { return c.NewPermitSemaphore(name).SetPermits(context.Background(), none) },
+		func(c client) error { return c.NewPermitSemaphore(name).SetPermits(context.Background(), some) },
+		func(c client) error {
+			return c.NewPermitSemaphore(name).Do(context.Background(), 1, func(context.Context) error { return nil })
+		},
+	}, {
+		"semaphore", codec.PermitChannel(name), faultproxy.Script(luasrc.SemaphoreAcquireScript.SHA1),
+		func(c client) error {
+			_, err := c.NewSemaphore(name).TrySetPermits(context.Background(), none)
+			return err
+		},
+		func(c client) error { return c.NewSemaphore(name).AddPermits(context.Background(), some) },
+		func(c client) error {
+			return c.NewSemaphore(name).Do(context.Background(), 1, func(context.Context) error { return nil })
+		},
+	}, {
+		"latch", codec.CountDownChannel(name), faultproxy.All(faultproxy.Command("GET"), faultproxy.Key(name)),
+		func(c client) error {
+			_, err := c.NewCountDownLatch(name).TrySetCount(context.Background(), some)
+			return err
+		},
+		func(c client) error { return c.NewCountDownLatch(name).CountDown(context.Background()) },
+		func(c client) error { return c.NewCountDownLatch(name).Await(context.Background()) },
+	}} {
+		t.Run(k.name, func(t *testing.T) {
+			r := newRig(t)
+			c := r.openSlow()
+			looks := func() (n int) {
+				for _, e := range r.Proxy.Record() {
+					if k.looks(e.Cmd) && !e.Answered.IsZero() {
+						n++
+					}
+				}
+				return n
+			}
+			want(t, k.shut(c), nil)
+			r.occupy("other")
+			passed := begun(func() error { return k.pass(c) })
+			r.Becomes("it waits", func() bool { return looks() >= 2 })
+			other := testbed.Enter(t.Context(), c.NewLock("other"))
+			r.answered("other", 2)
+			slow := r.Proxy.Add(faultproxy.Rule{Match: k.looks, Times: 1, Do: faultproxy.HoldReply})
+			r.Do("PUBLISH", k.channel, "1")
+			testbed.Receive(t, "the look", slow.Hit())
+			before, tried := looks(), len(r.of("acquire", "other"))
+			const storm = 2000
+			r.Do("EVAL", "for i=1,ARGV[2] do redis.call('publish',ARGV[1],'1') end", 0, k.channel, storm)
+			r.Becomes("all messages passed", func() bool { return r.messages() >= storm })
+			r.vacate("other")
+			r.Becomes("nobody else waits for it", func() bool { return len(r.of("acquire", "other")) > tried })
+			slow.Release()
+			unlock(t, granted(t, other))
+			calm := time.Now()
+			r.Becomes("there was time for more looks", func() bool { return time.Since(calm) > stall })
+			err := k.open(c)
+			if err = errors.Join(err, testbed.Receive(t, "it passes", passed)); err != nil {
+				t.Error(err)
+			}
+			if n := looks() - before; n > 8 {
+				t.Errorf("%d looks for a storm of messages during one of them", n)
+			}
+		})
+	}
+}

@@ -1,0 +1,163 @@
+package invariants
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rlock-go/redisson/integration/kit/faultproxy"
+	"github.com/rlock-go/redisson/integration/kit/testbed"
+	"github.com/rlock-go/redisson/rlock"
+)
+
+// The head is cancelled around the moment at which the message arrives. Whatever comes first, the next must not wait
+// for a lease that nobody has any more.
+func TestA3HeadThatGivesUpHandsItsWakeUpOn(t *testing.T) {
+	r := newRig(t)
+	l := r.openSlow().NewLock(name)
+	outcomes := map[bool]int{}
+	for i := range 150 {
+		r.occupy(name)
+		ctx, cancel := context.WithCancel(t.Context())
+		first := testbed.Enter(ctx, l)
+		r.Listeners(name, 1)
+		second := testbed.Enter(t.Context(), l)
+		spread := time.Duration(rand.N(int64(600 * time.Microsecond)))
+		stop := make(chan struct{})
+		go func() {
+			defer close(stop)
+			spin(spread)
+			cancel()
+		}()
+		r.vacate(name)
+		<-stop
+		got := testbed.Receive(t, fmt.Sprintf("round %d: the head returns", i), first)
+		outcomes[got.Err == nil] += 1
+		if got.Err == nil {
+			unlock(t, got.Hold)
+		} else {
+			want(t, got.Err, context.Canceled)
+		}
+		select {
+		case next := <-second:
+			if next.Err != nil {
+				t.Fatal(next.Err)
+			}
+			unlock(t, next.Hold)
+		case <-time.After(soon):
+			t.Fatalf("round %d: the next was not woken (head cancelled %v after the message: %v)", i, spread, got.Err)
+		}
+		r.Gone(name)
+	}
+	t.Logf("the head got in %d times and gave up %d times", outcomes[true], outcomes[false])
+}
+
+// The same at the two moments that chance seldom hits: the woken head's try is under way, or its grant is.
+func TestA3HeadThatGivesUpDuringItsTryHandsItsWakeUpOn(t *testing.T) {
+	t.Parallel()
+	with(t, []faultproxy.Action{faultproxy.Withhold, faultproxy.HoldReply}, func(t *testing.T, r *rig, do faultproxy.Action) {
+		r.occupy(name)
+		l := r.openSlow().NewLock(name)
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		first := testbed.Enter(ctx, l)
+		r.answered(name, 2)
+		second := testbed.Enter(t.Context(), l)
+		woken := r.Proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: do})
+		r.vacate(name)
+		testbed.Receive(t, "the head's try", woken.Hit())
+		cancel()
+		want(t, testbed.Receive(t, "the head returns", first).Err, context.Canceled)
+		woken.Release()
+		h := granted(t, second)
+		r.heldOnlyBy(name, h.Owner(), 1)
+		unlock(t, h)
+	})
+}
+
+// A message comes while the head's try is under way: the flag that it raises is the line's, and stays up when the head
+// leaves.
+func TestA3MessageDuringTheHeadsTryOutlivesTheHead(t *testing.T) {
+	r := newRig(t)
+	l := r.openSlow().NewLock(name)
+	for i := range 15 {
+		cancel, first, second := r.twoWait(l)
+		tries := len(r.of("acquire", name))
+		held := r.Proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: faultproxy.HoldReply})
+		r.publish(name, "0")
+		testbed.Receive(t, "the head's try", held.Hit())
+		r.answered(name, tries+1) // with "taken", which it does not hear yet
+		r.leavesAfterTheMessage(time.Duration(i)*200*time.Microsecond, cancel, first)
+		held.Release()
+		unlock(t, granted(t, second))
+		r.Gone(name)
+	}
+}
+
+// The head's try waits in the client, behind commands whose answers are late. It is taken back, and the wake-up that
+// it was made for is the next one's.
+func TestA3TryThatIsTakenBackHandsItsWakeUpOn(t *testing.T) {
+	r := newRig(t)
+	c := r.openSlow()
+	l, o := c.NewLock(name), c.NewOwner()
+	for i := range 15 {
+		cancel, first, second := r.twoWait(l)
+		held := r.Proxy.Add(faultproxy.Rule{Match: faultproxy.Command("HGET"), Times: 1, Do: faultproxy.HoldReply})
+		var asking sync.WaitGroup
+		for range 4 { // as many as the client lets be under way
+			before := r.Proxy.Count("HGET")
+			asking.Go(func() {
+				if _, err := c.NewLock("other").HoldCount(t.Context(), o); err != nil {
+					t.Error(err)
+				}
+			})
+			r.Becomes("it was asked", func() bool { return r.Proxy.Count("HGET") > before })
+		}
+		r.leavesAfterTheMessage(time.Duration(i)*200*time.Microsecond, cancel, first)
+		held.Release()
+		unlock(t, granted(t, second))
+		asking.Wait()
+		r.Gone(name)
+	}
+}
+
+// twoWait has a stranger hold the lock and two wait for it: the head, whose context cancel ends, and the next.
+func (r *rig) twoWait(l *rlock.Lock) (cancel context.CancelFunc, head, next <-chan testbed.Entry) {
+	r.Helper()
+	r.occupy(name)
+	before := len(r.of("acquire", name))
+	ctx, cancel := context.WithCancel(r.Context())
+	head = testbed.Enter(ctx, l)
+	r.answered(name, before+2)
+	return cancel, head, testbed.Enter(r.Context(), l)
+}
+
+// leavesAfterTheMessage releases the stranger's lock and ends the head's context a moment after the message has passed.
+func (r *rig) leavesAfterTheMessage(moment time.Duration, cancel context.CancelFunc, head <-chan testbed.Entry) {
+	r.Helper()
+	messages := r.messages()
+	r.vacate(name)
+	r.Becomes("the message passed", func() bool { return r.messages() > messages })
+	spin(moment)
+	cancel()
+	want(r, testbed.Receive(r, "the head returns", head).Err, context.Canceled)
+}
+
+// messages counts what was published to clients behind the proxy.
+func (r *rig) messages() (n int) {
+	for _, e := range r.Proxy.Record() {
+		if items, ok := e.Reply.([]any); ok && e.Cmd == nil && len(items) == 3 && items[0] == "message" {
+			n++
+		}
+	}
+	return n
+}
+
+// spin spreads rounds of a test over the moments after an event; that each of them is right is what the test shows.
+func spin(d time.Duration) {
+	for at := time.Now().Add(d); time.Now().Before(at); {
+	}
+}

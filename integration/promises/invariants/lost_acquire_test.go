@@ -1,0 +1,358 @@
+package invariants
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/rlock-go/redisson/integration/kit/faultproxy"
+	"github.com/rlock-go/redisson/integration/kit/testbed"
+	"github.com/rlock-go/redisson/rlock"
+)
+
+// ways to acquire that must not notice a lost reply if the server is well again within the command timeout.
+var ways = map[string]func(context.Context, *rlock.Lock) (*rlock.Hold, error){
+	"Lock":       func(ctx context.Context, l *rlock.Lock) (*rlock.Hold, error) { return l.Lock(ctx) },
+	"TryLock":    func(ctx context.Context, l *rlock.Lock) (*rlock.Hold, error) { return l.TryLock(ctx) },
+	"TryLockFor": func(ctx context.Context, l *rlock.Lock) (*rlock.Hold, error) { return l.TryLockFor(ctx, long) },
+}
+
+func TestA5LostAcquireReplyIsUndone(t *testing.T) {
+	t.Parallel()
+	for way, acquire := range ways {
+		t.Run(way, func(t *testing.T) {
+			r := newRig(t)
+			l := r.open().NewLock(name)
+			r.Proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: faultproxy.CutAfter})
+			h := granted(t, testbed.Acquire(func() (*rlock.Hold, error) { return acquire(t.Context(), l) }))
+			r.heldOnlyBy(name, h.Owner(), 1)
+			tries := r.of("acquire", name)
+			if len(tries) != 2 || tries[0].owners[0] == tries[1].owners[0] || tries[1].owners[0] != h.Owner().String() {
+				t.Fatalf("tries by %v for a hold of %v", tries, h.Owner())
+			}
+			undos := r.of("unlock", name)
+			if len(undos) != 1 || undos[0].owners[0] != tries[0].owners[0] || undos[0].Reply != int64(1) {
+				t.Fatalf("undone by %+v", undos)
+			}
+			if undos[0].latch != "" && !r.kind.Latched {
+				t.Errorf("an owner that nobody saw was undone with the latch %s", undos[0].latch)
+			}
+			if undos[0].Sent.After(tries[1].Sent) {
+				t.Error("the new attempt overtook the undo")
+			}
+			r.killed(tries[0].Conn, undos[0].at)
+			unlock(t, h)
+			r.Gone(name)
+		})
+	}
+}
+
+// The bytes are under way while their connection is given up. When they arrive at last, the server must not run them.
+func TestA5WithheldAcquireNeverRuns(t *testing.T) {
+	t.Parallel()
+	for way, acquire := range ways {
+		t.Run(way, func(t *testing.T) {
+			r := newRig(t)
+			l := r.open().NewLock(name)
+			late := r.Proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: faultproxy.Withhold})
+			got := testbed.Acquire(func() (*rlock.Hold, error) { return acquire(t.Context(), l) })
+			testbed.Receive(t, "the acquire", late.Hit())
+			r.Proxy.CutAll()
+			h := granted(t, got)
+			tries, undos := r.of("acquire", name), r.of("unlock", name)
+			if len(tries) != 2 || len(undos) != 1 || undos[0].owners[0] != tries[0].owners[0] {
+				t.Fatalf("acquires %v, unlocks %v", tries, undos)
+			}
+			r.killed(tries[0].Conn, undos[0].at)
+			unlock(t, h)
+			r.Gone(name)
+			if n := late.Release(); n != 0 {
+				t.Errorf("the withheld acquire ran")
+			}
+			if !r.Free(name) {
+				t.Errorf("the late acquire left %v", r.fields(name))
+			}
+		})
+	}
+}
+
+// A reply that is withheld for the whole command timeout ends a call that was never answered (A7); it is undone.
+func TestA5AcquireThatTimedOutIsUndone(t *testing.T) {
+	r := newRig(t)
+	l := r.open().NewLock(name)
+	r.Proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: faultproxy.DropReply})
+	got := testbed.Receive(t, "Lock returns", testbed.Enter(t.Context(), l))
+	if got.Err == nil {
+		unlock(t, got.Hold)
+	} else {
+		want(t, got.Err, rlock.ErrUncertain)
+	}
+	r.Gone(name)
+	tries, undos := r.of("acquire", name), r.of("unlock", name)
+	if undos[0].owners[0] != tries[0].owners[0] {
+		t.Errorf("undone %v instead of %v", undos[0].owners, tries[0].owners)
+	}
+	r.killed(tries[0].Conn, undos[0].at)
+	unlock(t, lock(t, l))
+	r.neverSentAgain(name)
+}
+
+// The wait goes on if it was answered once.
+func TestA5WaiterGetsInAfterALostReply(t *testing.T) {
+	t.Parallel()
+	with(t, []faultproxy.Action{faultproxy.CutAfter, faultproxy.DropReply, faultproxy.CutBefore}, func(t *testing.T, r *rig, do faultproxy.Action) {
+		r.occupy(name)
+		got := testbed.Enter(t.Context(), r.open().NewLock(name))
+		r.answered(name, 2)
+		r.Proxy.Add(faultproxy.Rule{Match: acquires, Times: 3, Do: do})
+		r.vacate(name)
+		h := granted(t, got)
+		r.heldOnlyBy(name, h.Owner(), 1)
+		unlock(t, h)
+		r.Gone(name)
+		r.neverSentAgain(name)
+	})
+}
+
+func TestA5SharedOwnersCountIsExactAfterALostReply(t *testing.T) {
+	t.Parallel()
+	for _, do := range []faultproxy.Action{faultproxy.CutAfter, faultproxy.CutBefore, faultproxy.Withhold} {
+		for held := range 3 {
+			t.Run(do.String()+", "+[]string{"new", "once", "twice"}[held], func(t *testing.T) {
+				r := newRig(t)
+				c := r.open()
+				l, o := c.NewLock(name), c.NewOwner()
+				var holds []*rlock.Hold
+				for range held {
+					holds = append(holds, lock(t, l, rlock.As(o)))
+				}
+				fault := r.Proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: do})
+				got := testbed.Enter(t.Context(), l, rlock.As(o))
+				testbed.Receive(t, "the acquire", fault.Hit())
+				if do == faultproxy.Withhold {
+					r.Proxy.CutAll()
+				}
+				holds = append(holds, granted(t, got))
+				r.heldOnlyBy(name, o, held+1)
+				for _, undo := range r.of("unlock", name) {
+					if undo.latch == "" {
+						t.Errorf("a shared owner was undone without a latch")
+					}
+				}
+				fault.Release()
+				r.heldOnlyBy(name, o, held+1)
+				for _, h := range slices.Backward(holds) {
+					want(t, h.Err(), nil)
+					unlock(t, h)
+				}
+				r.Gone(name)
+			})
+		}
+	}
+}
+
+func TestA5ForeignOwnerIsUncertain(t *testing.T) {
+	r := newRig(t)
+	l := r.open().NewLock(name)
+	o, err := rlock.ParseOwner(stranger)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.occupy(name) // by the stranger, once, in another process
+	r.Proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: faultproxy.CutAfter})
+	got := testbed.Receive(t, "Lock returns", testbed.Enter(t.Context(), l, rlock.As(o)))
+	want(t, got.Err, rlock.ErrUncertain)
+	if got.Hold != nil {
+		t.Error("a hold beside the error")
+	}
+	r.heldOnlyBy(name, o, 2) // nobody may guess whose they are
+	if n := len(r.of("acquire", name)); n != 1 {
+		t.Errorf("sent %d times", n)
+	}
+}
+
+// An owner that left this client may be held by others, and a hold of theirs must not be taken for a lost acquire that ran.
+func TestA5HoldOfAnotherClientIsNotUndone(t *testing.T) {
+	t.Parallel()
+	for what, hand := range map[string]func(*testing.T, rlock.Owner) rlock.Owner{
+		"handed over as a string": func(t *testing.T, o rlock.Owner) rlock.Owner {
+			same, err := rlock.ParseOwner(o.String())
+			if err != nil {
+				t.Fatal(err)
+			}
+			return same
+		},
+		"handed over within the process": func(_ *testing.T, o rlock.Owner) rlock.Owner { return o },
+	} {
+		for _, do := range []faultproxy.Action{faultproxy.CutBefore, faultproxy.CutAfter} {
+			for held := range 2 {
+				t.Run(what+", "+do.String()+", "+[]string{"not held here", "held here"}[held], func(t *testing.T) {
+					r := newRig(t)
+					a, b := r.open(), r.open()
+					o := a.NewOwner()
+					var holds []*rlock.Hold
+					for range held {
+						holds = append(holds, lock(t, a.NewLock(name), rlock.As(o)))
+					}
+					holds = append(holds, lock(t, b.NewLock(name), rlock.As(hand(t, o))))
+					r.Proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: do})
+					got := testbed.Receive(t, "Lock returns", testbed.Enter(t.Context(), a.NewLock(name), rlock.As(o)))
+					want(t, got.Err, rlock.ErrUncertain)
+					count := held + 1
+					if do == faultproxy.CutAfter {
+						count++
+					}
+					r.heldOnlyBy(name, o, count)
+					unlock(t, holds...)
+				})
+			}
+		}
+	}
+}
+
+// Whoever may hold as this owner, a count of no more than this client's own holds says that the acquire did not run.
+func TestA5CountOfWhatIsKnownIsDecided(t *testing.T) {
+	r := newRig(t)
+	l := r.open().NewLock(name)
+	o, err := rlock.ParseOwner(stranger)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for held := range 3 {
+		r.Proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: faultproxy.CutBefore})
+		h := granted(t, testbed.Enter(t.Context(), l, rlock.As(o)))
+		r.heldOnlyBy(name, o, held+1)
+		defer unlock(t, h)
+	}
+}
+
+// The count tells nothing while a hold of that owner was lost by its own lease and its unlock is still owed: the server
+// counts it, this client does not hold it.
+func TestA5LostHoldDoesNotDeceiveTheCount(t *testing.T) {
+	t.Parallel()
+	with(t, []faultproxy.Action{faultproxy.CutAfter, faultproxy.CutBefore}, func(t *testing.T, r *rig, do faultproxy.Action) {
+		c := r.open()
+		l, o := c.NewLock(name), c.NewOwner()
+		outer := lock(t, l, rlock.As(o))
+		inner := lock(t, l, rlock.As(o), rlock.Lease(2*time.Second))
+		testbed.Receive(t, "the inner lease ends", inner.Done())
+		r.heldOnlyBy(name, o, 2)
+		r.Proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: do})
+		got := testbed.Receive(t, "Lock returns", testbed.Enter(t.Context(), l, rlock.As(o)))
+		count := 2
+		if do == faultproxy.CutAfter || got.Err == nil {
+			count = 3
+		}
+		if got.Err != nil {
+			want(t, got.Err, rlock.ErrUncertain)
+		}
+		r.heldOnlyBy(name, o, count)
+		if err := outer.Err(); err != nil {
+			t.Errorf("the outer hold: %v", err)
+		}
+	})
+}
+
+// The undo of a shared owner's acquire is an unlock that must not count twice: it is not repeated when its time is over,
+// behind which its latch may expire, else it would take another hold of that owner.
+func TestA5UndoOfASharedOwnerEndsBeforeItsLatch(t *testing.T) {
+	r := newRig(t)
+	r.latchesMayStay = true
+	l := r.open(rlock.WithWatchdogTimeout(long)).NewLock(name)
+	outer := lock(t, l)
+	r.Proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: faultproxy.CutAfter})
+	undone := r.Proxy.Add(faultproxy.Rule{Match: unlocks, Times: 1, Do: faultproxy.HoldReply})
+	got := testbed.Enter(t.Context(), l, rlock.As(outer.Owner()))
+	testbed.Receive(t, "the undo", undone.Hit())
+	r.Becomes("it ran", func() bool { return !r.of("unlock", name)[0].Answered.IsZero() })
+	r.heldOnlyBy(name, outer.Owner(), 1)
+	r.cutOff()
+	res := testbed.Receive(t, "Lock returns", got)
+	time.Sleep(4*timeout + time.Second) // for so long it is sent
+	for _, latch := range r.Latches() { // as if it had expired
+		r.Do("DEL", latch)
+	}
+	r.Proxy.Refuse(false)
+	count := 1
+	if res.Err == nil {
+		count = 2
+	} else {
+		want(t, res.Err, rlock.ErrUncertain)
+	}
+	r.Becomes("connected again", func() bool { _, err := l.IsLocked(t.Context()); return err == nil })
+	// A command of the same owner comes after whatever is still said about the lost one.
+	again, err := l.TryLock(t.Context(), rlock.As(outer.Owner()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.heldOnlyBy(name, outer.Owner(), count+1)
+	if err := outer.Err(); err != nil {
+		t.Errorf("the outer hold: %v", err)
+	}
+	unlock(t, again, outer)
+}
+
+// A server closes idle connections when it likes. Nobody's call may end with an error for it, whether the client has
+// seen the end of its connection by then or not.
+func TestA5IdleCloseIsNobodysError(t *testing.T) {
+	t.Parallel()
+	for _, notice := range []time.Duration{0, 3 * time.Millisecond} {
+		t.Run(fmt.Sprint("noticed for ", notice), func(t *testing.T) {
+			r := newRig(t)
+			r.latchesMayStay = true // the server may close a connection with their DEL on it
+			c := r.openSlow()
+			l := c.NewLock(name)
+			idleClose := func() {
+				r.Do("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
+				spin(notice)
+			}
+			for i := range 50 {
+				idleClose()
+				h, err := l.Lock(t.Context())
+				if err != nil {
+					t.Fatalf("%d: Lock: %v", i, err)
+				}
+				idleClose()
+				if locked, err := l.IsLocked(t.Context()); err != nil || !locked {
+					t.Fatalf("%d: IsLocked: %v, %v", i, locked, err)
+				}
+				idleClose()
+				if err := h.Unlock(t.Context()); err != nil {
+					t.Fatalf("%d: Unlock: %v", i, err)
+				}
+				if !r.Free(name) {
+					t.Fatalf("%d: left %v", i, r.fields(name))
+				}
+				idleClose()
+				if h, err = l.TryLock(t.Context()); err != nil {
+					t.Fatalf("%d: TryLock: %v", i, err)
+				}
+				r.heldOnlyBy(name, h.Owner(), 1)
+				idleClose()
+				again, err := l.Lock(t.Context(), rlock.As(h.Owner()))
+				if err != nil {
+					t.Fatalf("%d: Lock with As: %v", i, err)
+				}
+				r.heldOnlyBy(name, h.Owner(), 2)
+				unlock(t, again, h)
+			}
+		})
+	}
+}
+
+// The same by the server's own clock.
+func TestA5ServersIdleTimeoutIsNobodysError(t *testing.T) {
+	r := newRig(t)
+	l := r.openSlow().NewLock(name)
+	for range 2 {
+		h := lock(t, l)
+		before := r.Connections()
+		r.Do("CONFIG", "SET", "timeout", 3) // the rig must not be idle for so long
+		// It may have another one already: what is held is renewed at once.
+		r.Becomes("the server closed the client's connection", func() bool { return r.Clients() == 0 || r.Connections() > before })
+		r.Do("CONFIG", "SET", "timeout", 0)
+		want(t, h.Unlock(t.Context()), nil)
+	}
+}

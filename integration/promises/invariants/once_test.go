@@ -1,0 +1,356 @@
+package invariants
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/rlock-go/redisson/integration/kit/faultproxy"
+	"github.com/rlock-go/redisson/integration/kit/testbed"
+	"github.com/rlock-go/redisson/rlock"
+)
+
+// These tests never ask a hold for its owner before they mean to show it: it is read from the server.
+
+// holder is who holds the key alone, as the server has it.
+func (r *rig) holder(key string) string {
+	r.Helper()
+	f := r.fields(key)
+	for owner := range f {
+		if len(f) == 1 {
+			return owner
+		}
+	}
+	r.Fatalf("%s is %v, want one owner", key, f)
+	panic("unreachable")
+}
+
+// unlatched fails unless the key was unlocked so many times, each time without a latch.
+func (r *rig) unlatched(key string, n int) []step {
+	r.Helper()
+	sends := r.of("unlock", key)
+	if len(sends) != n {
+		r.Fatalf("sent %+v, want %d unlocks", sends, n)
+	}
+	for _, s := range sends {
+		if s.latch != "" {
+			r.Errorf("an unlock has the latch %s", s.latch)
+		}
+	}
+	return sends
+}
+
+// unlocking starts the unlock, which meets a fault.
+func (r *rig) unlocking(h *rlock.Hold, fault faultproxy.Rule) (late *faultproxy.Handle, released <-chan error) {
+	r.Helper()
+	fault.Match, fault.Times = unlocks, 1
+	late = r.Proxy.Add(fault)
+	done := begun(func() error { return h.Unlock(context.Background()) })
+	r.Hit(late)
+	return late, done
+}
+
+// watchedContext tells when somebody looks whether it ends, as an acquire does that has begun to wait.
+type watchedContext struct {
+	context.Context
+
+	looked chan struct{}
+}
+
+func (c watchedContext) Done() <-chan struct{} {
+	select {
+	case c.looked <- struct{}{}:
+	default:
+	}
+	return c.Context.Done()
+}
+
+// However many of its sends ran, the unlock is over, and whoever has entered meanwhile stays inside.
+func TestR4LostUnlockOfAnOwnerThatIsUsedOnceIsSentAgain(t *testing.T) {
+	t.Parallel()
+	for _, do := range []faultproxy.Action{faultproxy.CutAfter, faultproxy.DropReply, faultproxy.CutBefore} {
+		for _, times := range []int{1, 3} {
+			t.Run(do.String(), func(t *testing.T) {
+				r := newRig(t)
+				h := lock(t, r.open().NewLock(name))
+				next := r.open().NewLock(name)
+				waiter := testbed.Enter(t.Context(), next)
+				r.Becomes("the other client waits", func() bool { return r.Subscribed(name) == 1 })
+				r.Proxy.Add(faultproxy.Rule{Match: unlocks, Times: times, Do: do})
+				unlock(t, h)
+				sends := r.unlatched(name, times+1)
+				r.killed(sends[0].Conn, sends[1].at)
+				inside := granted(t, waiter)
+				if r.fields(name)[r.holder(name)] != 1 || inside.Err() != nil {
+					t.Errorf("left %v, and the next one says %v", r.fields(name), inside.Err())
+				}
+				unlock(t, inside)
+			})
+		}
+	}
+}
+
+// Nothing was announced, as far as this client can tell.
+func TestR4NothingLeftAfterALostUnlockIsReleased(t *testing.T) {
+	r := newRig(t)
+	c := r.open()
+	l := c.NewLock(name)
+	h := lock(t, l, rlock.Lease(long))
+	waiter := testbed.Enter(t.Context(), l)
+	r.Becomes("it waits", func() bool { return r.Subscribed(name) == 1 })
+	r.answered(name, 3)
+	// The first send ran, and its message was lost as well.
+	late, released := r.unlocking(h, faultproxy.Rule{Do: faultproxy.Withhold})
+	r.Do("DEL", name)
+	r.Proxy.CutAll()
+	want(t, testbed.Receive(t, "Unlock returns", released), nil)
+	if late.Release() != 0 {
+		t.Error("it ran behind the kill barrier")
+	}
+	unlock(t, granted(t, waiter))
+}
+
+func TestR4HoldsThatAreLeftAreSomebodyElses(t *testing.T) {
+	r := newRig(t)
+	h := lock(t, r.open().NewLock(name))
+	owner := r.holder(name)
+	r.Do("HINCRBY", name, owner, 1)
+	unlock(t, h)
+	r.unlatched(name, 1)
+	if n := r.fields(name)[owner]; n != 1 {
+		t.Errorf("%d holds are left, want 1", n)
+	}
+	r.Do("DEL", name)
+}
+
+// The caller is told in time, and sending goes on.
+func TestR4UnlockGoesOnInTheBackground(t *testing.T) {
+	with(t, []faultproxy.Action{faultproxy.CutBefore, faultproxy.DropReply}, func(t *testing.T, r *rig, do faultproxy.Action) {
+		h := lock(t, r.open().NewLock(name), rlock.Lease(long))
+		fault := r.Proxy.Add(faultproxy.Rule{Match: unlocks, Do: do})
+		began := time.Now()
+		want(t, h.Unlock(t.Context()), rlock.ErrUncertain)
+		if took := time.Since(began); took > 4*timeout+time.Second+stall {
+			t.Errorf("after %v", took)
+		}
+		before := len(r.of("unlock", name))
+		fault.Remove()
+		r.Gone(name)
+		r.Becomes("it is answered", func() bool {
+			sends := r.of("unlock", name)
+			return len(sends) > before || !sends[len(sends)-1].Answered.IsZero()
+		})
+	})
+}
+
+// Nobody knows whether the lease is the old or the new one. The unlock goes on for as long as the key may be there.
+func TestR4UnlockGoesOnForTheLeaseOfAnExtendThatMayHaveRun(t *testing.T) {
+	t.Parallel()
+	const first = 3 * timeout
+	with(t, []faultproxy.Action{faultproxy.CutAfter, faultproxy.DropReply}, func(t *testing.T, r *rig, do faultproxy.Action) {
+		h := lock(t, r.open().NewLock(name), rlock.Lease(first))
+		extends := r.Proxy.Add(faultproxy.Rule{Match: renewals, Do: do})
+		want(t, h.Extend(t.Context(), long), rlock.ErrUncertain)
+		extends.Remove()
+		fault := r.Proxy.Add(faultproxy.Rule{Match: unlocks, Do: faultproxy.CutBefore})
+		began := time.Now()
+		want(t, h.Unlock(t.Context()), rlock.ErrUncertain)
+		r.Becomes("the first lease is over", func() bool { return time.Since(began) > first+2*timeout })
+		fault.Remove()
+		r.Gone(name)
+	})
+}
+
+// It was refused for long, so nothing had run; but what was sent last may run.
+func TestR4UnlockWithoutAnAnswerAtTheLimitIsUncertain(t *testing.T) {
+	const command = 3 * time.Second // more than what the machine is granted
+	r := newRig(t)
+	h := lock(t, r.openWith("redis://"+r.Proxy.Addr(), command, nil).NewLock(name), rlock.Lease(long))
+	refused := r.Proxy.Add(faultproxy.Rule{Match: unlocks, Do: faultproxy.Answer, Reply: []byte("-OOM command not allowed when used memory > 'maxmemory'.\r\n")})
+	began := time.Now()
+	released := begun(func() error { return h.Unlock(context.Background()) })
+	r.Becomes("the limit is near", func() bool { return time.Since(began) > 4*command })
+	silent := r.Proxy.Add(faultproxy.Rule{Match: unlocks, Times: 1, Do: faultproxy.HoldReply})
+	refused.Remove()
+	err := testbed.Receive(t, "Unlock returns", released)
+	if took := time.Since(began); took > 4*command+time.Second+stall {
+		t.Errorf("after %v", took)
+	}
+	want(t, err, rlock.ErrUncertain)
+	r.Gone(name)
+	silent.Release()
+}
+
+// Shown behind the first send. Another process enters as this owner before the loss is known: nothing releases it.
+func TestR4ShownMeanwhileIsDecidedByTheCount(t *testing.T) {
+	t.Parallel()
+	t.Run("it ran", func(t *testing.T) {
+		r := newRig(t)
+		h := lock(t, r.open().NewLock(name))
+		_, released := r.unlocking(h, faultproxy.Rule{Do: faultproxy.HoldReply})
+		r.Gone(name)
+		_ = h.Owner()
+		r.Proxy.CutAll()
+		want(t, testbed.Receive(t, "Unlock returns", released), nil)
+		r.unlatched(name, 1)
+	})
+	t.Run("it ran, and another process entered as the owner", func(t *testing.T) {
+		r := newRig(t)
+		h := lock(t, r.open().NewLock(name))
+		_, released := r.unlocking(h, faultproxy.Rule{Do: faultproxy.HoldReply})
+		r.Gone(name)
+		o := h.Owner()
+		other := lock(t, r.open().NewLock(name), rlock.As(o))
+		r.Proxy.CutAll()
+		want(t, testbed.Receive(t, "Unlock returns", released), rlock.ErrUncertain)
+		r.heldOnlyBy(name, o, 1)
+		want(t, other.Err(), nil)
+		r.unlatched(name, 1)
+		unlock(t, other)
+	})
+	t.Run("it did not run", func(t *testing.T) {
+		r := newRig(t)
+		c := r.open()
+		h := lock(t, c.NewLock(name))
+		late, released := r.unlocking(h, faultproxy.Rule{Do: faultproxy.Withhold})
+		o := h.Owner()
+		r.Proxy.CutAll()
+		want(t, testbed.Receive(t, "Unlock returns", released), rlock.ErrUncertain)
+		if late.Release() != 0 {
+			t.Error("it ran behind the kill barrier")
+		}
+		r.heldOnlyBy(name, o, 1)
+		r.unlatched(name, 1)
+		// What is known now may be used.
+		want(t, c.NewLock(name).UnlockAs(t.Context(), o), nil)
+		r.Gone(name)
+	})
+	t.Run("it ran, and another client read the owner and entered as it", func(t *testing.T) {
+		r := newRig(t)
+		h := lock(t, r.open().NewLock(name))
+		text := r.holder(name)
+		_, released := r.unlocking(h, faultproxy.Rule{Do: faultproxy.HoldReply})
+		r.Gone(name)
+		o := parse(t, text)
+		other := lock(t, r.open().NewLock(name), rlock.As(o))
+		r.Proxy.CutAll()
+		want(t, testbed.Receive(t, "Unlock returns", released), rlock.ErrUncertain)
+		r.heldOnlyBy(name, o, 1)
+		want(t, other.Err(), nil)
+		r.unlatched(name, 1)
+		unlock(t, other)
+	})
+	t.Run("by an acquire as the owner, which waits for the outcome", func(t *testing.T) {
+		r := newRig(t)
+		l := r.open().NewLock(name)
+		h := lock(t, l)
+		text := r.holder(name)
+		late, released := r.unlocking(h, faultproxy.Rule{Do: faultproxy.Withhold})
+		o := parse(t, text)
+		waits := watchedContext{Context: t.Context(), looked: make(chan struct{}, 1)}
+		again := testbed.Enter(waits, l, rlock.As(o))
+		testbed.Receive(t, "the acquire waits", waits.looked)
+		r.Proxy.CutAll()
+		want(t, testbed.Receive(t, "Unlock returns", released), rlock.ErrUncertain)
+		if late.Release() != 0 {
+			t.Error("it ran behind the kill barrier")
+		}
+		inner := granted(t, again)
+		r.heldOnlyBy(name, o, 2)
+		r.unlatched(name, 1)
+		unlock(t, inner)
+		want(t, l.UnlockAs(t.Context(), o), nil)
+	})
+}
+
+// Whoever may act as the owner keeps the latch in its unlock.
+func TestR4WhoIsShownKeepsTheLatch(t *testing.T) {
+	r := newRig(t)
+	c := r.open()
+	l := c.NewLock(name)
+	for what, show := range map[string]func(h *rlock.Hold){
+		"by its text":              func(*rlock.Hold) { r.read(name) },
+		"by Owner":                 func(h *rlock.Hold) { _ = h.Owner() },
+		"by an acquire as it":      func(*rlock.Hold) { unlock(t, lock(t, l, rlock.As(r.read(name)))) },
+		"by an acquire elsewhere":  func(*rlock.Hold) { unlock(t, lock(t, c.NewLock("other"), rlock.As(r.read(name)))) },
+		"by an unlock that failed": func(*rlock.Hold) { want(t, l.UnlockAs(t.Context(), r.read(name)), rlock.ErrInvalidOption) },
+	} {
+		before := len(r.of("unlock", name))
+		h := lock(t, l)
+		show(h)
+		unlock(t, h)
+		for _, s := range r.of("unlock", name)[before:] {
+			if s.latch == "" {
+				t.Errorf("shown %s, and unlocked without a latch", what)
+			}
+		}
+	}
+	h := lock(t, l)
+	_ = h.String() // a text for a log
+	before := len(r.of("unlock", name))
+	unlock(t, h)
+	if s := r.of("unlock", name)[before]; s.latch != "" {
+		t.Error("an owner that was printed is unlocked with a latch")
+	}
+	fresh := r.open() // none of whose owners was read
+	as := lock(t, fresh.NewLock(name), rlock.As(fresh.NewOwner()))
+	unlock(t, as)
+	sends := r.of("unlock", name)
+	if s := sends[len(sends)-1]; s.latch == "" {
+		t.Error("an owner of NewOwner is unlocked without a latch")
+	}
+}
+
+// read is the one owner of a key.
+func (r *rig) read(key string) rlock.Owner {
+	r.Helper()
+	return parse(r, r.holder(key))
+}
+
+// parse is the owner that a text names.
+func parse(t testing.TB, text string) rlock.Owner {
+	t.Helper()
+	o, err := rlock.ParseOwner(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+func TestR4OwnNumberThatWasNeverHandedOutIsRefused(t *testing.T) {
+	r := newRig(t)
+	c := r.open()
+	l := c.NewLock(name)
+	h := lock(t, l)
+	unlock(t, h)
+	sent := r.Proxy.Count("EVALSHA")
+	for _, number := range []string{"0", "-2", "1", "2", "1000001"} {
+		o, err := rlock.ParseOwner(c.ID().String() + ":" + number)
+		if err != nil {
+			continue // Redisson would not write it
+		}
+		_, err = l.TryLock(t.Context(), rlock.As(o))
+		want(t, err, rlock.ErrInvalidOption)
+		want(t, l.UnlockAs(t.Context(), o), rlock.ErrInvalidOption)
+	}
+	if n := r.Proxy.Count("EVALSHA"); n != sent {
+		t.Errorf("%d scripts were sent", n-sent)
+	}
+	// Handed out, if late.
+	unlock(t, lock(t, l, rlock.As(h.Owner())))
+}
+
+// The undo of a lost acquire is such an unlock, and is lost as well.
+func TestR4LostUndoOfALostAcquire(t *testing.T) {
+	t.Parallel()
+	with(t, []faultproxy.Action{faultproxy.CutAfter, faultproxy.CutBefore}, func(t *testing.T, r *rig, do faultproxy.Action) { // before its caller's patience ends
+		r.Proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: faultproxy.CutAfter})
+		r.Proxy.Add(faultproxy.Rule{Match: unlocks, Times: 2, Do: do})
+		h := lock(t, r.open().NewLock(name))
+		r.unlatched(name, 3)
+		if r.fields(name)[r.holder(name)] != 1 || h.Err() != nil {
+			t.Errorf("left %v, and the hold says %v", r.fields(name), h.Err())
+		}
+		unlock(t, h)
+	})
+}

@@ -1,0 +1,229 @@
+package invariants
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/integration/kit/faultproxy"
+	"github.com/rlock-go/redisson/integration/kit/redisserver"
+	"github.com/rlock-go/redisson/integration/kit/testbed"
+	"github.com/rlock-go/redisson/rlock"
+)
+
+// An Extend that nothing came of costs nothing: what is trusted is the lease that the server still counts.
+func TestH6ExtendThatDidNotRunCostsNoTrust(t *testing.T) {
+	t.Parallel()
+	const short = 3 * time.Second
+	refusal := func(words string) func(*rig, *rlock.Lock) {
+		return func(r *rig, _ *rlock.Lock) {
+			r.Proxy.Add(faultproxy.Rule{Match: renewals, Do: faultproxy.Answer, Reply: []byte("-" + words + "\r\n")})
+		}
+	}
+	unreachable := func(r *rig, l *rlock.Lock) {
+		r.cutOff()
+		if _, err := l.IsLocked(r.Context()); err == nil {
+			r.Fatal("it can be reached")
+		}
+	}
+	for what, c := range map[string]struct {
+		timeout time.Duration // shorter than the refused lease, or longer
+		trouble func(*rig, *rlock.Lock)
+	}{
+		"READONLY":           {timeout, refusal("READONLY You can't write against a read only replica.")},
+		"READONLY, for long": {2 * short, refusal("READONLY You can't write against a read only replica.")},
+		"OOM":                {timeout, refusal("OOM command not allowed when used memory > 'maxmemory'.")},
+		"LOADING, for long":  {2 * short, refusal("LOADING Redis is loading the dataset in memory")},
+		"WRONGTYPE":          {timeout, refusal("WRONGTYPE Operation against a key holding the wrong kind of value")},
+		"not sent":           {timeout, unreachable},
+		"not sent, for long": {2 * short, unreachable},
+	} {
+		t.Run(what, func(t *testing.T) {
+			r := newRig(t)
+			l := r.openWith("redis://"+r.Proxy.Addr(), c.timeout, nil).NewLock(name)
+			h := lock(t, l, rlock.Lease(long))
+			promised := h.ValidUntil()
+			c.trouble(r, l)
+			began := time.Now()
+			err := h.Extend(t.Context(), short)
+			if err == nil || errors.Is(err, rlock.ErrUncertain) {
+				t.Errorf("Extend: %v", err)
+			}
+			r.Becomes("the refused lease would be over", func() bool { return time.Since(began) > 2*short+c.timeout })
+			want(t, h.Err(), nil)
+			if valid := h.ValidUntil(); valid.Before(promised.Add(-stall)) {
+				t.Errorf("trusted for %v", time.Until(valid))
+			}
+		})
+	}
+}
+
+// One that may have run costs as much as it says.
+func TestH6ExtendThatMayHaveRunIsTrustedForTheShorterLease(t *testing.T) {
+	t.Parallel()
+	with(t, []faultproxy.Action{faultproxy.DropReply, faultproxy.CutAfter}, func(t *testing.T, r *rig, do faultproxy.Action) {
+		h := lock(t, r.open().NewLock(name), rlock.Lease(long))
+		fault := r.Proxy.Add(faultproxy.Rule{Match: renewals, Do: do})
+		extended := begun(func() error { return h.Extend(t.Context(), soon) })
+		testbed.Receive(t, "the extension", fault.Hit())
+		if left := time.Until(h.ValidUntil()); left > soon {
+			t.Errorf("trusted for %v", left)
+		}
+		want(t, testbed.Receive(t, "Extend returns", extended), rlock.ErrUncertain)
+		if valid := h.ValidUntil(); valid.After(r.expires(name)) {
+			t.Errorf("trusted for %v", time.Until(valid))
+		}
+	})
+}
+
+// A command that the server refuses is tried again after pauses. In these the owner's other holds are renewed, which
+// the server may well do: a full one refuses what needs memory, and a renewal needs none.
+func TestH6RefusedCommandLeavesRoomForRenewals(t *testing.T) {
+	t.Parallel()
+	const lease, command = 4 * time.Second, 3 * time.Second
+	oom := []byte("-OOM command not allowed when used memory > 'maxmemory'.\r\n")
+	unlockRefused := func(t *testing.T, refusal []byte) {
+		r := newRig(t)
+		l := r.openWith("redis://"+r.Proxy.Addr(), command, []rlock.Option{rlock.WithWatchdogTimeout(lease)}).NewLock(name)
+		outer := lock(t, l)
+		inner := lock(t, l, rlock.As(outer.Owner()))
+		full := r.Proxy.Add(faultproxy.Rule{Match: unlocks, Do: faultproxy.Answer, Reply: refusal})
+		released := begun(func() error { return inner.Unlock(t.Context()) })
+		testbed.Receive(t, "the refusal", full.Hit())
+		began := time.Now()
+		r.Becomes("two leases passed", func() bool {
+			if err := outer.Err(); err != nil {
+				t.Fatalf("after %v: %v", time.Since(began), err)
+			}
+			return time.Since(began) > 2*lease
+		})
+		full.Remove()
+		want(t, testbed.Receive(t, "Unlock returns", released), nil)
+		r.heldOnlyBy(name, outer.Owner(), 1)
+		// The refusals are the proxy's; the server never answered them.
+		oneAtATime(t, slices.DeleteFunc(r.steps(), func(s step) bool { return s.Answered.IsZero() }), 0)
+		r.Becomes("renewed after that", func() bool {
+			un := r.of("unlock", name)
+			all := r.of("renewal", name)
+			return all[len(all)-1].at > un[len(un)-1].at
+		})
+		unlock(t, outer)
+		r.Gone(name)
+	}
+	t.Run("unlock of a nested hold", func(t *testing.T) { unlockRefused(t, oom) })
+	// A connection that is given up for it must not keep the owner's place meanwhile.
+	t.Run("unlock of a nested hold, by READONLY", func(t *testing.T) {
+		unlockRefused(t, []byte("-READONLY You can't write against a read only replica.\r\n"))
+	})
+	t.Run("extension", func(t *testing.T) {
+		r := newRig(t)
+		l := r.openWith("redis://"+r.Proxy.Addr(), 2*lease, []rlock.Option{rlock.WithWatchdogTimeout(lease)}).NewLock(name)
+		outer := lock(t, l)
+		inner := lock(t, l, rlock.As(outer.Owner()), rlock.Lease(lease))
+		// An extension is a renewal that passes another lease.
+		full := r.Proxy.Add(faultproxy.Rule{Match: func(cmd []string) bool {
+			return renewals(cmd) && !slices.Contains(cmd, "4000")
+		}, Do: faultproxy.Answer, Reply: oom})
+		if err := inner.Extend(t.Context(), time.Minute); err == nil || full.Hits() < 2 {
+			t.Errorf("%v after %d refusals", err, full.Hits())
+		}
+		if err := outer.Err(); err != nil {
+			t.Errorf("the outer hold: %v", err)
+		}
+		_ = inner.Unlock(t.Context())
+		unlock(t, outer)
+	})
+}
+
+// A renewal in such a pause may be open when the pause is over. The command waits for it.
+func TestH6RefusedCommandWaitsForTheRenewalInItsPause(t *testing.T) {
+	const lease, held = 6 * time.Second, 1500 * time.Millisecond // longer than any pause
+	r := newRig(t)
+	l := r.openSlow(rlock.WithWatchdogTimeout(lease)).NewLock(name)
+	outer := lock(t, l)
+	inner := lock(t, l, rlock.As(outer.Owner()))
+	full := r.Proxy.Add(faultproxy.Rule{Match: unlocks, Do: faultproxy.Answer, Reply: []byte("-LOADING wait\r\n")})
+	renewal := r.Proxy.Add(faultproxy.Rule{Match: renewals, Times: 1, Do: faultproxy.HoldReply, Delay: held})
+	released := begun(func() error { return inner.Unlock(t.Context()) })
+	testbed.Receive(t, "the renewal", renewal.Hit())
+	full.Remove()
+	want(t, testbed.Receive(t, "Unlock returns", released), nil)
+	var last step
+	for i, s := range r.steps() {
+		if s.kind == "unlock" && i > 0 && last.kind == "renewal" && s.Sent.Before(last.Answered.Add(held)) {
+			t.Error("the unlock did not wait for the renewal")
+		}
+		last = s
+	}
+	r.heldOnlyBy(name, outer.Owner(), 1)
+	unlock(t, outer)
+	r.Gone(name)
+}
+
+// A script that may not publish has released all the same, and kept its result for the same unlock when that is sent again.
+// One that finds neither that nor a hold has released nothing: the hold had been over before.
+func TestR1RepetitionThatFindsNothingIsNotHeldOnlyIfTheUnlockCouldRun(t *testing.T) {
+	t.Parallel()
+	for _, may := range []bool{false, true} {
+		t.Run(fmt.Sprintf("may publish: %v", may), func(t *testing.T) {
+			t.Parallel()
+			user := redisserver.User{Name: "app", Password: "secret", Rules: []string{"~*", "&*", "+@all"}}
+			do := faultproxy.CutBefore
+			if !may {
+				user.Rules = append(user.Rules, "-publish")
+				do = faultproxy.CutAfter
+			}
+			r := rigOn(t, redisserver.ACL(t, user))
+			r.latchesMayStay = true
+			h := lock(t, r.openAt("redis://app:secret@"+r.Proxy.Addr()).NewLock(name), rlock.Lease(long))
+			h.Owner() // from here on its unlock has a latch
+			lost := r.Proxy.Add(faultproxy.Rule{Match: unlocks, Times: 1, Do: do})
+			if may {
+				r.Do("DEL", name)
+			}
+			if err := h.Unlock(t.Context()); may {
+				want(t, err, rlock.ErrNotHeld)
+			} else if err != nil {
+				t.Error(err)
+			}
+			if lost.Hits() != 1 {
+				t.Errorf("%d were lost", lost.Hits())
+			}
+			r.Gone(name)
+		})
+	}
+}
+
+// What an unlock of a read-write lock could not announce, it has released. Its repetition says that too.
+func TestReadWriteUnlockThatMayNotPublishHasReleased(t *testing.T) {
+	t.Parallel()
+	for _, part := range []string{"read", "write"} {
+		t.Run(part, func(t *testing.T) {
+			t.Parallel()
+			r := rigOn(t, redisserver.ACL(t, redisserver.User{Name: "app", Password: "secret", Rules: []string{"~*", "&*", "+@all", "-publish"}}))
+			r.latchesMayStay = true
+			rw := r.openAt("redis://app:secret@" + r.Proxy.Addr()).NewReadWriteLock(name)
+			l := rw.ReadLock()
+			if part == "write" {
+				l = rw.WriteLock()
+			}
+			err := lock(t, l, rlock.Lease(long)).Unlock(t.Context())
+			want(t, err, rlock.ErrRefused)
+			if _, said := errors.AsType[redis.Error](err); !said || !strings.Contains(err.Error(), "released, but nobody could be told") {
+				t.Errorf("refused with %v", err)
+			}
+			r.Gone(name)
+			h := lock(t, l, rlock.Lease(long))
+			lost := r.Proxy.Add(faultproxy.Rule{Match: unlocks, Times: 1, Do: faultproxy.CutAfter})
+			if err := h.Unlock(t.Context()); err != nil || lost.Hits() != 1 {
+				t.Errorf("%v, and %d were lost", err, lost.Hits())
+			}
+			r.Gone(name)
+		})
+	}
+}

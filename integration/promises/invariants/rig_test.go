@@ -1,0 +1,225 @@
+package invariants
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/integration/kit/faultproxy"
+	"github.com/rlock-go/redisson/integration/kit/redisserver"
+	"github.com/rlock-go/redisson/integration/kit/testbed"
+	"github.com/rlock-go/redisson/rlock"
+)
+
+func TestMain(m *testing.M) { testbed.Main(m, "32") }
+
+const (
+	timeout = 2 * time.Second         // of one command
+	patient = 10 * time.Second        // the same where replies are delayed on purpose
+	soon    = 20 * time.Second        // far less than long, far more than anything here takes
+	long    = 2 * time.Minute         // leases that must not be waited for
+	stall   = 1500 * time.Millisecond // how late the machine may be in the middle of a test, with whatever is under way
+	name    = "orders"
+)
+
+// rig is a server of the test's own, and the proxy before it.
+type rig struct {
+	*testbed.Proxied
+	server *redisserver.LocalServer
+	kind   testbed.Kind // of the locks
+
+	latchesMayStay bool // set by tests in which a latch must not be deleted
+}
+
+// client makes locks of the kind that its test is run with.
+type client struct {
+	*rlock.Client
+	kind testbed.Kind
+}
+
+func (c client) NewLock(name string) *rlock.Lock { return c.kind.New(c.Client, name) }
+
+// newRig is of a test that runs beside others, since most of them wait.
+func newRig(t *testing.T) *rig {
+	t.Parallel()
+	return rigAlone(t)
+}
+
+// rigAlone is of a test that looks at the whole process, or loads it.
+func rigAlone(t *testing.T) *rig { return rigOn(t, redisserver.Local(t)) }
+
+func rigOn(t *testing.T, server *redisserver.LocalServer) *rig {
+	r := &rig{Proxied: testbed.NewProxied(t, server), server: server, kind: kindOf(t)}
+	r.LoadScripts()
+	t.Cleanup(r.nothingLeft)
+	return r
+}
+
+// open makes a client whose connections pass the proxy; it is closed before the rig looks for what is left.
+func (r *rig) open(opts ...rlock.Option) client {
+	r.Helper()
+	return r.openAt(r.URL(), opts...)
+}
+
+func (r *rig) openAt(url string, opts ...rlock.Option) client {
+	r.Helper()
+	return r.openWith(url, timeout, opts)
+}
+
+// openSlow is open with a command timeout that delayed replies do not exceed.
+func (r *rig) openSlow(opts ...rlock.Option) client {
+	r.Helper()
+	return r.openWith(r.URL(), patient, opts)
+}
+
+func (r *rig) openWith(url string, timeout time.Duration, opts []rlock.Option) client {
+	r.Helper()
+	return client{r.Open(url, append([]rlock.Option{rlock.WithCommandTimeout(timeout)}, opts...)...), r.kind}
+}
+
+func (r *rig) nothingLeft() {
+	if r.Failed() {
+		return
+	}
+	r.Becomes("no connection of a client is left", func() bool { return r.Clients() == 0 })
+	r.Becomes("nothing is subscribed", func() bool { return len(r.Channels()) == 0 })
+	if !r.latchesMayStay {
+		r.latchesGo()
+	}
+	for _, latch := range r.Latches() {
+		if ttl := r.Number("PTTL", latch); ttl == -1 {
+			r.Errorf("%s never expires", latch)
+		}
+	}
+}
+
+func (r *rig) fields(key string) map[string]int {
+	r.Helper()
+	m, err := testbed.Counts(r.Do("HGETALL", key), nil)
+	if err != nil {
+		r.Fatalf("HGETALL %s: %v", key, err)
+	}
+	return m
+}
+
+// heldOnlyBy fails unless the key has this owner's field alone, with this count.
+func (r *rig) heldOnlyBy(key string, o rlock.Owner, count int) {
+	r.Helper()
+	if f := r.fields(key); len(f) != 1 || f[o.String()] != count {
+		r.Errorf("%s is %v, want %s alone with %d", key, f, o, count)
+	}
+}
+
+// keys are how many there are, but those that count tokens, which stay.
+func (r *rig) keys() int {
+	r.Helper()
+	return r.Number("DBSIZE") - len(r.Strings("KEYS", "redisson_lock_token:*"))
+}
+
+// channels are those that so many waiters of one lock listen on.
+func (r *rig) channels(waiters int) int {
+	if r.kind.Fair {
+		return waiters
+	}
+	return 1
+}
+
+// expires is when the server will drop the key.
+func (r *rig) expires(key string) time.Time {
+	return time.UnixMilli(int64(r.Number("PEXPIRETIME", key)))
+}
+
+const stranger = "5f0e7a66-1a0e-4c0b-9d2f-0c7d3c8a1b22:7"
+
+func (r *rig) occupy(key string) {
+	r.Helper()
+	r.give(key, stranger, r.kind.Mode != "")
+}
+
+// give has an owner hold the key for long, as this kind of lock does or as a writer.
+func (r *rig) give(key, owner string, write bool) {
+	r.Helper()
+	fields := "ARGV[1],1"
+	switch {
+	case write:
+		fields = "'mode','write',ARGV[1]..':write',1"
+	case r.kind.Mode != "":
+		fields += ",'mode','read'"
+	}
+	r.Do("EVAL", "redis.call('hset',KEYS[1],"+fields+") redis.call('pexpire',KEYS[1],ARGV[2])", 1, key, owner, long.Milliseconds())
+}
+
+// vacate releases it as an unlock does, in one step.
+func (r *rig) vacate(key string) {
+	r.Helper()
+	r.Do("EVAL", `redis.call('del',KEYS[1])
+		local head = redis.call('lindex',KEYS[2],0)
+		redis.call('publish',ARGV[1]..(head and ':'..head or ''),'0')
+		redis.call('publish',ARGV[2],'1')`, 2, key, codec.FairQueue(key), testbed.Channel(key), testbed.ReadWriteChannel(key))
+}
+
+// publish announces a release that was none.
+func (r *rig) publish(key, message string) {
+	r.Helper()
+	r.storm(key, message, 1)
+}
+
+// storm is publish so many times, at once.
+func (r *rig) storm(key, message string, n int) {
+	r.Helper()
+	channel := testbed.Channel(key)
+	switch {
+	case r.kind.Mode != "":
+		channel = testbed.ReadWriteChannel(key)
+	case r.kind.Fair:
+		channel += ":" + r.Text("LINDEX", codec.FairQueue(key), 0)
+	}
+	r.Do("EVAL", "for i=1,ARGV[3] do redis.call('publish',ARGV[1],ARGV[2]) end", 0, channel, message, n)
+}
+
+// latchesGo waits until no latch is left, less long than any takes to expire.
+func (r *rig) latchesGo() {
+	r.Helper()
+	r.BecomesWithin(5*time.Second, "no latch is left", func() bool { return len(r.Latches()) == 0 })
+}
+
+// with runs a test of its own with each of some faults.
+func with(t *testing.T, each []faultproxy.Action, test func(t *testing.T, r *rig, do faultproxy.Action)) {
+	for _, do := range each {
+		t.Run(do.String(), func(t *testing.T) { test(t, newRig(t), do) })
+	}
+}
+
+// cutOff has nobody answer the port, and no connection live.
+func (r *rig) cutOff() {
+	r.Proxy.Refuse(true)
+	r.Proxy.CutAll()
+}
+
+// each runs a test of its own with each of some cases.
+func each[T any](t *testing.T, cases map[string]T, test func(t *testing.T, r *rig, one T)) {
+	for what, one := range cases {
+		t.Run(what, func(t *testing.T) { test(t, newRig(t), one) })
+	}
+}
+
+// begun has a call run beside the test, and gives its outcome.
+func begun(call func() error) <-chan error {
+	done := make(chan error, 1)
+	go func() { done <- call() }()
+	return done
+}
+
+// unlockUnderWay enters twice and has the inner unlock meet a fault: its owner's command queue is taken until released has
+// its outcome.
+func (r *rig) unlockUnderWay(l *rlock.Lock, fault faultproxy.Rule) (outer *rlock.Hold, late *faultproxy.Handle, released <-chan error) {
+	r.Helper()
+	outer = lock(r, l)
+	inner := lock(r, l, rlock.As(outer.Owner()))
+	fault.Match, fault.Times = unlocks, 1
+	late = r.Proxy.Add(fault)
+	released = begun(func() error { return inner.Unlock(context.Background()) })
+	r.Hit(late)
+	return outer, late, released
+}

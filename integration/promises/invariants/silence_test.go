@@ -1,0 +1,232 @@
+package invariants
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rlock-go/redisson/integration/kit/faultproxy"
+	"github.com/rlock-go/redisson/integration/kit/testbed"
+	"github.com/rlock-go/redisson/rlock"
+)
+
+// outage swallows everything until the returned function ends it.
+func (r *rig) outage() (end func()) {
+	r.Proxy.Blackhole(true)
+	r.Proxy.Freeze(true)
+	return func() {
+		r.Proxy.Blackhole(false)
+		r.Proxy.CutAll()
+		r.Proxy.Freeze(false)
+	}
+}
+
+// unsaid fails unless err says neither "taken" nor that something was sent.
+func unsaid(t testing.TB, err error, words string) {
+	t.Helper()
+	wantNot(t, err, rlock.ErrLocked, rlock.ErrUncertain, context.DeadlineExceeded)
+	if err == nil || !strings.Contains(err.Error(), words) {
+		t.Errorf("got error %v, want one that says %q", err, words)
+	}
+}
+
+// Nothing of those who wait behind the head was sent, and nobody has answered the head.
+func TestA6WaitBehindAnUnansweredHeadIsNotErrLocked(t *testing.T) {
+	r := newRig(t)
+	l := r.openSlow().NewLock(name)
+	late := r.Proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: faultproxy.HoldReply})
+	head := testbed.Enter(t.Context(), l)
+	testbed.Receive(t, "the head's try", late.Hit())
+	unsaid(t, tryFor(t, t.Context(), l, brief), "the wait elapsed")
+	late.Release()
+	h := granted(t, head)
+	// The answer came: who waits behind nobody now knows what it was.
+	want(t, tryFor(t, t.Context(), l, brief), rlock.ErrLocked)
+	unlock(t, h)
+	r.Gone(name)
+}
+
+// The same when the head's attempt was lost, and nobody's patience lasts.
+func TestA7WhoWaitsBehindALostHeadIsNotUncertain(t *testing.T) {
+	r := newRig(t)
+	l := r.open().NewLock(name)
+	if _, err := l.IsLocked(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	lost := r.Proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: faultproxy.Blackhole})
+	r.Proxy.Blackhole(true)
+	head := testbed.Enter(t.Context(), l)
+	testbed.Receive(t, "the head's try", lost.Hit())
+	second := testbed.Enter(t.Context(), l)
+	third := testbed.Acquire(func() (*rlock.Hold, error) { return l.TryLockFor(t.Context(), timeout*3/2) })
+	want(t, testbed.Receive(t, "the head returns", head).Err, rlock.ErrUncertain)
+	unsaid(t, testbed.Receive(t, "the second returns", second).Err, "never answered")
+	unsaid(t, testbed.Receive(t, "the third returns", third).Err, "never answered")
+	r.Proxy.Blackhole(false)
+}
+
+// A try that could not be written before its wait ended did not run.
+func TestA6WaitWithoutAConnectionIsNotUncertain(t *testing.T) {
+	r := newRig(t)
+	l := r.openSlow().NewLock(name)
+	defer r.outage()()
+	r.Proxy.CutAll()
+	ctx, cancel := context.WithCancel(t.Context())
+	asked := begun(func() error { _, err := l.IsLocked(ctx); return err })
+	r.Becomes("it dials", func() bool { return len(r.Proxy.Log()) > 1 })
+	cancel()
+	want(t, testbed.Receive(t, "IsLocked returns", asked), context.Canceled)
+	for what, opts := range map[string][]rlock.AcquireOption{"queued": nil, "shared": {rlock.As(owner(t, "1"))}} {
+		t.Run(what, func(t *testing.T) { unsaid(t, tryFor(t, t.Context(), l, brief, opts...), "not sent") })
+	}
+}
+
+func owner(t testing.TB, thread string) rlock.Owner {
+	t.Helper()
+	client, _, _ := strings.Cut(stranger, ":")
+	o, err := rlock.ParseOwner(client + ":" + thread)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+// A re-entry waits for its owner's earlier command; the owner holds the lock all the time.
+func TestA6ReentryBehindAnOpenCommandSaysWhatItWaitedFor(t *testing.T) {
+	r := newRig(t)
+	l := r.openSlow().NewLock(name)
+	outer, late, released := r.unlockUnderWay(l, faultproxy.Rule{Do: faultproxy.HoldReply})
+	tries := len(r.of("acquire", name))
+	unsaid(t, tryFor(t, t.Context(), l, brief, rlock.As(outer.Owner())), "earlier command")
+	late.Release()
+	want(t, testbed.Receive(t, "Unlock returns", released), nil)
+	if n := len(r.of("acquire", name)) - tries; n != 0 {
+		t.Errorf("%d tries were sent", n)
+	}
+	want(t, outer.Err(), nil)
+	r.heldOnlyBy(name, outer.Owner(), 1)
+	unlock(t, outer)
+}
+
+// The same without a wait: one command timeout is all it gets.
+func TestA5ReentryThatWasNeverSentIsNotUncertain(t *testing.T) {
+	r := newRig(t)
+	l := r.open().NewLock(name)
+	h := lock(t, l, rlock.Lease(long))
+	end := r.outage()
+	extended := begun(func() error { return h.Extend(t.Context(), long) })
+	want(t, testbed.Receive(t, "Extend returns", extended), rlock.ErrUncertain)
+	tries := len(r.of("acquire", name))
+	began := time.Now()
+	got := testbed.Receive(t, "TryLock returns", testbed.Acquire(func() (*rlock.Hold, error) { return l.TryLock(t.Context(), rlock.As(h.Owner())) }))
+	unsaid(t, got.Err, "earlier command")
+	if took := got.At.Sub(began); took > 4*timeout {
+		t.Errorf("after %v, want a little more than %v", took, timeout)
+	}
+	end()
+	r.Becomes("connected again", func() bool { _, err := l.IsLocked(t.Context()); return err == nil })
+	if n := len(r.of("acquire", name)) - tries; n != 0 {
+		t.Errorf("%d tries were sent", n)
+	}
+	unlock(t, h)
+}
+
+// sharing has three callers wait as one owner, all of them told "taken".
+func (r *rig) sharing(c client, o rlock.Owner) (waiting [3]<-chan testbed.Entry) {
+	r.Helper()
+	r.occupy(name)
+	l := c.NewLock(name)
+	for i := range waiting {
+		waiting[i] = testbed.Enter(r.Context(), l, rlock.As(o))
+		r.answered(name, 2+i) // the first of them looks once more when it is subscribed
+	}
+	// Replies come in order: now the client has read those answers as well.
+	if _, err := l.IsLocked(r.Context()); err != nil {
+		r.Fatal(err)
+	}
+	return waiting
+}
+
+// The first enters and lets the others through, into an outage: one of them is sent and lost, one waits for that.
+func TestA7ToldReentriesSurviveAnOutage(t *testing.T) {
+	r := newRig(t)
+	c := r.open()
+	o := c.NewOwner()
+	waiting := r.sharing(c, o)
+	lost := r.Proxy.Add(faultproxy.Rule{Match: acquires, Skip: 1, Times: 1, Do: faultproxy.Blackhole})
+	r.Proxy.Blackhole(true)
+	r.vacate(name)
+	first := granted(t, waiting[0])
+	testbed.Receive(t, "a re-entry", lost.Hit())
+	began := time.Now()
+	r.Becomes("several command timeouts passed", func() bool { return time.Since(began) > 4*timeout })
+	for i, w := range waiting[1:] {
+		select {
+		case got := <-w:
+			t.Fatalf("waiter %d gave up: %v", i+1, got.Err)
+		default:
+		}
+	}
+	r.Proxy.Blackhole(false)
+	r.Proxy.CutAll()
+	second, third := granted(t, waiting[1]), granted(t, waiting[2])
+	r.heldOnlyBy(name, o, 3)
+	unlock(t, first, second, third)
+	r.Gone(name)
+}
+
+// Told "taken" long ago, and since then its owner came to hold the lock: it is not another's.
+func TestA6ReentryOfAHolderIsNotErrLocked(t *testing.T) {
+	r := newRig(t)
+	c := r.openSlow()
+	o := c.NewOwner()
+	r.occupy(name)
+	l := c.NewLock(name)
+	head := testbed.Enter(t.Context(), l, rlock.As(o))
+	r.answered(name, 2)
+	got := testbed.Acquire(func() (*rlock.Hold, error) { return l.TryLockFor(t.Context(), 2*stall, rlock.As(o)) })
+	r.answered(name, 3)
+	late := r.Proxy.Add(faultproxy.Rule{Match: acquires, Skip: 1, Times: 1, Do: faultproxy.HoldReply})
+	r.vacate(name)
+	h := granted(t, head)
+	testbed.Receive(t, "its re-entry", late.Hit())
+	err := testbed.Receive(t, "TryLockFor returns", got).Err
+	wantNot(t, err, rlock.ErrLocked)
+	want(t, err, rlock.ErrUncertain)
+	if h.Err() != nil {
+		t.Error(h.Err())
+	}
+	late.Release()
+	r.Becomes("given back", func() bool { return r.fields(name)[o.String()] == 1 })
+	unlock(t, h)
+	r.Gone(name)
+}
+
+// Time spent behind its owner's earlier command counts: who had nothing written by then does not wait once more for a
+// connection.
+func TestA7ReentryWaitsForOneTimeoutToBeSent(t *testing.T) {
+	const command = 6 * time.Second // more than what the machine is granted
+	r := newRig(t)
+	c := r.openWith("redis://"+r.Proxy.Addr(), command, nil)
+	l, owner := c.NewLock(name), rlock.As(c.NewOwner())
+	r.cutOff()
+	r.Becomes("the client knows that it has no connection", func() bool {
+		_, err := c.NewLock("others").TryLockFor(t.Context(), 200*time.Millisecond)
+		return strings.Contains(err.Error(), "refused")
+	})
+	try := func() (*rlock.Hold, error) { return l.TryLock(t.Context(), owner) }
+	first := testbed.Acquire(try)
+	began := time.Now()
+	r.Becomes("the first has waited for a while", func() bool { return time.Since(began) > command/3 })
+	second, began := testbed.Acquire(try), time.Now()
+	for _, got := range []<-chan testbed.Entry{first, second} {
+		if err := testbed.Receive(t, "TryLock returns", got).Err; err == nil || errors.Is(err, rlock.ErrUncertain) || errors.Is(err, rlock.ErrLocked) {
+			t.Error(err)
+		}
+	}
+	if took := time.Since(began); took > command+stall {
+		t.Errorf("it took %v", took)
+	}
+}

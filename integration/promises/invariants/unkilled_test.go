@@ -1,0 +1,392 @@
+package invariants
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/rlock-go/redisson/integration/kit/faultproxy"
+	"github.com/rlock-go/redisson/integration/kit/redisserver"
+	"github.com/rlock-go/redisson/integration/kit/testbed"
+	"github.com/rlock-go/redisson/rlock"
+)
+
+var noKill = redisserver.User{Name: "app", Password: "secret", Rules: []string{"~*", "&*", "+@all", "-client|kill"}}
+
+func rigWithoutKill(t *testing.T) (*rig, string) {
+	t.Parallel()
+	r := rigOn(t, redisserver.ACL(t, noKill))
+	r.latchesMayStay = true
+	return r, "redis://app:secret@" + r.Proxy.Addr()
+}
+
+// Where KILL is refused, a late acquire runs. It is removed by the undo that is repeated each second, not by its lease.
+func TestA5WithoutKillALateAcquireIsRemoved(t *testing.T) {
+	r, url := rigWithoutKill(t)
+	c := r.openAt(url)
+	l := c.NewLock(name)
+	late := r.Proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: faultproxy.Withhold})
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	got := testbed.Enter(ctx, l, rlock.Lease(long))
+	testbed.Receive(t, "the acquire", late.Hit())
+	cancel()
+	want(t, testbed.Receive(t, "Lock returns", got).Err, context.Canceled)
+	r.Proxy.CutAll()
+	r.Becomes("the first undo", func() bool {
+		undos := r.of("unlock", name)
+		return len(undos) == 1 && !undos[0].Answered.IsZero()
+	})
+	if n := late.Release(); n != 1 {
+		t.Fatal("the late acquire did not run; nothing is shown by this test")
+	}
+	arrived := time.Now()
+	r.Gone(name)
+	if took := time.Since(arrived); took > 10*time.Second {
+		t.Errorf("removed after %v, want about a second", took)
+	}
+}
+
+// It is repeated for one lease, no longer.
+func TestA5WithoutKillTheUndoIsRepeatedForOneLease(t *testing.T) {
+	r, url := rigWithoutKill(t)
+	c := r.openAt(url)
+	const lease = 4 * time.Second
+	r.Proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: faultproxy.CutBefore})
+	h := granted(t, testbed.Enter(t.Context(), c.NewLock(name), rlock.Lease(lease)))
+	first := r.of("acquire", name)[0].owners[0]
+	undos := func() []step {
+		return slices.DeleteFunc(r.of("unlock", name), func(s step) bool { return !s.over(first) })
+	}
+	began := time.Now()
+	r.Becomes("one lease and more has passed", func() bool { return time.Since(began) > lease+2*stall })
+	all := undos()
+	if n := len(all); n < 3 || n > 6 {
+		t.Errorf("%d undos within one lease of %v, want one a second", n, lease)
+	}
+	if last := all[len(all)-1].Sent; last.After(began.Add(lease + stall)) {
+		t.Errorf("the last undo came %v after the acquire", last.Sub(began))
+	}
+	_ = h.Unlock(t.Context()) // its own lease is over by now
+}
+
+// What is undone again and again is the lost try's owner, never the one that got in after it.
+func TestA5WithoutKillTheUndoSparesTheHoldThatFollowed(t *testing.T) {
+	r, url := rigWithoutKill(t)
+	r.occupy(name)
+	got := testbed.Enter(t.Context(), r.openAt(url).NewLock(name))
+	r.answered(name, 2)
+	r.Proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: faultproxy.CutAfter})
+	r.vacate(name)
+	h := granted(t, got)
+	lost := r.of("acquire", name)[2].owners[0]
+	r.Becomes("two more undos", func() bool {
+		r.heldOnlyBy(name, h.Owner(), 1)
+		return len(r.of("unlock", name)) > 2
+	})
+	for _, s := range r.of("unlock", name) {
+		if !s.over(lost) || s.over(h.Owner().String()) {
+			t.Errorf("undone: %v; the lost try was %s's", s.owners, lost)
+		}
+	}
+	want(t, h.Err(), nil)
+	unlock(t, h)
+	r.Gone(name)
+}
+
+func TestA5WithoutKillASharedOwnerIsUncertain(t *testing.T) {
+	r, url := rigWithoutKill(t)
+	c := r.openAt(url)
+	l := c.NewLock(name)
+	h := lock(t, l)
+	r.Proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: faultproxy.CutAfter})
+	got := testbed.Receive(t, "Lock returns", testbed.Enter(t.Context(), l, rlock.As(h.Owner())))
+	want(t, got.Err, rlock.ErrUncertain)
+}
+
+// withheld has a command's bytes stay under way while its connection is given up.
+func (r *rig) withheld(m faultproxy.Match, send func()) *faultproxy.Handle {
+	r.Helper()
+	late := r.Proxy.Add(faultproxy.Rule{Match: m, Times: 1, Do: faultproxy.Withhold})
+	done := make(chan struct{})
+	go func() { defer close(done); send() }()
+	testbed.Receive(r, "the command", late.Hit())
+	r.Proxy.CutAll()
+	testbed.Receive(r, "the call returns", done)
+	return late
+}
+
+// arrives lets the withheld bytes run, and fails if a hold that lives is trusted for longer than the key lives then.
+func (r *rig) arrives(late *faultproxy.Handle, holds ...*rlock.Hold) {
+	r.Helper()
+	if n := late.Release(); n != 1 {
+		r.Fatal("the late command did not run; nothing is shown by this test")
+	}
+	expires := r.expires(name)
+	for i, h := range holds {
+		if valid := h.ValidUntil(); h.Err() == nil && valid.After(expires) {
+			r.Errorf("hold %d is trusted for %v where the key lives for %v", i, time.Until(valid), time.Until(expires))
+		}
+	}
+}
+
+// A command that can't be barred may cut the lease that a later one has set. Nothing is promised beyond that.
+func TestH6WithoutKillNoPromiseIsLongerThanALateCommand(t *testing.T) {
+	t.Parallel()
+	for what, c := range map[string]struct {
+		late    faultproxy.Match
+		send    func(*testing.T, *rlock.Lock, *rlock.Hold)
+		certain bool
+	}{
+		"extension": {late: renewals, send: func(t *testing.T, _ *rlock.Lock, h *rlock.Hold) {
+			want(t, h.Extend(t.Context(), soon), nil)
+		}},
+		"re-entry": {late: acquires, send: func(t *testing.T, l *rlock.Lock, h *rlock.Hold) {
+			_, err := l.Lock(t.Context(), rlock.As(h.Owner()), rlock.Lease(soon/2))
+			want(t, err, rlock.ErrUncertain)
+		}},
+		// The latch keeps the late one from running.
+		"partial unlock": {late: unlocks, certain: true, send: func(t *testing.T, l *rlock.Lock, h *rlock.Hold) {
+			unlock(t, lock(t, l, rlock.As(h.Owner()), rlock.Lease(soon/2)))
+		}},
+	} {
+		t.Run(what, func(t *testing.T) {
+			r, url := rigWithoutKill(t)
+			l := r.openAt(url).NewLock(name)
+			h := lock(t, l, rlock.Lease(soon*3/2))
+			late := r.withheld(c.late, func() { c.send(t, l, h) })
+			err := h.Extend(t.Context(), time.Minute)
+			if !c.certain {
+				want(t, err, rlock.ErrUncertain)
+				if left := time.Until(h.ValidUntil()); left > soon*3/2 || left < 0 {
+					t.Errorf("trusted for %v", left)
+				}
+			} else if err != nil || time.Until(h.ValidUntil()) < 50*time.Second {
+				t.Errorf("trusted for %v, %v", time.Until(h.ValidUntil()), err)
+			}
+			r.arrives(late, h)
+		})
+	}
+}
+
+// An unlock that was given up may still come, and its latch was never set.
+func TestH6WithoutKillALatePartialUnlockIsReckonedWith(t *testing.T) {
+	r, url := rigWithoutKill(t)
+	l := r.openAt(url).NewLock(name)
+	outer := lock(t, l, rlock.Lease(30*time.Second))
+	inner := lock(t, l, rlock.As(outer.Owner()))
+	late := r.withheld(unlocks, func() {
+		r.Proxy.Add(faultproxy.Rule{Match: unlocks, Do: faultproxy.CutBefore})
+		want(t, inner.Unlock(t.Context()), rlock.ErrUncertain)
+	})
+	r.Becomes("the next command of the owner is answered", func() bool {
+		want(t, outer.Extend(t.Context(), time.Minute), rlock.ErrUncertain)
+		return time.Until(outer.ValidUntil()) > 25*time.Second
+	})
+	r.arrives(late, outer)
+}
+
+// The watchdog's renewals pass as much as any hold needs, so they go on where trust was cut short.
+func TestH6WithoutKillALateRenewalIsReckonedWith(t *testing.T) {
+	r, url := rigWithoutKill(t)
+	const dog = 6 * time.Second
+	l := r.openAt(url, rlock.WithWatchdogTimeout(dog)).NewLock(name)
+	outer := lock(t, l)
+	late := r.withheld(renewals, func() { r.Becomes("renewed", func() bool { return len(r.of("renewal", name)) > 0 }) })
+	r.Becomes("renewed again", func() bool {
+		all := r.of("renewal", name)
+		return !all[len(all)-1].Answered.IsZero()
+	})
+	inner := lock(t, l, rlock.As(outer.Owner()), rlock.Lease(time.Minute))
+	r.arrives(late, outer, inner)
+	began := time.Now()
+	r.Becomes("two leases passed", func() bool {
+		if outer.Err() != nil || inner.Err() != nil {
+			t.Fatal(outer.Err(), inner.Err())
+		}
+		return time.Since(began) > 2*dog
+	})
+	r.heldOnlyBy(name, outer.Owner(), 2)
+	unlock(t, inner, outer)
+}
+
+// A renewing lease that is trusted for less than the watchdog's third is renewed as often as that takes.
+func TestH6WithoutKillRenewalKeepsUpWithWhatIsTrusted(t *testing.T) {
+	r, url := rigWithoutKill(t)
+	l := r.openAt(url, rlock.WithWatchdogTimeout(long)).NewLock(name)
+	outer := lock(t, l, rlock.Lease(6*time.Second))
+	late := r.withheld(renewals, func() { _ = outer.Extend(t.Context(), 4*time.Second) })
+	inner := lock(t, l, rlock.As(outer.Owner()))
+	began := time.Now()
+	r.Becomes("three leases passed", func() bool {
+		if err := inner.Err(); err != nil {
+			t.Fatalf("after %v: %v", time.Since(began), err)
+		}
+		return time.Since(began) > 12*time.Second
+	})
+	if n := len(r.of("renewal", name)); n > 30 {
+		t.Errorf("%d renewals", n)
+	}
+	r.arrives(late, inner)
+	unlock(t, inner)
+}
+
+// It is reckoned with for one watchdog timeout, and at least for as long as an unlock is remembered.
+func TestH6WithoutKillALateCommandIsReckonedWithForALease(t *testing.T) {
+	r, url := rigWithoutKill(t)
+	const dog = 5*timeout + 2*time.Second // more than 5 timeouts and a second
+	l := r.openAt(url, rlock.WithWatchdogTimeout(dog)).NewLock(name)
+	h := lock(t, l, rlock.Lease(long))
+	late := r.withheld(renewals, func() { _ = h.Extend(t.Context(), 5*time.Second) })
+	defer late.Release()
+	began := time.Now()
+	for err := rlock.ErrUncertain; err != nil; err = h.Extend(t.Context(), time.Minute) {
+		want(t, err, rlock.ErrUncertain)
+		if time.Since(began) > dog+soon {
+			t.Fatalf("still uncertain after %v", time.Since(began))
+		}
+		<-time.After(50 * time.Millisecond)
+	}
+	if took := time.Since(began); took < dog-timeout {
+		t.Errorf("certain after %v", took)
+	}
+	if left := time.Until(h.ValidUntil()); left < 50*time.Second {
+		t.Errorf("trusted for %v", left)
+	}
+}
+
+// The same owner may hold again by then. What it was doing is remembered.
+func TestH6WithoutKillALateCommandOutlivesItsHold(t *testing.T) {
+	r, url := rigWithoutKill(t)
+	l := r.openAt(url).NewLock(name)
+	h := lock(t, l, rlock.Lease(long))
+	late := r.withheld(renewals, func() { _ = h.Extend(t.Context(), soon) })
+	unlock(t, h)
+	again := lock(t, l, rlock.As(h.Owner()), rlock.Lease(long))
+	r.arrives(late, again)
+	_ = again.Unlock(t.Context())
+}
+
+// A server that tells a client nothing about its connections: its connection can't even be named.
+func TestA5WithoutClientCommandsALostReplyIsUndone(t *testing.T) {
+	t.Parallel()
+	user := redisserver.User{Name: "app", Password: "secret", Rules: []string{"~*", "&*", "+@all", "-client"}}
+	r := rigOn(t, redisserver.ACL(t, user))
+	r.latchesMayStay = true
+	l := r.openAt("redis://app:secret@" + r.Proxy.Addr()).NewLock(name)
+	r.Proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: faultproxy.CutAfter})
+	h := lock(t, l)
+	r.heldOnlyBy(name, h.Owner(), 1)
+	r.Proxy.Add(faultproxy.Rule{Match: unlocks, Times: 1, Do: faultproxy.CutAfter})
+	unlock(t, h)
+	r.Gone(name)
+	r.neverSentAgain(name)
+}
+
+// Where replicas are waited for, acquires and releases have a connection each. The undo of an acquire goes on the one that
+// lives, but not before the other was killed.
+func TestA5UndoOnAnotherConnectionFollowsTheKillBarrier(t *testing.T) {
+	t.Parallel()
+	each(t, map[string]faultproxy.Action{
+		"the reply is lost":        faultproxy.CutAfter,
+		"the acquire is under way": faultproxy.Withhold,
+	}, func(t *testing.T, r *rig, do faultproxy.Action) {
+		redisserver.AwaitReplication(t, redisserver.Replica(t, r.server))
+		c := r.open(rlock.WithReplicaSync(true))
+		unlock(t, lock(t, c.NewLock("another"))) // both connections are there now
+		late := r.Proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: do})
+		got := testbed.Receive(t, "Lock returns", testbed.Enter(t.Context(), c.NewLock(name)))
+		if got.Err == nil {
+			unlock(t, got.Hold)
+		}
+		r.Becomes("it is undone", func() bool {
+			undos := r.of("unlock", name)
+			return len(undos) > 0 && !undos[0].Answered.IsZero()
+		})
+		tries, undos := r.of("acquire", name), r.of("unlock", name)
+		if len(undos) == 0 || undos[0].owners[0] != tries[0].owners[0] {
+			t.Fatalf("acquires %v, unlocks %v", tries, undos)
+		}
+		if earlier := r.of("unlock", "another"); undos[0].Conn != earlier[0].Conn || undos[0].Conn == tries[0].Conn {
+			t.Errorf("acquired on connection %d, undone on %d, released on %d before", tries[0].Conn, undos[0].Conn, earlier[0].Conn)
+		}
+		r.killed(tries[0].Conn, undos[0].at)
+		r.Gone(name)
+		if do == faultproxy.Withhold {
+			if n := late.Release(); n != 0 || !r.Free(name) {
+				t.Errorf("the withheld acquire ran: %v", r.fields(name))
+			}
+		}
+	})
+}
+
+// Without a kill barrier the lost send may run at any time. An owner that nobody knows is none the worse for it; one that
+// was shown is not used again in this client.
+func TestR4WithoutAKillBarrier(t *testing.T) {
+	t.Parallel()
+	t.Run("nobody knows the owner", func(t *testing.T) {
+		r, url := rigWithoutKill(t)
+		c := r.openAt(url)
+		h := lock(t, c.NewLock(name))
+		text := r.holder(name)
+		late, released := r.unlocking(h, faultproxy.Rule{Do: faultproxy.Withhold})
+		r.Proxy.CutAll()
+		want(t, testbed.Receive(t, "Unlock returns", released), nil)
+		r.unlatched(name, 2)
+		next := lock(t, r.openAt(url).NewLock(name))
+		if late.Release() != 1 {
+			t.Error("it did not run; nothing is shown by this test")
+		}
+		if err := next.Err(); err != nil || r.fields(name)[r.holder(name)] != 1 {
+			t.Errorf("the next holder: %v, left %v", err, r.fields(name))
+		}
+		unlock(t, next)
+		o, err := rlock.ParseOwner(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = c.NewLock(name).TryLock(t.Context(), rlock.As(o))
+		want(t, err, rlock.ErrUncertain)
+		r.Gone(name)
+	})
+	t.Run("it was shown meanwhile", func(t *testing.T) {
+		r, url := rigWithoutKill(t)
+		c := r.openAt(url)
+		l := c.NewLock(name)
+		h := lock(t, l)
+		late, released := r.unlocking(h, faultproxy.Rule{Do: faultproxy.Withhold})
+		o := h.Owner()
+		r.Proxy.CutAll()
+		want(t, testbed.Receive(t, "Unlock returns", released), rlock.ErrUncertain)
+		r.unlatched(name, 1)
+		_, err := l.TryLock(t.Context(), rlock.As(o))
+		want(t, err, rlock.ErrUncertain)
+		want(t, l.UnlockAs(t.Context(), o), rlock.ErrUncertain)
+		r.heldOnlyBy(name, o, 1)
+		r.unlatched(name, 1)
+		late.Release()
+		r.Gone(name)
+	})
+}
+
+// The same of an owner that keeps its latch: an unlock that finds nothing sets none, so what was lost before it runs when
+// it arrives.
+func TestR4UnlockThatFoundNothingWithoutAKillBarrier(t *testing.T) {
+	r, url := rigWithoutKill(t)
+	l := r.openAt(url).NewLock(name)
+	h := lock(t, l)
+	o := h.Owner()
+	late, released := r.unlocking(h, faultproxy.Rule{Do: faultproxy.Withhold})
+	r.Do("DEL", name)
+	r.Proxy.CutAll()
+	want(t, testbed.Receive(t, "Unlock returns", released), rlock.ErrNotHeld)
+	again, err := l.TryLock(t.Context(), rlock.As(o))
+	want(t, err, rlock.ErrUncertain)
+	if late.Release() != 1 {
+		t.Error("it did not run; nothing is shown by this test")
+	}
+	if again != nil && again.Err() == nil {
+		r.heldOnlyBy(name, o, 1)
+	}
+}

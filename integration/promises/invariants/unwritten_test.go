@@ -1,0 +1,114 @@
+package invariants
+
+import (
+	"bytes"
+	"context"
+	"net"
+	"os"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+	"github.com/rlock-go/redisson/integration/kit/faultproxy"
+	"github.com/rlock-go/redisson/integration/kit/testbed"
+	"github.com/rlock-go/redisson/rlock"
+)
+
+// stuckWrites are connections whose writes that name a lock block until they are let go.
+type stuckWrites struct {
+	lock    []byte
+	reached chan struct{} // is closed by the first
+	letGo   chan struct{}
+	once    sync.Once
+}
+
+type stuckConn struct {
+	net.Conn
+	s        *stuckWrites
+	deadline atomic.Pointer[time.Time]
+}
+
+func (c *stuckConn) SetWriteDeadline(t time.Time) error {
+	c.deadline.Store(&t)
+	return c.Conn.SetWriteDeadline(t)
+}
+
+func (c *stuckConn) Write(b []byte) (int, error) {
+	if bytes.Contains(b, c.s.lock) {
+		c.s.once.Do(func() { close(c.s.reached) })
+		select {
+		case <-c.s.letGo:
+		case <-time.After(time.Until(*c.deadline.Load())):
+			return 0, os.ErrDeadlineExceeded
+		}
+	}
+	return c.Conn.Write(b)
+}
+
+// openStuck opens a client on a pool of such connections.
+func (r *rig) openStuck(lock string, timeout time.Duration) (client, *stuckWrites) {
+	r.Helper()
+	s := &stuckWrites{lock: []byte(lock), reached: make(chan struct{}), letGo: make(chan struct{})}
+	dial := redis.DialContextFunc(func(ctx context.Context, network, addr string) (net.Conn, error) {
+		conn, err := new(net.Dialer).DialContext(ctx, network, addr)
+		return &stuckConn{Conn: conn, s: s}, err
+	})
+	pool := &redis.Pool{MaxIdle: 2, DialContext: func(ctx context.Context) (redis.Conn, error) {
+		return redis.DialContext(ctx, "tcp", r.Proxy.Addr(), dial, redis.DialReadTimeout(timeout), redis.DialWriteTimeout(timeout))
+	}}
+	opened, err := rlock.New(pool, rlock.WithCommandTimeout(timeout))
+	if err != nil {
+		r.Fatal(err)
+	}
+	c := client{opened, r.kind}
+	r.Cleanup(func() { pool.Close() })
+	r.Cleanup(func() { c.Close() })
+	return c, s
+}
+
+// A try was lost and all of it is known to be undone; the next one waits behind a write that does not end. Nothing of that
+// one was sent, and when its caller has gone it is taken back.
+func TestA5TryThatIsNotWrittenIsNotUncertain(t *testing.T) {
+	const other = "elsewhere"
+	hget := faultproxy.Command("HGET")
+	for what, c := range map[string]struct {
+		timeout time.Duration
+		asked   faultproxy.Match // what is sent to learn, or to undo, what the first try did
+		call    func(context.Context, *rlock.Lock) (*rlock.Hold, error)
+		says    string
+	}{
+		"Lock":       {timeout, unlocks, func(ctx context.Context, l *rlock.Lock) (*rlock.Hold, error) { return l.Lock(ctx) }, "not sent"},
+		"TryLockFor": {patient, unlocks, func(ctx context.Context, l *rlock.Lock) (*rlock.Hold, error) { return l.TryLockFor(ctx, 2*brief) }, "the wait elapsed"},
+		"TryLockFor, As": {patient, hget, func(ctx context.Context, l *rlock.Lock) (*rlock.Hold, error) {
+			return l.TryLockFor(ctx, 2*brief, rlock.As(owner(t, "1")))
+		}, "the wait elapsed"},
+	} {
+		t.Run(what, func(t *testing.T) {
+			r := newRig(t)
+			client, stuck := r.openStuck(other, c.timeout)
+			l := client.NewLock(name)
+			if _, err := l.IsLocked(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			r.Proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: faultproxy.CutBefore})
+			settled := r.Proxy.Add(faultproxy.Rule{Match: c.asked, Times: 1, Do: faultproxy.HoldReply})
+			got := testbed.Acquire(func() (*rlock.Hold, error) { return c.call(t.Context(), l) })
+			r.Hit(settled)
+			time.Sleep(timeout / 2) // or the write would end before the patience of Lock does
+			behind := testbed.Acquire(func() (*rlock.Hold, error) { return client.NewLock(other).TryLock(t.Context()) })
+			testbed.Receive(t, "the write is stuck", stuck.reached)
+			settled.Release()
+			unsaid(t, testbed.Receive(t, "the call returns", got).Err, c.says)
+			close(stuck.letGo)
+			if h := testbed.Receive(t, "the other returns", behind).Hold; h != nil {
+				unlock(t, h)
+			}
+			r.Becomes("it writes again", func() bool { _, err := l.IsLocked(t.Context()); return err == nil })
+			if n := len(r.of("acquire", name)); n != 1 {
+				t.Errorf("%d tries were sent, want the first", n)
+			}
+		})
+	}
+}

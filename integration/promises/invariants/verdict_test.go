@@ -1,0 +1,295 @@
+package invariants
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rlock-go/redisson/integration/kit/faultproxy"
+	"github.com/rlock-go/redisson/integration/kit/testbed"
+	"github.com/rlock-go/redisson/rlock"
+)
+
+const brief = stall
+
+func tryFor(t testing.TB, ctx context.Context, l *rlock.Lock, wait time.Duration, opts ...rlock.AcquireOption) error {
+	t.Helper()
+	got := testbed.Receive(t, "TryLockFor returns", testbed.Acquire(func() (*rlock.Hold, error) { return l.TryLockFor(ctx, wait, opts...) }))
+	if got.Err == nil {
+		t.Error("got the lock")
+	}
+	return got.Err
+}
+
+func TestA6ElapsedWaitThatWasToldTakenIsErrLocked(t *testing.T) {
+	r := newRig(t)
+	r.occupy(name)
+	l := r.open().NewLock(name)
+	began := time.Now()
+	err := tryFor(t, t.Context(), l, brief)
+	want(t, err, rlock.ErrLocked)
+	wantNot(t, err, context.DeadlineExceeded, context.Canceled, rlock.ErrUncertain)
+	if took := time.Since(began); took < brief || took > brief+2*stall {
+		t.Errorf("after %v", took)
+	}
+	for _, wait := range []time.Duration{0, -time.Second} {
+		before := len(r.of("acquire", name))
+		want(t, tryFor(t, t.Context(), l, wait), rlock.ErrLocked)
+		if n := len(r.of("acquire", name)) - before; n != 1 {
+			t.Errorf("wait %v: %d tries, want TryLock's one", wait, n)
+		}
+	}
+	if r.Proxy.Count("SUBSCRIBE") > 1 {
+		t.Error("TryLock subscribed")
+	}
+	// A waiter in the queue that made no try of its own was told by the head's.
+	ctx, cancel := context.WithCancel(t.Context())
+	head := testbed.Enter(ctx, l)
+	r.Listeners(name, 1)
+	want(t, tryFor(t, t.Context(), l, brief), rlock.ErrLocked)
+	cancel()
+	want(t, testbed.Receive(t, "the head returns", head).Err, context.Canceled)
+}
+
+func TestA6UnansweredLastAttemptIsNamed(t *testing.T) {
+	r := newRig(t)
+	r.occupy(name)
+	l := r.openSlow().NewLock(name)
+	plain := tryFor(t, t.Context(), l, brief)
+	seen := len(r.of("acquire", name))
+	got := testbed.Acquire(func() (*rlock.Hold, error) { return l.TryLockFor(t.Context(), 2*stall) })
+	r.Becomes("both tries", func() bool {
+		tries := r.of("acquire", name)
+		return len(tries) == seen+2 && !tries[seen+1].Answered.IsZero()
+	})
+	held := r.Proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: faultproxy.HoldReply})
+	r.vacate(name)
+	testbed.Receive(t, "the last try", held.Hit())
+	err := testbed.Receive(t, "TryLockFor returns", got).Err
+	if err == nil {
+		t.Fatal("got the lock without an answer")
+	}
+	if err.Error() == plain.Error() || !strings.Contains(err.Error(), "not answered") {
+		t.Errorf("the error hides that the last attempt was not answered: %v", err)
+	}
+	held.Release() // a grant after the end
+	r.Gone(name)
+}
+
+func TestA6GrantAfterTheEndIsGivenBack(t *testing.T) {
+	t.Parallel()
+	for what, end := range map[string]func(context.Context, *rlock.Lock) error{
+		"wait": func(ctx context.Context, l *rlock.Lock) error { return tryFor(t, ctx, l, brief) },
+		"ctx": func(ctx context.Context, l *rlock.Lock) error {
+			ctx, cancel := context.WithTimeout(ctx, brief)
+			defer cancel()
+			return tryFor(t, ctx, l, long)
+		},
+	} {
+		for _, do := range []faultproxy.Action{faultproxy.HoldReply, faultproxy.Withhold} {
+			t.Run(what+" "+do.String(), func(t *testing.T) {
+				r := newRig(t)
+				l := r.openSlow().NewLock(name)
+				late := r.Proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: do})
+				err := end(t.Context(), l)
+				wantNot(t, err, rlock.ErrLocked) // nobody ever said "taken"
+				if what == "ctx" {
+					want(t, err, context.DeadlineExceeded)
+				}
+				late.Release()
+				r.Becomes("given back", func() bool { return len(r.of("unlock", name)) == 1 })
+				r.Gone(name)
+			})
+		}
+	}
+}
+
+func TestA6ContextsErrorIsNotErrLocked(t *testing.T) {
+	r := newRig(t)
+	r.occupy(name)
+	l := r.open().NewLock(name)
+	ctx, cancel := context.WithTimeout(t.Context(), brief)
+	defer cancel()
+	err := tryFor(t, ctx, l, long)
+	want(t, err, context.DeadlineExceeded)
+	wantNot(t, err, rlock.ErrLocked)
+}
+
+func TestA6UnreachableServerIsNeither(t *testing.T) {
+	t.Parallel()
+	for what, cut := range map[string]func(*rig){
+		"refused":   func(r *rig) { r.Proxy.Refuse(true); r.Proxy.CutAll() },
+		"blackhole": func(r *rig) { r.Proxy.Blackhole(true); r.Proxy.CutAll() },
+		"frozen":    func(r *rig) { r.Proxy.Freeze(true) },
+	} {
+		for _, wait := range []time.Duration{brief, 4 * timeout} {
+			t.Run(what+" for "+wait.String(), func(t *testing.T) {
+				r := newRig(t)
+				l := r.open().NewLock(name)
+				r.Becomes("connected", func() bool { locked, err := l.IsLocked(t.Context()); return err == nil && !locked })
+				cut(r)
+				err := tryFor(t, t.Context(), l, wait)
+				wantNot(t, err, rlock.ErrLocked, context.DeadlineExceeded, context.Canceled)
+				r.Proxy.Refuse(false)
+				r.Proxy.Blackhole(false)
+				r.Proxy.Freeze(false)
+				r.Becomes("connected again", func() bool { _, err := l.IsLocked(t.Context()); return err == nil })
+				h, err := l.TryLockFor(t.Context(), soon)
+				if err != nil {
+					t.Fatal(err)
+				}
+				r.heldOnlyBy(name, h.Owner(), 1)
+				unlock(t, h)
+				r.Gone(name)
+			})
+		}
+	}
+}
+
+func TestA7ToldWaitSurvivesARestartOfTheServer(t *testing.T) {
+	r := newRig(t)
+	c := r.open()
+	var waiting []<-chan testbed.Entry
+	keys := []string{"a", "b", "c"}
+	for _, key := range keys {
+		r.occupy(key)
+		waiting = append(waiting, testbed.Enter(t.Context(), c.NewLock(key)))
+		r.Listeners(key, 1)
+	}
+	r.server.Wipe() // holders, scripts and subscriptions are gone, client ids begin again
+	r.Redial()
+	for i, got := range waiting {
+		h := granted(t, got)
+		r.heldOnlyBy(keys[i], h.Owner(), 1)
+		unlock(t, h)
+	}
+}
+
+func TestA7ToldWaitSurvivesALongOutage(t *testing.T) {
+	t.Parallel()
+	each(t, map[string]func(*rig, bool){
+		"refused":   func(r *rig, on bool) { r.Proxy.Refuse(on); r.Proxy.CutAll() },
+		"blackhole": func(r *rig, on bool) { r.Proxy.Blackhole(on); r.Proxy.CutAll() },
+		"frozen":    func(r *rig, on bool) { r.Proxy.Freeze(on) },
+	}, func(t *testing.T, r *rig, cut func(*rig, bool)) {
+		r.occupy(name)
+		r.Do("PEXPIRE", name, 3*timeout.Milliseconds()) // so that they try during the outage
+		c := r.open()
+		l := c.NewLock(name)
+		got := testbed.Enter(t.Context(), l)
+		r.answered(name, 2)
+		shared := testbed.Enter(t.Context(), l, rlock.As(c.NewOwner()))
+		r.answered(name, 3)
+		// Replies come in order: now the client has read that answer as well.
+		if _, err := l.IsLocked(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		cut(r, true)
+		r.vacate(name)
+		began := time.Now()
+		r.Becomes("several command timeouts passed", func() bool { return time.Since(began) > 4*timeout })
+		select {
+		case res := <-got:
+			t.Fatalf("gave up: %v", res.Err)
+		case res := <-shared:
+			t.Fatalf("gave up: %v", res.Err)
+		default:
+		}
+		cut(r, false)
+		for range 2 { // in either order, where a try of the first was lost and with it its place
+			select {
+			case res := <-got:
+				unlock(t, res.Hold)
+			case res := <-shared:
+				unlock(t, res.Hold)
+			case <-time.After(soon):
+				t.Fatal("a waiter does not enter")
+			}
+		}
+		r.Gone(name)
+	})
+}
+
+// tellsOfLoss: of a cut connection the client hears when it dials, at once or at the dial's deadline, or when it misses the
+// answer to what it had sent.
+func tellsOfLoss(err error) bool {
+	return strings.Contains(err.Error(), "refused") || strings.Contains(err.Error(), "never answered") ||
+		strings.Contains(err.Error(), "deadline exceeded")
+}
+
+func TestA7EndOfAToldWaitJoinsTheServersLastError(t *testing.T) {
+	t.Parallel()
+	each(t, map[string]func(*testing.T, context.Context, *rlock.Lock) error{
+		"wait": func(t *testing.T, ctx context.Context, l *rlock.Lock) error {
+			_, err := l.TryLockFor(ctx, 4*timeout)
+			want(t, err, rlock.ErrLocked)
+			return err
+		},
+		"ctx": func(t *testing.T, ctx context.Context, l *rlock.Lock) error {
+			ctx, cancel := context.WithTimeout(ctx, 4*timeout)
+			defer cancel()
+			_, err := l.Lock(ctx)
+			want(t, err, context.DeadlineExceeded)
+			return err
+		},
+	}, func(t *testing.T, r *rig, end func(*testing.T, context.Context, *rlock.Lock) error) {
+		r.occupy(name)
+		r.Do("PEXPIRE", name, 2*timeout.Milliseconds()) // then it tries again, and fails
+		l := r.open().NewLock(name)
+		got := begun(func() error { return end(t, t.Context(), l) })
+		r.answered(name, 2)
+		r.cutOff()
+		err := testbed.Receive(t, "the acquire returns", got)
+		if err == nil || !tellsOfLoss(err) {
+			t.Errorf("the server's last trouble is missing in: %v", err)
+		}
+		r.Proxy.Refuse(false)
+	})
+}
+
+func TestA7TroubleBeforeTheFirstAnswerIsReturned(t *testing.T) {
+	t.Parallel()
+	each(t, map[string]func(*rig) string{
+		"refused":   func(r *rig) string { r.Proxy.Refuse(true); r.Proxy.CutAll(); return "refused" },
+		"blackhole": func(r *rig) string { r.Proxy.Blackhole(true); r.Proxy.CutAll(); return "timeout" },
+		"loading": func(r *rig) string {
+			r.Proxy.Add(faultproxy.Rule{Match: acquires, Do: faultproxy.Answer, Reply: []byte("-LOADING wait\r\n")})
+			return "LOADING"
+		},
+	}, func(t *testing.T, r *rig, trouble func(*rig) string) {
+		c := r.open()
+		l := c.NewLock(name)
+		word := trouble(r)
+		began := time.Now()
+		// The head of the queue, those behind it, and those beside it.
+		calls := []<-chan testbed.Entry{testbed.Enter(t.Context(), l), testbed.Enter(t.Context(), l), testbed.Enter(t.Context(), l, rlock.As(c.NewOwner())),
+			testbed.Acquire(func() (*rlock.Hold, error) { return l.TryLock(t.Context()) }),
+			testbed.Acquire(func() (*rlock.Hold, error) { return l.TryLockFor(t.Context(), long) })}
+		for i, call := range calls {
+			got := testbed.Receive(t, "the acquire returns", call)
+			if got.Err == nil || !strings.Contains(got.Err.Error(), word) && !tellsOfLoss(got.Err) {
+				t.Errorf("call %d: error %v, want one that says %q", i, got.Err, word)
+			}
+			wantNot(t, got.Err, rlock.ErrLocked, context.DeadlineExceeded, context.Canceled)
+			if took := got.At.Sub(began); took < timeout*9/10 || took > timeout+2*stall {
+				t.Errorf("call %d: after %v, want a little more than %v", i, took, timeout)
+			}
+		}
+		r.Proxy.Refuse(false)
+		r.Proxy.Blackhole(false)
+	})
+}
+
+func TestA7ShortTroubleBeforeTheFirstAnswerIsWaitedOut(t *testing.T) {
+	t.Parallel()
+	for what, acquire := range ways {
+		t.Run(what, func(t *testing.T) {
+			r := newRig(t)
+			l := r.openSlow().NewLock(name)
+			r.Proxy.Add(faultproxy.Rule{Match: acquires, Times: 2, Do: faultproxy.Answer, Reply: []byte("-LOADING wait\r\n")})
+			r.Proxy.Add(faultproxy.Rule{Match: acquires, Times: 2, Do: faultproxy.CutBefore})
+			unlock(t, granted(t, testbed.Acquire(func() (*rlock.Hold, error) { return acquire(t.Context(), l) })))
+		})
+	}
+}

@@ -1,0 +1,180 @@
+package invariants
+
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rlock-go/redisson/integration/kit/faultproxy"
+	"github.com/rlock-go/redisson/integration/kit/testbed"
+	"github.com/rlock-go/redisson/internal/monitor"
+	"github.com/rlock-go/redisson/rlock"
+)
+
+// What the server ran, as MONITOR saw it: after an owner's last unlock no renewal names it.
+func TestH5NoRenewalAfterUnlock(t *testing.T) {
+	r := newRig(t)
+	tap := monitor.Tap(t, r.server.Addr())
+	const lease = 4500 * time.Millisecond
+	c := r.openSlow(rlock.WithWatchdogTimeout(lease))
+	const names, rounds = 80, 3
+	var all sync.WaitGroup
+	for i := range names {
+		l := c.NewLock(strconv.Itoa(i))
+		all.Go(func() {
+			for range rounds {
+				h, err := l.Lock(t.Context())
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				// Around the moment at which renewals are sent: a third of the lease.
+				hold := time.NewTimer(lease/3 + time.Duration(rand.N(100)-50)*time.Millisecond)
+				<-hold.C
+				want(t, h.Unlock(t.Context()), nil)
+			}
+		})
+	}
+	all.Wait()
+	c.Close()
+	lines := tap.Mark()
+	released := map[string]bool{}
+	renewed := 0
+	for _, call := range monitor.Calls(lines) {
+		switch at := places[call.Script]; at.kind {
+		case "unlock":
+			released[call.Argv[at.owner]] = true
+		case "renewal":
+			for _, owner := range call.Argv[at.owner:] {
+				owner = strings.TrimSuffix(owner, ":write")
+				renewed++
+				if released[owner] {
+					t.Errorf("%s was renewed after its unlock", owner)
+				}
+			}
+		}
+	}
+	if len(released) != names*rounds || renewed < 50 {
+		t.Errorf("%d owners released, %d renewals: too few to show anything", len(released), renewed)
+	}
+}
+
+func TestH5PendingLeaseIsNotRenewed(t *testing.T) {
+	r := newRig(t)
+	const lease = 9 * time.Second
+	c := r.openSlow(rlock.WithWatchdogTimeout(lease))
+	late := r.Proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: faultproxy.HoldReply})
+	got := testbed.Enter(t.Context(), c.NewLock(name))
+	testbed.Receive(t, "the acquire", late.Hit())
+	began := time.Now()
+	r.Becomes("more than a third passed", func() bool { return time.Since(began) > lease*2/3 })
+	if n := len(r.of("renewal", name)); n != 0 {
+		t.Errorf("%d renewals of a lease that was not granted yet", n)
+	}
+	released := time.Now()
+	late.Release()
+	h := granted(t, got)
+	// Trust counts from the send, so the first renewal is overdue.
+	r.Becomes("a renewal", func() bool { return len(r.of("renewal", name)) > 0 })
+	if first := r.of("renewal", name)[0]; first.Sent.Before(released) || first.Sent.After(released.Add(lease/3)) {
+		t.Errorf("the first renewal came %v after the reply", first.Sent.Sub(released))
+	}
+	r.Becomes("it goes on", func() bool { return len(r.of("renewal", name)) > 2 })
+	if h.Err() != nil {
+		t.Error(h.Err())
+	}
+	unlock(t, h)
+}
+
+// The caller that asked has gone; what its acquire got is not renewed either, but given back.
+func TestH5AbandonedGrantIsNotRenewed(t *testing.T) {
+	r := newRig(t)
+	c := r.openSlow(rlock.WithWatchdogTimeout(stall))
+	late := r.Proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: faultproxy.HoldReply})
+	ctx, cancel := context.WithCancel(t.Context())
+	got := testbed.Enter(ctx, c.NewLock(name))
+	testbed.Receive(t, "the acquire", late.Hit())
+	cancel()
+	want(t, testbed.Receive(t, "Lock returns", got).Err, context.Canceled)
+	late.Release()
+	r.Gone(name)
+	began := time.Now()
+	r.Becomes("two leases passed", func() bool { return time.Since(began) > 2*stall })
+	if n := len(r.of("renewal", name)); n != 0 {
+		t.Errorf("%d renewals", n)
+	}
+}
+
+// A hold of an owner that lost the lock and has it again is renewed, and nothing that was asked for the first ends it.
+func TestH5LostAndAcquiredAgainIsRenewed(t *testing.T) {
+	r := newRig(t)
+	const lease = 4 * time.Second
+	c := r.openSlow(rlock.WithWatchdogTimeout(lease))
+	l, o := c.NewLock(name), c.NewOwner()
+	first := lock(t, l, rlock.As(o))
+	held := r.Proxy.Add(faultproxy.Rule{Match: renewals, Times: 1, Do: faultproxy.HoldReply})
+	r.Do("DEL", name)
+	testbed.Receive(t, "the renewal that is answered \"not yours\"", held.Hit())
+	again := testbed.Enter(t.Context(), l, rlock.As(o))
+	r.Becomes("the renewal ran", func() bool { return !r.of("renewal", name)[0].Answered.IsZero() })
+	held.Release()
+	testbed.Receive(t, "the first is lost", first.Done())
+	second := granted(t, again)
+	began := time.Now()
+	r.Becomes("two leases passed", func() bool {
+		if err := second.Err(); err != nil {
+			t.Fatalf("after %v: %v", time.Since(began), err)
+		}
+		return time.Since(began) > 2*lease
+	})
+	r.heldOnlyBy(name, o, 1)
+	unlock(t, second)
+}
+
+// In the pauses of an unlock that is refused, renewals may be sent: of other holds, and not of what it gives up.
+func TestH5RefusedUnlockIsNotRenewed(t *testing.T) {
+	r := newRig(t)
+	const lease = 9 * time.Second
+	h := lock(t, r.openSlow(rlock.WithWatchdogTimeout(lease)).NewLock(name))
+	released := r.refused(unlocks, lease, h.Unlock)
+	if n := len(r.of("renewal", name)); n != 0 {
+		t.Errorf("%d renewals after the unlock", n)
+	}
+	want(t, testbed.Receive(t, "Unlock returns", released), nil)
+	r.Gone(name)
+}
+
+// refused has releases refused until a lease's renewal would have come.
+func (r *rig) refused(releases faultproxy.Match, lease time.Duration, release func(context.Context) error) (released <-chan error) {
+	r.Helper()
+	full := r.Proxy.Add(faultproxy.Rule{Match: releases, Do: faultproxy.Answer, Reply: []byte("-OOM command not allowed when used memory > 'maxmemory'.\r\n")})
+	done, began := make(chan error, 1), time.Now()
+	go func() { done <- release(context.Background()) }()
+	r.Becomes("more than a third passed", func() bool { return time.Since(began) > lease/2 })
+	full.Remove()
+	return done
+}
+
+func TestH5MaxHoldEndsRenewal(t *testing.T) {
+	r := newRig(t)
+	const lease, most = 3 * time.Second, 4 * time.Second
+	l := r.open(rlock.WithWatchdogTimeout(lease)).NewLock(name)
+	began := time.Now()
+	h := lock(t, l, rlock.MaxHold(most))
+	testbed.Receive(t, "the hold ends", h.Done())
+	want(t, h.Err(), rlock.ErrLeaseLost)
+	r.Gone(name)
+	if took := time.Since(began); took < most-slack || took > most+lease+2*stall {
+		t.Errorf("the key went after %v, want %v to %v", took, most, most+lease)
+	}
+	steps := r.of("renewal", name)
+	if len(steps) == 0 || slices.ContainsFunc(steps, func(s step) bool { return s.Sent.After(began.Add(most + stall)) }) {
+		t.Errorf("%d renewals, the last %v after the start", len(steps), steps[len(steps)-1].Sent.Sub(began))
+	}
+	_ = h.Unlock(t.Context())
+}

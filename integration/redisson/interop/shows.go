@@ -1,0 +1,260 @@
+package interop
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/integration/kit/javapeer"
+	"github.com/rlock-go/redisson/integration/kit/machineclock"
+	"github.com/rlock-go/redisson/integration/kit/redisserver"
+	"github.com/rlock-go/redisson/integration/redisson/alike"
+	"github.com/rlock-go/redisson/rlock"
+)
+
+const (
+	wakeUps = 20
+	// Half of them must be quicker than a machine that stands still now and then. A waiter that missed the message would enter
+	// when the lease ends, after more than 15 s.
+	wakeUpP50  = 500 * time.Millisecond
+	wakeUpMost = 3 * time.Second
+	// killedLease is the watchdog timeout of those who are killed.
+	killedLease = 3 * time.Second
+)
+
+// Spread is a number of delays, in the order of the rounds.
+type Spread []time.Duration
+
+// Percentile is by nearest rank; 0 if there is none.
+func (d Spread) Percentile(p int) time.Duration {
+	if len(d) == 0 {
+		return 0
+	}
+	sorted := slices.Sorted(slices.Values(d))
+	return sorted[max((len(sorted)*p+99)/100, 1)-1]
+}
+
+// check wants delays to be short.
+func (s *scene) check(what string, d Spread) {
+	s.Helper()
+	s.Logf("Redisson %s, %s: p50 %v, p99 %v, max %v (%d rounds)", s.version, what, d.Percentile(50), d.Percentile(99), slices.Max(d), len(d))
+	if d.Percentile(50) >= wakeUpP50 || slices.Max(d) >= wakeUpMost || slices.Min(d) <= 0 {
+		s.Errorf("want p50 below %v, max below %v, and no effect before its cause: %v", wakeUpP50, wakeUpMost, d)
+	}
+}
+
+// sleepers are the releases whose waiter at the head of a fair lock's queue waits for a message only, once it was refused when
+// the lease that it knows of should be over: the holder has renewed, or the waiter's first command came late to the server.
+var sleepers = []string{"3.27.2", "3.21.3", "3.16.8", javapeer.Oldest}
+
+// skipSleepers leaves out what waits for the end of a lease.
+func (s *scene) skipSleepers() {
+	if s.Kind == javapeer.Fair && slices.Contains(sleepers, s.version) {
+		s.Skip("it sleeps beside the free lock: javakinds.TestHeadOfOldJavaIsWokenByGoAfterTheHolderDied")
+	}
+}
+
+// javaForceUnlockEndsGoHold has waiters in the holder's own client and in another. Without the message, they would enter when
+// the watchdog's time is over, and without a renewal the holder would be told then.
+func javaForceUnlockEndsGoHold(s *scene) {
+	const watchdog = 9 * time.Second
+	s.With("H", alike.NewGo(s.T, s.server.URL(), rlock.WithWatchdogTimeout(watchdog)))
+	s.Run("H a lock; H w& lock; G w& lock; ttl 4s..9s")
+	s.Most = wakeUpMost
+	forced := machineclock.Now()
+	s.Run("J t1 forceunlock = true; next unlock; next unlock; free")
+	s.Most = patience
+	s.Run("H a lost")
+	if took := time.Duration(machineclock.Now() - forced); took > watchdog/3+2*time.Second {
+		s.Errorf("told only %v after it was forced", took)
+	}
+	s.Run("H a unlock = not held")
+}
+
+// javaEntersWhenGoAtLeastEnds has a Java waiter that was told a lease of 30 s enter when the rest is over, not then.
+func javaEntersWhenGoAtLeastEnds(s *scene) {
+	const least = 2 * time.Second
+	var late Spread
+	for range 3 {
+		began := machineclock.Now()
+		hold, err := s.Kind.GoLock(s.client, s.Object).Lock(s.Context(), rlock.AtLeast(least))
+		s.Must(err)
+		s.Run("J t1& lock; ttl 15s..30s")
+		s.Must(hold.Unlock(s.Context()))
+		s.Run("ttl 1ms..2s; J t1 ends")
+		late = append(late, time.Duration(machineclock.Now()-began)-least)
+		s.Run("J t1 unlock")
+	}
+	s.check("Go's AtLeast ended → Java waiter in", late)
+}
+
+// manyWaitersOnBothSides lets a crowd in that all waits when the lock is released, one after the other. Java's waiters may
+// miss a message, and enter then when a lease of 30 s is over.
+func manyWaitersOnBothSides(s *scene) {
+	const ofEach = 8 // Java threads, and goroutines of each of two clients
+	s.Run("G first lock")
+	for i := range ofEach {
+		s.Run(strings.ReplaceAll("J cI& lock; G cI& lock; D cI& lock", "I", fmt.Sprint(i)))
+	}
+	s.Most = 90 * time.Second
+	s.Run("listeners 3; none; G first unlock")
+	for range 3 * ofEach {
+		s.Run("next unlock")
+	}
+	s.Run("free")
+}
+
+// On one server Java locks and unlocks all of these, though some could not be unlocked in a cluster.
+var oddNames = []string{
+	"with a space", " at both ends ", "Größe 鍵 🔒", "cr\r\nlf", "\ttab\x00nul", "%s \"quoted\" \\ *?[a]",
+	"{tag}:rest", "rest:{tag}", "{a}{b}", "a{b", "a}b", "}b", "{}a", "{", "}", strings.Repeat("long", 300),
+}
+
+func names(s *scene) {
+	for _, name := range oddNames {
+		if s.clustered() && !codec.SlotSafe(name) {
+			continue // neither side could unlock it
+		}
+		s.part(fmt.Sprintf("%.20q", name), func(s *scene) {
+			s.Object = name
+			s.Run(meet)
+		})
+	}
+}
+
+// meet shows that both sides' lock is the one whose key is the scene's name: each holder keeps the other out and wakes it.
+const meet = `
+	G a lock; has G a 1; J t1& lock; none; G a unlock; J t1 ends; has J t1 1
+	G b& lock; ttl 15s..30s; J t1 unlock; G b ends; has G b 1; G b unlock; free`
+
+// prefixed is a NameMapper.
+type prefixed string
+
+func (p prefixed) Map(name string) string { return string(p) + name }
+
+func nameMapper(s *scene) {
+	for _, prefix := range []string{"app 1:", "{app}:"} {
+		s.part(prefix, func(s *scene) {
+			s.Object = prefix + "orders"
+			golang := alike.NewGo(s.T, s.server.URL(), rlock.WithNameMapper(prefixed(prefix)))
+			golang.Named = "orders"
+			s.With("G", golang)
+			s.Run(meet)                       // a Java without the mapper names the key
+			if s.version != javapeer.Oldest { // the one release that has none
+				mapped := s.startJava(javapeer.NamePrefix(prefix))
+				mapped.Named = "orders"
+				s.With("J", mapped)
+				s.Run(meet)
+			}
+			if name := golang.Client.NewLock("orders").Name(); name != "orders" {
+				s.Errorf("the lock's name became %q", name)
+			}
+		})
+	}
+}
+
+func (s *scene) part(name string, show func(*scene)) {
+	s.T.Run(name, func(t *testing.T) { show(s.World.scene(t)) })
+}
+
+const (
+	workersOfEach  = 4
+	warming        = time.Second
+	briefly        = 5 * time.Second
+	veryBriefly    = 2 * time.Second
+	thinking       = 2 * time.Millisecond
+	timeToGetReady = time.Second
+	// Java's waiters may miss a message, and enter then when a lease of 30 s is over.
+	timeToEnd = 60 * time.Second
+)
+
+// counterIsExactAcrossProcesses has a JVM and two Go clients count in one key, all at once. An update that got lost
+// would be two inside at once.
+func counterIsExactAcrossProcesses(s *scene) {
+	ctx, cancel := context.WithTimeout(s.Context(), s.Counting+timeToEnd)
+	defer cancel()
+	counter := s.Object + ":counter"
+	_, err := s.java.Hammer(ctx, javapeer.Hammer{Name: s.Object + ":warm", Workers: workersOfEach, For: warming})
+	s.Must(err)
+	start := machineclock.Now() + timeToGetReady.Nanoseconds()
+	var think time.Duration
+	if s.Kind == javapeer.Spin {
+		// A thread that releases and asks at once would get it again and again, while all others pause.
+		think = thinking
+	}
+	var all sync.WaitGroup
+	var java javapeer.WorkResult
+	all.Go(func() {
+		var err error
+		if java, err = s.java.Work(ctx, javapeer.Hammer{
+			Name: s.Object, Kind: s.Kind, Workers: workersOfEach, Hold: time.Millisecond, Think: think, For: s.Counting, StartAt: start,
+		}, counter); err != nil {
+			s.Error(err)
+		}
+	})
+	var inGo atomic.Int64
+	for _, side := range []string{"G", "D"} {
+		for range workersOfEach {
+			all.Go(func() {
+				err := s.count(ctx, s.Sides[side].(*alike.Go), counter, start, &inGo)
+				if err != nil {
+					s.Error(err)
+				}
+			})
+		}
+	}
+	all.Wait()
+	s.Logf("Redisson %s: Java counted %d, late %d", s.version, java.Total, java.Late)
+	if begun := time.Duration(java.Started - start); begun < 0 || begun > s.Counting/2 {
+		s.Errorf("Java began %v after the instant for all", begun)
+	}
+	total, counted := inGo.Load()+java.Total, int64(s.Number("GET", counter))
+	s.Logf("Redisson %s: %d in %v, of which Go counted %d", s.version, counted, s.Counting, inGo.Load())
+	if counted != total {
+		s.Errorf("the counter says %d, those who counted %d: %d updates were lost", counted, total, total-counted)
+	}
+	if inGo.Load() == 0 || java.Total == 0 {
+		s.Error("one side never entered")
+	}
+	s.Do("DEL", counter)
+	s.Run("free")
+}
+
+// count counts from an instant on with a plain GET and SET, which only the lock makes safe. A grant that comes after the end
+// is given back and not counted.
+func (s *scene) count(ctx context.Context, of *alike.Go, counter string, start int64, counted *atomic.Int64) error {
+	conn, err := redisserver.Connect(s.server.URL())
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	lock := s.Kind.GoLock(of.Client, s.Object)
+	time.Sleep(time.Duration(start - machineclock.Now()))
+	for end := start + s.Counting.Nanoseconds(); machineclock.Now() < end; {
+		err := lock.Do(ctx, func(context.Context) error {
+			if machineclock.Now() >= end {
+				return nil
+			}
+			before, err := redis.Int64(conn.Do("GET", counter))
+			if err != nil && err != redis.ErrNil {
+				return err
+			}
+			time.Sleep(time.Millisecond)
+			counted.Add(1)
+			_, err = conn.Do("SET", counter, before+1)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

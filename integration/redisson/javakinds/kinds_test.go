@@ -1,0 +1,56 @@
+package javakinds
+
+import (
+	"flag"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/rlock-go/redisson/integration/kit/javapeer"
+)
+
+var full = flag.Bool("full", false, "all recorded releases, 200 rounds of a queue, and Sentinels")
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func inFull(t *testing.T) {
+	t.Helper()
+	if !*full {
+		t.Skip("with -full only")
+	}
+}
+
+// versions are the newest release and one without latches; in full, all.
+func versions() []string { return javapeer.ReadWriteVersions(*full) }
+
+// Keys, fields, queues, times, TTLs, messages and answers are the same after each step, whoever takes it.
+func TestBothLeaveTheSameOnTheServer(t *testing.T) {
+	all := versions()
+	if !*full {
+		all = append(all, javapeer.Oldest) // whose fair lock makes its times in its own way
+	}
+	alone(t, all, fair, readWrite, permits)
+}
+
+func TestBothLeaveTheSameOfNumbers(t *testing.T) { alone(t, versions(), semaphores, latches) }
+
+// alone has each release, and Go, play the scenes of some kinds.
+func alone(t *testing.T, versions []string, kinds ...Kind) {
+	t.Parallel()
+	javapeer.Beside(t, versions, func(t *testing.T, version string) {
+		p := opened(t, version)
+		for _, k := range kinds {
+			t.Run(k.Name, func(t *testing.T) { k.onTheWire(t, p) })
+		}
+	})
+}
+
+func TestBesideJava(t *testing.T) {
+	t.Parallel()
+	javapeer.Beside(t, versions(), func(t *testing.T, version string) {
+		p := opened(t, version)
+		for _, k := range Kinds {
+			t.Run(k.Name, func(t *testing.T) { k.besideJava(t, p) })
+		}
+	})
+}

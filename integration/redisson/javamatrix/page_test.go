@@ -1,0 +1,357 @@
+package javamatrix
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/rlock-go/redisson/integration/kit/javapeer"
+	"github.com/rlock-go/redisson/integration/redisson/interop"
+	"github.com/rlock-go/redisson/integration/redisson/wire"
+)
+
+const (
+	document = "../../../docs/compatibility.md"
+	details  = "../../../docs/dev/tables/matrix.md"
+)
+
+const head = `# Which Redisson, which server
+
+Each release of Redisson ran together with this library on each server. Again, with the newest release:
+
+    make test-matrix FLAGS=-write
+
+*Works* means two things:
+
+- Redisson and this library did the same things: acquires, re-entry, waits, releases, renewals, reads, odd names. Commands, the calls
+  inside scripts, answers, messages and the remaining keys are equal to the byte, except for
+  [justified differences](dev/tables/matrix.md#justified-differences).
+- A Java and a Go process shared locks: each kept the other out, woke it, saw its holds and counts, re-entered them, forced
+  them, and followed it when it was killed.
+
+Anything else is **RED**. *sentinel* and *cluster* ran on all these servers, with two releases.
+[dev/tables/matrix.md](dev/tables/matrix.md) has each pair, with its wake-up times.
+`
+
+const detailsHead = "# Redisson by server, pair by pair\n\nWritten by `make test-matrix FLAGS=-write`, not by hand.\n" + `
+The details of [compatibility.md](../../compatibility.md), from the same run. To look at a part only, and to see that a script
+with one wrong byte is found:
+
+    make test-matrix FLAGS='-versions newest -servers redis-8.0,valkey-8'
+    make test-matrix FLAGS='-versions 4.7.0 -servers redis-7.0 -altered'
+
+The servers come from packages of Debian and of Python's index, by the mirrors that the machine is set up for.
+
+On the wire, what differs between any two runs (owners, ids of latches, times that pass) is evened out before things are
+compared. *Equal* are the scenarios without any difference. *Justified* are those whose only differences are in the list
+[below](#justified-differences); of a release that sends its scripts as text, these are all that use one. *Different* must
+be 0.
+
+A wake-up is the time from the call of unlock in one language to the return of lock in the other: the median of some rounds, on
+a machine as busy as the load averages say. From Java to Go, the way of the request to the JVM is part of it.
+`
+
+const justifiedHead = `What may differ, why, and in how many of the scenarios it did. The first rows are forms that older releases of Redisson
+have. What the scripts do to the lock is the same in all of them, so that old and new clients share their locks.
+`
+
+// pages are the texts of the pages that the run renders to, by file.
+func (r *run) pages() (map[string]string, error) {
+	text, err := os.ReadFile(readme)
+	if err != nil {
+		return nil, err
+	}
+	start, err := r.readmeWith(string(text))
+	return map[string]string{document: r.page(), details: r.details(), readme: start}, err
+}
+
+func (r *run) page() string {
+	var b strings.Builder
+	b.WriteString(head + "\n" + r.ran() + "\n")
+	r.missing(&b)
+	b.WriteString("## Overview\n\n")
+	r.overview(&b)
+	r.Kinds.summary(&b)
+	b.WriteString("\n## What differs otherwise\n\n")
+	r.differences(&b)
+	return b.String()
+}
+
+func (r *run) details() string {
+	var b strings.Builder
+	b.WriteString(detailsHead + "\n" + facts(r.Date, r.Machine, r.Took) + "\n## Pair by pair\n\n")
+	b.WriteString(line("Redisson", "server", "wire: equal", "justified", "different", "behaviours shown", "Go wakes Java", "Java wakes Go"))
+	b.WriteString(rule(8))
+	for _, p := range r.Pairs {
+		b.WriteString(r.row(p))
+	}
+	b.WriteString("\nThe behaviours are, by their names in integration/redisson/interop: " + strings.Join(r.Behaviours, ", ") + ".\n")
+	b.WriteString("\n## Justified differences\n\n")
+	b.WriteString(justifiedHead + "\n")
+	r.justified(&b)
+	r.severalDetails(&b)
+	r.kindsDetails(&b)
+	return b.String()
+}
+
+// ran is what users are told of the run.
+func (r *run) ran() string {
+	text := "Run on " + r.Date
+	if r.Newest != "" {
+		text += ", when the newest Redisson was " + r.Newest
+	}
+	return text + ".\n"
+}
+
+func facts(date string, m machine, took time.Duration) string {
+	text := fmt.Sprintf("Run on %s on %s with %d cores, %s, Java %s", date, m.System, m.Cores, m.Go, m.Java)
+	if m.LoadBefore != "" {
+		text += fmt.Sprintf("; load average %s before, %s at the end", m.LoadBefore, m.LoadAtTheEnd)
+	}
+	return text + fmt.Sprintf(".\nIt took %.0f minutes.\n", took.Minutes())
+}
+
+// missing names what was asked for and not to be had.
+func (r *run) missing(b *strings.Builder) {
+	var all []string
+	for _, s := range r.Servers {
+		if s.Missing != "" {
+			all = append(all, s.Name+": "+s.Missing)
+		}
+	}
+	for _, u := range r.Unbuilt {
+		all = append(all, "Redisson "+u)
+	}
+	if r.NoNewest != "" {
+		all = append(all, "the newest Redisson: "+r.NoNewest)
+	}
+	if len(all) == 0 {
+		return
+	}
+	b.WriteString("## Missing\n\n")
+	for _, m := range all {
+		b.WriteString("- " + m + "\n")
+	}
+	b.WriteString("\n")
+}
+
+func (r *run) overview(b *strings.Builder) {
+	cells := []string{"Redisson"}
+	for _, s := range r.Servers {
+		cells = append(cells, s.title())
+	}
+	topologies := severalTopologies
+	if r.Several == nil {
+		topologies = nil
+	}
+	for _, topology := range topologies {
+		cells = append(cells, string(topology))
+	}
+	b.WriteString(line(cells...) + rule(len(cells)))
+	for _, version := range r.releases() {
+		cells = []string{version}
+		for _, s := range r.Servers {
+			cell := "missing"
+			for _, p := range r.Pairs {
+				if p.Redisson == version && p.Server == s.Name {
+					cell = p.verdict()
+				}
+			}
+			cells = append(cells, cell)
+		}
+		for _, topology := range topologies {
+			cells = append(cells, r.verdictOf(version, topology))
+		}
+		b.WriteString(line(cells...))
+	}
+}
+
+func (s server) title() string {
+	if s.Version == "" {
+		return s.Name
+	}
+	return s.Version
+}
+
+const verdictRed = "**RED**"
+
+func (p *pair) verdict() string {
+	if p.red() {
+		return verdictRed
+	}
+	return "works"
+}
+
+// releases are those that were played, in their order.
+func (r *run) releases() (all []string) {
+	for _, p := range r.Pairs {
+		if !slices.Contains(all, p.Redisson) {
+			all = append(all, p.Redisson)
+		}
+	}
+	return all
+}
+
+// rowHead is the part of a row that does not depend on what was seen.
+func (r *run) rowHead(p *pair) string {
+	title, servers := p.Server, r.Servers
+	if p.Topology != "" && r.Several != nil {
+		servers = r.Several.Servers
+	}
+	if p.Kind != "" && r.Kinds != nil {
+		servers = r.Kinds.Servers
+	}
+	for _, s := range servers {
+		if s.Name == p.Server {
+			title = s.title()
+		}
+	}
+	head := fmt.Sprintf("| %s | %s |", p.Redisson, title)
+	if more := cmp.Or(string(p.Topology), p.Kind); more != "" {
+		head += fmt.Sprintf(" %s |", more)
+	}
+	return head
+}
+
+func (r *run) row(p *pair) string {
+	different := strconv.Itoa(len(p.Different))
+	if p.Ended != "" {
+		different += ", given up"
+	}
+	if n := len(p.Unplayed); n > 0 {
+		different += fmt.Sprintf(", %d failed", n)
+	}
+	if p.Ended != "" || len(p.Different)+len(p.Unplayed)+len(p.Unused) > 0 {
+		different = "**" + different + "**"
+	}
+	shown := strconv.Itoa(p.Passed)
+	if n := len(p.Failed); n > 0 {
+		shown += fmt.Sprintf(", **%d failed**", n)
+	}
+	return r.rowHead(p) + strings.TrimPrefix(
+		line(strconv.Itoa(p.Equal), strconv.Itoa(p.Justified), different, shown, delay(p.GoWakesJava), delay(p.JavaWakesGo)), "|")
+}
+
+func delay(d time.Duration) string {
+	if d == 0 {
+		return "not measured"
+	}
+	return fmt.Sprintf("%.1f ms", float64(d)/float64(time.Millisecond))
+}
+
+// justified lists what may differ, and with which release in how many of the scenarios it did.
+func (r *run) justified(b *strings.Builder) {
+	cells := []string{"difference", "why"}
+	cells = append(cells, r.releases()...)
+	b.WriteString(line(cells...) + rule(len(cells)))
+	for _, d := range wire.Justified() {
+		cells := []string{d.Name, d.Reason}
+		for _, version := range r.releases() {
+			cells = append(cells, counted(r.Pairs, func(p *pair) bool { return p.Redisson == version }, d.Name))
+		}
+		b.WriteString(line(cells...))
+	}
+}
+
+func (r *run) differences(b *strings.Builder) {
+	if !r.red() {
+		b.WriteString("Nothing.\n")
+		return
+	}
+	for _, u := range r.Unbuilt {
+		fmt.Fprintf(b, "The peer does not build: Redisson %s.\n\n", u)
+	}
+	for _, p := range r.all() {
+		if !p.red() {
+			continue
+		}
+		fmt.Fprintf(b, "### %s\n\n", strings.Trim(strings.ReplaceAll(r.rowHead(p), " | ", " on "), "| "))
+		if p.Ended != "" {
+			fmt.Fprintf(b, "It was given up at: %s.\n\n", p.Ended)
+		}
+		for _, d := range p.Different {
+			fmt.Fprintf(b, "In the scenario %q:\n\n```\n%s```\n\n", d.Scenario, d.What)
+		}
+		for _, name := range p.Unplayed {
+			fmt.Fprintf(b, "The scenario %q failed.\n\n", name)
+		}
+		for _, name := range p.Unused {
+			fmt.Fprintf(b, "The justified difference %q was not there.\n\n", name)
+		}
+		for _, name := range p.Failed {
+			fmt.Fprintf(b, "The behaviour %s failed.\n\n", name)
+		}
+	}
+}
+
+func line(cells ...string) string { return "| " + strings.Join(cells, " | ") + " |\n" }
+func rule(columns int) string     { return "|" + strings.Repeat("---|", columns) + "\n" }
+
+// expected is how many scenarios and behaviours a pair has in a whole run.
+func expected() (scenarios, behaviours int) {
+	for _, b := range interop.Behaviours {
+		if b.Brief {
+			behaviours++
+		}
+	}
+	return len(wire.Names(javapeer.Plain)), behaviours
+}
+
+// The README has, between these marks, what the run says of each topology.
+const (
+	readme = "../../../README.md"
+	begins = "<!-- written by make test-matrix FLAGS=-write -->\n"
+	ends   = "<!-- end of what make test-matrix writes -->\n"
+)
+
+// readmeWith is the README with the run's summary in its place.
+func (r *run) readmeWith(text string) (string, error) {
+	before, rest, found := strings.Cut(text, begins)
+	_, after, closed := strings.Cut(rest, ends)
+	if !found || !closed {
+		return "", fmt.Errorf("%s has no place for what the matrix says", readme)
+	}
+	return before + begins + "\n" + r.summary() + "\n" + ends + after, nil
+}
+
+// summary has a row for each topology: the releases that work there with every server.
+func (r *run) summary() string {
+	var servers []string
+	for _, s := range r.Servers {
+		servers = append(servers, s.title())
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "Each on %s and %s:\n\n", strings.Join(servers[:len(servers)-1], ", "), servers[len(servers)-1])
+	b.WriteString(line("servers", "URL", "proven with Redisson") + rule(3))
+	works := func(verdict func(version string) string) string {
+		var all []string
+		for _, version := range r.releases() {
+			if verdict(version) == "works" {
+				all = append(all, version)
+			}
+		}
+		if all == nil {
+			return "none"
+		}
+		return strings.Join(all, ", ")
+	}
+	b.WriteString(line("one", "`redis://` `rediss://`", works(func(version string) string {
+		for _, p := range r.Pairs {
+			if p.Redisson == version && p.red() {
+				return p.verdict()
+			}
+		}
+		return "works"
+	})))
+	if r.Several == nil {
+		return b.String()
+	}
+	for _, topology := range severalTopologies {
+		b.WriteString(line(string(topology), "`redis+"+string(topology)+"://`", works(func(version string) string { return r.verdictOf(version, topology) })))
+	}
+	return b.String()
+}

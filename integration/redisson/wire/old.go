@@ -1,0 +1,192 @@
+package wire
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// What older releases of Redisson say otherwise. Each rule undoes one such difference wherever it is.
+
+// byText: the script itself travels with every call.
+var byText = rule{"scripts sent as text", func(java, golang *trace) (found bool) {
+	for i := range java.steps {
+		switch s := &java.steps[i]; {
+		case s.tick != nil && s.tick.verb == "EVAL":
+			s.tick.verb = "EVALSHA"
+			s.tick.show(s)
+			found = true
+		case s.script != nil && s.script.verb == "EVAL":
+			s.script.verb = "EVALSHA"
+			s.show()
+			found = true
+		}
+	}
+	if found {
+		// Who sends the text has nothing to load.
+		golang.steps = dropLoads(golang.steps)
+	}
+	return found
+}}
+
+// otherLockText: two branches where there is one now.
+var otherLockText = rule{"another text of the lock script", func(java, _ *trace) (found bool) {
+	for i := range java.steps {
+		if s := &java.steps[i]; s.role == "lock" && s.script.sha != lockSHA && lockSHAs[s.script.sha] {
+			s.script.sha = lockSHA
+			s.show()
+			found = true
+		}
+	}
+	return found
+}}
+
+// firstBySetting: the first hold is set to 1, not counted up to it.
+var firstBySetting = rule{"first acquire by hset", func(java, _ *trace) (found bool) {
+	for i := range java.steps {
+		s := &java.steps[i]
+		if s.role != "lock" {
+			continue
+		}
+		for k, call := range s.inside {
+			if call == "hset "+s.name+" "+s.owner+" 1" {
+				s.inside[k] = "hincrby " + s.name + " " + s.owner + " 1"
+				found = true
+			}
+		}
+	}
+	return found
+}}
+
+// publishFixed: how to publish is no argument.
+var publishFixed = rule{"no argument for how to publish", func(_, golang *trace) (found bool) {
+	at := map[string]int{"unlock": 3, "force": 1}
+	for i := range golang.steps {
+		s := &golang.steps[i]
+		if k := at[s.role]; k > 0 && len(s.script.argv) > k && s.script.argv[k] == "PUBLISH" {
+			s.script.argv = slices.Delete(s.script.argv, k, k+1)
+			s.show()
+			found = true
+		}
+	}
+	return found
+}}
+
+// noLatch: an unlock leaves no trace of its result, so there is none to be looked at, kept and deleted.
+var noLatch = rule{"unlock without a latch", func(_, golang *trace) (found bool) {
+	latches := map[string]bool{}
+	for i := range golang.steps {
+		if s := &golang.steps[i]; s.role == "unlock" && s.dropLatch(latches) {
+			found = true
+		}
+	}
+	golang.steps = slices.DeleteFunc(golang.steps, func(s step) bool { return s.role == "DEL" && latches[s.name] })
+	return found
+}}
+
+// usedOnce: Go's unlock leaves no trace of its result where its owner has none but this one, and is told how to publish
+// only where that is not by PUBLISH.
+var usedOnce = rule{"an owner that is used once is unlocked without a latch", func(java, golang *trace) (found bool) {
+	var once []bool
+	for _, s := range golang.steps {
+		if s.role == "unlock" {
+			once = append(once, s.script.latch() == "")
+		}
+	}
+	latches := map[string]bool{}
+	for i := range java.steps {
+		s := &java.steps[i]
+		if s.role != "unlock" || len(once) == 0 {
+			continue
+		}
+		const publish = 3
+		if once[0] && len(s.script.argv) > publish && s.dropLatch(latches) {
+			if s.script.argv[publish] == "PUBLISH" {
+				s.script.argv = slices.Delete(s.script.argv, publish, publish+1)
+			}
+			s.show()
+			found = true
+		}
+		once = once[1:]
+	}
+	java.steps = slices.DeleteFunc(java.steps, func(s step) bool { return s.role == "DEL" && latches[s.name] })
+	return found
+}}
+
+// dropLatch takes the latch out of an unlock, and notes it. It reports false where there is none, or not a right one: nobody
+// else looks at it, but it has to be right.
+func (s *step) dropLatch(latches map[string]bool) bool {
+	latch := s.script.latch()
+	if latch == "" {
+		return false
+	}
+	if strings.HasPrefix(s.reply, "error NOSCRIPT ") { // it has run nothing
+		s.script.keys = s.script.keys[:len(s.script.keys)-1]
+		s.script.argv = s.script.argv[:len(s.script.argv)-1]
+		s.show()
+		return true
+	}
+	of := []string{"get " + latch}
+	if result, ok := strings.CutPrefix(s.reply, "int "); ok {
+		of = append(of, "set "+latch+" "+result+" px LATCHTIME")
+	}
+	isOf := func(call string) bool { return slices.Contains(of, call) }
+	rest := slices.DeleteFunc(slices.Clone(s.inside), isOf)
+	if len(s.inside)-len(rest) != len(of) {
+		return false
+	}
+	s.inside = rest
+	latches[latch] = true
+	s.script.keys = s.script.keys[:len(s.script.keys)-1]
+	s.script.argv = s.script.argv[:len(s.script.argv)-1]
+	s.show()
+	return true
+}
+
+// oneByOne: each lock is renewed by a script of its own.
+var oneByOne = rule{"a renewal for each lock", func(java, _ *trace) (found bool) {
+	for i := range java.steps {
+		if s := &java.steps[i]; s.tick != nil && s.tick.single {
+			s.tick.single = false
+			s.tick.show(s)
+			found = true
+		}
+	}
+	return found
+}}
+
+// keepsLatch: no DEL follows an unlock, and its latch is left.
+var keepsLatch = rule{"a latch that is left for a failover", func(_, golang *trace) (found bool) {
+	for i := 0; i < len(golang.steps); i++ {
+		unlock := golang.steps[i]
+		latch := ""
+		if unlock.role == "unlock" && strings.HasPrefix(unlock.reply, "int ") {
+			latch = unlock.script.latch()
+		}
+		isLatch := func(key string) bool { return strings.HasPrefix(key, latch+" string ") }
+		if latch == "" || !slices.ContainsFunc(golang.keys, isLatch) {
+			continue
+		}
+		golang.keys = slices.DeleteFunc(golang.keys, isLatch)
+		golang.steps = slices.Insert(golang.steps, i+1, step{role: "DEL", name: latch, head: "DEL " + latch, reply: "int 1", conn: unlock.conn, sent: unlock.answered, answered: unlock.answered})
+		found = true
+	}
+	return found
+}}
+
+// deletesAnother: the DEL after an unlock misses the latch.
+var deletesAnother = rule{"a DEL that misses the latch", func(java, _ *trace) (found bool) {
+	for i := range java.steps[:max(0, len(java.steps)-1)] {
+		unlock, del := java.steps[i], &java.steps[i+1]
+		if unlock.role != "unlock" || del.role != "DEL" || !meant(*del, unlock) || del.reply != "int 0" {
+			continue
+		}
+		latch := unlock.script.latch()
+		kept := len(java.keys)
+		java.keys = slices.DeleteFunc(java.keys, func(k string) bool { return strings.HasPrefix(k, latch+" string ") })
+		del.name, del.head = latch, "DEL "+latch
+		del.reply = "int " + strconv.Itoa(kept-len(java.keys))
+		found = true
+	}
+	return found
+}}

@@ -1,0 +1,106 @@
+package wire
+
+import (
+	"slices"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/rlock-go/redisson/integration/kit/javapeer"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func TestGoSaysOnTheWireWhatJavaSays(t *testing.T) {
+	t.Parallel()
+	compareAll(t, New(t, javapeer.Newest), slices.Concat(Names(javapeer.Plain), Names(javapeer.Spin), Names(javapeer.Fenced), Names(javapeer.NonReentrant)))
+}
+
+// The spin locks of other releases; the newest is above.
+func TestGoSaysOnTheWireWhatOtherSpinLocksSay(t *testing.T) {
+	t.Parallel()
+	compareOthers(t, javapeer.SpinVersions(false), Names(javapeer.Spin))
+}
+
+// The fenced locks of other releases.
+func TestGoSaysOnTheWireWhatOtherFencedLocksSay(t *testing.T) {
+	t.Parallel()
+	compareOthers(t, javapeer.FencedVersions(*full), Names(javapeer.Fenced))
+}
+
+func compareOthers(t *testing.T, versions, names []string) {
+	for _, version := range versions {
+		if version == javapeer.Newest {
+			continue
+		}
+		t.Run(version, func(t *testing.T) {
+			p := New(t, version)
+			compareAll(t, p, names)
+			for _, name := range p.Unused() {
+				t.Errorf("the justification %q has nothing to justify", name)
+			}
+		})
+	}
+}
+
+func compareAll(t *testing.T, p *Proof, names []string) {
+	for _, name := range names {
+		t.Run(name, func(t *testing.T) {
+			f := p.Play(t, name)
+			if f.Difference != "" {
+				t.Errorf("the traces differ:\n%s\nJava:\n%sGo:\n%s", f.Difference, f.Java, f.Go)
+			}
+			for _, name := range f.Unused {
+				t.Errorf("the justification %q has nothing to justify", name)
+			}
+		})
+	}
+	// The lock script shares the server's cache with Java's. It is missing if only a part of the scenarios was asked for.
+	for _, sha := range []string{p.javaSHA["lock"], p.goSHA["lock"]} {
+		if sha != lockSHA && sha != "" {
+			t.Errorf("a lock script is %s, want %s", sha, lockSHA)
+		}
+	}
+}
+
+// What Redisson sent before there were latches, byte for byte of KEYS and ARGV, is what an owner that is used once is
+// unlocked by. Beside the newest release the latch is the one difference, and it has one name.
+func TestOwnerThatIsUsedOnceIsUnlockedAsBeforeLatches(t *testing.T) {
+	t.Parallel()
+	for version, want := range map[string][]string{
+		"3.16.8":        {byText.name, otherLockText.name},
+		"3.21.3":        {byText.name},
+		javapeer.Newest: {usedOnce.name},
+	} {
+		t.Run(version, func(t *testing.T) {
+			p := New(t, version)
+			for _, scenario := range []string{"final unlock", "final unlock of a fixed lease"} {
+				f := p.Play(t, scenario)
+				if f.Difference != "" {
+					t.Errorf("%s: the traces differ:\n%s", scenario, f.Difference)
+				}
+				var justified []string
+				for _, d := range f.Justified {
+					justified = append(justified, d.Name)
+				}
+				if !slices.Equal(justified, want) {
+					t.Errorf("%s: justified are %q, want %q", scenario, justified, want)
+				}
+			}
+		})
+	}
+}
+
+// A justification of a scenario that is not played would never be missed.
+func TestJustifiedScenariosExist(t *testing.T) {
+	for _, j := range justified {
+		for _, name := range j.scenarios {
+			if !slices.Contains(Names(javapeer.Plain), name) {
+				t.Errorf("%q is justified for %q, which is no scenario", j.rule.name, name)
+			}
+		}
+		if j.reason == "" {
+			t.Errorf("%q has no reason", j.rule.name)
+		}
+	}
+}

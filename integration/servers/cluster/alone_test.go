@@ -1,0 +1,58 @@
+package cluster_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/integration/kit/faultproxy"
+	"github.com/rlock-go/redisson/integration/kit/gate"
+	"github.com/rlock-go/redisson/integration/kit/testbed"
+	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/topologytest"
+	"github.com/rlock-go/redisson/rlock"
+)
+
+// TestMasterThatComesBackAloneLetsNobodyIn restarts a master after its replica has taken over, empty, where it reaches no
+// other server. Two seconds later it takes commands, until it notices that nobody answers. It has not heard of its replica,
+// and CLUSTER SLOTS leaves out whom a server has not heard of.
+func TestMasterThatComesBackAloneLetsNobodyIn(t *testing.T) {
+	network := gate.New(t)
+	var gates []*gate.Gate
+	s := topologytest.StartReplicatedFronted(t, 8*time.Second, func(int) redistest.Front {
+		g := network.Gate(func(faultproxy.Exchange) {})
+		gates = append(gates, g)
+		return g.ClusterFront()
+	}, 1, 1, 1)
+	former, replica := 0, s.Replica(0)
+	name := nameOf(0)
+	h, err := open(t, s, rlock.WithReplicaSync(true), rlock.WithWatchdogTimeout(10*time.Minute)).NewLock(name).TryLock(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Servers[former].Kill()
+	s.TakeOver(replica)
+	network.Isolate(gates[former].Host())
+	s.Servers[former].Restart()
+	s.Redial(former)
+	if !testbed.Within(10*time.Second, func() bool {
+		_, err := s.Conn(former).Do("GET", name)
+		return err == nil
+	}) {
+		t.Fatal("it takes no commands")
+	}
+	if slots, err := redis.String(s.Conn(former).Do("CLUSTER", "NODES")); err != nil || !strings.Contains(slots, "myself,master") {
+		t.Fatalf("it is no master: %v\n%s", err, slots)
+	}
+	c, err := rlock.Open(t.Context(), "redis+cluster://"+gates[former].Addr(), rlock.WithReplicaSync(true), rlock.WithCommandTimeout(5*time.Second))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if second, err := c.NewLock(name).TryLock(t.Context()); err == nil {
+		t.Errorf("%v is beside %v", second, h)
+	}
+	network.Isolate()
+}

@@ -1,0 +1,112 @@
+package cluster_test
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/internal/topologytest"
+	"github.com/rlock-go/redisson/rlock"
+)
+
+var reshard = flag.Bool("reshard", false, "move 3,000 slots with 5,000 holds of each kind, not a tenth of both")
+
+// taken is what is held.
+type taken struct {
+	err     func() error // tells of its end
+	release func(context.Context) error
+}
+
+type taking func(ctx context.Context, c *rlock.Client, name string) (taken, error)
+
+// TestReshardingByRedisCliLosesNoHold: the slots leave with thousands of holds of a kind, which are renewed meanwhile. A
+// key that a renewal made at the target would stop redis-cli.
+func TestReshardingByRedisCliLosesNoHold(t *testing.T) {
+	const lease, perSlot = 6 * time.Second, 10
+	resharded, manyHolds := 300, 500
+	if *reshard {
+		resharded, manyHolds = 3_000, 5_000
+	}
+	lock := func(of func(c *rlock.Client, name string) *rlock.Lock) taking {
+		return func(ctx context.Context, c *rlock.Client, name string) (taken, error) {
+			h, err := of(c, name).Lock(ctx)
+			return taken{h.Err, h.Unlock}, err
+		}
+	}
+	for _, row := range []struct {
+		kind string
+		hold taking
+	}{
+		{"plain", lock((*rlock.Client).NewLock)},
+		{"fair", lock((*rlock.Client).NewFairLock)},
+		{"fenced", lock((*rlock.Client).NewFencedLock)},
+		{"non-reentrant", lock((*rlock.Client).NewNonReentrantLock)},
+		{"read", lock(func(c *rlock.Client, name string) *rlock.Lock { return c.NewReadWriteLock(name).ReadLock() })},
+		{"write", lock(func(c *rlock.Client, name string) *rlock.Lock { return c.NewReadWriteLock(name).WriteLock() })},
+		{"permits", func(ctx context.Context, c *rlock.Client, name string) (taken, error) {
+			s := c.NewPermitSemaphore(name)
+			_, unset := s.TrySetPermits(ctx, 1)
+			p, err := s.Acquire(ctx, 1)
+			return taken{p.Err, p.Release}, errors.Join(unset, err)
+		}},
+	} {
+		t.Run(row.kind, func(t *testing.T) {
+			c := topologytest.Start(t, 1, 1, 1)
+			client := open(t, c, rlock.WithWatchdogTimeout(lease))
+			var tags []string
+			for i := 0; len(tags)*perSlot < manyHolds; i++ {
+				if tag := fmt.Sprintf("moved-%d", i); int(codec.Slot(tag)) < resharded {
+					tags = append(tags, tag)
+				}
+			}
+			all := make([]taken, manyHolds)
+			each(manyHolds, func(i int) {
+				var err error
+				if all[i], err = row.hold(t.Context(), client, fmt.Sprintf("{%s}:%d", tags[i%len(tags)], i)); err != nil {
+					t.Error(err)
+				}
+			})
+			if t.Failed() {
+				t.FailNow()
+			}
+			c.AwaitAgreement()
+			began := time.Now()
+			out, err := exec.CommandContext(t.Context(), "redis-cli", "--cluster", "reshard", c.Servers[0].Addr(), "--cluster-from", c.ID(0),
+				"--cluster-to", c.ID(1), "--cluster-slots", fmt.Sprint(resharded), "--cluster-yes").CombinedOutput()
+			took := time.Since(began)
+			if err != nil {
+				t.Errorf("redis-cli: %v: %s", err, out[max(0, len(out)-2000):])
+			}
+			time.Sleep(lease + lease/3) // what was not renewed is over
+			lost, busy := 0, strings.Count(string(out), "BUSYKEY")
+			for i := range c.Servers {
+				busy += topologytest.Errors(t, c.Conn(i), "BUSYKEY")
+			}
+			for _, h := range all {
+				if err := h.err(); err != nil {
+					if lost++; lost == 1 {
+						t.Error(err)
+					}
+				}
+			}
+			t.Logf("%d slots moved in %v with %d holds: %d lost, %d BUSYKEY", resharded, took.Round(time.Millisecond), manyHolds, lost, busy)
+			if lost > 0 || busy > 0 {
+				t.Errorf("%d lost, %d BUSYKEY", lost, busy)
+			}
+			if slot := codec.Slot(tags[0]); !c.Has(1, slot) {
+				t.Errorf("slot %d has not moved", slot)
+			}
+			each(manyHolds, func(i int) {
+				if err := all[i].release(t.Context()); err != nil && !errors.Is(err, rlock.ErrLeaseLost) {
+					t.Error(err)
+				}
+			})
+		})
+	}
+}

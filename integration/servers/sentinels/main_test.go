@@ -1,0 +1,60 @@
+package sentinels_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/integration/kit/testbed"
+	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/stalls"
+	"github.com/rlock-go/redisson/rlock"
+)
+
+func TestMain(m *testing.M) { testbed.Main(watched{m}, "3") }
+
+// watched has package stalls watch while the tests run.
+type watched struct{ m *testing.M }
+
+func (w watched) Run() int {
+	defer stalls.Watch()()
+	return w.m.Run()
+}
+
+const farOff = time.Minute
+
+func lock(t *testing.T, c *rlock.Client, name string) *rlock.Hold {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), farOff)
+	defer cancel()
+	h, err := c.NewLock(name).Lock(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+func unlock(t *testing.T, h *rlock.Hold) {
+	t.Helper()
+	if err := h.Unlock(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// holds tells whether the server has the hold. A master that is demoted ends its connections.
+func holds(t *testing.T, s *redistest.Server, h *rlock.Hold) (yes bool) {
+	t.Helper()
+	testbed.BecomesWithin(t, farOff, "an answer", func() (answered bool) {
+		var err error
+		yes, err = redis.Bool(s.Dial(t).Do("HEXISTS", h.Name(), h.Owner().String()))
+		return err == nil
+	})
+	return yes
+}
+
+func untilRenewed(t *testing.T, h *rlock.Hold, until time.Time) {
+	t.Helper()
+	testbed.BecomesWithin(t, farOff, "renewed", func() bool { return h.ValidUntil().After(until.Add(10*time.Millisecond)) || h.Err() != nil })
+}

@@ -1,0 +1,231 @@
+package command
+
+import (
+	"time"
+
+	"github.com/rlock-go/redisson/internal/background"
+	"github.com/rlock-go/redisson/internal/kind"
+	"github.com/rlock-go/redisson/internal/pipeline"
+	"github.com/rlock-go/redisson/internal/refusal"
+)
+
+// Do sends r and waits for its fate. It is sent again as its Resend says.
+func (x *Executor) Do(r *Request) Fate {
+	if !x.Enqueue(r) {
+		return r.Fate
+	}
+	x.Flush()
+	return x.Finish(r)
+}
+
+// Finish is the rest of Do, for a request that was queued.
+func (x *Executor) Finish(r *Request) Fate {
+	for {
+		switch fate := x.Await(r); {
+		case fate == Open:
+			return Open
+		case fate == Lost && r.Resend != kind.Reads:
+			if x.Barrier(r); r.Resend != kind.Always {
+				return Lost
+			}
+		case r.Again == 0 || r.Unrun > 0 && r.First == 0 && x.o.Now() >= r.Unrun:
+			return fate
+		default:
+			x.pauses(r, r.Again)
+		}
+		if !x.Enqueue(r) {
+			return r.Fate
+		}
+		x.Flush()
+	}
+}
+
+// Await waits until the last send of r, which was queued, has ended. Meanwhile r goes
+// where it is redirected to. If it sets Again, its maker queues it again after that time.
+// If it is Lost, nothing may be decided before Barrier. If Left is closed first and r
+// can't be taken back, Await returns Open, and r must not be looked at any more.
+func (x *Executor) Await(r *Request) Fate {
+	for !r.handed {
+		select {
+		case <-r.wake:
+		case <-r.Left:
+			if !x.Cancel(r) {
+				return Open
+			}
+		}
+		if !r.settled && x.follow(r) {
+			continue
+		}
+		x.settle(r)
+		break
+	}
+	r.handed = false
+	return r.Fate
+}
+
+// Barrier waits until nothing of r, which was lost, can run any more. It reports
+// false where that can't be had.
+func (x *Executor) Barrier(r *Request) (killed bool) {
+	killed = <-r.barrier
+	if killed && r.pipe.Doubted(&r.Wire) {
+		killed = x.asksMaster(r)
+	}
+	r.MayArrive = r.MayArrive || !killed
+	return killed
+}
+
+// asksMaster asks the server that answered the kill barrier whether it is the master
+// of r's slot; r may have been written to another one. A server that is not redirects
+// the question. If it is, what runs elsewhere does not matter.
+func (x *Executor) asksMaster(r *Request) bool {
+	key := r.Wire.Args[0]
+	if r.Wire.Script != nil {
+		key = r.Wire.Args[2]
+	}
+	done := make(chan struct{})
+	probe := &pipeline.Request{Command: "EXISTS", Args: []any{key}, Done: pipeline.CompletionFunc(func(*pipeline.Request) { close(done) })}
+	if !r.pipe.Enqueue(probe) {
+		return false
+	}
+	r.pipe.WakeWriter()
+	<-done
+	said, _ := refusal.Of(probe.Err)
+	_, leaves := said.Ask()
+	return probe.Err == nil || leaves
+}
+
+// pauses waits for d. It reports false if r was taken back.
+func (x *Executor) pauses(r *Request, d time.Duration) bool {
+	over := make(chan struct{})
+	x.o.After(d, func() { close(over) })
+	x.mu.Lock()
+	r.parked, r.delay = true, r.unsettled()
+	x.mu.Unlock()
+	select {
+	case <-over:
+	case <-r.Left:
+		x.Cancel(r)
+	case <-r.wake: // by Cancel
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return !r.takenBack
+}
+
+// completion is a request as what a pipeline tells of its end.
+type completion Request
+
+// Complete takes the end of one send, on the goroutine that reads replies.
+func (c *completion) Complete(*pipeline.Request) {
+	r := (*Request)(c)
+	x, n := r.x, r.node
+	if r.Wire.Err != nil {
+		r.ran()
+	}
+	if x.o.Ended != nil {
+		if fate := fateOf(r.Wire.Err); fate != NotSent && fate != Closed {
+			x.o.Ended(r)
+		}
+	}
+	r.OutOfOrder = r.OutOfOrder || r.Wire.Resent
+	if r.Wire.Replicas > 0 {
+		r.Unreplicated, r.ReplicasNotKnown = r.Wire.Acked == 0, r.Wire.Acked < 0
+		if r.Strict && r.Wire.Acked < r.Wire.Replicas {
+			r.Unreplicated = true
+		}
+	}
+	switch {
+	case r.Wire.Err == nil: // as nearly always
+		if r.First == 0 {
+			r.reached()
+		}
+		r.Fate, r.settled = Answered, true
+	case x.redirects(r):
+		return
+	}
+	r.ended()
+	x.wakeOthers(n)
+}
+
+// redirects takes the end of a send that failed. It reports whether r has been sent
+// elsewhere.
+func (x *Executor) redirects(r *Request) bool {
+	to, again := r.redirection()
+	switch {
+	case again && to.After > 0:
+		x.mu.Lock()
+		r.park(to)
+		x.mu.Unlock()
+	case again && x.resend(r, to):
+		return true
+	}
+	if !r.parked {
+		x.settle(r)
+	}
+	return false
+}
+
+// settle decides what becomes of a send that failed and is not redirected.
+func (x *Executor) settle(r *Request) {
+	if r.settled {
+		return
+	}
+	x.mu.Lock()
+	r.parked, r.settled = false, true
+	taken := r.takenBack
+	x.mu.Unlock()
+	if taken {
+		return
+	}
+	if r.First == 0 && r.MayHaveRun() {
+		r.reached()
+	}
+	r.Wire.Err = r.unsettled()
+	r.failed, r.Fate = r.Wire.Err, fateOf(r.Wire.Err)
+	switch {
+	case r.Fate == Lost && r.Resend != kind.Reads:
+		// At once: a pipeline that is being closed connects no more for a barrier
+		// that nobody waits for.
+		barrier := make(chan bool, 1)
+		r.barrier = barrier
+		r.pipe.AfterKillBarrier(&r.Wire, func(killed bool) { barrier <- killed })
+	case x.sendsAgain(r, r.Fate):
+		r.pause = background.NextPause(r.pause)
+		r.Again = r.pause
+		x.mu.Lock()
+		r.between = true
+		x.mu.Unlock()
+	}
+}
+
+// ended tells who waits for r that its send has ended, or is parked. An answer is told to
+// its handler here. What else there is, is dealt with by a goroutine of its own.
+func (r *Request) ended() {
+	switch {
+	case r.Handler == nil || r.direct:
+		background.Signal(r.wake)
+	case r.Fate == Answered:
+		r.Handler.Answered(r)
+	default:
+		r.x.Rest(r)
+	}
+}
+
+// Rest has the handler of r deal with the end of its send on a goroutine, also if it was
+// answered.
+func (x *Executor) Rest(r *Request) {
+	x.mu.Lock()
+	r.wake = make(chan struct{}, 1) // which Cancel may look for
+	x.mu.Unlock()
+	x.o.Go(func() {
+		if x.follow(r) {
+			return
+		}
+		if x.settle(r); r.Fate == TakenBack {
+			return
+		}
+		r.direct, r.handed = true, true
+		r.Handler.Rest(r)
+		x.WakeWriter()
+	})
+}

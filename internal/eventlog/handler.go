@@ -1,0 +1,29 @@
+package eventlog
+
+import (
+	"context"
+	"log/slog"
+)
+
+// caught is a caller's handler, called on the client's goroutines: a line
+// that it panics at is lost, without a word.
+type caught struct{ slog.Handler }
+
+// catching is a logger like l whose handler does not panic.
+func catching(l *slog.Logger) *slog.Logger { return slog.New(caught{l.Handler()}) }
+
+func (h caught) Enabled(ctx context.Context, level slog.Level) (on bool) {
+	defer func() { _ = recover() }()
+	return h.Handler.Enabled(ctx, level)
+}
+
+func (h caught) Handle(ctx context.Context, r slog.Record) error {
+	defer func() { _ = recover() }()
+	return h.Handler.Handle(ctx, r)
+}
+
+func (h caught) WithAttrs(attrs []slog.Attr) (with slog.Handler) {
+	with = h
+	defer func() { _ = recover() }()
+	return caught{h.Handler.WithAttrs(attrs)}
+}

@@ -1,0 +1,7 @@
+//go:build !unix
+
+package leakcheck
+
+import "os"
+
+var heeded []os.Signal

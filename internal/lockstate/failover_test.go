@@ -1,0 +1,431 @@
+package lockstate
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+	"unsafe"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/internal/clock"
+	"github.com/rlock-go/redisson/internal/kind"
+	"github.com/rlock-go/redisson/internal/luasrc"
+	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/stalls"
+	"github.com/rlock-go/redisson/internal/topology"
+)
+
+// A server that is set back to what it had at an earlier moment is what a failover leads to: the next master has a
+// beginning of what the former ran.
+type failedOver struct {
+	t    *testing.T
+	conn redis.Conn
+	had  map[string]string
+}
+
+// keep remembers what the server has.
+func (s *failedOver) keep() {
+	s.t.Helper()
+	s.had = map[string]string{}
+	keys, err := redis.Strings(s.conn.Do("KEYS", "*"))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for _, key := range keys {
+		if dump, err := redis.String(s.conn.Do("DUMP", key)); err == nil { // it may have expired
+			s.had[key] = dump
+		}
+	}
+}
+
+// setBack has the server have that again, at one moment.
+func (s *failedOver) setBack() {
+	s.t.Helper()
+	_ = s.conn.Send("MULTI")
+	_ = s.conn.Send("FLUSHALL")
+	for key, dump := range s.had {
+		_ = s.conn.Send("RESTORE", key, (10 * time.Minute).Milliseconds(), dump)
+	}
+	do(s.t, s.conn, "EXEC")
+}
+
+// replaced is a server that is set back with two clients of it, which have a lock each and may act as one owner.
+type replaced struct {
+	failedOver
+	c        *State
+	l, other Lock
+	as       Terms
+}
+
+func newReplaced(t *testing.T) *replaced {
+	t.Helper()
+	s := redistest.Start(t)
+	r := &replaced{failedOver: failedOver{t: t, conn: s.Dial(t)}, c: openReplaced(t, s)}
+	r.l, r.other = r.c.NewLock(kind.Reentrant, "orders", "orders"), openReplaced(t, s).NewLock(kind.Reentrant, "orders", "orders")
+	r.as = Terms{Owner: r.c.NewOwner(), As: true}
+	_ = r.as.Owner.Share()
+	return r
+}
+
+// openReplaced is a client whose server may be replaced.
+func openReplaced(t *testing.T, s *redistest.Server) *State {
+	t.Helper()
+	o := config()
+	o.Replicas = true
+	o.Topology = func(settings topology.Settings) (topology.Topology, error) { return topology.Open(s.URL(), settings) }
+	c, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}
+
+// repeated has the client learn of a failover, and returns when every repetition has ended.
+func repeated(t *testing.T, clients ...*State) {
+	t.Helper()
+	for _, c := range clients {
+		c.repeatUnlocks(topology.AllSlots)
+	}
+	for _, c := range clients {
+		for end := time.Now().Add(2 * soon); c.repeatsLeft(); time.Sleep(time.Millisecond) {
+			if time.Now().After(end) {
+				t.Error("the repetitions don't end")
+				return
+			}
+		}
+	}
+}
+
+// repeatsLeft tells whether an unlock is to be sent again, or is under way again.
+func (c *State) repeatsLeft() (any bool) {
+	for i := range c.shards {
+		s := &c.shards[i]
+		sec := s.enter(mustNotBlock)
+		any = any || s.repeats > 0 || slices.ContainsFunc(s.past, func(u pastUnlock) bool { return u.due })
+		sec.leave()
+	}
+	return any
+}
+
+// acknowledged has it be so that all replicas acknowledged the acquire.
+func (h *Hold) acknowledged() {
+	defer h.l.s.enter(mustNotBlock).leave()
+	h.everywhere = true
+}
+
+// Where the next master lacks a hold with its unlock, the unlock would release what another client holds as the owner.
+func TestUnlockOfAHoldThatNotAllHaveMeetsNoOtherClients(t *testing.T) {
+	t.Parallel()
+	r := newReplaced(t)
+	acquireAs(t, &r.other, r.as)
+	r.keep()
+	unlock(t, acquireAs(t, &r.l, r.as))
+	r.setBack()
+	repeated(t, r.c)
+	becomes(t, r.conn, 1, "HEXISTS", "orders", r.as.Owner.String())
+}
+
+// An unlock that found nothing left no latch, whatever replicas said of its acquire.
+func TestUnlockThatFoundNothingMeetsNoLaterHold(t *testing.T) {
+	t.Parallel()
+	r := newReplaced(t)
+	h := acquireAs(t, &r.l, r.as)
+	h.acknowledged()
+	do(t, r.conn, "DEL", "orders")
+	if err := h.Unlock(t.Context()); !errors.Is(err, ErrNotHeld) {
+		t.Fatal(err)
+	}
+	do(t, r.conn, "HSET", "orders", r.as.Owner.String(), 1) // another process acquires as the owner
+	repeated(t, r.c)
+	becomes(t, r.conn, 1, "EXISTS", "orders")
+}
+
+// The next master lacks one of two holds. The unlock of that one takes the other's count, so the other's own finds nothing
+// and leaves no latch: sent a second time it would meet what another client has acquired since as the owner.
+func TestRepetitionThatFoundNothingMeetsNoLaterHold(t *testing.T) {
+	t.Parallel()
+	r := newReplaced(t)
+	kept := acquireAs(t, &r.l, r.as)
+	kept.acknowledged()
+	r.keep()
+	gone := acquireAs(t, &r.l, r.as)
+	gone.acknowledged() // by replicas of which none became the master
+	unlock(t, gone)
+	unlock(t, kept)
+	r.setBack()
+	repeated(t, r.c)
+	becomes(t, r.conn, 0, "EXISTS", "orders")
+	acquireAs(t, &r.other, r.as)
+	repeated(t, r.c)
+	becomes(t, r.conn, 1, "HEXISTS", "orders", r.as.Owner.String())
+}
+
+// The same where the owner holds again by then, so that the repetition asks for the count first.
+func TestRepetitionThatWasNotNeededMeetsNoLaterHold(t *testing.T) {
+	t.Parallel()
+	r := newReplaced(t)
+	as := Terms{Owner: r.c.NewOwner(), As: true}
+	kept := acquireAs(t, &r.l, as)
+	kept.acknowledged()
+	r.keep()
+	gone := acquireAs(t, &r.l, as)
+	unlock(t, gone)
+	unlock(t, kept)
+	r.setBack()
+	acquireAs(t, &r.l, as)
+	repeated(t, r.c)
+	count := func(n int) {
+		t.Helper()
+		if got, err := redis.Int(r.conn.Do("HGET", "orders", as.Owner.String())); got != n || err != nil {
+			t.Errorf("the server counts %d, %v, want %d", got, err, n)
+		}
+	}
+	count(1)
+	acquireAs(t, &r.other, as)
+	repeated(t, r.c)
+	count(2)
+}
+
+// backAgain has the server have again what an unlock deleted, as if it had not run.
+func backAgain(t *testing.T, conn redis.Conn, h *Hold) {
+	t.Helper()
+	do(t, conn, "HSET", h.l.Key(), h.st.owner.String(), 1)
+}
+
+// Whoever waits is woken by the repetition.
+func TestUnlockIsSentAgainBehindALostConnection(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	conn := s.Dial(t)
+	c := openReplaced(t, s)
+	l := c.NewLock(kind.Reentrant, "orders", "orders")
+	h := acquire(t, &l)
+	unlock(t, h)
+	backAgain(t, conn, h)
+	other := open(t, s)
+	lo := other.NewLock(kind.Reentrant, "orders", "orders")
+	ended := make(chan outcome, 1)
+	refused(t, wait(t.Context(), t, &lo, 0, ended, Terms{}), 1)
+	if do(t, conn, "CLIENT", "KILL", "TYPE", "normal") == int64(0) {
+		t.Fatal("there was no connection")
+	}
+	unlock(t, next(t, ended).hold)
+}
+
+// Of a crowd of unlocks of one shard too.
+func TestUnlocksBeyondThoseUnderWayAreSentAgain(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	conn := s.Dial(t)
+	c := openReplaced(t, s)
+	var of *shard
+	for i, n := 0, 0; n < 3*repeatsAtOnce; i++ {
+		name := fmt.Sprint("orders-", i)
+		l := c.NewLock(kind.Reentrant, name, name)
+		if of == nil {
+			of = l.s
+		}
+		if l.s == of {
+			h := acquire(t, &l)
+			unlock(t, h)
+			backAgain(t, conn, h)
+			n++
+		}
+	}
+	repeated(t, c)
+	becomes(t, conn, 0, "DBSIZE")
+}
+
+// ahead is a clock that leaps.
+type ahead struct {
+	clock.Clock
+	by atomic.Int64
+}
+
+func (c *ahead) Now() time.Duration { return c.Clock.Now() + time.Duration(c.by.Load()) }
+
+func TestOldUnlocksAreNotSentAgain(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	conn := s.Dial(t)
+	now := &ahead{Clock: clock.System()}
+	o := config()
+	o.Replicas, o.Clock = true, now
+	c := openWith(t, s, o)
+	l := c.NewLock(kind.Reentrant, "orders", "orders")
+	h := acquire(t, &l)
+	unlock(t, h)
+	backAgain(t, conn, h)
+	now.by.Store(int64(repeatedFor + time.Second))
+	repeated(t, c)
+	becomes(t, conn, 1, "EXISTS", "orders")
+}
+
+// Once its latch has expired, an unlock could release what another process has acquired as the owner since.
+func TestUnlocksAreNotSentAgainAfterTheirLatch(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	conn := s.Dial(t)
+	now := &ahead{Clock: clock.System()}
+	o := config()
+	o.Replicas, o.Clock = true, now
+	c := openWith(t, s, o)
+	l := c.NewLock(kind.Reentrant, "orders", "orders")
+	owner := c.NewOwner()
+	h := acquireAs(t, &l, Terms{Owner: owner, As: true})
+	h.acknowledged()
+	unlock(t, h)
+	latches, err := redis.Strings(conn.Do("KEYS", "redisson_unlock_latch:*"))
+	if err != nil || len(latches) != 1 {
+		t.Fatalf("latches that were left: %v, %v", latches, err)
+	}
+	do(t, conn, "DEL", latches[0])
+	do(t, conn, "HSET", "orders", owner.Share(), 1) // by another process
+	now.by.Store(int64(c.unlockFor))
+	repeated(t, c)
+	becomes(t, conn, 1, "EXISTS", "orders")
+}
+
+// What is remembered is bounded, in time and in number.
+func TestPastUnlocksAreBounded(t *testing.T) {
+	for what, row := range map[string]struct {
+		every time.Duration // between two unlocks of a shard
+		busy  int           // how many shards before have had as many
+		want  int
+	}{
+		"slowly":                   {time.Second, 0, int(repeatedFor / time.Second)},
+		"within a moment":          {time.Millisecond, 0, maxPast},
+		"where others are as busy": {time.Millisecond, 2 * sharedPast / maxPast, ownPast},
+	} {
+		t.Run(what, func(t *testing.T) {
+			l := &Lock{c: new(State)}
+			var s shard
+			at := time.Hour
+			for range row.busy + 1 {
+				s = shard{}
+				for range 2 * maxPast {
+					at += row.every
+					s.addPast(pastUnlock{l: l, sent: at})
+				}
+			}
+			newest := 0
+			for _, u := range s.past {
+				if u.sent > at-time.Duration(row.want)*row.every {
+					newest++
+				}
+			}
+			if len(s.past) != row.want || newest != row.want {
+				t.Errorf("%d remembered, %d of them the newest; want %d", len(s.past), newest, row.want)
+			}
+		})
+	}
+	if most := (shardCount*ownPast + sharedPast) * unsafe.Sizeof(pastUnlock{}); most > 3_200_000 {
+		t.Errorf("a client remembers %d bytes, and docs/dev/protocol.md says 3.2 MB", most)
+	}
+}
+
+// Repetitions wait for a server, but Close does not wait for them for as long as a lease.
+func TestCloseDoesNotWaitForRepetitions(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	o := config()
+	o.Replicas, o.Timeout = true, 200*time.Millisecond
+	c := openWith(t, s, o)
+	for i := range 10 {
+		l := c.NewLock(kind.Reentrant, fmt.Sprint("orders-", i), fmt.Sprint("orders-", i))
+		unlock(t, acquire(t, &l))
+	}
+	s.Kill()
+	c.repeatUnlocks(topology.AllSlots)
+	if !c.repeatsLeft() {
+		t.Fatal("nothing is sent again")
+	}
+	began := time.Now()
+	c.Close()
+	if took := time.Since(began); took > o.Watchdog/2+stalls.Since(began) {
+		t.Errorf("Close took %v", took)
+	}
+	if timers, commands := c.UnderWay(); timers+commands > 0 {
+		t.Errorf("%d timers, %d commands are left", timers, commands)
+	}
+}
+
+// What a semaphore was given back, or what a latch was counted down by, passes with no lease.
+func TestChangeThatTheNextMasterLacksIsSentAgain(t *testing.T) {
+	t.Parallel()
+	r := newReplaced(t)
+	seats := r.c.NewLock(kind.Semaphore(1), "seats", "seats")
+	change := func(due bool, how string, n int) {
+		t.Helper()
+		if _, err := seats.Change(t.Context(), due, func(w *kind.Want) kind.Call { return kind.ChangeSemaphore(w, how, n, 0) }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	free := func(want string) {
+		t.Helper()
+		if got, err := redis.String(r.conn.Do("GET", "seats")); got != want || err != nil {
+			t.Errorf("%q are free, %v; want %s", got, err, want)
+		}
+	}
+	change(false, luasrc.SetFirst, 1)
+	r.keep()
+	change(true, luasrc.GiveBack, 2)
+	repeated(t, r.c)
+	free("3") // this server has its receipt
+	r.setBack()
+	free("1")
+	repeated(t, r.c)
+	free("3")
+	repeated(t, r.c)
+	free("3")
+	r.keep()
+	change(false, luasrc.AddMore, 1) // a setting: nothing that was taken comes back by it
+	free("4")
+	r.setBack()
+	repeated(t, r.c)
+	free("3")
+}
+
+// A receipt goes with the change that it is of.
+func TestReceiptOfAForgottenChangeIsDeleted(t *testing.T) {
+	t.Parallel()
+	r := newReplaced(t)
+	seats := r.c.NewLock(kind.Semaphore(1), "seats", "seats")
+	r.c.pastShared.Store(sharedPast) // there is room for its own, and no more
+	for range ownPast + 3 {
+		if _, err := seats.Change(t.Context(), true, func(w *kind.Want) kind.Call { return kind.ChangeSemaphore(w, luasrc.GiveBack, 1, 0) }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	becomes(t, r.conn, ownPast, "EVAL", "return #redis.call('keys', '*latch*')", 0)
+}
+
+// An undo that the next master lacks leaves it the permit that was given back.
+func TestUndoThatTheNextMasterLacksIsSentAgain(t *testing.T) {
+	t.Parallel()
+	r := newReplaced(t)
+	seats := r.c.NewLock(kind.Semaphore(1), "seats", "seats")
+	do(t, r.conn, "SET", "seats", 1)
+	w := seats.NewWaiter()
+	if err := w.Start(); err != nil {
+		t.Fatal(err)
+	}
+	<-w.ready
+	r.keep() // with the acquire and its receipt
+	func() {
+		defer seats.s.enter(mayBlock).leave()
+		w.undoTaken()
+	}()
+	becomes(t, r.conn, 1, "INCRBY", "seats", 0)
+	for r.c.work.Count() > 0 { // the client, too, knows that it ran
+		time.Sleep(time.Millisecond)
+	}
+	r.setBack()
+	repeated(t, r.c)
+	becomes(t, r.conn, 1, "INCRBY", "seats", 0)
+}

@@ -1,0 +1,124 @@
+package lockstate
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/rlock-go/redisson/internal/kind"
+	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/watchdog"
+)
+
+// The count of the replicas may be older than the one that is promoted.
+func TestUnlockIsRememberedHoweverManyAcknowledgedIt(t *testing.T) {
+	t.Parallel()
+	c, _ := slowReplicas(t)
+	l := c.NewLock(kind.Reentrant, "orders", "orders")
+	h := acquire(t, &l)
+	if c.Exclusive(h.st.owner) && h.everywhere {
+		t.Error("the replicas were counted for an owner that nobody else can act as")
+	}
+	for range 2 {
+		unlock(t, h)
+		remembered := func() bool {
+			defer l.s.enter(mustNotBlock).leave()
+			return slices.ContainsFunc(l.s.past, func(u pastUnlock) bool { return u.owner == h.st.owner })
+		}
+		if !remembered() {
+			t.Error("it is not remembered")
+		}
+		_ = h.Owner().Share() // from now on others may act as the next one
+		if h = acquire(t, &l); !h.everywhere {
+			t.Error("all acknowledged the acquire, and it is not everywhere")
+		}
+	}
+	unlock(t, h)
+}
+
+// How long a hold is everywhere is the lease that its acquire set, as long as nothing else has set one.
+func TestHoldIsEverywhereForTheLeaseOfItsAcquire(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	c := openReplaced(t, s)
+	l := c.NewLock(kind.Reentrant, "orders", "orders")
+	for what, row := range map[string]struct {
+		acknowledged, extended bool
+		lease, want            time.Duration
+	}{
+		"unacknowledged": {false, false, 0, 0},
+		"watched":        {true, false, 0, c.o.Watchdog},
+		"fixed":          {true, false, time.Second, time.Second},
+		"extended":       {true, true, time.Second, 0},
+	} {
+		t.Run(what, func(t *testing.T) {
+			w := l.NewWaiter()
+			w.Terms.Lease = row.lease
+			if err := w.Start(); err != nil {
+				t.Fatal(err)
+			}
+			h, err := w.Result(t.Context(), w.Await(t.Context()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer unlock(t, h)
+			if row.acknowledged {
+				h.acknowledged()
+			}
+			if row.extended {
+				if err := h.Extend(t.Context(), time.Minute); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want := row.want
+			if want > 0 {
+				want = watchdog.Trust(h.since, want)
+			}
+			if got := h.heldEverywhere(); got != want {
+				t.Errorf("until %v, want %v", got, want)
+			}
+		})
+	}
+}
+
+// A renewal that all replicas acknowledged follows the acquire on each of them.
+func TestHoldIsEverywhereForTheLeaseOfItsRenewal(t *testing.T) {
+	redistest.Slow(t, "waits for renewals")
+	t.Parallel()
+	c, silence := slowReplicas(t, func(o *Config) { o.Watchdog = 5 * time.Second })
+	l := c.NewLock(kind.Reentrant, "orders", "orders")
+	h := acquire(t, &l)
+	read := func() (renewed, until time.Duration) {
+		defer l.s.enter(mustNotBlock).leave()
+		h.everywhere, h.st.marked = false, true // as if not all had acknowledged the acquire
+		return h.st.ensureExtras().everywhere, h.heldEverywhere()
+	}
+	next := func(what string, state func() bool) {
+		t.Helper()
+		for end := time.Now().Add(5 * soon); !state(); time.Sleep(time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatal("never:", what)
+			}
+		}
+	}
+	next("renewed on all replicas", func() bool { renewed, _ := read(); return renewed > h.since })
+	if renewed, until := read(); until != watchdog.Trust(renewed, c.o.Watchdog) {
+		t.Errorf("until %v after a renewal at %v", until, renewed)
+	}
+	silence()
+	moved := func() {
+		t.Helper()
+		before := h.ValidUntil()
+		next("renewed on one replica", func() bool { return h.Err() != nil || h.ValidUntil().After(before.Add(c.o.Watchdog/6)) })
+		if err := h.Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	moved() // a renewal may have been under way
+	before, _ := read()
+	moved()
+	moved() // by then the one before has ended
+	if after, _ := read(); after != before {
+		t.Errorf("a renewal that one of two replicas acknowledged counts as everywhere")
+	}
+}

@@ -1,0 +1,296 @@
+package lockstate
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/internal/kind"
+	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/stalls"
+)
+
+// queued is a kind whose waiters stand in a list on the server, each with a channel of its own.
+type queued struct{ kind.Kind }
+
+var queuedKind kind.Kind = queued{kind.Reentrant}
+
+var queuedTraits = kind.Traits{Family: "queued", ByOwner: true, Width: 1, KeyType: "hash", RenewGroup: "owned hash", Latched: true}
+
+var (
+	queuedLock = script("queued_lock", `
+		local head = redis.call('lindex', KEYS[2], 0)
+		if redis.call('exists', KEYS[1]) == 0 and (not head or head == ARGV[2]) then
+			redis.call('lpop', KEYS[2])
+			redis.call('hset', KEYS[1], ARGV[2], 1)
+			redis.call('pexpire', KEYS[1], ARGV[1])
+			return nil
+		end
+		if redis.call('hexists', KEYS[1], ARGV[2]) == 1 then
+			redis.call('hincrby', KEYS[1], ARGV[2], 1)
+			redis.call('pexpire', KEYS[1], ARGV[1])
+			return nil
+		end
+		if redis.call('exists', KEYS[1]) == 0 then redis.call(ARGV[3], KEYS[1] .. ':' .. head, '0') end
+		if not redis.call('lpos', KEYS[2], ARGV[2]) then redis.call('rpush', KEYS[2], ARGV[2]) end
+		return redis.call('pttl', KEYS[1])`)
+	queuedUnlock = script("queued_unlock", `
+		local earlier = redis.call('get', KEYS[3])
+		if earlier then return tonumber(earlier) end
+		if redis.call('hexists', KEYS[1], ARGV[2]) == 0 then return nil end
+		local result = 0
+		if redis.call('hincrby', KEYS[1], ARGV[2], -1) > 0 then
+			redis.call('pexpire', KEYS[1], ARGV[1])
+		else
+			redis.call('del', KEYS[1])
+			local head = redis.call('lindex', KEYS[2], 0)
+			if head then redis.call('publish', KEYS[1] .. ':' .. head, '0') end
+			result = 1
+		end
+		redis.call('set', KEYS[3], result, 'px', ARGV[3])
+		return result`)
+	queuedLeave = script("queued_leave", `
+		for _, owner in ipairs(ARGV) do redis.call('lrem', KEYS[2], 0, owner) end
+		local head = redis.call('lindex', KEYS[2], 0)
+		if head and redis.call('exists', KEYS[1]) == 0 then redis.call('publish', KEYS[1] .. ':' .. head, '0') end
+		return 1`)
+)
+
+func (queued) Traits() *kind.Traits { return &queuedTraits }
+
+func (queued) Names(key string) kind.Names { return kind.Names{key, key + ":queue"} }
+
+func (queued) Channel(n *kind.Names, o kind.Owner) string { return n.Key() + ":" + o.String() }
+
+func (queued) Acquire(_ []any, w *kind.Want) kind.Call {
+	return run(queuedLock, kind.Never, w.Names[:2], w.Lease, w.Owner, w.Publish)
+}
+
+func (queued) Release(_ []any, w *kind.Want) kind.Call {
+	return run(queuedUnlock, kind.Always, []any{w.Names[0], w.Names[1], w.Latch}, w.Lease, w.Owner, w.LatchTTL)
+}
+
+func (queued) Leave(all ...*kind.Want) kind.Call {
+	var owners []any
+	for _, w := range all {
+		owners = append(owners, w.Owner)
+	}
+	return run(queuedLeave, kind.Always, all[0].Names[:2], owners...)
+}
+
+func TestServersQueueIsKeptInOrderAcrossClients(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	conn := s.Dial(t)
+	a, b := open(t, s), open(t, s)
+	la, lb := a.NewLock(queuedKind, "q", "q"), b.NewLock(queuedKind, "q", "q")
+	h := acquire(t, &la)
+	ended := make(chan outcome, 6)
+	for i := range 6 {
+		l := []*Lock{&la, &lb}[i%2]
+		wait(t.Context(), t, l, i, ended, Terms{})
+		becomes(t, conn, int64(i+1), "LLEN", "q:queue")
+	}
+	began := time.Now()
+	for i := range 6 {
+		unlock(t, h)
+		o := next(t, ended)
+		if o.who != i {
+			t.Fatalf("%d entered in the place of %d", o.who, i)
+		}
+		h = o.hold
+	}
+	unlock(t, h)
+	// Each was woken by its own message: the lease would have let nobody in so soon.
+	if took := time.Since(began); took > 6*soon+stalls.Since(began) {
+		t.Errorf("it took %v", took)
+	}
+	becomes(t, conn, 0, "EXISTS", "q", "q:queue")
+}
+
+func TestWaiterThatGivesUpLeavesTheServersQueue(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	conn := s.Dial(t)
+	c := open(t, s)
+	l := c.NewLock(queuedKind, "q", "q")
+	h := acquire(t, &l)
+	ended := make(chan outcome, 3)
+	ctx, cancel := context.WithCancel(t.Context())
+	refused(t, wait(ctx, t, &l, 0, ended, Terms{}), 1)
+	becomes(t, conn, 1, "LLEN", "q:queue")
+	refused(t, wait(t.Context(), t, &l, 1, ended, Terms{}), 1)
+	becomes(t, conn, 2, "LLEN", "q:queue")
+	cancel()
+	if o := <-ended; !errors.Is(o.err, context.Canceled) {
+		t.Fatalf("%v", o.err)
+	}
+	becomes(t, conn, 1, "LLEN", "q:queue")
+	unlock(t, h)
+	unlock(t, next(t, ended).hold)
+	becomes(t, conn, 0, "EXISTS", "q", "q:queue")
+}
+
+func TestOwnerLeavesTheServersQueueWithItsLastWaiter(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	conn := s.Dial(t)
+	c := open(t, s)
+	l := c.NewLock(queuedKind, "q", "q")
+	h := acquire(t, &l)
+	ended := make(chan outcome, 2)
+	ctx, cancel := context.WithCancel(t.Context())
+	as := Terms{As: true, Owner: c.NewOwner()}
+	wait(ctx, t, &l, 0, ended, as)
+	becomes(t, conn, 1, "LLEN", "q:queue")
+	refused(t, wait(t.Context(), t, &l, 1, ended, as), 2)
+	none(t, ended)
+	cancel()
+	<-ended
+	none(t, ended)
+	becomes(t, conn, 1, "LLEN", "q:queue")
+	unlock(t, h)
+	unlock(t, next(t, ended).hold)
+	becomes(t, conn, 0, "EXISTS", "q", "q:queue")
+}
+
+// refused waits until the server has answered what w asked, and w is one of n that wait in its queue. A waiter that is
+// still being answered when it gives up leaves the server's queue with its attempt, another way than one that waits.
+func refused(t *testing.T, w *Waiter, n int) {
+	t.Helper()
+	for end := time.Now().Add(2 * soon); ; time.Sleep(time.Millisecond) {
+		sec := w.l.s.enter(mustNotBlock)
+		q := w.queue()
+		waits := q != nil && q.Len() == n && q.Listening() && w.attempt == nil
+		sec.leave()
+		if waits {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("not one of %d waiters that were refused", n)
+		}
+	}
+}
+
+// standsAndListens waits until another owner than the one before stands first on the server, and w listens for it.
+func standsAndListens(t *testing.T, conn redis.Conn, w *Waiter, before Owner) Owner {
+	t.Helper()
+	l := w.l
+	for end := time.Now().Add(2 * soon); ; time.Sleep(time.Millisecond) {
+		sec := l.s.enter(mustNotBlock)
+		q, owner := w.queue(), w.owner
+		listens := q != nil && q.Listening() && q.listens == owner && w.attempt == nil
+		sec.leave()
+		head, _ := do(t, conn, "LINDEX", "q:queue", 0).([]byte)
+		if listens && owner != before && string(head) == owner.String() {
+			return owner
+		}
+		if time.Now().After(end) {
+			t.Fatalf("listens %v, the head is %s, the owner %s", listens, head, owner.String())
+		}
+	}
+}
+
+func TestLostTryLeavesTheServersQueueAndItsWaiterListensAnew(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	conn := s.Dial(t)
+	a := open(t, s)
+	b, d := openDropping(t, s)
+	la, lb := a.NewLock(queuedKind, "q", "q"), b.NewLock(queuedKind, "q", "q")
+	h := acquire(t, &la)
+	ended := make(chan outcome, 1)
+	w := wait(t.Context(), t, &lb, 0, ended, Terms{})
+	first := standsAndListens(t, conn, w, Owner{})
+	// A message has it try again. That runs and is not answered.
+	d.drop(queuedLock.SHA1)
+	do(t, conn, "PUBLISH", "q:"+first.String(), "0")
+	// The owner has gone, and the one that took its place stands there alone.
+	standsAndListens(t, conn, w, first)
+	if d.lost.Load() != 1 {
+		t.Fatal("nothing was lost")
+	}
+	becomes(t, conn, 1, "LLEN", "q:queue")
+	began := time.Now()
+	unlock(t, h)
+	unlock(t, next(t, ended).hold)
+	if took := time.Since(began); took > soon+stalls.Since(began) {
+		t.Errorf("its message did not reach it: %v", took)
+	}
+	becomes(t, conn, 0, "EXISTS", "q", "q:queue")
+}
+
+// silent is queued where the server can't be asked what an owner holds.
+type silent struct{ queued }
+
+func (silent) Ask(kind.Question, *kind.Want) kind.Query { return kind.Query{} }
+
+func TestSharedOwnerWhoseTryWasLostLeavesTheServersQueue(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	conn := s.Dial(t)
+	a := open(t, s)
+	b, d := openDropping(t, s)
+	la, lb := a.NewLock(queuedKind, "q", "q"), b.NewLock(silent{queued{kind.Reentrant}}, "q", "q")
+	h := acquire(t, &la)
+	d.drop(queuedLock.SHA1)
+	ended := make(chan outcome, 1)
+	wait(t.Context(), t, &lb, 0, ended, Terms{Owner: b.NewOwner(), As: true})
+	if o := <-ended; !errors.Is(o.err, ErrUncertain) {
+		t.Errorf("it ended with %v", o.err)
+	}
+	if d.lost.Load() != 1 {
+		t.Fatal("nothing was lost")
+	}
+	becomes(t, conn, 0, "LLEN", "q:queue")
+	unlock(t, h)
+}
+
+func TestWhoFindsTheLockFreeTellsWhoIsFirst(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	conn := s.Dial(t)
+	a, b := open(t, s), open(t, s)
+	la, lb := a.NewLock(queuedKind, "q", "q"), b.NewLock(queuedKind, "q", "q")
+	acquire(t, &la)
+	ended := make(chan outcome, 1)
+	refused(t, wait(t.Context(), t, &lb, 0, ended, Terms{}), 1)
+	do(t, conn, "DEL", "q") // nobody is told
+	none(t, ended)
+	w := la.NewWaiter()
+	w.Terms.HasWait = true
+	if err := w.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Result(t.Context(), w.Await(t.Context())); !errors.Is(err, ErrLocked) {
+		t.Error(err)
+	}
+	unlock(t, next(t, ended).hold)
+}
+
+func TestClosedClientLeavesTheServersQueue(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	conn := s.Dial(t)
+	a, b := open(t, s), open(t, s)
+	la, lb := a.NewLock(queuedKind, "q", "q"), b.NewLock(queuedKind, "q", "q")
+	h := acquire(t, &la)
+	ended := make(chan outcome, 2)
+	for i := range 2 {
+		wait(t.Context(), t, &lb, i, ended, Terms{})
+	}
+	becomes(t, conn, 2, "LLEN", "q:queue")
+	b.Close()
+	for range 2 {
+		if o := <-ended; !errors.Is(o.err, ErrClosed) {
+			t.Error(o.err)
+		}
+	}
+	if n := do(t, conn, "LLEN", "q:queue"); n != int64(0) {
+		t.Errorf("%v entries are left", n)
+	}
+	unlock(t, h)
+}

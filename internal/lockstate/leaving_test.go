@@ -1,0 +1,80 @@
+package lockstate
+
+import (
+	"math/rand/v2"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/rlock-go/redisson/internal/background"
+	"github.com/rlock-go/redisson/internal/kind"
+)
+
+// leaves is a kind that keeps who left.
+type leaves struct {
+	queued
+	scripts *[][]*kind.Want
+}
+
+func (k leaves) Leave(all ...*kind.Want) kind.Call {
+	*k.scripts = append(*k.scripts, all)
+	return k.queued.Leave(all...)
+}
+
+// One script takes no more than it may, and those first who have the fewest behind them.
+func TestWhoCameLastLeavesFirst(t *testing.T) {
+	c, err := New(config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	var scripts [][]*kind.Want
+	l := c.NewLock(leaves{queuedKind.(queued), &scripts}, "q", "q")
+	defer l.s.enter(mustNotBlock).leave()
+	n := l.s.pin(&l)
+	defer n.unpin()
+	const crowd = mostLeave + 500
+	came := map[kind.Owner]int{}
+	for _, i := range rand.Perm(crowd) {
+		st := n.newOwnerState(c.ownOwner())
+		came[st] = i
+		l.s.leavers[n] = append(l.s.leavers[n], st.newLeaver(&l, kind.Want{Names: &l.names, Owner: st}, time.Duration(i)))
+	}
+	n.sendLeavers()
+	if len(scripts) != 1 || len(scripts[0]) != mostLeave || len(l.s.leavers[n]) != crowd-mostLeave {
+		t.Fatalf("%d scripts, and %d wait", len(scripts), len(l.s.leavers[n]))
+	}
+	for _, w := range scripts[0] {
+		if i := came[w.Owner]; i < crowd-mostLeave {
+			t.Fatalf("%d of %d leaves with the last", i, crowd)
+		}
+	}
+}
+
+// A client that is closed waits for those who leave as long as the server answers, and no longer than its patience after
+// that.
+func TestCloseWaitsWhileLeaversAreAnswered(t *testing.T) {
+	for _, answered := range []int{0, 2, 5} {
+		synctest.Test(t, func(t *testing.T) {
+			c := &State{leaving: background.NewGauge()}
+			for range 5 {
+				c.leaving.Add()
+			}
+			go func() {
+				for range answered {
+					time.Sleep(800 * time.Millisecond)
+					c.leaving.Done()
+				}
+			}()
+			began := time.Now()
+			until := c.awaitLeavers(time.Second)
+			took, least, most := time.Since(began), time.Duration(answered)*800*time.Millisecond, time.Duration(answered)*time.Second
+			if answered < 5 {
+				least, most = time.Duration(answered)*800*time.Millisecond, time.Duration(answered+1)*time.Second
+			}
+			if took < least || took > most || time.Until(until) < 0 {
+				t.Errorf("%d of 5 answered: it took %v, and has %v left", answered, took, time.Until(until))
+			}
+		})
+	}
+}

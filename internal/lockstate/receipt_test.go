@@ -1,0 +1,71 @@
+package lockstate
+
+import (
+	"testing"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/internal/kind"
+	"github.com/rlock-go/redisson/internal/luasrc"
+	"github.com/rlock-go/redisson/internal/redistest"
+)
+
+// A change that is sent again behind a failover, and forgotten while that is under way: without its receipt it would count
+// twice.
+func TestReceiptOutlivesTheRepetitionOfItsChange(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	c := open(t, s)
+	c.failsOver = true
+	conn := s.Dial(t)
+	do(t, conn, "SET", "started", 3)
+	l := c.NewLock(kind.CountDownLatch, "started", "started")
+	if _, err := l.Change(t.Context(), true, func(w *kind.Want) kind.Call { return kind.CountDown(w, luasrc.DownByOne, 1) }); err != nil {
+		t.Fatal(err)
+	}
+	do(t, conn, "CLIENT", "PAUSE", 10_000, "WRITE")
+	sec := l.s.enter(mayBlock)
+	if len(l.s.past) != 1 {
+		t.Fatalf("%d changes are remembered", len(l.s.past))
+	}
+	receipt := l.s.past[0].latch
+	l.s.past[0].due, l.s.nextDue = true, 0
+	l.s.repeatDue()
+	l.s.past[0].sent -= 2 * repeatedFor
+	now := sec.now()
+	l.s.addPast(pastUnlock{l: &l, latch: "another", sent: now})
+	sec.leave()
+	time.Sleep(100 * time.Millisecond) // both were written
+	do(t, conn, "CLIENT", "UNPAUSE")
+	for repeating := true; repeating; time.Sleep(time.Millisecond) {
+		sec := l.s.enter(mustNotBlock)
+		repeating = l.s.repeats > 0
+		sec.leave()
+	}
+	if there, err := redis.Bool(conn.Do("EXISTS", receipt)); !there || err != nil {
+		t.Errorf("the receipt is gone: %v", err)
+	}
+	if n, err := redis.Int(conn.Do("GET", "started")); n != 2 || err != nil {
+		t.Errorf("the count is %d: %v", n, err)
+	}
+}
+
+// What a server ran that serves the slot no more is sent again at once, also where it takes the place of a change that is too
+// old, before those that a failover has had sent again.
+func TestWhatIsDueIsSentWhereverItsPlaceIs(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	c := open(t, s)
+	conn := s.Dial(t)
+	l := c.NewLock(kind.Semaphore(1), "seats", "seats")
+	want := kind.Want{Names: &l.names, Latch: codec.FreshLatch(l.Key()), LatchTTL: c.args.receiptTTL, Publish: l.publish()}
+	call := kind.ChangeSemaphore(&want, luasrc.GiveBack, 1, 0)
+	sec := l.s.enter(mayBlock)
+	now := sec.now()
+	l.s.past, l.s.nextDue = []pastUnlock{{l: &l, sent: now - 2*repeatedFor}}, 1
+	l.s.addPast(pastUnlock{l: &l, latch: want.Latch, change: &call, due: true, sent: now, until: now + c.changeFor})
+	sec.leave()
+	becomes(t, conn, 1, "EXISTS", "seats")
+}

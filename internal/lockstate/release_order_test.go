@@ -1,0 +1,195 @@
+package lockstate
+
+import (
+	"testing"
+
+	"github.com/rlock-go/redisson/internal/command"
+	"github.com/rlock-go/redisson/internal/kind"
+	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/topology"
+)
+
+// slowReplicas opens a client of a master of whose two replicas one says nothing
+// from silence on: each WAIT takes its second. Both connections are there, and all scripts are known.
+func slowReplicas(t *testing.T, edits ...func(*Config)) (c *State, silence func()) {
+	t.Helper()
+	s := redistest.Start(t)
+	var mute *redistest.Server
+	for range 2 {
+		mute = s.StartReplica(t)
+	}
+	o := config()
+	o.Replicas = true
+	o.Topology = func(settings topology.Settings) (topology.Topology, error) { return topology.Open(s.URL(), settings) }
+	for _, edit := range edits {
+		edit(&o)
+	}
+	c, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	l := c.NewLock(kind.Reentrant, "first", "first")
+	unlock(t, acquire(t, &l))
+	if _, err := l.ForceUnlock(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return c, func() {
+		mute.Pause()
+		t.Cleanup(mute.Resume)
+	}
+}
+
+// wentAside tells whether w's attempt, which has no answer yet, did.
+func wentAside(t *testing.T, w *Waiter) bool {
+	t.Helper()
+	defer w.l.s.enter(mustNotBlock).leave()
+	if w.attempt == nil {
+		t.Fatal("it has had its answer")
+	}
+	return w.attempt.req.WentAside
+}
+
+// Whoever locks again while a release is under way would be refused before it.
+func TestAcquireFollowsAReleaseThatHasNoAnswer(t *testing.T) {
+	redistest.Slow(t, "waits for WAITs of a second")
+	t.Parallel()
+	c, silence := slowReplicas(t)
+	l := c.NewLock(kind.Reentrant, "orders", "orders")
+	free := c.NewLock(kind.Reentrant, "invoices", "invoices")
+	sec := l.s.enter(mustNotBlock)
+	l.s.pin(&l) // what is known of the name stays, as with others that wait for it
+	sec.leave()
+	h := acquire(t, &l)
+	silence()
+	_, released, _, err := h.startUnlock(new(observedUnlock))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan outcome, 2)
+	if !wentAside(t, wait(t.Context(), t, &l, 0, ended, Terms{})) {
+		t.Error("it goes before the release")
+	}
+	if wentAside(t, wait(t.Context(), t, &free, 1, ended, Terms{})) {
+		t.Error("an acquire of a name that nobody releases went aside")
+	}
+	if err := <-released; err != nil {
+		t.Error(err)
+	}
+	for range 2 {
+		if o := next(t, ended); o.who == 0 {
+			h = o.hold
+		}
+	}
+	unlock(t, h)
+	if w := wait(t.Context(), t, &l, 2, ended, Terms{}); wentAside(t, w) {
+		t.Error("it went aside, though the release was answered")
+	}
+	next(t, ended)
+}
+
+// What is granted behind a ForceUnlock must have been sent behind it.
+func TestNoAcquireGoesAsideWhileAForceUnlockIsUnderWay(t *testing.T) {
+	t.Parallel()
+	c, silence := slowReplicas(t)
+	l := c.NewLock(kind.Reentrant, "orders", "orders")
+	h := acquire(t, &l)
+	silence()
+	_, released, _, err := h.startUnlock(new(observedUnlock))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, _, err := l.startForce()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan outcome, 1)
+	w := wait(t.Context(), t, &l, 0, ended, Terms{})
+	if wentAside(t, w) {
+		t.Error("it may run before the ForceUnlock, which would delete what it gets")
+	}
+	<-released // or the ForceUnlock was first
+	<-f.done
+	if h := next(t, ended).hold; h.Err() != nil {
+		t.Errorf("granted behind the ForceUnlock: %v", h.Err())
+	}
+}
+
+// A ForceUnlock whose connection is lost has an outcome, and may still run until
+// that was killed.
+func TestForceUnlockThatIsLostMayStillRun(t *testing.T) {
+	t.Parallel()
+	c, err := New(config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	l := c.NewLock(kind.Reentrant, "orders", "orders")
+	s := l.s
+	sec := s.enter(mustNotBlock)
+	n := s.pin(&l)
+	n.ahead++
+	f := &forcing{n: n, l: &l, done: make(chan struct{})}
+	s.forcing++
+	c.work.Add()
+	sec.leave()
+	goesAside := func() bool {
+		defer s.enter(mustNotBlock).leave()
+		return n.acquiresAside()
+	}
+	f.req.Fate = command.Lost
+	killed := make(chan struct{})
+	go func() {
+		f.rest(func() { <-killed })
+		close(killed)
+	}()
+	<-f.done
+	if goesAside() {
+		t.Error("an acquire went aside before the connection was killed")
+	}
+	killed <- struct{}{}
+	if <-killed; !goesAside() {
+		t.Error("no acquire goes aside any more")
+	}
+}
+
+// A ForceUnlock of another name keeps an acquire from following its release: it
+// may be refused before that runs, whose message is of use then. Until it comes
+// there is nothing to try for.
+func TestWhoCouldNotFollowAReleaseHearsOfIt(t *testing.T) {
+	t.Parallel()
+	for what, expected := range map[string]bool{"its message is expected": true, "no message is expected": false} {
+		t.Run(what, func(t *testing.T) {
+			server := redistest.Start(t)
+			conn := server.Dial(t)
+			c := open(t, server)
+			l := c.NewLock(kind.Reentrant, "orders", "orders")
+			ended := make(chan outcome, 1)
+			h := acquire(t, &l)
+			refused(t, wait(t.Context(), t, &l, 0, ended, Terms{}), 1)
+			unlock(t, h)
+			unlock(t, next(t, ended).hold) // the queue listens for a while
+			do(t, conn, "HSET", "orders", "not yet released", 1)
+			s := l.s
+			sec := s.enter(mayBlock)
+			n := s.pin(&l)
+			n.ahead++
+			s.forcing++
+			if expected {
+				n.handOff(&l)
+			}
+			sec.leave()
+			refused(t, wait(t.Context(), t, &l, 1, ended, Terms{}), 1) // and tries no more for now
+			do(t, conn, "DEL", "orders")
+			sec = s.enter(mayBlock)
+			n.ahead--
+			s.forcing--
+			q := n.findQueue(&l, Owner{})
+			q.Message(q.n.now(), 1)
+			n.step()
+			n.unpin()
+			sec.leave()
+			unlock(t, next(t, ended).hold)
+		})
+	}
+}

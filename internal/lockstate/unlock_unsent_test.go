@@ -1,0 +1,80 @@
+package lockstate
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rlock-go/redisson/internal/kind"
+	"github.com/rlock-go/redisson/internal/redistest"
+)
+
+// A try that could not be answered before its caller is told would make unknown that nothing has run.
+func TestUnlockIsNotTriedTooLate(t *testing.T) {
+	t.Parallel()
+	const timeout = time.Minute
+	o := config()
+	o.Timeout = timeout
+	c := openWith(t, redistest.Start(t), o)
+	l := c.NewLock(kind.Reentrant, "orders", "orders")
+	h := acquire(t, &l)
+	now := c.now()
+	for what, row := range map[string]struct {
+		limit, leaves, after, first time.Duration
+		want                        bool
+	}{
+		"there is time":                 {limit: now + timeout},
+		"its limit comes":               {limit: now + timeout/20, want: true},
+		"it comes after the pause":      {limit: now + timeout, after: timeout - timeout/20, want: true},
+		"it has passed, and none knows": {limit: now - timeout, want: true},
+		"its caller leaves":             {limit: now + timeout, leaves: now + timeout/20, want: true},
+		"it may have run before":        {limit: now + timeout/20, first: now},
+	} {
+		r := &releasing{st: h.st, l: &l, leaves: row.leaves}
+		r.Limit, r.req.First = row.limit, row.first
+		if got := r.tooLate(row.after); got != row.want {
+			t.Errorf("%s: too late: %t", what, got)
+		}
+	}
+	unlock(t, h)
+}
+
+// The connection is lost, and the next one is not there: the unlock waits to be
+// written. Its caller, whose context is over, is told that, and it is sent later.
+func TestUnlockThatIsNotWrittenIsNotUncertain(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	o := config()
+	o.Timeout = 300 * time.Millisecond
+	c := openWith(t, s, o)
+	l := c.NewLock(kind.Reentrant, "orders", "orders")
+	h := acquire(t, &l)
+	s.Pause()
+	defer s.Resume()
+	if _, err := c.query(t.Context(), l.slot, kind.Read("TYPE", "orders")); err == nil {
+		t.Fatal("the server answered")
+	}
+	for end := time.Now().Add(10 * soon); c.exec.Trouble(l.slot) == nil; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("no attempt to connect anew has failed")
+		}
+		_, _ = c.query(t.Context(), l.slot, kind.Read("TYPE", "orders"))
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if err := h.Unlock(ctx); err == nil || errors.Is(err, ErrUncertain) {
+		t.Errorf("nothing of it was sent, and it says %v", err)
+	}
+	if says := c.unwritten().Error(); !strings.Contains(says, "the unlock was not sent within 300ms; the key expires by itself") {
+		t.Errorf("without any trouble it says %s", says)
+	}
+	s.Resume()
+	conn := s.Dial(t)
+	for end := time.Now().Add(10 * soon); do(t, conn, "EXISTS", "orders") != int64(0); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("it is not released in the background")
+		}
+	}
+}

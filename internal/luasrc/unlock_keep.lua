@@ -1,0 +1,50 @@
+-- Gives up one hold of an owner and, if it was the last, leaves the lock taken for a
+-- while, for an owner whom nobody acts as. That is announced as if it were free: who
+-- waits tries, and learns for how long. The same unlock sent again finds the latch,
+-- or that owner, changes nothing and answers the same.
+--
+-- KEYS[1]  the lock
+-- KEYS[2]  the latch of this one unlock; none where its owner is used once
+-- ARGV[1]  the message to announce
+-- ARGV[2]  the lease of the holds that are left, in ms
+-- ARGV[3]  the owner
+-- ARGV[4]  the channel for the announcement
+-- ARGV[5]  how long the latch is kept, in ms
+-- ARGV[6]  the owner that the lock is left to
+-- ARGV[7]  for how long, in ms
+-- ARGV[8…] the commands that announce
+--
+-- Reply: nil, the owner has no hold; 0, it has holds left; 1, that was the last.
+
+local call = redis.call
+local lock, latch, owner = KEYS[1], KEYS[2], ARGV[3]
+
+local earlier = latch and call('get', latch)
+if earlier then
+  -- A latch that holds no number is nobody's result: show it as it is.
+  return tonumber(earlier) or earlier
+end
+if call('hexists', lock, ARGV[6]) == 1 then
+  return 1
+end
+if call('hexists', lock, owner) == 0 then
+  return nil
+end
+
+local result
+if call('hincrby', lock, owner, '-1') > 0 then
+  call('pexpire', lock, ARGV[2])
+  result = 0
+else
+  call('del', lock)
+  call('hset', lock, ARGV[6], 1)
+  call('pexpire', lock, ARGV[7])
+  for i = 8, #ARGV do
+    announce(ARGV[i], ARGV[4], ARGV[1])
+  end
+  result = 1
+end
+if latch then
+  call('set', latch, result, 'px', ARGV[5])
+end
+return told(result)

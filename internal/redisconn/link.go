@@ -1,0 +1,99 @@
+package redisconn
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/internal/background"
+)
+
+// maxStale is how many dead connections a pool may lend before that is the
+// server's trouble: after a restart all that were idle are dead.
+const maxStale = 16
+
+// Link makes the connections of one user, the pipeline or the hub, one after the other. It
+// dials them, bounds that, and spaces the attempts. One goroutine at a time uses it; any
+// may call Retry.
+type Link struct {
+	Pause time.Duration // between the last attempt, or the last connection, and the next
+
+	dial    func(context.Context) (redis.Conn, error)
+	timeout time.Duration
+	backoff Backoff
+	began   time.Time // when the pause did
+	stale   int       // dead connections in a row
+	retry   chan struct{}
+}
+
+// NewLink makes a Link whose attempts may take so long. A dial that ignores its context is
+// left to itself then, see late.go.
+func NewLink(dial func(context.Context) (redis.Conn, error), timeout time.Duration, pauses Backoff) *Link {
+	return &Link{dial: inTime(dial), timeout: timeout, backoff: pauses, retry: make(chan struct{}, 1)}
+}
+
+// Retry ends the pause, or the wait on Retried: there may be another server by now. It
+// returns at once.
+func (l *Link) Retry() { background.Signal(l.retry) }
+
+// Retried has something once Retry was called.
+func (l *Link) Retried() <-chan struct{} { return l.retry }
+
+// Await waits for the rest of the pause. It reports false when life ends.
+func (l *Link) Await(life context.Context) bool {
+	if rest := time.Until(l.began.Add(l.Pause)); rest > 0 {
+		select {
+		case <-time.After(rest):
+		case <-l.retry: // another server has not failed
+			l.Worked()
+		case <-life.Done():
+		}
+	}
+	return life.Err() == nil
+}
+
+// Open makes a connection, and has greet say the first words on it. The end of life ends
+// both. A moot error is about the connection that a pool gave, and says nothing about the
+// server: the next attempt follows at once. After any other error it follows a pause.
+func (l *Link) Open(life context.Context, greet func(*Owned) error) (o *Owned, moot bool, err error) {
+	select {
+	case <-l.retry: // which was about what there was before
+	default:
+	}
+	ctx, cancel := context.WithTimeout(life, l.timeout)
+	defer cancel()
+	c, err := l.dial(ctx)
+	if err != nil {
+		return nil, l.Failed(false), err
+	}
+	o = &Owned{Conn: c}
+	defer context.AfterFunc(life, o.Interrupt)() // a silent server must not delay the end
+	if err = greet(o); err != nil {
+		// A pool lends connections to a former master as long as they work.
+		_, replica := errors.AsType[*ReplicaError](err)
+		moot = l.Failed(!o.Dialled() && (replica || dead(err)))
+		o.Release()
+		return nil, moot, err
+	}
+	return o, false, nil
+}
+
+// Failed has the next attempt follow a pause, each longer than the one before, unless what
+// failed was moot, as few in a row may be. It reports whether it was.
+func (l *Link) Failed(moot bool) bool {
+	if moot && l.stale < maxStale {
+		l.stale++
+		l.Pause = 0
+		return true
+	}
+	l.Pause, l.began = l.backoff.Next(), time.Now()
+	return false
+}
+
+// Worked has the next attempt follow at once, and the pauses begin anew.
+func (l *Link) Worked() {
+	l.backoff.Reset()
+	l.Pause, l.stale = 0, 0
+}

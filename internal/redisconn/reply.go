@@ -1,0 +1,154 @@
+package redisconn
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/rlock-go/redisson/internal/refusal"
+)
+
+// What a server may say at the most. Redisson's scripts answer in a few
+// bytes; a renewal is an array of 25, INFO some kilobytes.
+const (
+	maxBulk  = 1 << 20
+	maxArray = 1000
+
+	// maxAdmitted is for an answer that is admitted: a cluster's map of slots, each
+	// of which may have a line of its own.
+	maxAdmitted = 16384
+
+	maxDepth = 4
+	maxLine  = 64 << 10
+	maxReply = 4 << 20
+)
+
+// errShort is the end of what has come before the end of the reply.
+var errShort = errors.New("the reply is not all there")
+
+// reader reads replies of RESP2 into what redigo makes of them. An error other than
+// errShort says that a reply is none, or beyond the bounds, as soon as that can be
+// seen. Nothing is made of a length that is beyond them.
+type reader struct {
+	b     []byte // what has come
+	at    int    // how much of it was read
+	admit int    // how long a bulk string may be, if that is more than usual; see Conn.Admit
+}
+
+// readReply reads the reply that b begins with, which is n bytes long.
+func readReply(b []byte, admit int) (reply any, n int, err error) {
+	r := reader{b: b, admit: admit}
+	reply, err = r.reply(0)
+	n = r.at
+	if err == errShort {
+		n = len(b)
+	}
+	if most := max(maxReply, admit+maxLine); (err == nil || err == errShort) && n > most {
+		err = hostile("more than %d bytes", most)
+	}
+	return reply, n, err
+}
+
+func hostile(format string, args ...any) error {
+	return fmt.Errorf("hostile reply: "+format, args...)
+}
+
+// reply reads one value, inside of so many arrays.
+func (r *reader) reply(depth int) (any, error) {
+	if r.at == len(r.b) {
+		return nil, errShort
+	}
+	kind := r.b[r.at]
+	if !strings.ContainsRune("+-:$*", rune(kind)) {
+		return nil, hostile("it begins with %q", kind)
+	}
+	rest, err := r.line()
+	if err != nil {
+		return nil, err
+	}
+	switch kind {
+	case '+':
+		return string(rest), nil
+	case '-':
+		return refusal.New(string(rest)), nil
+	case ':':
+		n, err := strconv.ParseInt(string(rest), 10, 64)
+		if err != nil {
+			return nil, hostile("the number %.20q", rest)
+		}
+		return n, nil
+	case '$':
+		n, err := length(rest, max(maxBulk, r.admit), "a bulk string of more than %d bytes")
+		if err != nil || n < 0 {
+			return nil, err
+		}
+		return r.bulk(n)
+	default:
+		most := maxArray
+		if r.admit > 0 {
+			most = maxAdmitted
+		}
+		n, err := length(rest, most, "an array of more than %d elements")
+		if err != nil || n < 0 {
+			return nil, err
+		}
+		return r.array(n, depth)
+	}
+}
+
+// line reads a line, and gives what is between its first byte and its end.
+func (r *reader) line() ([]byte, error) {
+	rest := r.b[r.at:]
+	n := bytes.IndexByte(rest[:min(len(rest), maxLine)], '\n')
+	switch {
+	case n < 0 && len(rest) >= maxLine:
+		return nil, hostile("a line of more than %d bytes", maxLine)
+	case n < 0:
+		return nil, errShort
+	case n < 2 || rest[n-1] != '\r':
+		return nil, hostile("a line ends with %q", rest[max(n-1, 0):n+1])
+	}
+	r.at += n + 1
+	return rest[1 : n-1], nil
+}
+
+func (r *reader) bulk(n int) (any, error) {
+	rest := r.b[r.at:]
+	if len(rest) < n+2 {
+		return nil, errShort
+	}
+	if rest[n] != '\r' || rest[n+1] != '\n' {
+		return nil, hostile("it goes on after its end")
+	}
+	r.at += n + 2
+	return bytes.Clone(rest[:n:n]), nil
+}
+
+func (r *reader) array(n, depth int) (any, error) {
+	if n > 0 && depth == maxDepth {
+		return nil, hostile("arrays more than %d deep", maxDepth)
+	}
+	all := make([]any, n)
+	for i := range all {
+		var err error
+		if all[i], err = r.reply(depth + 1); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// length reads how long a value is; -1 is none. beyond is what is said of one that is
+// longer than most.
+func length(digits []byte, most int, beyond string) (int, error) {
+	n, err := strconv.Atoi(string(digits))
+	switch {
+	case n > most: // also if no int holds it
+		return 0, hostile(beyond, most)
+	case err != nil || n < -1:
+		return 0, hostile("the length %.20q", digits)
+	}
+	return n, nil
+}

@@ -1,0 +1,104 @@
+package redisconn
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/gomodule/redigo/redis"
+)
+
+// enough is how much is written at once, at the most: as much as a server reads
+// at once.
+const enough = 16 << 10
+
+// Arg is an argument that writes itself, without becoming a string first.
+type Arg interface {
+	// AppendArg appends the argument to b.
+	AppendArg(b []byte) []byte
+}
+
+// Queue adds a command to those that Push will write, or pushes what there is
+// already if that is much. It reports whether all that was pushed is written. redigo's
+// own Send appoints a deadline for each command, makes a string of each argument, and
+// writes each 4 KiB by themselves, and each write has the server look. Its replies are
+// received as after a Send.
+func (c *Conn) Queue(command string, args []any, wait bool) (all bool, err error) {
+	before := len(c.unsent)
+	b := append(c.unsent, '*')
+	b = strconv.AppendInt(b, int64(1+len(args)), 10)
+	b = append(b, '\r', '\n')
+	b = appendBulk(b, command)
+	for _, arg := range args {
+		if text, ok := arg.(string); ok {
+			b = appendBulk(b, text)
+			continue
+		}
+		c.arg = appendArg(c.arg[:0], arg)
+		b = appendBulk(b, c.arg)
+	}
+	c.unsent = b
+	if len(b) <= enough || before == 0 {
+		return true, nil
+	}
+	c.unsent = b[:before]
+	all, err = c.Push(wait)
+	c.unsent = append(c.unsent, b[before:]...)
+	return all, err
+}
+
+// Push writes what was queued, in the time that a write may take. Without wait it
+// writes what needs no waiting, and reports false if something is left for the next
+// Push.
+func (c *Conn) Push(wait bool) (all bool, err error) {
+	if len(c.unsent) == 0 {
+		return true, nil
+	}
+	write := c.stream.TryWrite
+	if wait {
+		write = c.stream.Write
+		c.writeGuard.Reset(c.timeout)
+		defer c.writeGuard.Stop()
+	}
+	n, err := write(c.unsent)
+	if cause := c.Err(); cause != nil && err != nil {
+		err = cause
+	}
+	left := copy(c.unsent, c.unsent[n:])
+	if c.unsent = c.unsent[:left]; left == 0 && cap(c.unsent) > 4*enough {
+		c.unsent = nil
+	}
+	return left == 0, err
+}
+
+// WritesAtOnce tells whether a Push that must not wait can write.
+func (c *Conn) WritesAtOnce() bool {
+	_, waits := c.stream.(waits)
+	return !waits
+}
+
+// appendArg appends what redigo makes of an argument, which is no bool and not nil.
+func appendArg(b []byte, arg any) []byte {
+	switch arg := arg.(type) {
+	case Arg:
+		return arg.AppendArg(b)
+	case int64:
+		return strconv.AppendInt(b, arg, 10)
+	case int:
+		return strconv.AppendInt(b, int64(arg), 10)
+	case string:
+		return append(b, arg...)
+	case []byte:
+		return append(b, arg...)
+	case redis.Argument:
+		return appendArg(b, arg.RedisArg())
+	default:
+		return fmt.Append(b, arg)
+	}
+}
+
+func appendBulk[T string | []byte](b []byte, arg T) []byte {
+	b = strconv.AppendInt(append(b, '$'), int64(len(arg)), 10)
+	b = append(b, '\r', '\n')
+	b = append(b, arg...)
+	return append(b, '\r', '\n')
+}

@@ -1,0 +1,128 @@
+package release
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/rlock-go/redisson/internal/clock"
+	"github.com/rlock-go/redisson/internal/kind"
+)
+
+// live lives one life, and checks that it has an end. In the first waits of it, as many as
+// disturbed, something may go wrong.
+func live(t *testing.T, disturbed int, draw func(n int) int, seen map[any]int) {
+	w := &world{t: t, draw: draw, now: time.Hour, ours: true, seen: seen, disturbed: disturbed}
+	rules := []*kind.Traits{kind.Reentrant.Traits(), kind.Spin.Traits()}[draw(2)]
+	w.u = &Release{Why: Why(draw(int(Repeat) + 1)), Rules: rules, Retry: time.Minute}
+	w.u.Limit = w.now + time.Duration(draw(2)*40)*time.Second
+	w.u.Unheld = w.u.Limit + time.Duration(draw(2)*40)*time.Second
+	if rules == kind.Reentrant.Traits() {
+		n := draw(3)
+		w.mute, w.breaks = n == 1, n == 2
+	}
+	switch w.u.Why {
+	case Undo:
+		w.u.Limit, w.ours = clock.Never, w.yes(2)
+	case Vain, UnlockAs:
+		w.shown, w.stray = true, w.u.Why == UnlockAs && w.yes(4)
+	case Repeat:
+		w.ours = w.yes(2) // the next master lacks the unlock
+		w.left = draw(3)
+		w.others, w.shown = w.left, w.left > 0 || w.yes(2)
+		if w.shown && w.yes(4) {
+			w.given = true
+			w.others += draw(2)
+		}
+	default:
+		w.shown = w.yes(2)
+	}
+	if w.u.Why != Undo && w.u.Why != Repeat && w.yes(4) {
+		w.shown, w.others = true, 1+draw(2)
+		w.left = draw(w.others + 1)
+	}
+	defer func() {
+		if t.Failed() {
+			t.Logf("%v, shown %v, %d others: %v", w.u.Why, w.shown, w.others, w.log)
+		}
+	}()
+	if w.yes(2) {
+		w.blocks() // before its turn
+	}
+	w.turn()
+	switch {
+	case !w.over:
+		t.Fatal("it returned, and the owner's next command does not go")
+	case !w.u.Told() && w.u.Why != UnlockAs:
+		t.Fatal("it ended and told nobody")
+	}
+	for range 5 { // what was lost may still come
+		w.arrive()
+	}
+}
+
+// TestNoSequenceReleasesTwice: whatever happens in whatever order, a release takes
+// its own hold at most, tells its caller once and what is so, and has an end.
+func TestNoSequenceReleasesTwice(t *testing.T) {
+	seen := map[any]int{}
+	for seed := range uint64(30000) {
+		live(t, 30, rand.New(rand.NewPCG(seed, 27)).IntN, seen)
+		if t.Failed() {
+			t.Fatalf("seed %d", seed)
+		}
+	}
+	for v := Released; v <= ShownUnknown; v++ {
+		if seen[v] == 0 {
+			t.Errorf("%v was never told", v)
+		}
+	}
+	for _, what := range []any{"a lost one runs", "others hold", "a later hold", "half way", "in two places", Count, Shown, Replicas, "taken back"} {
+		if seen[what] == 0 {
+			t.Errorf("%v never happened", what)
+		}
+	}
+}
+
+// TestEverySequence lives all lives in which something goes wrong in the first two waits,
+// or in none or one of them.
+func TestEverySequence(t *testing.T) {
+	type choice struct{ of, taken int }
+	var script []choice
+	lives := 0
+	for more := true; more; lives++ {
+		at := 0
+		live(t, disturbed, func(n int) int {
+			if at == len(script) {
+				script = append(script, choice{of: n})
+			}
+			at++
+			return script[at-1].taken
+		}, nil)
+		if t.Failed() {
+			t.Fatalf("%v", script)
+		}
+		for more = false; len(script) > 0 && !more; {
+			last := &script[len(script)-1]
+			if last.taken++; last.taken < last.of {
+				more = true
+			} else {
+				script = script[:len(script)-1]
+			}
+		}
+	}
+	t.Logf("%d lives", lives)
+}
+
+func FuzzNoSequenceReleasesTwice(f *testing.F) {
+	f.Add([]byte("a life that nobody has led so far"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		live(t, 30, func(n int) int {
+			if len(b) == 0 {
+				return n - 1
+			}
+			c := int(b[0])
+			b = b[1:]
+			return c % n
+		}, nil)
+	})
+}

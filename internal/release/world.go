@@ -1,0 +1,162 @@
+package release
+
+import (
+	"time"
+
+	"github.com/rlock-go/redisson/codec"
+)
+
+// Why is what an unlock is for.
+type Why uint8
+
+// Whoever calls Unlock or UnlockAs waits for the outcome; of the others nobody does.
+const (
+	Unlock   Why = iota // of a living hold, by its caller
+	Lost                // of a hold that was lost before, by its caller
+	UnlockAs            // of one hold of an owner of which nothing is known here
+	GiveBack            // of a living hold that no caller has
+	Vain                // of a hold that no caller has, and that does not live
+	Undo                // of what an acquire may have got
+	Repeat              // of what was released before, and a failover may have undone
+)
+
+// Called tells whether a caller waits for the outcome.
+func (w Why) Called() bool { return w <= UnlockAs }
+
+// Living tells whether a living hold ends with it, whose end others wait for.
+func (w Why) Living() bool { return w == Unlock || w == GiveBack }
+
+// Form is how an unlock is sent.
+type Form uint8
+
+// The forms.
+const (
+	Latched  Form = iota // a latch keeps its result
+	Once                 // without a latch: its owner is used once
+	KeyAlone             // the same, with the lock as its only key
+)
+
+// Once tells whether it goes without a latch, since any number of sends are as good as one.
+func (f Form) Once() bool { return f != Latched }
+
+// World is what an unlock acts on. All of it is called in one critical section, which the
+// first three give away while they block.
+type World interface {
+	Wait() Sent         // waits for the end of what was submitted
+	Settle()            // waits until it may be sent again: behind the kill barrier if it was lost, else for a pause, in which the owner's renewals may come
+	Ask(Question) Reply // asks the server
+
+	Submit()         // sends it in its Form, until Until; the holds that are left decide the lease
+	TakeBack() error // takes back what was not written so far, and tells why; nil: it was written. Wait then returns TakenBack
+	Facts() Facts    // what is so
+	Apply(Effect)
+}
+
+// Effect is what follows for others.
+type Effect uint8
+
+// The effects.
+const (
+	Tell    Effect = iota // the caller is told the Verdict
+	Vanish                // the owner's holds end: it has none on the server
+	Leased                // the holds that are left have the lease, from the first send on
+	Lower                 // the last send may have set the lease: trust is lowered
+	Discard               // the latch is deleted
+	Stray                 // a send may run which no latch keeps from it
+	Late                  // a send may run which sets the lease
+	Wake                  // this client's waiters look: perhaps nothing was published
+	End                   // the owner's next command goes. Nothing follows
+)
+
+// Question is what is asked of the server before it goes on.
+type Question uint8
+
+// The questions.
+const (
+	None     Question = iota // so far
+	TTL                      // for how long the key lives: UnlockAs sets it
+	Count                    // how many holds the server counts, before it is sent again after a failover
+	Shown                    // how many holds the server counts: it was lost, and its owner shown meanwhile
+	Replicas                 // how many replicas have what it did
+)
+
+// Verdict is what is known of the outcome when it is told.
+type Verdict uint8
+
+// The verdicts.
+const (
+	Open            Verdict = iota // nothing was told
+	Released                       // it ran
+	NotHeld                        // the owner did not hold
+	Unreplicated                   // it ran, and no replica has it
+	ReplicasUnknown                // it ran, and whether a replica has it is not known
+	Refused                        // Failed says why
+	Untold                         // it released, and nobody could be told, as Failed says
+	InPart                         // its script met Failed, and may have run in part
+	Uncertain                      // it was sent, and never answered
+	Unanswered                     // it has no answer so far
+	Queued                         // an earlier command of its owner, or the read of the TTL, has no answer so far
+	UnsentSoFar                    // nothing of it has run, and it goes on in the background
+	Expired                        // nothing of it has run, and nothing will
+	Unreleased                     // the same, of UnlockAs: nothing will expire by that
+	Closed                         // the client was closed before
+	Strayed                        // an earlier unlock of its owner may still arrive
+	ShownUnkilled                  // it was lost, its owner shown, and it may still arrive
+	ShownUnknown                   // it was lost, its owner shown, and Reply does not tell whether it ran
+)
+
+// Facts are what is so when it is asked. While a send is under way (Release.UnderWay) only
+// the first four are known.
+type Facts struct {
+	Now     time.Duration
+	Closed  bool          // the client is closed
+	Reached time.Duration // the first send that may have run; 0: there was none
+	Waits   bool          // what was submitted waits to be written
+
+	Shown     bool          // others may act as the owner
+	Left      bool          // the owner has holds left
+	Barred    bool          // UnlockAs: an unlock of the owner may still arrive. Repeat: it could release another hold
+	MayArrive bool          // a send may still run: the connection it was lost on could not be killed
+	Answered  bool          // the last send was answered
+	Replicas  bool          // the last send was followed by a question to replicas
+	Lasts     time.Duration // until when the server may keep the key for another command that was not answered
+	Known     int64         // how many holds the server counts as far as is known here, of a Repeat
+}
+
+// Sent is how a send ended.
+type Sent struct {
+	How    How
+	Err    error  // why, of one that did not run
+	Answer Answer // of one that ran
+	Split  bool   // ForNow: its keys are in two places
+}
+
+// How is how a send ended.
+type How uint8
+
+// The ends.
+const (
+	Ran       How = iota // the server answered
+	NoAnswer             // it has none, so far
+	ForNow               // nothing of it ran, and it is to be sent again
+	Unrun                // nothing of it ran, and that is final
+	Passing              // the same, but a later send might have been taken, or it was not sent
+	Partly               // refused, and it may have run, or a part of it
+	TakenBack            // it was, by TakeBack
+)
+
+// Answer is the server's answer to the last send.
+type Answer struct {
+	Did             codec.Release // what it did
+	Err             error         // it is of no shape that is known
+	Untold          error         // why it could not be announced
+	Unreplicated    bool          // no replica acknowledged it, although some were asked
+	ReplicasUnknown bool          // some were asked, and their answer was cut off
+	Kept            bool          // its latch is needed for a Repeat
+}
+
+// Reply is the answer to a Question.
+type Reply struct {
+	N   int64 // Count, Shown, Replicas
+	Err error // there is no answer
+}

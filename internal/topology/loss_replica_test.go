@@ -1,0 +1,173 @@
+package topology_test
+
+import (
+	"net"
+	"strings"
+	"testing"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/topology"
+	"github.com/rlock-go/redisson/internal/topologytest"
+)
+
+func TestSentinelsSayWhetherAMasterThatLostAReplicaStays(t *testing.T) {
+	t.Parallel()
+	set := redistest.StartSentinels(t, redistest.SentinelPasswords{})
+	top := openSet(t, set.URL(), nil)
+	master := set.Master()
+	port(t, top)
+	if n := len(topology.Known(top, "")); n != 2 {
+		t.Errorf("%d replicas are known", n)
+	}
+	var replicas []*redistest.Server
+	for _, n := range set.Nodes {
+		if n != master {
+			replicas = append(replicas, n)
+		}
+	}
+	stays := func() bool { return topology.Stays(t.Context(), top, master.Addr(), replicas[0].Addr()) == nil }
+	becomes(t, "it stays, and the replica follows it", stays)
+	replicas[0].Kill()
+	becomes(t, "it stays, and the replica is dead", stays)
+	replicas[0].Restart()
+	if _, err := replicas[0].Dial(t).Do("REPLICAOF", "NO", "ONE"); err != nil {
+		t.Fatal(err)
+	}
+	if stays() { // the Sentinels see to that after a while, and have not noticed yet
+		t.Error("it stays, and the replica is a master")
+	}
+	replicas[0].Kill()
+	becomes(t, "it stays, and the replica is dead again", stays)
+	set.Sentinels[0].Kill()
+	becomes(t, "it stays, by the word of two", stays)
+	set.Sentinels[1].Kill()
+	if stays() {
+		t.Error("it stays by the word of one of three")
+	}
+	set.Sentinels[0].Restart()
+	becomes(t, "it stays again", stays)
+	becomes(t, "a dead replica is known to nobody who comes later", func() bool {
+		new := openSet(t, set.URL(), nil)
+		port(t, new)
+		return len(topology.Known(new, "")) == 1
+	})
+}
+
+// The client knows the former Sentinels from its URL, and they never come back.
+func TestSentinelsThatWereReplacedDontCount(t *testing.T) {
+	t.Parallel()
+	set := redistest.StartSentinels(t, redistest.SentinelPasswords{})
+	top := openSet(t, set.URL(), nil)
+	port(t, top)
+	host, own, _ := net.SplitHostPort(set.Master().Addr())
+	former := set.Sentinels
+	set.Sentinels = nil
+	for range former {
+		set.Sentinels = append(set.Sentinels, redistest.StartSentinel(t, "",
+			"sentinel monitor "+redistest.MasterName+" "+host+" "+own+" 2", "sentinel down-after-milliseconds "+redistest.MasterName+" 500"))
+	}
+	first := set.Sentinels[0].Dial(t)
+	becomes(t, "the client may learn of the new ones", func() bool {
+		others, err := redis.Values(first.Do("SENTINEL", "SENTINELS", redistest.MasterName))
+		return err == nil && len(others) == 5
+	})
+	top.Look()
+	becomes(t, "it knows all", func() bool { return top.Sentinels() == 6 })
+	for _, s := range former {
+		s.Kill()
+	}
+	for _, s := range set.Sentinels {
+		if _, err := s.Dial(t).Do("SENTINEL", "RESET", redistest.MasterName); err != nil {
+			t.Fatal(err)
+		}
+	}
+	set.AwaitSettled()
+	becomes(t, "it stays, by the word of those that there are", func() bool { return topology.Stays(t.Context(), top, "") == nil })
+}
+
+// lastSent tells what the client with that name has sent a server last.
+func lastSent(conn redis.Conn, name string) func() string {
+	return func() string {
+		list, _ := redis.String(conn.Do("CLIENT", "LIST"))
+		for line := range strings.Lines(list) {
+			if strings.Contains(line, " name="+name+" ") {
+				_, cmd, _ := strings.Cut(line, " cmd=")
+				return strings.Fields(cmd)[0]
+			}
+		}
+		return ""
+	}
+}
+
+// Nothing has it counted but the word of the Sentinels.
+func TestReplicaThatComesIsCountedWhenASentinelTellsOfIt(t *testing.T) {
+	t.Parallel()
+	set := redistest.StartSentinels(t, redistest.SentinelPasswords{})
+	top := openSet(t, set.URL(), func(s *topology.Settings) { s.Replicas, s.ConnectionName = true, "counts" })
+	top.OnlyLookWhenTold()
+	port(t, top)
+	master := set.Master()
+	last := lastSent(master.Dial(t), "counts")
+	_, _ = send(t, top, "PING")
+	if cmd := last(); cmd != "ping" {
+		t.Fatal(cmd)
+	}
+	host, own, _ := net.SplitHostPort(master.Addr())
+	redistest.Start(t, "--replicaof", host+" "+own)
+	becomes(t, "counted", func() bool { return last() == "info" })
+}
+
+// It may be the first, and have come a moment ago.
+func TestReplicaThatIsAboutToBePromotedIsCounted(t *testing.T) {
+	t.Parallel()
+	set := redistest.StartSentinels(t, redistest.SentinelPasswords{})
+	top := openSet(t, set.URL(), func(s *topology.Settings) { s.Replicas, s.ConnectionName = true, "counts" })
+	top.OnlyLookWhenTold()
+	port(t, top)
+	last := lastSent(set.Master().Dial(t), "counts")
+	_, _ = send(t, top, "PING")
+	if cmd := last(); cmd != "ping" {
+		t.Fatal(cmd)
+	}
+	set.Failover(set.Sentinels[0])
+	becomes(t, "counted", func() bool { return last() == "info" })
+}
+
+func TestMastersSayWhetherOneThatLostAReplicaStays(t *testing.T) {
+	t.Parallel()
+	c := topologytest.StartReplicated(t, 1, 1, 1)
+	g := openCluster(t, c, nil)
+	g.answered(keyOn(0), "SET", "")
+	master, replica := c.Servers[0].Addr(), c.Servers[c.Replica(0)]
+	g.becomes("its replica is known, as soon as it has something", func() bool {
+		new := openCluster(t, c, nil)
+		new.answered(keyOn(0), "SET", "")
+		return len(topology.Known(new.top, master)) == 1
+	})
+	stays := func() bool { return topology.Stays(t.Context(), g.top, master, replica.Addr()) == nil }
+	if !stays() {
+		t.Error("it does not stay, and nothing has happened")
+	}
+	replica.Kill()
+	if !stays() {
+		t.Error("it does not stay, and has lost its replica")
+	}
+	c.Servers[1].Pause()
+	if !stays() {
+		t.Error("it does not stay by the word of two, its own included")
+	}
+	c.Servers[2].Pause()
+	if stays() {
+		t.Error("it stays by its own word")
+	}
+	c.Servers[1].Resume()
+	c.Servers[2].Resume()
+	g.becomes("it stays again", stays)
+	other := c.Replica(1)
+	c.Failover(other)
+	if topology.Stays(t.Context(), g.top, master, c.Servers[other].Addr()) == nil {
+		t.Error("it stays, and what it had as a replica is a master")
+	}
+}

@@ -1,0 +1,48 @@
+package topology_test
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/internal/clock"
+	"github.com/rlock-go/redisson/internal/pipeline"
+	"github.com/rlock-go/redisson/internal/topology"
+)
+
+// A topology learns of a server that can't be reached, by commands and by
+// subscriptions.
+func TestNodeThatCannotBeReachedIsTold(t *testing.T) {
+	t.Parallel()
+	refused := errors.New("nobody listens")
+	for name, use := range map[string]func(*topology.Node){
+		"a command": func(n *topology.Node) {
+			n.Pipe.Enqueue(&pipeline.Request{Command: "PING", Done: pipeline.CompletionFunc(func(*pipeline.Request) {})})
+			n.Pipe.Flush()
+		},
+		"a subscription": func(n *topology.Node) { n.Hub.Subscribe("c", make(listener, 1)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			var told atomic.Int32
+			n := topology.NewNode(topology.NodeOptions{
+				Dial:    func(context.Context) (redis.Conn, error) { return nil, refused },
+				Timeout: timeout, Clock: clock.System(), Trouble: func(err error) {
+					if errors.Is(err, refused) {
+						told.Add(1)
+					}
+				},
+			})
+			defer n.Leave(0)
+			use(n)
+			for end := time.Now().Add(10 * timeout); told.Load() < 2; time.Sleep(time.Millisecond) {
+				if time.Now().After(end) {
+					t.Fatal("it was not told twice")
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,78 @@
+package topology_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/rlock-go/redisson/internal/eventlog"
+	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/stalls"
+	"github.com/rlock-go/redisson/internal/topology"
+)
+
+// late dials, and has one Sentinel's next subscriber hear a message that is over.
+type late struct {
+	addr    string
+	message atomic.Pointer[string]
+}
+
+func (l *late) dial(ctx context.Context, network, addr string) (net.Conn, error) {
+	conn, err := new(net.Dialer).DialContext(ctx, network, addr)
+	if err == nil && addr == l.addr {
+		conn = &lateConn{Conn: conn, late: l}
+	}
+	return conn, err
+}
+
+type lateConn struct {
+	net.Conn
+	late  *late
+	extra []byte // to be read next
+}
+
+func (c *lateConn) Read(b []byte) (int, error) {
+	if len(c.extra) > 0 {
+		n := copy(b, c.extra)
+		c.extra = c.extra[n:]
+		return n, nil
+	}
+	n, err := c.Conn.Read(b)
+	if bytes.Contains(b[:n], []byte("subscribe\r\n")) {
+		if m := c.late.message.Swap(nil); m != nil {
+			c.extra = fmt.Appendf(nil, "*3\r\n$7\r\nmessage\r\n$14\r\n+switch-master\r\n$%d\r\n%s\r\n", len(*m), *m)
+		}
+	}
+	return n, err
+}
+
+// The connections end all the same: nobody knows by then that it is wrong.
+func TestWordThatMostSentinelsTakeBackCostsOneConnection(t *testing.T) {
+	t.Parallel()
+	set := redistest.StartSentinels(t, redistest.SentinelPasswords{})
+	master, other, teller := set.Nodes[0], set.Nodes[1], set.Sentinels[2]
+	l := &late{addr: teller.Addr()}
+	var log logged
+	top := openSet(t, set.URL(), func(s *topology.Settings) {
+		s.ConnectionName, s.Dialer, s.Log = "follows", l.dial, eventlog.New(slog.New(slog.NewTextHandler(&log, nil)), "client")
+	})
+	if got := port(t, top); got != master.Port() {
+		t.Fatalf("it is at %d, and the master at %d", got, master.Port())
+	}
+	message := fmt.Sprintf("%s 127.0.0.1 %d 127.0.0.1 %d", redistest.MasterName, master.Port(), other.Port())
+	l.message.Store(&message)
+	becomes(t, "the connections are ended", func() bool {
+		_, err := teller.Dial(t).Do("CLIENT", "KILL", "TYPE", "pubsub")
+		return err == nil && log.count("master changed") == 1
+	})
+	began := time.Now()
+	becomes(t, "at the master again", func() bool { return port(t, top) == master.Port() })
+	if took := time.Since(began); took > topology.LeftFor/2+stalls.Since(began) {
+		t.Errorf("all Sentinels name the master, and it was avoided for %v", took)
+	}
+}

@@ -1,0 +1,45 @@
+package pubsub
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/internal/redisconn"
+	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/stalls"
+)
+
+// Thousands come and go before the writer looks; who comes then is subscribed at once all the same.
+func TestChangesThatWereUndoneDoNotHoldUpTheNext(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // the writer looks late
+	target, err := redisconn.ParseURL(redistest.Start(t).URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := New(func(ctx context.Context) (redis.Conn, error) { return target.Dial(ctx, time.Minute) }, Options{Timeout: time.Minute})
+	defer h.Close()
+	for i := range 600 { // or the marks of those that have gone are cleared early
+		stays := NewFlag()
+		defer h.Subscribe(fmt.Sprint("stays", i), stays).Close()
+		<-stays.C()
+	}
+	for round := range 20 {
+		<-time.After(10 * time.Millisecond) // the writer has nothing to do
+		brief, next := NewFlag(), NewFlag()
+		for i := range 2*chunk + 100 {
+			h.Subscribe(fmt.Sprint("brief", round, "-", i), brief).Close()
+		}
+		began := time.Now()
+		s := h.Subscribe(fmt.Sprint("next", round), next)
+		<-next.C()
+		if took := time.Since(began); took > 5*time.Second+stalls.Since(began) {
+			t.Fatalf("round %d: subscribed after %v", round, took)
+		}
+		s.Close()
+	}
+}

@@ -1,0 +1,172 @@
+package rlock
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/stalls"
+)
+
+// The locks that one owner holds alone, by the kind.
+func lonely(c *Client, name string) map[string]*Lock {
+	return map[string]*Lock{
+		"plain": c.NewLock(name + "plain"), "fair": c.NewFairLock(name + "fair"), "fenced": c.NewFencedLock(name + "fenced"),
+		"spin": c.NewSpinLock(name + "spin"), "non-reentrant": c.NewNonReentrantLock(name + "non-reentrant"),
+	}
+}
+
+// keeps is how long the locks of these tests stay taken.
+const keeps = 4 * time.Second
+
+func TestReleaseLeavesTheLockForTheRestOfAtLeast(t *testing.T) {
+	t.Parallel()
+	redistest.Slow(t, "the rest of the time passes")
+	s := redistest.Start(t)
+	a, b := open(t, s), open(t, s)
+	for kind, l := range lonely(a, "rest:") {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			same, other, conn := lonely(a, "rest:")[kind], lonely(b, "rest:")[kind], s.Dial(t)
+			began := time.Now()
+			h := lockOf(t, l, AtLeast(keeps))
+			entered := make(chan time.Time, 2)
+			for _, l := range []*Lock{same, other} {
+				go func() {
+					if err := l.Do(context.Background(), func(context.Context) error { entered <- time.Now(); return nil }); err != nil {
+						t.Error(err)
+					}
+				}()
+			}
+			becomes(t, "both wait", func() bool {
+				if kind == "spin" {
+					return same.l.Snapshot().Waiting == 1 && other.l.Snapshot().Waiting == 1
+				}
+				info, err := l.Info(t.Context())
+				return err == nil && info.Waiters == 2
+			})
+			if left, err := l.RemainTTL(t.Context()); err != nil || left < 20*time.Second {
+				t.Errorf("while it is held it lives for %v, %v", left, err)
+			}
+			if err := h.Unlock(t.Context()); err != nil || !errors.Is(h.Err(), ErrReleased) {
+				t.Errorf("unlocked: %v, over: %v", err, h.Err())
+			}
+			rest, err := redis.Int64(conn.Do("PTTL", l.Name()))
+			if most := (keeps - time.Since(began) + stalls.Since(began)).Milliseconds() + 200; err != nil || rest <= 0 || rest > most {
+				t.Errorf("the key lives for %d ms, want %d at most; %v", rest, most, err)
+			}
+			if held, err := l.IsHeldBy(t.Context(), h.Owner()); held || err != nil {
+				t.Errorf("held by its owner: %v, %v", held, err)
+			}
+			if _, err := l.TryLock(t.Context(), As(h.Owner())); !errors.Is(err, ErrLocked) {
+				t.Errorf("its owner enters again: %v", err)
+			}
+			if err := h.Unlock(t.Context()); !errors.Is(err, ErrReleased) {
+				t.Errorf("unlocked twice: %v", err)
+			}
+			first := <-entered
+			<-entered
+			if waited := first.Sub(began); waited < keeps || waited > keeps+time.Second+stalls.Since(began) {
+				t.Errorf("the first waiter came after %v, want %v", waited, keeps)
+			}
+			becomes(t, "no key", func() bool { n, err := conn.Do("EXISTS", l.Name()); return n == int64(0) && err == nil })
+		})
+	}
+}
+
+func TestReleaseAfterAtLeastFreesTheLock(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	c, conn := open(t, s), s.Dial(t)
+	for kind, l := range lonely(c, "after:") {
+		h := lockOf(t, l, AtLeast(time.Millisecond))
+		time.Sleep(2 * time.Millisecond)
+		if err := h.Unlock(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if n, err := conn.Do("EXISTS", l.Name()); n != int64(0) || err != nil {
+			t.Errorf("%s: %v keys stay, %v", kind, n, err)
+		}
+	}
+}
+
+// Whichever of its holds asked for it, the owner's last release leaves the lock.
+func TestAtLeastOfOneHoldIsTheOwners(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	c := open(t, s)
+	for _, outer := range []bool{true, false} {
+		for _, outerFirst := range []bool{true, false} {
+			l := c.NewLock("nested")
+			h := lockOf(t, l, map[bool][]AcquireOption{true: {AtLeast(time.Minute)}}[outer]...)
+			again := lockOf(t, l, append([]AcquireOption{As(h.Owner())}, map[bool][]AcquireOption{false: {AtLeast(time.Minute)}}[outer]...)...)
+			if outerFirst {
+				h, again = again, h
+			}
+			if err := again.Unlock(t.Context()); err != nil || h.Err() != nil {
+				t.Fatal(err, h.Err())
+			}
+			if err := h.Unlock(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if left, err := l.RemainTTL(t.Context()); err != nil || left < 50*time.Second || left > time.Minute {
+				t.Errorf("outer %v, first %v: it lives for %v, %v", outer, outerFirst, left, err)
+			}
+			if forced, err := l.ForceUnlock(t.Context()); !forced || err != nil {
+				t.Errorf("forced: %v, %v", forced, err)
+			}
+			if err := lockOf(t, l).Unlock(t.Context()); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+// A grant that nobody takes is given back at once.
+func TestAtLeastIsNotForAGrantThatIsGivenBack(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	l := open(t, s).NewLock("given back")
+	for i := range 50 {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Duration(i)*20*time.Microsecond)
+		h, err := l.Lock(ctx, AtLeast(time.Minute))
+		cancel()
+		if err == nil {
+			_ = h.Unlock(t.Context())
+			_, _ = l.ForceUnlock(t.Context())
+		}
+	}
+	becomes(t, "it is free", func() bool { locked, err := l.IsLocked(t.Context()); return !locked && err == nil })
+}
+
+func TestAtLeastThatCannotBe(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	c := open(t, s)
+	l, rw := c.NewLock("orders"), c.NewReadWriteLock("doc")
+	for what, try := range map[string]func() error{
+		"no time":       func() error { _, err := l.TryLock(t.Context(), AtLeast(0)); return err },
+		"twice":         func() error { _, err := l.TryLock(t.Context(), AtLeast(1e9), AtLeast(1e9)); return err },
+		"above Lease":   func() error { _, err := l.TryLock(t.Context(), AtLeast(2e9), Lease(1e9)); return err },
+		"above MaxHold": func() error { return l.Do(t.Context(), nil, MaxHold(1e9), AtLeast(2e9)) },
+		"a read lock":   func() error { _, err := rw.ReadLock().TryLock(t.Context(), AtLeast(1e9)); return err },
+		"a write lock":  func() error { _, err := rw.WriteLock().TryLock(t.Context(), AtLeast(1e9)); return err },
+		"permits":       func() error { _, err := c.NewPermitSemaphore("p").TryAcquire(t.Context(), 1, AtLeast(1e9)); return err },
+		"permits of Do": func() error { return c.NewPermitSemaphore("p").Do(t.Context(), 2, nil, AtLeast(1e9)) },
+		"of nobody":     func() error { return c.NewSemaphore("s").Acquire(t.Context(), 1, AtLeast(1e9)) },
+	} {
+		if err := try(); !errors.Is(err, ErrInvalidOption) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if n, err := s.Dial(t).Do("DBSIZE"); n != int64(0) || err != nil {
+		t.Errorf("%v keys, %v", n, err)
+	}
+	if err := lockOf(t, l, AtLeast(1e6), Lease(1e9)).Unlock(t.Context()); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,214 @@
+package rlock_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/rlock"
+)
+
+// within demands that fn returns.
+func within(t *testing.T, what string, fn func()) {
+	t.Helper()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		fn()
+	}()
+	select {
+	case <-done:
+	case <-time.After(20 * time.Second):
+		t.Fatal(what, "hangs")
+	}
+}
+
+func TestObserverMayCloseItsClient(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	for _, end := range []func(*rlock.Client) error{(*rlock.Client).Close, func(c *rlock.Client) error { return c.Shutdown(context.Background()) }} {
+		closed := 0
+		c := openWith(t, s.URL(), rlock.WithObserver(rlock.Observer{Closed: func(c *rlock.Client) {
+			closed++
+			if err := errors.Join(c.Close(), c.Shutdown(context.Background())); err != nil {
+				t.Error(err)
+			}
+		}}))
+		within(t, "the end", func() {
+			if err := end(c); err != nil {
+				t.Error(err)
+			}
+		})
+		if closed != 1 {
+			t.Errorf("told %d times", closed)
+		}
+	}
+}
+
+// An observer that ends its goroutine, as t.FailNow does, is told of all that comes later, and so are the others.
+func TestObserverThatEndsItsGoroutineHearsOn(t *testing.T) {
+	t.Parallel()
+	redistest.Slow(t, "waits for renewals")
+	s := redistest.Start(t)
+	var first, second atomic.Int32
+	var logged strings.Builder
+	c := openWith(t, s.URL(), rlock.WithWatchdogTimeout(4500*time.Millisecond),
+		rlock.WithLogger(slog.New(slog.NewTextHandler(&logged, nil))),
+		rlock.WithObserver(rlock.Observer{Renewed: func(rlock.Subject, rlock.RenewalEvent) {
+			first.Add(1)
+			runtime.Goexit()
+		}}),
+		rlock.WithObserver(rlock.Observer{Renewed: func(rlock.Subject, rlock.RenewalEvent) { second.Add(1) }}))
+	one, two := lock(t, c, "a"), lock(t, c, "b")
+	becomes(t, "both are told", func() bool { return first.Load() >= 4 && second.Load() >= 4 })
+	for _, h := range []*rlock.Hold{one, two} {
+		if err := h.Unlock(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := c.Close(); err != nil {
+		t.Error(err)
+	}
+	if a, b := first.Load(), second.Load(); a != b {
+		t.Errorf("one was told %d times, the other %d", a, b)
+	}
+	if n := c.Stats().Unobserved; n != 0 {
+		t.Errorf("%d events were dropped", n)
+	}
+	if !strings.Contains(logged.String(), "ended its goroutine") {
+		t.Error("nothing is logged")
+	}
+}
+
+// What a caller can't be given, since an observer ended its goroutine, is given back.
+func TestWhatAnObserverTakesFromItsCallerIsGivenBack(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	conn := s.Dial(t)
+	c := openWith(t, s.URL(), rlock.WithObserver(rlock.Observer{Acquired: func(context.Context, rlock.Subject, rlock.AcquireEvent) { runtime.Goexit() }}))
+	semaphore := c.NewSemaphore("seats")
+	if _, err := semaphore.TrySetPermits(t.Context(), 3); err != nil {
+		t.Fatal(err)
+	}
+	within(t, "the lock", func() {
+		_, _ = c.NewLock("orders").Lock(t.Context())
+		t.Error("it goes on")
+	})
+	within(t, "the semaphore", func() {
+		_ = semaphore.Acquire(t.Context(), 2)
+		t.Error("it goes on")
+	})
+	becomes(t, "both are given back", func() bool {
+		held, err := redis.Int(conn.Do("EXISTS", "orders"))
+		free, err2 := redis.Int(conn.Do("GET", "seats"))
+		if err != nil || err2 != nil {
+			t.Fatal(err, err2)
+		}
+		return held == 0 && free == 3
+	})
+}
+
+// odd is a log handler that panics at each line, or at what the first word says.
+type odd struct{ in string }
+
+func (o odd) Enabled(context.Context, slog.Level) bool {
+	if o.in == "enabled" {
+		panic("odd")
+	}
+	return true
+}
+
+func (o odd) Handle(context.Context, slog.Record) error { panic("odd") }
+
+func (o odd) WithAttrs([]slog.Attr) slog.Handler {
+	if o.in == "attrs" {
+		panic("odd")
+	}
+	return o
+}
+
+func (o odd) WithGroup(string) slog.Handler { return o }
+
+func TestLogHandlerThatPanicsEndsNothing(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	for _, in := range []string{"handle", "enabled", "attrs"} {
+		c := openWith(t, s.URL(), rlock.WithLogger(slog.New(odd{in})))
+		if err := lock(t, c, "orders").Unlock(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// The user's functions that connect are called on goroutines that nobody else could guard.
+func TestFunctionThatConnectsAndPanicsIsAnError(t *testing.T) {
+	t.Parallel()
+	redistest.Slow(t, "calls run into their timeouts")
+	for how, end := range map[string]func(){"panicked: odd": func() { panic("odd") }, "ended its goroutine": runtime.Goexit} {
+		for name, open := range map[string]func(ctx context.Context, s *redistest.Server, fails *atomic.Bool) (*rlock.Client, error){
+			"dialer": func(ctx context.Context, s *redistest.Server, fails *atomic.Bool) (*rlock.Client, error) {
+				return rlock.Open(ctx, s.URL(), rlock.WithCommandTimeout(time.Second), rlock.WithDialer(func(ctx context.Context, network, addr string) (net.Conn, error) {
+					if fails.Load() {
+						end()
+					}
+					var d net.Dialer
+					return d.DialContext(ctx, network, addr)
+				}))
+			},
+			"credentials": func(ctx context.Context, s *redistest.Server, fails *atomic.Bool) (*rlock.Client, error) {
+				return rlock.Open(ctx, s.URL(), rlock.WithCommandTimeout(time.Second), rlock.WithCredentials(func(context.Context) (string, string, error) {
+					if fails.Load() {
+						end()
+					}
+					return "", "", nil
+				}))
+			},
+			"pool": func(_ context.Context, s *redistest.Server, fails *atomic.Bool) (*rlock.Client, error) {
+				return rlock.New(&redis.Pool{DialContext: func(ctx context.Context) (redis.Conn, error) {
+					if fails.Load() {
+						end()
+					}
+					return redis.DialContext(ctx, "tcp", s.Addr())
+				}}, rlock.WithCommandTimeout(time.Second))
+			},
+		} {
+			t.Run(name+" that "+how, func(t *testing.T) {
+				t.Parallel()
+				s := redistest.Start(t)
+				var fails atomic.Bool
+				c, err := open(t.Context(), s, &fails)
+				if err != nil {
+					t.Fatal(err)
+				}
+				h, err := c.NewLock("held").TryLock(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				fails.Store(true)
+				if _, err := s.Dial(t).Do("CLIENT", "KILL", "TYPE", "normal"); err != nil {
+					t.Fatal(err)
+				}
+				_, err = c.NewLock("another").TryLock(t.Context())
+				if !errors.Is(err, rlock.ErrUnavailable) && !errors.Is(err, rlock.ErrUncertain) || !strings.Contains(err.Error(), how) {
+					t.Error(err)
+				}
+				fails.Store(false)
+				if err := errors.Join(h.Unlock(t.Context()), c.Close()); err != nil {
+					t.Errorf("when it works again: %v", err)
+				}
+			})
+		}
+	}
+}

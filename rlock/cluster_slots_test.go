@@ -1,0 +1,309 @@
+package rlock_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/stalls"
+	"github.com/rlock-go/redisson/internal/topologytest"
+	"github.com/rlock-go/redisson/rlock"
+)
+
+// openSeveral makes a client of servers that share the slots.
+func openSeveral(t *testing.T, c *topologytest.Cluster, opts ...rlock.Option) *rlock.Client {
+	t.Helper()
+	client, err := rlock.Open(t.Context(), c.URL(), opts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { client.Close() })
+	return client
+}
+
+// nameOn is a lock name that a server of two has.
+func nameOn(server int) string {
+	for i := 0; ; i++ {
+		if name := fmt.Sprint("lock-", i); int(codec.Slot(name))/8192 == server {
+			return name
+		}
+	}
+}
+
+func TestEachCommandGoesToItsServerAtOnce(t *testing.T) {
+	t.Parallel()
+	s := topologytest.Start(t, 1, 1)
+	c := openSeveral(t, s, rlock.WithWatchdogTimeout(9*time.Second))
+	ctx := t.Context()
+	// The servers know where everything is since they began; so does the client since Open.
+	var holds []*rlock.Hold
+	for i := range 60 {
+		l := c.NewLock(fmt.Sprint("name-", i))
+		h, err := l.Lock(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		holds = append(holds, h)
+		if _, err := l.TryLock(ctx); !errors.Is(err, rlock.ErrLocked) {
+			t.Errorf("held, and TryLock says %v", err)
+		}
+		if n, err := l.HoldCount(ctx, h.Owner()); n != 1 || err != nil {
+			t.Errorf("count %d, %v", n, err)
+		}
+		if _, err := l.RemainTTL(ctx); err != nil {
+			t.Error(err)
+		}
+		fixed, err := c.NewLock(fmt.Sprint("fixed-", i)).Lock(ctx, rlock.Lease(time.Minute))
+		if err == nil {
+			err = fixed.Extend(ctx, time.Minute)
+		}
+		if err == nil {
+			err = fixed.Unlock(ctx)
+		}
+		if err != nil {
+			t.Error(err)
+		}
+		forced := c.NewLock(fmt.Sprint("forced-", i))
+		if _, err := forced.Lock(ctx); err != nil {
+			t.Error(err)
+		}
+		if ended, err := forced.ForceUnlock(ctx); !ended || err != nil {
+			t.Errorf("forced: %t, %v", ended, err)
+		}
+		spun, err := c.NewSpinLock(fmt.Sprint("spun-", i)).Lock(ctx)
+		if err == nil {
+			err = spun.Unlock(ctx)
+		}
+		if err != nil {
+			t.Error(err)
+		}
+		as := c.NewOwner()
+		taken := c.NewLock(fmt.Sprint("taken-", i))
+		if err := taken.UnlockAs(ctx, as); !errors.Is(err, rlock.ErrNotHeld) {
+			t.Errorf("nobody's: %v", err)
+		}
+	}
+	// Some renewals, then a woken wait each.
+	areRenewed(t, holds...)
+	for i, h := range holds {
+		entered := make(chan error, 1)
+		go func() {
+			h, err := c.NewLock(fmt.Sprint("name-", i)).TryLockFor(ctx, time.Minute)
+			if err == nil {
+				err = h.Unlock(ctx)
+			}
+			entered <- err
+		}()
+		if err := h.Unlock(ctx); err != nil {
+			t.Error(err)
+		}
+		if err := <-entered; err != nil {
+			t.Error(err)
+		}
+	}
+	for server := range 2 {
+		for _, code := range []string{"MOVED", "ASK", "CROSSSLOT", "TRYAGAIN"} {
+			if n := topologytest.Errors(t, s.Conn(server), code); n != 0 {
+				t.Errorf("server %d answered %s %d times, though nothing moved", server, code, n)
+			}
+		}
+		if n := topologytest.Calls(t, s.Conn(server), "evalsha"); n < 100 {
+			t.Errorf("server %d ran %d scripts", server, n)
+		}
+	}
+}
+
+// The key goes with its slot, and is deleted there. Without the renewal at once the
+// holder would learn of it after a third of its lease.
+func TestHoldIsRenewedAtOnceWhenItsSlotMoves(t *testing.T) {
+	t.Parallel()
+	s := topologytest.Start(t, 1, 1)
+	c := openSeveral(t, s, rlock.WithWatchdogTimeout(10*time.Minute))
+	moving, staying := nameOn(0), nameOn(1)
+	h, err := c.NewLock(moving).Lock(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := c.NewLock(staying).Lock(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	with, err := c.NewLock("{" + moving + "}").Lock(t.Context()) // which moves too, and stays held
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, mine := other.ValidUntil(), with.ValidUntil()
+	time.Sleep(300 * time.Millisecond) // by so much a renewal is later
+	s.Move(0, 1, codec.Slot(moving))
+	if n, err := redis.Int(s.Conn(1).Do("DEL", moving)); n != 1 || err != nil {
+		t.Fatalf("deleted %d, %v", n, err)
+	}
+	select {
+	case <-h.Done():
+		if err := h.Err(); !errors.Is(err, rlock.ErrLeaseLost) {
+			t.Errorf("got %v", err)
+		}
+	case <-time.After(3 * soonEnough):
+		t.Fatal("it was not told within the third of its lease")
+	}
+	becomes(t, "a renewal of what is still held", func() bool { return with.ValidUntil().Sub(mine) > 200*time.Millisecond })
+	// Whatever was sent with that renewal is answered before this.
+	if _, err := c.NewLock(staying).RemainTTL(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if err := other.Err(); err != nil || other.ValidUntil().Sub(before) > 10*time.Millisecond {
+		t.Errorf("the one whose slot stayed: %v, valid until %v, before it was %v", err, other.ValidUntil(), before)
+	}
+}
+
+// waits has one client hold a name and another one wait for it.
+func waits(t *testing.T, s *topologytest.Cluster, name string) (h *rlock.Hold, entered <-chan error) {
+	t.Helper()
+	h, err := openSeveral(t, s, rlock.WithWatchdogTimeout(10*time.Minute)).NewLock(name).Lock(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := openSeveral(t, s).NewLock(name)
+	end := make(chan error, 1)
+	go func() {
+		_, err := l.Lock(t.Context())
+		end <- err
+	}()
+	becomes(t, "the waiter listens where the slot is", func() bool { return listeners(t, s.Conn(0), name) == 1 })
+	return h, end
+}
+
+func enters(t *testing.T, h *rlock.Hold, entered <-chan error) {
+	t.Helper()
+	if err := h.Unlock(t.Context()); err != nil {
+		t.Error(err)
+	}
+	select {
+	case err := <-entered:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(3 * soonEnough):
+		t.Error("the release woke nobody within the lease")
+	}
+}
+
+func TestWaiterListensWhereItsSlotIs(t *testing.T) {
+	t.Parallel()
+	s := topologytest.Start(t, 1, 1)
+	name := nameOn(0)
+	h, entered := waits(t, s, name)
+	s.Move(0, 1, codec.Slot(name))
+	becomes(t, "the waiter listens at the new server only", func() bool {
+		return listeners(t, s.Conn(1), name) == 1 && listeners(t, s.Conn(0), name) == 0
+	})
+	enters(t, h, entered)
+}
+
+func TestServerThatLeavesTakesNobodyWithIt(t *testing.T) {
+	t.Parallel()
+	s := topologytest.Start(t, 1, 63) // of 256 slots each is moved
+	name := nameOn(0)
+	for i := 0; codec.Slot(name) >= 256; i++ {
+		name = fmt.Sprint("lock-", i)
+	}
+	h, entered := waits(t, s, name)
+	s.Leave(0, 1)
+	becomes(t, "the waiter listens at the server that is left", func() bool { return listeners(t, s.Conn(1), name) == 1 })
+	enters(t, h, entered)
+}
+
+// With cluster-require-full-coverage no the slots of other masters go on when one
+// has gone and nobody takes its place. What waits for its slots, and what is
+// renewed there, delays nobody else's.
+func TestOtherSlotsGoOnWhenAMasterHasGone(t *testing.T) {
+	t.Parallel()
+	for name, trouble := range map[string]func(*redistest.Server){
+		"it is dead":      (*redistest.Server).Kill,
+		"it stands still": (*redistest.Server).Pause,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			const (
+				lease   = 3 * time.Second
+				timeout = time.Second
+			)
+			s := topologytest.StartFronted(t, func(int) redistest.Front {
+				return redistest.Front{Args: []string{"--cluster-require-full-coverage", "no"}}
+			}, 1, 1, 1)
+			c := openCluster(t, s, rlock.WithWatchdogTimeout(lease), rlock.WithCommandTimeout(timeout))
+			var dead, alive []*rlock.Hold
+			for i := range 300 {
+				h := held(t, c.NewLock(nameOf(i%3, i/3)))
+				if i%3 == 0 {
+					dead = append(dead, h)
+				} else {
+					alive = append(alive, h)
+				}
+			}
+			trouble(s.Servers[0])
+			began := time.Now()
+			slowest, tried := time.Duration(0), 0
+			least := lease
+			told := make(chan error, 1)
+			go func() {
+				_, err := c.NewLock(nameOf(0, 200)).TryLock(context.Background())
+				told <- err
+			}()
+			for ; time.Since(began) < 2*lease; time.Sleep(5 * time.Millisecond) {
+				for _, h := range alive {
+					if err := h.Err(); err != nil {
+						t.Fatalf("%s of a server that lives, after %v: %v", h.Name(), time.Since(began), err)
+					}
+					least = min(least, time.Until(h.ValidUntil()))
+				}
+				sent := time.Now()
+				h, err := c.NewLock(nameOf(1+tried%2, 200)).Lock(t.Context())
+				if err == nil {
+					err = h.Unlock(t.Context())
+				}
+				if err != nil {
+					t.Fatalf("after %v: %v", time.Since(began), err)
+				}
+				slowest = max(slowest, time.Since(sent))
+				tried++
+			}
+			t.Logf("%d pairs at the other masters, the slowest took %v; their leases had %v left at least", tried, slowest.Round(time.Millisecond), least.Round(time.Millisecond))
+			if slowest > timeout/2+stalls.Since(began) {
+				t.Errorf("a pair at another master took %v", slowest)
+			}
+			if least < lease/3-stalls.Since(began) {
+				t.Errorf("a lease at another master had %v left, of %v", least, lease)
+			}
+			for _, h := range dead {
+				if err := h.Err(); !errors.Is(err, rlock.ErrLeaseLost) {
+					t.Errorf("%s of the server that has gone: %v", h.Name(), err)
+				}
+			}
+			if err := <-told; err == nil || errors.Is(err, rlock.ErrLocked) {
+				t.Errorf("TryLock there says %v", err)
+			} else {
+				t.Logf("TryLock there: %v", err)
+			}
+			sent := time.Now()
+			_, err := c.NewLock(nameOf(0, 201)).TryLockFor(t.Context(), 2*timeout)
+			if d := time.Since(sent); err == nil || errors.Is(err, rlock.ErrLocked) || d > 3*timeout+stalls.Since(sent) {
+				t.Errorf("TryLockFor there, after %v: %v", d, err)
+			} else {
+				t.Logf("TryLockFor there, after %v: %v", d.Round(time.Millisecond), err)
+			}
+			began = time.Now()
+			err = dead[0].Unlock(t.Context())
+			t.Logf("Unlock of a lost hold there, after %v: %v", time.Since(began).Round(time.Millisecond), err)
+			if err == nil || time.Since(began) > 4*timeout {
+				t.Errorf("Unlock there, after %v: %v", time.Since(began), err)
+			}
+		})
+	}
+}

@@ -1,0 +1,341 @@
+package rlock_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/stalls"
+	"github.com/rlock-go/redisson/internal/topologytest"
+	"github.com/rlock-go/redisson/rlock"
+)
+
+// gate is a tunnel whose writes wait while it is shut. It counts its dials.
+type gate struct {
+	dials atomic.Int32
+
+	mu   sync.Mutex // guards what follows
+	shut map[string]chan struct{}
+}
+
+// stall has the writes to addr wait until the function that it returns is called.
+func (g *gate) stall(addr string) (open func()) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.shut == nil {
+		g.shut = map[string]chan struct{}{}
+	}
+	ch := make(chan struct{})
+	g.shut[addr] = ch
+	return sync.OnceFunc(func() {
+		g.mu.Lock()
+		delete(g.shut, addr)
+		g.mu.Unlock()
+		close(ch)
+	})
+}
+
+// Dial is for rlock.WithDialer.
+func (g *gate) Dial(ctx context.Context, network, addr string) (net.Conn, error) {
+	g.dials.Add(1)
+	conn, err := new(net.Dialer).DialContext(ctx, network, addr)
+	return &gated{Conn: conn, gate: g, addr: addr, over: make(chan struct{})}, err
+}
+
+// gated is a connection through a gate.
+type gated struct {
+	net.Conn
+	gate  *gate
+	addr  string
+	close sync.Once
+	over  chan struct{}
+}
+
+func (c *gated) Write(p []byte) (int, error) {
+	c.gate.mu.Lock()
+	shut := c.gate.shut[c.addr]
+	c.gate.mu.Unlock()
+	if shut != nil {
+		select {
+		case <-shut:
+		case <-c.over:
+			return 0, net.ErrClosed
+		}
+	}
+	return c.Conn.Write(p)
+}
+
+func (c *gated) Close() error {
+	c.close.Do(func() { close(c.over) })
+	return c.Conn.Close()
+}
+
+// openThrough opens a client whose connections go through g.
+func openThrough(t *testing.T, g *gate, url string, opts ...rlock.Option) *rlock.Client {
+	t.Helper()
+	return openWith(t, url, append(opts, rlock.WithDialer(g.Dial))...)
+}
+
+// A deadline that passes while nothing is written ends no connection.
+func TestIdleConnectionsOfADialerStay(t *testing.T) {
+	t.Parallel()
+	redistest.Slow(t, "some timeouts pass")
+	const timeout = 1500 * time.Millisecond
+	s := redistest.Start(t)
+	var holding, waiting gate
+	holder := openThrough(t, &holding, s.URL(), rlock.WithCommandTimeout(timeout), rlock.WithWatchdogTimeout(4*time.Second))
+	waiter := openThrough(t, &waiting, s.URL(), rlock.WithCommandTimeout(timeout))
+	h := lock(t, holder, "held")
+	entered := make(chan error, 1)
+	go func() {
+		h, err := waiter.NewLock("held").Lock(context.Background())
+		if err == nil {
+			err = h.Unlock(context.Background())
+		}
+		entered <- err
+	}()
+	conn := s.Dial(t)
+	for end := time.Now().Add(6 * timeout); time.Now().Before(end); time.Sleep(timeout / 5) {
+		// Messages make up for PINGs: the subscription writes nothing.
+		if _, err := conn.Do("PUBLISH", "redisson_lock__channel:{held}", "1"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := h.Err(); err != nil {
+		t.Error(err)
+	}
+	if n := holding.dials.Load(); n != 2 { // one hears of changes
+		t.Errorf("%d dials for one hold", n)
+	}
+	if n := waiting.dials.Load(); n != 2 {
+		t.Errorf("%d dials for one who waits", n)
+	}
+	if err := h.Unlock(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if err := <-entered; err != nil {
+		t.Error(err)
+	}
+}
+
+// A WAIT that takes longer than the command timeout ends no connection either.
+func TestAConnectionOfADialerOutlivesALongWAIT(t *testing.T) {
+	redistest.Slow(t, "waits for a WAIT of a second")
+	t.Parallel()
+	s := startSilentReplica(t)
+	var g gate
+	c := openThrough(t, &g, s.URL(), rlock.WithReplicaSync(true), rlock.WithCommandTimeout(500*time.Millisecond))
+	if err := lock(t, c, "orders").Unlock(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	before := g.dials.Load()
+	s.silence()
+	began := time.Now()
+	if err := lock(t, c, "orders").Unlock(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if took := time.Since(began); took < 2*time.Second {
+		t.Errorf("both waited for %v", took)
+	}
+	if n := g.dials.Load() - before; n != 0 {
+		t.Errorf("%d connections were made anew", n)
+	}
+}
+
+// stalledTimeout is how long a write waits that nobody lets go on. What must not wait
+// for it takes a small part of that.
+const stalledTimeout = 12 * time.Second
+
+// A write that waits holds up neither Err nor what tells other holds of their end, and
+// nobody is beside a holder whose context lives.
+func TestAWriteThatWaitsHoldsUpNoHold(t *testing.T) {
+	t.Parallel()
+	redistest.Slow(t, "leases end")
+	s := redistest.Start(t)
+	var g gate
+	c := openThrough(t, &g, s.URL(), rlock.WithCommandTimeout(stalledTimeout))
+	other := openWith(t, s.URL())
+	// The loss of this one has the client send something: somebody waits for it.
+	first := lock(t, c, "first", rlock.Lease(time.Second))
+	waits, stop := context.WithCancel(t.Context())
+	defer stop()
+	var waiters sync.WaitGroup
+	defer waiters.Wait()
+	defer stop()
+	waiters.Go(func() { _, _ = c.NewLock("first").Lock(waits) })
+	waiters.Go(func() { _, _ = c.NewLock("first").Lock(waits) })
+	becomes(t, "the waiter listens", func() bool { return g.dials.Load() == 2 })
+	second := lock(t, c, "second", rlock.Lease(2*time.Second))
+	alive, cancel := second.Context(context.Background())
+	defer cancel()
+	open := g.stall(s.Addr())
+	defer open()
+	for err := error(nil); err == nil; {
+		began := time.Now()
+		err = first.Err()
+		if took := time.Since(began); took > stalledTimeout/3+stalls.Since(began) {
+			t.Fatalf("Err blocked for %v", took)
+		}
+	}
+	h, err := other.NewLock("second").TryLockFor(t.Context(), stalledTimeout)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Unlock(context.Background())
+	for what, done := range map[string]<-chan struct{}{"Done": second.Done(), "its context": alive.Done()} {
+		select {
+		case <-done:
+		case <-time.After(stalledTimeout / 4):
+			t.Errorf("another holds it, and %s says nothing", what)
+		}
+	}
+}
+
+// Calls end with their context while a write waits, and those that release one command
+// timeout after it.
+func TestCallsEndInTimeWhileAWriteWaits(t *testing.T) {
+	t.Parallel()
+	redistest.Slow(t, "calls run into their timeouts")
+	const timeout = stalledTimeout / 3
+	s := redistest.Start(t)
+	for what, call := range map[string]func(ctx context.Context, c *rlock.Client, h *rlock.Hold) error{
+		"Lock": func(ctx context.Context, c *rlock.Client, _ *rlock.Hold) error {
+			_, err := c.NewLock("a").Lock(ctx)
+			return err
+		},
+		"Lock as": func(ctx context.Context, c *rlock.Client, h *rlock.Hold) error {
+			_, err := c.NewLock(h.Name()).Lock(ctx, rlock.As(h.Owner()))
+			return err
+		},
+		"IsLocked": func(ctx context.Context, c *rlock.Client, _ *rlock.Hold) error {
+			_, err := c.NewLock("a").IsLocked(ctx)
+			return err
+		},
+		"Unlock": func(ctx context.Context, _ *rlock.Client, h *rlock.Hold) error { return h.Unlock(ctx) },
+		"UnlockAs": func(ctx context.Context, c *rlock.Client, _ *rlock.Hold) error {
+			return c.NewLock("a").UnlockAs(ctx, c.NewOwner())
+		},
+		"ForceUnlock": func(ctx context.Context, c *rlock.Client, _ *rlock.Hold) error {
+			_, err := c.NewLock("a").ForceUnlock(ctx)
+			return err
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			var g gate
+			c := openThrough(t, &g, s.URL(), rlock.WithCommandTimeout(timeout))
+			h := lock(t, c, "held by "+what)
+			time.Sleep(50 * time.Millisecond) // what reads replies would write for the call if it were not done with the last
+			open := g.stall(s.Addr())
+			defer open()
+			ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+			defer cancel()
+			limit := timeout / 2
+			if strings.HasPrefix(what, "Unlock") {
+				limit += timeout
+			}
+			began := time.Now()
+			err := call(ctx, c, h)
+			if took := time.Since(began); took > limit+stalls.Since(began) || err == nil {
+				t.Errorf("it took %v, at most %v: %v", took, limit, err)
+			}
+		})
+	}
+}
+
+// A socket that has no room left is a write that waits, too. What was written of a
+// command goes on once there is room.
+func TestCallsEndInTimeWhileASocketIsFull(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	small := func(ctx context.Context, network, addr string) (net.Conn, error) {
+		conn, err := new(net.Dialer).DialContext(ctx, network, addr)
+		if err == nil {
+			err = conn.(*net.TCPConn).SetWriteBuffer(64 << 10)
+		}
+		return conn, err
+	}
+	c := openWith(t, s.URL(), rlock.WithDialer(small), rlock.WithCommandTimeout(4*stalledTimeout))
+	h := lock(t, c, "held", rlock.Lease(700*time.Millisecond)) // over before the client makes a connection to hear of its loss
+	before := connections(t, s)
+	s.Pause()
+	var all sync.WaitGroup
+	for i := range 8 { // each is more than the kernel takes
+		all.Go(func() {
+			long := strconv.Itoa(i) + strings.Repeat("x", 500<<10)
+			ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+			defer cancel()
+			began := time.Now()
+			_, err := c.NewLock(long).Lock(ctx)
+			if took := time.Since(began); took > stalledTimeout+stalls.Since(began) || !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("Lock took %v: %.100v", took, err)
+			}
+		})
+	}
+	all.Wait()
+	select {
+	case <-h.Done():
+	case <-time.After(stalledTimeout):
+		t.Error("a hold was not told of its end")
+	}
+	s.Resume()
+	if err := c.NewLock("other").Do(t.Context(), func(context.Context) error { return nil }); err != nil {
+		t.Error(err)
+	}
+	if n := connections(t, s) - before; n != 1 { // the one that asks
+		t.Errorf("%d new connections: the first was given up", n-1)
+	}
+}
+
+// connections is how many have been made to s.
+func connections(t *testing.T, s *redistest.Server) int {
+	t.Helper()
+	info, err := redis.String(s.Dial(t).Do("INFO", "stats"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, text, _ := strings.Cut(info, "total_connections_received:")
+	text, _, _ = strings.Cut(text, "\r\n")
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// One master's tunnel costs the holds of that master alone.
+func TestAMasterWhoseTunnelStallsCostsTheOthersNoHold(t *testing.T) {
+	t.Parallel()
+	const lease = stalledTimeout / 3
+	s := topologytest.Start(t, 1, 1, 1)
+	var g gate
+	c := openThrough(t, &g, s.ClusterURL(), rlock.WithCommandTimeout(stalledTimeout), rlock.WithWatchdogTimeout(lease))
+	var holds [3][]*rlock.Hold
+	for master := range holds {
+		for i := range 2 {
+			holds[master] = append(holds[master], lock(t, c, nameOf(master, i)))
+		}
+	}
+	open := g.stall(s.Servers[0].Addr())
+	defer open()
+	for _, h := range holds[0] {
+		<-h.Done()
+	}
+	time.Sleep(lease / 2) // so that those are not renewed by what was under way
+	for master := 1; master < len(holds); master++ {
+		for _, h := range holds[master] {
+			if err := h.Err(); err != nil {
+				t.Errorf("master %d: %v", master, err)
+			}
+		}
+	}
+}

@@ -1,0 +1,160 @@
+package rlock_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/stalls"
+	"github.com/rlock-go/redisson/internal/topologytest"
+	"github.com/rlock-go/redisson/rlock"
+)
+
+// fairEntry is how a wait of a fair lock ended.
+type fairEntry struct {
+	who int
+	h   *rlock.Hold
+	err error
+}
+
+// fairQueueUp has callers wait, each behind the one before it, at a server.
+func fairQueueUp(t *testing.T, conn redis.Conn, name string, clients ...*rlock.Client) <-chan fairEntry {
+	t.Helper()
+	entered := make(chan fairEntry, len(clients))
+	for i, c := range clients {
+		go func() {
+			h, err := c.NewFairLock(name).Lock(t.Context())
+			entered <- fairEntry{i, h, err}
+		}()
+		becomes(t, "it has a place", func() bool {
+			n, err := redis.Int(conn.Do("LLEN", codec.FairQueue(name)))
+			return err == nil && n == i+1
+		})
+	}
+	return entered
+}
+
+// fairEnters demands that they enter in their order, one after the other.
+func fairEnters(t *testing.T, h *rlock.Hold, entered <-chan fairEntry) {
+	t.Helper()
+	for i := range cap(entered) {
+		began := time.Now()
+		if err := h.Unlock(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case e := <-entered:
+			if e.err != nil || e.who != i {
+				t.Fatalf("%d entered in the place of %d: %v", e.who, i, e.err)
+			}
+			h = e.h
+		case <-time.After(6 * soonEnough):
+			t.Fatalf("%d does not enter", i)
+		}
+		if took := time.Since(began); took > 3*time.Second+stalls.Since(began) { // before it would look
+			t.Errorf("%d entered after %v", i, took)
+		}
+	}
+	if err := h.Unlock(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// noneLeft demands that a server has nothing of the lock.
+func noneLeft(t *testing.T, conn redis.Conn, name string) {
+	t.Helper()
+	for _, key := range []string{name, codec.FairQueue(name), codec.FairTimes(name)} {
+		if n, err := redis.Int(conn.Do("EXISTS", key)); err != nil || n != 0 {
+			t.Errorf("%s is left: %v", key, err)
+		}
+	}
+}
+
+func TestFairLockOfAClusterGoesInOrder(t *testing.T) {
+	t.Parallel()
+	s := topologytest.StartReplicated(t, 1, 1, 1)
+	a, b := openCluster(t, s), openCluster(t, s)
+	for master := range 3 {
+		name := nameOf(master, 0)
+		h, err := a.NewFairLock(name).Lock(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		fairEnters(t, h, fairQueueUp(t, s.Conn(master), name, a, b, b, a))
+		noneLeft(t, s.Conn(master), name)
+	}
+	for i := range 3 {
+		for _, code := range []string{"CROSSSLOT", "ERR"} {
+			if n := topologytest.Errors(t, s.Conn(i), code); n != 0 {
+				t.Errorf("server %d answered %s %d times", i, code, n)
+			}
+		}
+	}
+	for _, name := range []string{"a{b", "a}b", "{}a"} {
+		if _, err := a.NewFairLock(name).TryLock(t.Context()); !errors.Is(err, rlock.ErrInvalidName) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// The slot moves with the lock, its queue and its times. Who waits goes on, in the same order.
+func TestFairQueueOfAClusterFollowsItsSlot(t *testing.T) {
+	t.Parallel()
+	s := topologytest.Start(t, 1, 1)
+	a, b := openCluster(t, s), openCluster(t, s)
+	name := "orders"
+	from := s.MasterOf(codec.Slot(name))
+	h, err := a.NewFairLock(name).Lock(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	entered := fairQueueUp(t, s.Conn(from), name, a, b, a)
+	before, err := redis.Strings(s.Conn(from).Do("LRANGE", codec.FairQueue(name), 0, -1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Move(from, 1-from, codec.Slot(name))
+	to := s.Conn(1 - from)
+	after, err := redis.Strings(to.Do("LRANGE", codec.FairQueue(name), 0, -1))
+	if err != nil || !slices.Equal(before, after) {
+		t.Fatalf("the queue was %q, and is %q, %v", before, after, err)
+	}
+	becomes(t, "they listen at the other server", func() bool {
+		all, err := redis.Strings(to.Do("PUBSUB", "CHANNELS", codec.Channel(name)+":*"))
+		return err == nil && len(all) == 3
+	})
+	fairEnters(t, h, entered)
+	noneLeft(t, to, name)
+}
+
+// No replica acknowledges: what was got is given back, and so is the place.
+func TestFairLockThatNoReplicaHasIsGivenBack(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	replica := s.StartReplica(t)
+	conn := s.Dial(t)
+	c := openWith(t, s.URL(), rlock.WithReplicaSync(true), rlock.WithCommandTimeout(short))
+	l := c.NewFairLock("orders")
+	if err := l.Do(t.Context(), func(context.Context) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	replica.Pause()
+	_, err := l.Lock(t.Context())
+	replica.Resume()
+	if !errors.Is(err, rlock.ErrUnreplicated) {
+		t.Errorf("%v", err)
+	}
+	becomes(t, "it is given back", func() bool {
+		n, err := redis.Int(conn.Do("EXISTS", "orders", codec.FairQueue("orders"), codec.FairTimes("orders")))
+		return err == nil && n == 0
+	})
+	if err := l.Do(t.Context(), func(context.Context) error { return nil }); err != nil {
+		t.Error(err)
+	}
+}

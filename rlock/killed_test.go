@@ -1,0 +1,313 @@
+//go:build unix
+
+package rlock_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/stalls"
+	"github.com/rlock-go/redisson/rlock"
+)
+
+// ofProcess in its environment makes this binary a process of TestProcess: what it does, and the server's URL.
+const ofProcess = "RLOCK_TEST_PROCESS"
+
+// TestProcess is what the processes of the tests below run.
+func TestProcess(t *testing.T) {
+	does, url, mine := strings.Cut(os.Getenv(ofProcess), " ")
+	if !mine {
+		t.Skip("is for processes of other tests")
+	}
+	say := func(what string) { fmt.Printf("witness %d %s\n", os.Getpid(), what) }
+	c := openWith(t, url, rlock.WithWatchdogTimeout(leadLease))
+	switch does {
+	case "leads":
+		_ = c.NewLock("leader").Lead(t.Context(), func(ctx context.Context) error {
+			say("leads")
+			for ; ctx.Err() == nil; time.Sleep(2 * time.Millisecond) {
+				say("acts")
+			}
+			say("stops")
+			return nil
+		})
+	case "holds", "rests":
+		h := lock(t, c, "job", rlock.AtLeast(10*time.Second))
+		if does == "rests" {
+			if err := h.Unlock(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		say(does)
+		time.Sleep(time.Hour)
+	}
+}
+
+// A said is one line of a process.
+type said struct {
+	pid  int
+	what string
+	at   time.Time
+}
+
+// stage starts processes. All write into one pipe, so the kernel puts what they say in its order.
+type stage struct {
+	t    *testing.T
+	pipe *os.File
+	says chan said
+	all  map[int]*exec.Cmd
+}
+
+func newStage(t *testing.T) *stage {
+	t.Helper()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &stage{t, w, make(chan said, 1000), map[int]*exec.Cmd{}}
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		defer close(s.says)
+		for lines := bufio.NewScanner(r); lines.Scan(); {
+			word := strings.Fields(lines.Text())
+			if len(word) != 3 || word[0] != "witness" {
+				continue // the test framework's
+			}
+			pid, _ := strconv.Atoi(word[1])
+			s.says <- said{pid, word[2], time.Now()}
+		}
+	}()
+	t.Cleanup(func() {
+		for pid := range s.all {
+			s.kill(pid)
+		}
+		w.Close()
+		for range s.says { // lets the reader end
+		}
+		<-read
+		r.Close()
+	})
+	return s
+}
+
+// start starts a process that does something, and returns its id.
+func (s *stage) start(does, url string) int {
+	s.t.Helper()
+	cmd := exec.Command(os.Args[0], "-test.run=^TestProcess$")
+	cmd.Env = append(os.Environ(), ofProcess+"="+does+" "+url)
+	cmd.Stdout = s.pipe
+	if err := cmd.Start(); err != nil {
+		s.t.Fatal(err)
+	}
+	s.all[cmd.Process.Pid] = cmd
+	return cmd.Process.Pid
+}
+
+// kill ends a process, which says nothing more.
+func (s *stage) kill(pid int) {
+	_ = s.all[pid].Process.Kill()
+	_ = s.all[pid].Wait()
+	delete(s.all, pid)
+}
+
+func (s *stage) signal(pid int, sig syscall.Signal) {
+	s.t.Helper()
+	if err := s.all[pid].Process.Signal(sig); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// next is what is said next.
+func (s *stage) next(within time.Duration) said {
+	s.t.Helper()
+	select {
+	case next := <-s.says:
+		return next
+	case <-time.After(within):
+		s.t.Fatalf("nobody says anything for %v", within)
+		panic("unreachable")
+	}
+}
+
+// Leaders are killed, stand still and lose their server. The pipe they write to is the witness: nobody acts while another
+// leads, and another one leads within the lease and two seconds.
+func TestOneOfSeveralProcessesLeads(t *testing.T) {
+	t.Parallel()
+	redistest.Slow(t, "leases have to end")
+	server := redistest.Start(t)
+	s := newStage(t)
+	for range 3 {
+		s.start("leads", server.URL())
+	}
+	leader, began, woken, late := 0, time.Now(), 0, 0
+	// follow reads what is said until somebody leads anew.
+	follow := func(what string) {
+		t.Helper()
+		for most := leadLease + 2*time.Second; ; {
+			now := s.next(most + 20*time.Second)
+			switch {
+			case now.what == "leads" && leader != 0:
+				t.Errorf("%s: %d leads while %d does", what, now.pid, leader)
+				fallthrough
+			case now.what == "leads":
+				leader = now.pid
+				took := now.at.Sub(began)
+				t.Logf("%s: a leader after %v", what, took.Round(time.Millisecond))
+				if took > most+stalls.Since(began) && what != "begin" {
+					t.Errorf("%s: a leader after %v, %v is promised", what, took, most)
+				}
+				return
+			case now.pid == leader && now.what == "stops":
+				leader = 0
+			case now.pid == leader:
+			case now.what == "acts" && now.pid == woken && late == 0:
+				late++ // it had looked before it stood still
+			case now.what == "acts":
+				t.Errorf("%s: %d acts while %d leads", what, now.pid, leader)
+			}
+		}
+	}
+	acts := func() {
+		t.Helper()
+		for n := 0; n < 20; {
+			if now := s.next(20 * time.Second); now.pid == leader && now.what == "acts" {
+				n++
+			} else if now.what == "acts" && (now.pid != woken || late > 0) {
+				t.Errorf("%d acts while %d leads", now.pid, leader)
+			} else if now.what == "acts" {
+				late++
+			}
+		}
+	}
+	follow("begin")
+	for range 2 {
+		acts()
+		s.start("leads", server.URL())
+		killed := leader
+		s.kill(killed)
+		began = time.Now()
+		drained(s, &leader, killed)
+		follow("killed")
+
+		acts()
+		still := leader
+		s.signal(still, syscall.SIGSTOP)
+		began = time.Now()
+		drained(s, &leader, still)
+		follow("stands still")
+		woken, late = still, 0
+		s.signal(still, syscall.SIGCONT)
+		acts()
+
+		server.Pause()
+		time.Sleep(leadLease + leadLease/2) // they lose it by their clocks
+		began = time.Now()
+		server.Resume()
+		follow("without a server")
+	}
+}
+
+// drained reads what a leader had said before it was ended: then nobody leads.
+func drained(s *stage, leader *int, of int) {
+	s.t.Helper()
+	for {
+		select {
+		case now := <-s.says:
+			if now.pid != of {
+				s.t.Errorf("%d %s while %d leads", now.pid, now.what, of)
+			}
+		case <-time.After(50 * time.Millisecond): // it can't write any more, and the lease goes on for longer
+			*leader = 0
+			return
+		}
+	}
+}
+
+// A process that dies while it holds frees the lock with its lease; one that has released leaves the rest.
+func TestAtLeastOfAProcessThatIsKilled(t *testing.T) {
+	t.Parallel()
+	for _, does := range []string{"holds", "rests"} {
+		t.Run(does, func(t *testing.T) {
+			t.Parallel()
+			server := redistest.Start(t)
+			s, c := newStage(t), openWith(t, server.URL())
+			pid := s.start(does, server.URL())
+			if now := s.next(20 * time.Second); now.what != does {
+				t.Fatal(now)
+			}
+			s.kill(pid)
+			began := time.Now()
+			h, err := c.NewLock("job").Lock(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			took := time.Since(began)
+			t.Logf("%s: free after %v", does, took)
+			least, most := time.Duration(0), leadLease+time.Second
+			if does == "rests" {
+				least, most = 8*time.Second, 11*time.Second
+			}
+			if took < least-stalls.Since(began) || took > most+stalls.Since(began) {
+				t.Errorf("free after %v, want %v to %v", took, least, most)
+			}
+			if err := h.Unlock(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// Beside others who take the lock away, AtLeast keeps nothing: neither before the release nor after it.
+func TestAtLeastEndsWithALossOrByForce(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t)
+	conn := server.Dial(t)
+	a, b := openWith(t, server.URL()), openWith(t, server.URL())
+	for what, takes := range map[string]func(name string) error{
+		"DEL":         func(name string) error { _, err := conn.Do("DEL", name); return err },
+		"ForceUnlock": func(name string) error { _, err := b.NewLock(name).ForceUnlock(t.Context()); return err },
+	} {
+		for _, released := range []bool{false, true} {
+			name := fmt.Sprint(what, released)
+			h := lock(t, a, name, rlock.AtLeast(time.Hour))
+			if released {
+				if err := h.Unlock(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := takes(name); err != nil {
+				t.Fatal(err)
+			}
+			next := lock(t, b, name)
+			if !released {
+				if err := h.Unlock(t.Context()); !errors.Is(err, rlock.ErrLeaseLost) || !errors.Is(err, rlock.ErrNotHeld) {
+					t.Errorf("%s: the unlock of what is lost: %v", what, err)
+				}
+			}
+			fields, err := redis.Strings(conn.Do("HKEYS", name))
+			if ttl, err2 := redis.Int64(conn.Do("PTTL", name)); err != nil || err2 != nil || !slices.Equal(fields, []string{next.Owner().String()}) || ttl > 30_000 {
+				t.Errorf("%s, released %t: %q live for %d ms, %v", what, released, fields, ttl, errors.Join(err, err2))
+			}
+			if err := next.Unlock(t.Context()); err != nil {
+				t.Error(err)
+			}
+			if n, err := conn.Do("EXISTS", name); n != int64(0) || err != nil {
+				t.Errorf("%s, released %t: %v keys are left, %v", what, released, n, err)
+			}
+		}
+	}
+}

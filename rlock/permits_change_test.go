@@ -1,0 +1,298 @@
+package rlock
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/stalls"
+)
+
+// aChange is a method that changes what nobody owns: the object with this name, of which 5
+// are free, or are to be counted down.
+type aChange struct {
+	name string
+	due  bool // it goes on when its caller has left
+	call func(ctx context.Context, c *Client, name string) error
+	left string // how many there are when it ran once
+}
+
+const onePermit = "00112233445566778899aabbccddeeff"
+
+var changes = []aChange{
+	{"Release", true, func(ctx context.Context, c *Client, name string) error { return c.NewSemaphore(name).Release(ctx, 2) }, "7"},
+	{"ReleaseIfExists", true, func(ctx context.Context, c *Client, name string) error {
+		_, err := c.NewSemaphore(name).ReleaseIfExists(ctx, 2)
+		return err
+	}, "7"},
+	{"CountDown", true, func(ctx context.Context, c *Client, name string) error {
+		return c.NewCountDownLatch(name).CountDown(ctx)
+	}, "4"},
+	{"ReleaseIDs", true, func(ctx context.Context, c *Client, name string) error {
+		return c.NewPermitSemaphore(name).ReleaseIDs(ctx, onePermit)
+	}, "6"},
+	{"Semaphore.AddPermits", false, func(ctx context.Context, c *Client, name string) error {
+		return c.NewSemaphore(name).AddPermits(ctx, -1)
+	}, "4"},
+	{"Semaphore.TrySetPermits", false, func(ctx context.Context, c *Client, name string) error {
+		_, err := c.NewSemaphore(name).TrySetPermits(ctx, 9)
+		return err
+	}, "5"},
+	{"Drain", false, func(ctx context.Context, c *Client, name string) error {
+		_, err := c.NewSemaphore(name).Drain(ctx)
+		return err
+	}, "0"},
+	{"Semaphore.Delete", false, func(ctx context.Context, c *Client, name string) error {
+		_, err := c.NewSemaphore(name).Delete(ctx)
+		return err
+	}, ""},
+	{"TrySetCount", false, func(ctx context.Context, c *Client, name string) error {
+		_, err := c.NewCountDownLatch(name).TrySetCount(ctx, 9)
+		return err
+	}, "5"},
+	{"CountDownLatch.Delete", false, func(ctx context.Context, c *Client, name string) error {
+		_, err := c.NewCountDownLatch(name).Delete(ctx)
+		return err
+	}, ""},
+	{"SetPermits", false, func(ctx context.Context, c *Client, name string) error {
+		return c.NewPermitSemaphore(name).SetPermits(ctx, 9)
+	}, "8"},
+	{"AddPermits", false, func(ctx context.Context, c *Client, name string) error {
+		return c.NewPermitSemaphore(name).AddPermits(ctx, 2)
+	}, "7"},
+	{"TrySetPermits", false, func(ctx context.Context, c *Client, name string) error {
+		_, err := c.NewPermitSemaphore(name).TrySetPermits(ctx, 9)
+		return err
+	}, "5"},
+	{"SetLease", false, func(ctx context.Context, c *Client, name string) error {
+		return c.NewPermitSemaphore(name).SetLease(ctx, onePermit, time.Hour)
+	}, "5"},
+}
+
+// dues is how many of the changes are due.
+const dues = 4
+
+const (
+	changeTimeout = 500 * time.Millisecond        // the command timeout of these tests
+	changeBound   = 4*changeTimeout + time.Second // for which a change blocks at most
+)
+
+// changeRig is a server, which keeps its data when it dies, and a client for each change:
+// none waits behind another's.
+type changeRig struct {
+	*testing.T
+	server  *redistest.Server
+	clients map[string]*Client // by the name of the change
+}
+
+func newChangeRig(t *testing.T) *changeRig {
+	t.Helper()
+	s := redistest.Start(t, "--appendonly", "yes", "--appendfsync", "always")
+	r := &changeRig{t, s, map[string]*Client{}}
+	r.refill()
+	for _, m := range changes {
+		c, err := Open(t.Context(), s.URL(), WithCommandTimeout(changeTimeout))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { c.Close() })
+		r.clients[m.name] = c
+		if err := m.call(t.Context(), c, m.name); err != nil { // the script is known
+			t.Fatal(err)
+		}
+	}
+	r.refill()
+	return r
+}
+
+// refill makes all objects anew.
+func (r *changeRig) refill() {
+	r.Helper()
+	conn := r.server.Dial(r)
+	raw, err := rawID(onePermit)
+	if err != nil {
+		r.Fatal(err)
+	}
+	for _, m := range changes {
+		_, err := conn.Do("SET", m.name, 5)
+		_, err2 := conn.Do("ZADD", "{"+m.name+"}:timeout", 922337203685477, raw)
+		if err := errors.Join(err, err2); err != nil {
+			r.Fatal(err)
+		}
+	}
+}
+
+// dies ends the server, and returns when all clients know: nothing is sent any more.
+func (r *changeRig) dies() {
+	r.Helper()
+	r.server.Kill()
+	var wg sync.WaitGroup
+	for _, c := range r.clients {
+		wg.Go(func() {
+			if _, err := c.NewSemaphore("some").Available(r.Context()); !errors.Is(err, ErrUnavailable) {
+				r.Errorf("a dead server answers: %v", err)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// each calls every change at once, and checks that it ends in its bound and how.
+func (r *changeRig) each(ctx context.Context, bound func(aChange) time.Duration, check func(aChange, error) bool) {
+	r.Helper()
+	type end struct {
+		m    aChange
+		err  error
+		took time.Duration
+	}
+	ends, open := make(chan end, len(changes)), map[string]bool{}
+	for _, m := range changes {
+		open[m.name] = true
+		began := time.Now()
+		go func() {
+			err := m.call(ctx, r.clients[m.name], m.name)
+			ends <- end{m, err, time.Since(began) - stalls.Since(began)}
+		}()
+	}
+	never := time.After(changeBound + 10*soon)
+	for range changes {
+		select {
+		case e := <-ends:
+			delete(open, e.m.name)
+			if e.took > bound(e.m)+soon || !check(e.m, e.err) {
+				r.Errorf("%s: after %v: %v", e.m.name, e.took, e.err)
+			}
+		case <-never:
+			r.Fatalf("without an end: %v", open)
+		}
+	}
+}
+
+const anything = "?"
+
+// are checks what each object becomes, and that no receipt is left.
+func (r *changeRig) are(want func(aChange) string) {
+	r.Helper()
+	conn := r.server.Dial(r)
+	for _, m := range changes {
+		what := fmt.Sprintf("%s: it has %q", m.name, want(m))
+		becomes(r.T, what, func() bool {
+			got, err := redis.String(conn.Do("GET", m.name))
+			receipts, err2 := redis.Strings(conn.Do("KEYS", "redisson_unlock_latch:{"+m.name+"}*"))
+			return (err == nil || err == redis.ErrNil) && err2 == nil && (got == want(m) || want(m) == anything) && len(receipts) == 0
+		})
+	}
+}
+
+func inAll(aChange) time.Duration { return changeBound }
+
+// A change that was sent, and of which nothing more is heard, ends in its bound. What of
+// it is sent again counts once.
+func TestChangesEndInTheirBound(t *testing.T) {
+	t.Parallel()
+	redistest.Slow(t, "some timeouts pass")
+	t.Run("silence", func(t *testing.T) {
+		t.Parallel()
+		r := newChangeRig(t)
+		r.server.Pause()
+		r.each(t.Context(), inAll, func(_ aChange, err error) bool { return errors.Is(err, ErrUncertain) })
+		r.server.Resume()
+		r.are(func(m aChange) string { return m.left })
+	})
+	t.Run("silence, and its context ends", func(t *testing.T) {
+		t.Parallel()
+		r := newChangeRig(t)
+		r.server.Pause()
+		ctx, cancel := context.WithTimeout(t.Context(), changeTimeout/2)
+		defer cancel()
+		r.each(ctx, func(aChange) time.Duration { return 2 * changeTimeout }, func(_ aChange, err error) bool {
+			return errors.Is(err, ErrUncertain) && errors.Is(err, context.DeadlineExceeded)
+		})
+		r.server.Resume()
+		r.are(func(m aChange) string { return m.left })
+	})
+	t.Run("death", func(t *testing.T) {
+		t.Parallel()
+		r := newChangeRig(t)
+		r.server.Pause()
+		dies := time.AfterFunc(changeTimeout/4, r.server.Kill)
+		defer dies.Stop()
+		r.each(t.Context(), inAll, func(_ aChange, err error) bool { return errors.Is(err, ErrUncertain) })
+		r.server.Restart()
+		r.are(func(m aChange) string {
+			if m.due {
+				return m.left
+			}
+			return anything // it may just have been sent again
+		})
+	})
+}
+
+// What is due goes on though no server runs it, and counts once.
+func TestReleasesGoOnInTheBackground(t *testing.T) {
+	t.Parallel()
+	redistest.Slow(t, "some timeouts pass")
+	r := newChangeRig(t)
+	unavailable := func(err error) bool { return errors.Is(err, ErrUnavailable) && !errors.Is(err, ErrUncertain) }
+	goesOn := func(err error) bool { return strings.Contains(err.Error(), "goes on in the background") }
+	done := func(m aChange) string {
+		if m.due {
+			return m.left
+		}
+		return "5"
+	}
+	r.dies()
+	r.each(t.Context(), func(m aChange) time.Duration {
+		if m.due {
+			return changeBound
+		}
+		return 2 * changeTimeout
+	}, func(m aChange, err error) bool { return unavailable(err) && goesOn(err) == m.due })
+	r.server.Restart()
+	r.are(done)
+	r.refill()
+	r.dies()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	r.each(ctx, func(aChange) time.Duration { return 2 * changeTimeout }, func(m aChange, err error) bool {
+		return m.due && unavailable(err) && goesOn(err) || !m.due && errors.Is(err, context.Canceled) && !errors.Is(err, ErrUncertain)
+	})
+	r.server.Restart()
+	r.are(done)
+	r.refill()
+	// An outage of less than that is not even told: it ends when what is not due has been given up.
+	r.dies()
+	died, givenUp, short := time.Now(), 0, true
+	r.each(t.Context(), inAll, func(m aChange, err error) bool {
+		if m.due {
+			return err == nil || !short && unavailable(err) && goesOn(err)
+		}
+		if givenUp++; givenUp == len(changes)-dues {
+			r.server.Restart()
+			short = time.Since(died) < changeBound-changeTimeout
+		}
+		return unavailable(err)
+	})
+	r.are(done)
+}
+
+// What Do gives back by itself, it gives back if the semaphore is there.
+func TestDoBringsNoSemaphoreBack(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	conn := s.Dial(t)
+	sem := rooms(t, open(t, s), 3)
+	if err := sem.Do(t.Context(), 2, func(context.Context) error { _, err := conn.Do("DEL", "rooms"); return err }); err != nil {
+		t.Error(err)
+	}
+	if n, err := conn.Do("EXISTS", "rooms"); n != int64(0) || err != nil {
+		t.Errorf("it is back: %v, %v", n, err)
+	}
+}

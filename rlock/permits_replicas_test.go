@@ -1,0 +1,67 @@
+package rlock_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/rlock"
+)
+
+// Permits that no replica has are given back, and a change that none has says so and counts once.
+func TestPermitsThatNoReplicaHasAreGivenBack(t *testing.T) {
+	t.Parallel()
+	redistest.Slow(t, "a replica is silent for a command timeout")
+	s := redistest.Start(t)
+	replica := s.StartReplica(t)
+	c := openWith(t, s.URL(), rlock.WithReplicaSync(true), rlock.WithCommandTimeout(1500*time.Millisecond))
+	seats := c.NewPermitSemaphore("seats")
+	if _, err := seats.TrySetPermits(t.Context(), 3); err != nil {
+		t.Fatal(err)
+	}
+	rooms, latch := c.NewSemaphore("rooms"), c.NewCountDownLatch("ready")
+	if _, err := rooms.TrySetPermits(t.Context(), 3); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := latch.TrySetCount(t.Context(), 3); err != nil {
+		t.Fatal(err)
+	}
+	replica.Pause()
+	t.Cleanup(replica.Resume)
+	if p, err := seats.TryAcquire(t.Context(), 2); !errors.Is(err, rlock.ErrUnreplicated) {
+		t.Fatalf("%v, %v", p, err)
+	}
+	if err := seats.AddPermits(t.Context(), 1); !errors.Is(err, rlock.ErrUnreplicated) {
+		t.Errorf("added where no replica answers: %v", err)
+	}
+	if err := rooms.TryAcquire(t.Context(), 2); !errors.Is(err, rlock.ErrUnreplicated) {
+		t.Errorf("without owners: %v", err)
+	}
+	if err := rooms.Release(t.Context(), 1); !errors.Is(err, rlock.ErrUnreplicated) {
+		t.Errorf("released where no replica answers: %v", err)
+	}
+	if err := latch.CountDown(t.Context()); !errors.Is(err, rlock.ErrUnreplicated) {
+		t.Errorf("counted down where no replica answers: %v", err)
+	}
+	replica.Resume()
+	becomes(t, "what was taken without owners is given back", func() bool {
+		free, err := rooms.Available(t.Context())
+		return free == 4 && err == nil
+	})
+	if n, err := latch.Count(t.Context()); n != 2 || err != nil {
+		t.Errorf("a count of %d, %v", n, err)
+	}
+	becomes(t, "what was granted is given back", func() bool {
+		free, err := seats.Available(t.Context())
+		total, err2 := seats.Total(t.Context())
+		return free == 4 && total == 4 && err == nil && err2 == nil
+	})
+	p, err := seats.Acquire(t.Context(), 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Release(t.Context()); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,520 @@
+package rlock
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/internal/luasrc"
+	"github.com/rlock-go/redisson/internal/monitor"
+	"github.com/rlock-go/redisson/internal/redistest"
+)
+
+// scripted is a call that runs a script.
+type scripted struct {
+	name  string
+	ready func(r *scriptRig, name string) (call func(ctx context.Context) error)
+}
+
+// afterLock is a call that follows an acquire of a lock.
+func afterLock(make func(*Client, string) *Lock, call func(ctx context.Context, r *scriptRig, l *Lock, h *Hold) error) func(*scriptRig, string) func(context.Context) error {
+	return func(r *scriptRig, name string) func(context.Context) error {
+		l := make(r.worker, name)
+		h, err := l.TryLock(r.Context())
+		if err != nil {
+			r.Fatal(err)
+		}
+		return func(ctx context.Context) error { return call(ctx, r, l, h) }
+	}
+}
+
+func unlocksHold(ctx context.Context, _ *scriptRig, _ *Lock, h *Hold) error { return h.Unlock(ctx) }
+
+// unlocksShown is of an owner that others may act as.
+func unlocksShown(ctx context.Context, _ *scriptRig, _ *Lock, h *Hold) error {
+	h.Owner()
+	return h.Unlock(ctx)
+}
+
+func forcesLock(ctx context.Context, _ *scriptRig, l *Lock, _ *Hold) error {
+	return says(l.ForceUnlock(ctx))
+}
+
+func onceTried(make func(*Client, string) *Lock) func(*scriptRig, string) func(context.Context) error {
+	return func(r *scriptRig, name string) func(context.Context) error {
+		return func(ctx context.Context) error { _, err := make(r.worker, name).TryLock(ctx); return err }
+	}
+}
+
+// kept releases a hold whose lock stays taken.
+func kept(make func(*Client, string) *Lock) func(*scriptRig, string) func(context.Context) error {
+	return func(r *scriptRig, name string) func(context.Context) error {
+		return r.lock(make(r.worker, name), AtLeast(time.Hour)).Unlock
+	}
+}
+
+// numbered is a call on a name of which 5 are free, or are to be counted down.
+func numbered(call func(ctx context.Context, c *Client, name string) error) func(*scriptRig, string) func(context.Context) error {
+	return func(r *scriptRig, name string) func(context.Context) error {
+		r.do("SET", name, 5)
+		return func(ctx context.Context) error { return call(ctx, r.worker, name) }
+	}
+}
+
+// permitted is a call on a semaphore with 5 permits, of which one is taken for ever and the
+// time of one is over.
+func permitted(call func(ctx context.Context, s *PermitSemaphore) error) func(*scriptRig, string) func(context.Context) error {
+	return func(r *scriptRig, name string) func(context.Context) error {
+		r.do("SET", name, 3)
+		raw, err := rawID(onePermit)
+		if err != nil {
+			r.Fatal(err)
+		}
+		r.do("ZADD", "{"+name+"}:timeout", 922337203685477, raw, 1, "0123456789abcdef")
+		return func(ctx context.Context) error { return call(ctx, r.worker.NewPermitSemaphore(name)) }
+	}
+}
+
+func writeOf(c *Client, name string) *Lock { return c.NewReadWriteLock(name).WriteLock() }
+func readOf(c *Client, name string) *Lock  { return c.NewReadWriteLock(name).ReadLock() }
+
+// scriptCalls are the calls, one for each script that changes something and each way through it
+// that differs.
+var scriptCalls = []scripted{
+	{"plain lock", onceTried((*Client).NewLock)},
+	{"plain unlock", afterLock((*Client).NewLock, unlocksHold)},
+	{"plain unlock, shown", afterLock((*Client).NewLock, unlocksShown)},
+	{"re-entry", afterLock((*Client).NewLock, func(ctx context.Context, _ *scriptRig, l *Lock, h *Hold) error {
+		_, err := l.TryLock(ctx, As(h.Owner()))
+		return err
+	})},
+	{"plain unlock, AtLeast", kept((*Client).NewLock)},
+	{"fair unlock, AtLeast", kept((*Client).NewFairLock)},
+	{"unlock of a nested hold", func(r *scriptRig, name string) func(context.Context) error {
+		l := r.worker.NewLock(name)
+		outer := r.lock(l)
+		inner := r.lock(l, As(outer.Owner()))
+		return inner.Unlock
+	}},
+	{"UnlockAs", func(r *scriptRig, name string) func(context.Context) error {
+		h := r.lock(r.admin.NewLock(name))
+		return func(ctx context.Context) error { return r.worker.NewLock(name).UnlockAs(ctx, h.Owner()) }
+	}},
+	{"Extend", func(r *scriptRig, name string) func(context.Context) error {
+		h := r.lock(r.worker.NewLock(name), Lease(time.Minute))
+		return func(ctx context.Context) error { return h.Extend(ctx, time.Hour) }
+	}},
+	{"force", afterLock((*Client).NewLock, forcesLock)},
+	{"spin lock", onceTried((*Client).NewSpinLock)},
+	{"spin unlock", afterLock((*Client).NewSpinLock, unlocksHold)},
+	{"spin force", afterLock((*Client).NewSpinLock, forcesLock)},
+	{"fenced lock", onceTried((*Client).NewFencedLock)},
+	{"non-reentrant lock", onceTried((*Client).NewNonReentrantLock)},
+	{"fair lock", onceTried((*Client).NewFairLock)},
+	{"fair lock behind a place", func(r *scriptRig, name string) func(context.Context) error {
+		r.place(name)
+		return func(ctx context.Context) error {
+			if _, err := r.worker.NewFairLock(name).TryLock(ctx); !errors.Is(err, ErrLocked) {
+				return err
+			}
+			return nil
+		}
+	}},
+	{"fair unlock", afterLock((*Client).NewFairLock, func(ctx context.Context, r *scriptRig, l *Lock, h *Hold) error { return h.Unlock(ctx) })},
+	{"fair unlock before a place", func(r *scriptRig, name string) func(context.Context) error {
+		h := r.lock(r.worker.NewFairLock(name))
+		r.place(name)
+		return h.Unlock
+	}},
+	{"fair force before a place", func(r *scriptRig, name string) func(context.Context) error {
+		l := r.worker.NewFairLock(name)
+		h := r.lock(l)
+		r.place(name)
+		return func(ctx context.Context) error { return forcesLock(ctx, r, l, h) }
+	}},
+	{"read lock", onceTried(readOf)},
+	{"second read lock", func(r *scriptRig, name string) func(context.Context) error {
+		r.lock(readOf(r.admin, name))
+		return onceTried(readOf)(r, name)
+	}},
+	{"write lock", onceTried(writeOf)},
+	{"read unlock", afterLock(readOf, unlocksHold)},
+	{"read unlock, others read", func(r *scriptRig, name string) func(context.Context) error {
+		r.lock(readOf(r.admin, name))
+		return afterLock(readOf, unlocksHold)(r, name)
+	}},
+	{"write unlock", afterLock(writeOf, unlocksHold)},
+	{"write unlock, reads left", func(r *scriptRig, name string) func(context.Context) error {
+		h := r.lock(writeOf(r.worker, name))
+		r.lock(readOf(r.worker, name), As(h.Owner()))
+		return h.Unlock
+	}},
+	{"unlock of a nested write hold", func(r *scriptRig, name string) func(context.Context) error {
+		h := r.lock(writeOf(r.worker, name))
+		return r.lock(writeOf(r.worker, name), As(h.Owner())).Unlock
+	}},
+	{"read force", afterLock(readOf, forcesLock)},
+	{"write force", afterLock(writeOf, forcesLock)},
+	{"semaphore acquire", numbered(func(ctx context.Context, c *Client, name string) error {
+		return c.NewSemaphore(name).TryAcquire(ctx, 2)
+	})},
+	{"Semaphore.TrySetPermits", func(r *scriptRig, name string) func(context.Context) error {
+		return func(ctx context.Context) error {
+			return says(r.worker.NewSemaphore(name).TrySetPermits(ctx, 5, Expire(time.Hour)))
+		}
+	}},
+	{"count down to 0", func(r *scriptRig, name string) func(context.Context) error {
+		r.do("SET", name, 1)
+		return r.worker.NewCountDownLatch(name).CountDown
+	}},
+	{"TrySetCount", func(r *scriptRig, name string) func(context.Context) error {
+		return func(ctx context.Context) error { return says(r.worker.NewCountDownLatch(name).TrySetCount(ctx, 5)) }
+	}},
+	{"permits acquire", permitted(func(ctx context.Context, s *PermitSemaphore) error {
+		_, err := s.TryAcquire(ctx, 2)
+		return err
+	})},
+	{"permits release", func(r *scriptRig, name string) func(context.Context) error {
+		return r.permits(name, 1).Release
+	}},
+	{"permits release several", func(r *scriptRig, name string) func(context.Context) error {
+		return r.permits(name, 2).Release
+	}},
+	{"ReleaseIDs", permitted(func(ctx context.Context, s *PermitSemaphore) error { return s.ReleaseIDs(ctx, onePermit) })},
+	{"PermitSemaphore.SetPermits", permitted(func(ctx context.Context, s *PermitSemaphore) error { return s.SetPermits(ctx, 9) })},
+	{"PermitSemaphore.AddPermits", permitted(func(ctx context.Context, s *PermitSemaphore) error { return s.AddPermits(ctx, 2) })},
+	{"PermitSemaphore.TrySetPermits", func(r *scriptRig, name string) func(context.Context) error {
+		return func(ctx context.Context) error { return says(r.worker.NewPermitSemaphore(name).TrySetPermits(ctx, 5)) }
+	}},
+	{"SetLease", permitted(func(ctx context.Context, s *PermitSemaphore) error { return s.SetLease(ctx, onePermit, time.Hour) })},
+	{"PermitSemaphore.Delete", permitted(func(ctx context.Context, s *PermitSemaphore) error { _, err := s.Delete(ctx); return err })},
+}
+
+func init() {
+	for _, m := range changes { // those of a number
+		if !strings.HasPrefix(m.name, "PermitSemaphore") && m.name != "ReleaseIDs" && m.name != "SetLease" && m.name != "SetPermits" && m.name != "AddPermits" && m.name != "TrySetPermits" {
+			scriptCalls = append(scriptCalls, scripted{m.name, numbered(m.call)})
+		}
+	}
+}
+
+// scriptRig is a server where a worker may be forbidden commands. Where no call is to wait for the end of its time, the
+// command timeout is longer than a busy machine stands still.
+type scriptRig struct {
+	*testing.T
+	server        *redistest.Server
+	conn          redis.Conn
+	worker, admin *Client
+	cases         int
+}
+
+func newScriptRig(t *testing.T, timeout time.Duration) *scriptRig {
+	t.Helper()
+	s := redistest.Start(t)
+	r := &scriptRig{T: t, server: s, conn: s.Dial(t), admin: open(t, s)}
+	r.do("ACL", "SETUSER", "worker", "on", ">pw", "~*", "&*", "+@all")
+	c, err := Open(t.Context(), strings.Replace(s.URL(), "redis://", "redis://worker:pw@", 1), WithCommandTimeout(timeout))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	r.worker = c
+	for _, script := range luasrc.Scripts() {
+		r.do("SCRIPT", "LOAD", script.Source)
+	}
+	return r
+}
+
+func (r *scriptRig) do(name string, args ...any) any {
+	r.Helper()
+	reply, err := r.conn.Do(name, args...)
+	if err != nil {
+		r.Fatalf("%s %v: %v", name, args, err)
+	}
+	return reply
+}
+
+func (r *scriptRig) lock(l *Lock, opts ...AcquireOption) *Hold {
+	r.Helper()
+	h, err := l.TryLock(r.Context(), opts...)
+	if err != nil {
+		r.Fatal(err)
+	}
+	return h
+}
+
+// place has somebody wait for a fair lock.
+func (r *scriptRig) place(name string) {
+	const owner = "7d444840-9dc0-41d1-b245-5ffdce74fad2:1"
+	r.do("RPUSH", "redisson_lock_queue:{"+name+"}", owner)
+	r.do("ZADD", "redisson_lock_timeout:{"+name+"}", 4e15, owner)
+}
+
+// permits are n of 5, beside one whose time is over.
+func (r *scriptRig) permits(name string, n int) *Permits {
+	r.Helper()
+	r.do("SET", name, 5)
+	p, err := r.worker.NewPermitSemaphore(name).TryAcquire(r.Context(), n)
+	if err != nil {
+		r.Fatal(err)
+	}
+	r.do("ZADD", "{"+name+"}:timeout", 1, "0123456789abcdef")
+	return p
+}
+
+// next is a name that nothing has.
+func (r *scriptRig) next() string {
+	r.cases++
+	return fmt.Sprintf("case<%d>", r.cases)
+}
+
+var anOwner = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f-]{27}:\d+`)
+
+// has is what the server has of a name, whoever the owners are: keys, their values and
+// whether they end.
+func (r *scriptRig) has(name string) string {
+	r.Helper()
+	keys, err := redis.Strings(r.do("KEYS", "*"+name+"*"), nil)
+	if err != nil {
+		r.Fatal(err)
+	}
+	var all []string
+	for _, key := range keys {
+		if strings.HasPrefix(key, "redisson_unlock_latch") || strings.HasPrefix(key, "redisson_lock_token") {
+			continue // of this library, or of which gaps are normal
+		}
+		var value any
+		switch r.do("TYPE", key) {
+		case "string":
+			value, _ = redis.String(r.do("GET", key), nil)
+		case "hash":
+			fields, _ := redis.StringMap(r.do("HGETALL", key), nil)
+			var list []string
+			for f, v := range fields {
+				list = append(list, f+"="+v)
+			}
+			slices.Sort(list)
+			value = list
+		case "list":
+			value = r.do("LLEN", key)
+		case "zset":
+			value = r.do("ZCARD", key)
+		}
+		ends := r.do("PTTL", key).(int64) >= 0
+		line := fmt.Sprint(key, " ", value, " ends ", ends)
+		all = append(all, anOwner.ReplaceAllString(strings.ReplaceAll(line, name, "N"), "OWNER"))
+	}
+	slices.Sort(all)
+	return strings.Join(all, "\n")
+}
+
+// says checks that a call which reports whether it did something tells the truth.
+func says(did bool, err error) error {
+	if did != (err == nil || isUntold(err)) {
+		return fmt.Errorf("its error says something else than %v", did)
+	}
+	return err
+}
+
+func isUntold(err error) bool {
+	return err != nil && strings.Contains(err.Error(), "nobody could be told")
+}
+
+// judge compares what a call says with what the server has: before, and when it is done.
+// first says that the refusal is known to come before the first write.
+func (r *scriptRig) judge(what, name string, err error, before, done string, first bool) {
+	r.Helper()
+	var want string
+	switch {
+	case err == nil, isUntold(err):
+		want = done
+	case errors.Is(err, ErrUncertain) && (!first || strings.Contains(err.Error(), "answer")):
+		return // its last send was just under way when its time was over
+	case errors.Is(err, ErrUncertain), !errors.Is(err, ErrRefused) && !errors.Is(err, ErrUnavailable):
+		r.Errorf("%s: %v", what, err)
+		return
+	default:
+		want = before
+	}
+	var got string
+	end := time.Now().Add(soon) // what an acquire took is given back in the background
+	for got = r.has(name); got != want && time.Now().Before(end); got = r.has(name) {
+		time.Sleep(2 * time.Millisecond)
+	}
+	if got != want {
+		r.Errorf("%s: %v; the server has\n%s\nwant\n%s", what, err, got, want)
+	}
+}
+
+// undisturbed runs a call, and returns which commands its scripts ran inside, the scripts
+// themselves, and what is there before and after it.
+func (r *scriptRig) undisturbed(c scripted, tap *monitor.Stream) (inside, scripts []string, before, done string) {
+	r.Helper()
+	name := r.next()
+	call := c.ready(r, name)
+	before = r.has(name)
+	tap.Mark()
+	if err := call(r.Context()); err != nil {
+		r.Fatalf("%s: %v", c.name, err)
+	}
+	for _, l := range tap.Mark() {
+		switch {
+		case l.Lua() && !slices.Contains(inside, strings.ToLower(l.Args[0])):
+			inside = append(inside, strings.ToLower(l.Args[0]))
+		case l.Is("EVALSHA"):
+			scripts = append(scripts, l.Args[1])
+		}
+	}
+	return inside, scripts, before, r.has(name)
+}
+
+// What ran is never called refused: each call, with each command inside its script refused to
+// its account in turn.
+func TestWhatACallSaysIsSoThoughItsScriptIsRefusedACommand(t *testing.T) {
+	t.Parallel()
+	r := newScriptRig(t, 10*soon)
+	tap := monitor.Tap(t, r.server.URL())
+	ran := map[string]bool{}
+	told := 0
+	for _, c := range scriptCalls {
+		inside, scripts, before, done := r.undisturbed(c, tap)
+		for _, sha := range scripts {
+			ran[sha] = true
+		}
+		for _, command := range inside {
+			name := r.next()
+			call := c.ready(r, name)
+			r.do("ACL", "SETUSER", "worker", "-"+command)
+			err := call(t.Context())
+			what := c.name + " without " + command
+			if command == "publish" {
+				told++
+				if err != nil && !isUntold(err) {
+					t.Errorf("%s: %v", what, err)
+				}
+			}
+			r.judge(what, name, err, before, done, false)
+			r.do("ACL", "SETUSER", "worker", "+"+command)
+		}
+	}
+	if told < 15 {
+		t.Errorf("%d calls announce", told)
+	}
+	for _, s := range luasrc.Scripts() {
+		// Of a cluster whose slots move, of waiters that leave, of undos, and what only reads or renews.
+		rest := []string{"unlock_alone", "force_unlock_alone", "fair_leave", "semaphore_undo", "info", "rw_info", "permit_count", "read_renew", "permit_renew"}
+		if !ran[s.SHA1] && !slices.Contains(rest, s.Name) {
+			t.Errorf("no call runs %s", s.Name)
+		}
+	}
+}
+
+// The same with a channel that the account may not publish to, as a new account of Redis 7.
+func TestWhatACallSaysIsSoThoughItMayNotPublish(t *testing.T) {
+	t.Parallel()
+	r := newScriptRig(t, 10*soon)
+	tap := monitor.Tap(t, r.server.URL())
+	for _, c := range scriptCalls {
+		_, _, before, done := r.undisturbed(c, tap)
+		name := r.next()
+		call := c.ready(r, name)
+		r.do("ACL", "SETUSER", "worker", "resetchannels")
+		err := call(t.Context())
+		if err != nil && !isUntold(err) {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		r.judge(c.name, name, err, before, done, true)
+		r.do("ACL", "SETUSER", "worker", "allchannels")
+	}
+}
+
+// Each call on a server that takes no writes for now: nothing of it ran, and it says so.
+func TestWhatACallSaysIsSoWhileTheServerTakesNoWrites(t *testing.T) {
+	t.Parallel()
+	redistest.Slow(t, "some timeouts pass")
+	for _, setting := range [][]any{{"maxmemory", 1, 0}, {"min-replicas-to-write", 1, 0}} {
+		t.Run(setting[0].(string), func(t *testing.T) {
+			t.Parallel()
+			r := newScriptRig(t, changeTimeout)
+			tap := monitor.Tap(t, r.server.URL())
+			type one struct {
+				scripted
+				name, before, done string
+				call               func(context.Context) error
+				err                error
+			}
+			var all []*one
+			for _, c := range scriptCalls {
+				_, _, before, done := r.undisturbed(c, tap)
+				name := r.next()
+				all = append(all, &one{scripted: c, name: name, before: before, done: done, call: c.ready(r, name)})
+			}
+			r.do("CONFIG", "SET", setting[0], setting[1])
+			var wg sync.WaitGroup
+			for _, o := range all {
+				wg.Go(func() { o.err = o.call(t.Context()) })
+			}
+			wg.Wait()
+			refused := 0
+			for _, o := range all {
+				if o.err != nil {
+					refused++
+				}
+				r.judge(o.scripted.name, o.name, o.err, o.before, o.done, true)
+			}
+			if refused < len(all)/2 {
+				t.Errorf("%d of %d were refused", refused, len(all))
+			}
+			r.worker.Close() // what goes on in the background does not
+			r.do("CONFIG", "SET", setting[0], setting[2])
+		})
+	}
+}
+
+// Each call with each of its keys of another type in turn: nothing of it ran, and it says so.
+func TestWhatACallSaysIsSoOfKeysOfAnotherType(t *testing.T) {
+	t.Parallel()
+	r := newScriptRig(t, 10*soon)
+	tap := monitor.Tap(t, r.server.URL())
+	for _, c := range scriptCalls {
+		first := r.next()
+		call := c.ready(r, first)
+		tap.Mark()
+		if err := call(t.Context()); err != nil {
+			t.Fatalf("%s: %v", c.name, err)
+		}
+		keys := map[string]bool{}
+		for _, one := range monitor.Calls(tap.Mark()) {
+			for _, key := range one.Keys {
+				if strings.Contains(key, first) && !strings.HasPrefix(key, "redisson_unlock_latch") {
+					keys[key] = true
+				}
+			}
+		}
+		for key := range keys {
+			name := r.next()
+			call := c.ready(r, name)
+			key = strings.ReplaceAll(key, first, name)
+			r.do("DEL", key)
+			if strings.HasPrefix(key, "redisson_lock_queue") { // a list
+				r.do("SET", key, "text")
+			} else {
+				r.do("RPUSH", key, "text")
+			}
+			before := r.has(name)
+			err := call(t.Context())
+			if err == nil || errors.Is(err, ErrNotHeld) {
+				continue // it has no need of the key
+			}
+			r.judge(c.name+" with another "+key, name, err, before, "", true)
+		}
+	}
+}

@@ -1,0 +1,302 @@
+package rlock
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/stalls"
+)
+
+// counted is what is no lock, and is waited for: permits of two kinds, and a latch.
+type counted struct {
+	name  string
+	lock  *Lock
+	close func(ctx context.Context) error // for whoever comes
+	open  func(ctx context.Context) error // for one
+	pass  func(ctx context.Context) error // waits, and gives back what it got
+	try   func(ctx context.Context, wait time.Duration) error
+	not   error // of a wait that is over
+	// calls are the commands of one that does not wait, and what it gives back.
+	calls map[string]int
+}
+
+// countedBy are the three, each closed by another client.
+func countedBy(t *testing.T, c, other *Client) []counted {
+	t.Helper()
+	seats, rooms, ready := c.NewPermitSemaphore("seats"), c.NewSemaphore("rooms"), c.NewCountDownLatch("ready")
+	all := []counted{{
+		name: "permits", lock: &seats.lock, not: ErrNoPermits, calls: map[string]int{"evalsha": 2, "get": 0},
+		close: func(ctx context.Context) error {
+			_, err := other.NewPermitSemaphore("seats").TrySetPermits(ctx, 0)
+			return err
+		},
+		open: func(ctx context.Context) error { return other.NewPermitSemaphore("seats").AddPermits(ctx, 1) },
+		pass: func(ctx context.Context) error { return seats.Do(ctx, 1, func(context.Context) error { return nil }) },
+		try: func(ctx context.Context, wait time.Duration) error {
+			_, err := seats.TryAcquireFor(ctx, 1, wait)
+			return err
+		},
+	}, {
+		name: "semaphore", lock: &rooms.lock, not: ErrNoPermits, calls: map[string]int{"evalsha": 2, "get": 0},
+		close: func(ctx context.Context) error {
+			_, err := other.NewSemaphore("rooms").TrySetPermits(ctx, 0)
+			return err
+		},
+		open: func(ctx context.Context) error { return other.NewSemaphore("rooms").AddPermits(ctx, 1) },
+		pass: func(ctx context.Context) error { return rooms.Do(ctx, 1, func(context.Context) error { return nil }) },
+		try:  func(ctx context.Context, wait time.Duration) error { return rooms.TryAcquireFor(ctx, 1, wait) },
+	}, {
+		name: "latch", lock: &ready.lock, not: ErrNotOpen, calls: map[string]int{"evalsha": 0, "get": 1},
+		close: func(ctx context.Context) error {
+			_, err := other.NewCountDownLatch("ready").TrySetCount(ctx, 1)
+			return err
+		},
+		open: func(ctx context.Context) error { return other.NewCountDownLatch("ready").CountDown(ctx) },
+		pass: ready.Await,
+		try:  ready.AwaitFor,
+	}}
+	for _, n := range all {
+		if err := n.close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return all
+}
+
+// ended is how the next wait ends.
+func ended(t *testing.T, passed <-chan error) error {
+	t.Helper()
+	select {
+	case err := <-passed:
+		return err
+	case <-time.After(10 * soon):
+		t.Fatal("somebody waits for ever")
+		return nil
+	}
+}
+
+// callsOf is how often a command ran on the server, scripts included.
+func callsOf(t *testing.T, conn redis.Conn, command string) int {
+	t.Helper()
+	text, err := redis.String(conn.Do("INFO", "commandstats"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, found := strings.Cut(text, "cmdstat_"+command+":calls=")
+	if !found {
+		return 0
+	}
+	number, _, _ := strings.Cut(rest, ",")
+	n, err := redis.Int([]byte(number), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// A1: nobody who need not wait subscribes, and a script is loaded once.
+func TestWhatIsFreeIsTakenByOneCommand(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	conn := s.Dial(t)
+	for _, n := range countedBy(t, open(t, s), open(t, s)) {
+		if err := errors.Join(n.open(t.Context()), n.pass(t.Context())); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := conn.Do("CONFIG", "RESETSTAT"); err != nil {
+			t.Fatal(err)
+		}
+		if err := n.pass(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if calls, subscribed := callsOf(t, conn, "evalsha"), callsOf(t, conn, "subscribe"); calls != n.calls["evalsha"] || subscribed != 0 {
+			t.Errorf("%s: %d scripts and %d subscriptions", n.name, calls, subscribed)
+		}
+		if gets := callsOf(t, conn, "get"); n.calls["get"] > 0 && gets != n.calls["get"] {
+			t.Errorf("%s: %d looks", n.name, gets)
+		}
+		if _, err := conn.Do("SCRIPT", "FLUSH"); err != nil {
+			t.Fatal(err)
+		}
+		var all sync.WaitGroup
+		for range 8 {
+			all.Go(func() {
+				if err := n.pass(t.Context()); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		if loads := callsOf(t, conn, "script|load"); loads != n.calls["evalsha"] {
+			t.Errorf("%s: %d scripts were loaded, want %d", n.name, loads, n.calls["evalsha"])
+		}
+	}
+}
+
+// A6: the end of a wait says what it met.
+func TestWaitForWhatIsCountedSaysHowItEnded(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	all := countedBy(t, open(t, s), open(t, s))
+	for _, n := range all {
+		if err := n.try(t.Context(), soon/3); !errors.Is(err, n.not) || errors.Is(err, ErrUnavailable) {
+			t.Errorf("%s: a wait that is over: %v", n.name, err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), soon/3)
+		if err := n.pass(ctx); !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, n.not) {
+			t.Errorf("%s: a context that is over: %v", n.name, err)
+		}
+		cancel()
+	}
+	s.Pause()
+	defer s.Resume()
+	for _, n := range all {
+		if err := n.try(t.Context(), soon/10); err == nil || errors.Is(err, n.not) || errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%s: a server that does not answer: %v", n.name, err)
+		}
+	}
+}
+
+// A7: who was told to wait goes on waiting through an outage, and over a server that came back.
+func TestWaitForWhatIsCountedOutlastsTheServer(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t, "--appendonly", "yes", "--appendfsync", "always")
+	all := countedBy(t, open(t, s, WithCommandTimeout(soon/6)), open(t, s, WithCommandTimeout(10*soon)))
+	passed := make(chan error, len(all))
+	for _, n := range all {
+		go func() { passed <- n.pass(context.Background()) }()
+		awaitWaiting(t, n.lock, 1)
+	}
+	s.Kill()
+	time.Sleep(soon / 2) // several command timeouts, in which whoever looks each second meets no server
+	s.Restart()
+	for _, n := range all {
+		if err := n.open(t.Context()); err != nil {
+			t.Errorf("%s: %v", n.name, err)
+		}
+	}
+	for range all {
+		if err := ended(t, passed); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// P1, P2: one connection listens for all that is waited for, while it is. When it was cut, another listens, and whoever waits looks.
+func TestAllThatIsCountedIsListenedForByOneConnection(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	conn := s.Dial(t)
+	all := countedBy(t, open(t, s), open(t, s))
+	passed, seats := make(chan error, 2*len(all)), make(chan time.Time, 2)
+	for _, n := range all {
+		for range 2 {
+			go func() {
+				err := n.pass(context.Background())
+				if n.name == "permits" {
+					seats <- time.Now()
+				}
+				passed <- err
+			}()
+		}
+		awaitWaiting(t, n.lock, 2)
+	}
+	listeners := func() (list []string) {
+		text, err := redis.String(conn.Do("CLIENT", "LIST", "TYPE", "pubsub"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(text) {
+			_, rest, _ := strings.Cut(line, " sub=")
+			n, _, _ := strings.Cut(rest, " ")
+			list = append(list, n)
+		}
+		return list
+	}
+	if list := listeners(); len(list) != 1 || list[0] != "3" {
+		t.Errorf("connections that listen, with their channels: %q", list)
+	}
+	// Nobody announces it, as if the message were lost with the connection.
+	cut := time.Now()
+	for _, args := range [][]any{{"INCRBY", "seats", 2}, {"INCRBY", "rooms", 2}, {"DEL", "ready"}, {"CLIENT", "KILL", "TYPE", "pubsub"}} {
+		if _, err := conn.Do(args[0].(string), args[1:]...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 2 * len(all) {
+		if err := ended(t, passed); err != nil {
+			t.Error(err)
+		}
+	}
+	for range 2 {
+		// By itself one looks after four seconds, and the others each second.
+		if took := (<-seats).Sub(cut); took > soon+stalls.Since(cut) {
+			t.Errorf("permits were not looked at for %v", took)
+		}
+	}
+	becomes(t, "nobody listens", func() bool { return len(listeners()) == 0 })
+}
+
+// H5: permits are renewed by a script of their own, and not once they are released.
+func TestReleasedPermitsAreNotRenewed(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	conn := s.Dial(t)
+	const third = 100 * time.Millisecond
+	sem := semaphore(t, open(t, s, WithWatchdogTimeout(3*third)), 2)
+	p := permitsOf(t, sem, 2)
+	first := p.ValidUntil()
+	becomes(t, "they are renewed", func() bool { return p.ValidUntil().After(first.Add(third / 10)) })
+	giveUp(t, p)
+	if _, err := conn.Do("CONFIG", "RESETSTAT"); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(5 * third)
+	if n := callsOf(t, conn, "evalsha"); n > 0 {
+		t.Errorf("%d scripts ran after the release", n)
+	}
+}
+
+// E1: Close ends all waits, and leaves neither connection nor subscription.
+func TestCloseEndsWaitsForWhatIsCounted(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	c, conn := open(t, s), s.Dial(t)
+	all := countedBy(t, c, open(t, s))
+	passed := make(chan error, 2*len(all))
+	for _, n := range all {
+		for range 2 {
+			go func() { passed <- n.pass(context.Background()) }()
+		}
+		awaitWaiting(t, n.lock, 2)
+	}
+	connections := func() int {
+		text, err := redis.String(conn.Do("CLIENT", "LIST"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Count(text, " name=rlock ")
+	}
+	before := connections()
+	if err := errors.Join(c.Close(), c.Close()); err != nil {
+		t.Error(err)
+	}
+	for range 2 * len(all) {
+		if err := ended(t, passed); !errors.Is(err, ErrClosed) {
+			t.Errorf("a wait that Close ended: %v", err)
+		}
+	}
+	becomes(t, "only the other client's connection", func() bool { return connections() == before-2 })
+	for _, n := range all {
+		if err := n.pass(t.Context()); !errors.Is(err, ErrClosed) {
+			t.Errorf("%s of a closed client: %v", n.name, err)
+		}
+	}
+}

@@ -1,0 +1,99 @@
+package rlock
+
+import (
+	"errors"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rlock-go/redisson/internal/redistest"
+)
+
+// The script of a forced unlock has to be loaded, so it deletes what was granted behind it.
+func TestForcedUnlockThatIsLoadedFirstEndsWhatCameBetween(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	c := open(t, s)
+	l := c.NewLock("orders")
+	rounds := 200
+	if testing.Short() {
+		rounds = 20
+	}
+	for i := range rounds {
+		forgetAllButLock(t, s)
+		var h *Hold
+		var both sync.WaitGroup
+		both.Go(func() {
+			if _, err := l.ForceUnlock(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+		both.Go(func() {
+			busy(rand.N(400 * time.Microsecond))
+			h = lockOf(t, l)
+		})
+		both.Wait()
+		// A grant to another owner of this client would end it too, so the server is asked.
+		locked, err := l.IsLocked(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !locked && h.Err() == nil {
+			t.Fatalf("round %d: the key is gone, and the hold is valid", i)
+		}
+		_ = h.Unlock(t.Context()) // lost, or not
+	}
+}
+
+func TestForceUnlockBesideClose(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	for range 20 {
+		c := open(t, s)
+		l := c.NewLock("orders")
+		stop := make(chan struct{})
+		var all sync.WaitGroup
+		for range 4 {
+			all.Go(func() {
+				for {
+					if _, err := l.ForceUnlock(t.Context()); err != nil && !errors.Is(err, ErrClosed) {
+						t.Error(err)
+						return
+					}
+					select {
+					case <-stop:
+						return
+					default:
+					}
+				}
+			})
+		}
+		time.Sleep(time.Millisecond)
+		c.Close()
+		close(stop)
+		all.Wait()
+	}
+}
+
+// Between the end of a hold and the command its own Unlock, or anybody's DEL, may be quicker; forced it was all the same.
+func TestForceUnlockThatEndedAHoldReportsTrue(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	conn := s.Dial(t)
+	c := open(t, s)
+	l := c.NewLock("orders")
+	h := lockOf(t, l)
+	if _, err := conn.Do("DEL", "orders"); err != nil {
+		t.Fatal(err)
+	}
+	if forced, err := l.ForceUnlock(t.Context()); !forced || err != nil {
+		t.Errorf("forced %v, %v; the hold: %v", forced, err, h.Err())
+	}
+	if err := h.Err(); !errors.Is(err, ErrLeaseLost) {
+		t.Error(err)
+	}
+	if forced, err := l.ForceUnlock(t.Context()); forced || err != nil {
+		t.Errorf("again: forced %v, %v", forced, err)
+	}
+}

@@ -1,0 +1,147 @@
+package rlocktest_test
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"testing"
+
+	"github.com/rlock-go/redisson/rlock"
+	"github.com/rlock-go/redisson/rlocktest"
+)
+
+// held is a Hold or a Permits.
+type held interface {
+	Done() <-chan struct{}
+	Err() error
+}
+
+// holders are objects of one name that hold, by what they are.
+func holders(t *testing.T, c *rlock.Client) map[string]func() (held, error) {
+	seats := c.NewPermitSemaphore("k")
+	of := func(l *rlock.Lock, opts ...rlock.AcquireOption) func() (held, error) {
+		return func() (held, error) { return l.TryLock(t.Context(), opts...) }
+	}
+	rw := c.NewReadWriteLock("k")
+	return map[string]func() (held, error){
+		"plain": of(c.NewLock("k")), "fair": of(c.NewFairLock("k")), "fenced": of(c.NewFencedLock("k")), "spin": of(c.NewSpinLock("k")),
+		"fixed lease": of(c.NewLock("k"), rlock.Lease(1<<40)), "read": of(rw.ReadLock()), "write": of(rw.WriteLock()),
+		"permits": func() (held, error) {
+			if _, err := seats.TrySetPermits(t.Context(), 3); err != nil {
+				return nil, err
+			}
+			return seats.TryAcquire(t.Context(), 2)
+		},
+	}
+}
+
+func TestAnyLockIsTakenAway(t *testing.T) {
+	t.Parallel()
+	for _, elsewhere := range []bool{false, true} {
+		client := rlocktest.Open(t)
+		holder := client.Client
+		if elsewhere {
+			var err error
+			if holder, err = rlock.Open(t.Context(), client.URL()); err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { holder.Close() })
+		}
+		bystander, err := client.NewLock("other").Lock(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, hold := range holders(t, holder) {
+			h, err := hold()
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			client.TakeAway("k")
+			<-h.Done()
+			if err := h.Err(); !errors.Is(err, rlock.ErrLeaseLost) {
+				t.Errorf("%s: %v", name, err)
+			}
+			if name == "permits" {
+				if free, err := client.NewPermitSemaphore("k").Available(t.Context()); free != 3 || err != nil {
+					t.Errorf("%d permits are free, %v", free, err)
+				}
+				if _, err := client.NewPermitSemaphore("k").Delete(t.Context()); err != nil {
+					t.Error(err)
+				}
+				continue
+			}
+			if h, err = hold(); err != nil {
+				t.Errorf("%s: it is not free: %v", name, err)
+			} else if err := h.(*rlock.Hold).Unlock(t.Context()); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if err := bystander.Unlock(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestAnyLockIsHeldElsewhere(t *testing.T) {
+	t.Parallel()
+	client := rlocktest.Open(t)
+	rw := client.NewReadWriteLock("doc")
+	reads := client.HoldReadElsewhere("doc")
+	if _, err := rw.WriteLock().TryLock(t.Context()); !errors.Is(err, rlock.ErrLocked) {
+		t.Errorf("beside a reader: %v", err)
+	}
+	if err := reads.Unlock(t.Context()); err != nil {
+		t.Error(err)
+	}
+	writes := client.HoldWriteElsewhere("doc")
+	if _, err := rw.ReadLock().TryLock(t.Context()); !errors.Is(err, rlock.ErrLocked) {
+		t.Errorf("beside a writer: %v", err)
+	}
+	if err := writes.Unlock(t.Context()); err != nil {
+		t.Error(err)
+	}
+	seats := client.NewPermitSemaphore("seats")
+	if _, err := seats.TrySetPermits(t.Context(), 3); err != nil {
+		t.Fatal(err)
+	}
+	permits := client.HoldPermitsElsewhere("seats", 2)
+	if _, err := seats.TryAcquire(t.Context(), 2); !errors.Is(err, rlock.ErrNoPermits) {
+		t.Errorf("two of one permit: %v", err)
+	}
+	if err := permits.Release(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// failing is a test that only notes that it failed.
+type failing struct {
+	testing.TB
+	failed bool
+}
+
+func (f *failing) Helper() {}
+
+func (f *failing) Fatalf(string, ...any) {
+	f.failed = true
+	runtime.Goexit()
+}
+
+func TestTakingNothingAwayFailsTheTest(t *testing.T) {
+	t.Parallel()
+	f := &failing{TB: t}
+	client := rlocktest.Open(f)
+	if _, err := client.NewSemaphore("numbers").TrySetPermits(context.Background(), 3); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"k", "numbers"} {
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			client.TakeAway(name)
+		}()
+		if <-ended; !f.failed {
+			t.Errorf("%s: nothing was taken, and nobody told", name)
+		}
+		f.failed = false
+	}
+}
