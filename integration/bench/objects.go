@@ -116,7 +116,7 @@ func javaAwaiting(p *javapeer.Peer) reading {
 	do := func(thread, name, method string, args ...any) (int64, error) {
 		ctx, cancel := context.WithTimeout(context.Background(), 2*grace)
 		defer cancel()
-		reply, err := p.Thread(thread).CountDownLatch(name).Do(ctx, method, args...)
+		reply, err := p.Thread(thread).Of(latchKind).Call(ctx, name, method, args...)
 		return reply.At, err
 	}
 	return reading{

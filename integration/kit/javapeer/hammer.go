@@ -14,7 +14,7 @@ type Hammer struct {
 	Name    string // of the lock
 	Kind    Kind   // of the lock
 	Workers int    // threads
-	// Hold is spent inside the lock, Think outside, both in whole microseconds. The timer's delay, some 50 µs, comes on top.
+	// Hold is the time inside the lock, Think that outside, both in whole microseconds. The timer adds some 50 µs.
 	Hold, Think time.Duration
 	For         time.Duration // how long new turns begin, in whole milliseconds
 	StartAt     int64         // on [machineclock.Now]'s clock; 0 is at once
@@ -60,12 +60,9 @@ func (p *Peer) Work(ctx context.Context, h Hammer, counter string) (WorkResult, 
 	if err != nil {
 		return WorkResult{}, err
 	}
-	n, err := integers(r.Values)
-	if err == nil && len(n) != 3 {
-		err = fmt.Errorf("%d values", len(n))
-	}
+	n, err := r.integers("work", 3)
 	if err != nil {
-		return WorkResult{}, fmt.Errorf("javapeer: work answered %q: %w", r.Values, err)
+		return WorkResult{}, err
 	}
 	return WorkResult{n[0], n[1], n[2]}, nil
 }

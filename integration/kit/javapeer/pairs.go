@@ -40,22 +40,23 @@ func (p *Peer) Pairs(ctx context.Context, l Pairs) (PairsResult, error) {
 	if err != nil {
 		return PairsResult{}, err
 	}
-	n, err := integers(r.Values)
-	if err == nil && len(n) != 5 {
-		err = fmt.Errorf("%d values", len(n))
-	}
+	n, err := r.integers("pairs", 5)
 	if err != nil {
-		return PairsResult{}, fmt.Errorf("javapeer: pairs answered %q: %w", r.Values, err)
+		return PairsResult{}, err
 	}
 	return PairsResult{Total: n[0], Late: n[1], Handoffs: n[2], Took: time.Duration(n[4] - n[3])}, nil
 }
 
-func integers(values []string) ([]int64, error) {
-	numbers := make([]int64, len(values))
-	for i, v := range values {
+// integers are a load's answer, of so many numbers.
+func (r Reply) integers(load string, count int) ([]int64, error) {
+	if len(r.Values) != count {
+		return nil, fmt.Errorf("javapeer: %s answered %q", load, r.Values)
+	}
+	numbers := make([]int64, count)
+	for i, v := range r.Values {
 		n, err := strconv.ParseInt(v, 10, 64)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("javapeer: %s answered %q: %w", load, r.Values, err)
 		}
 		numbers[i] = n
 	}

@@ -3,7 +3,6 @@ package javapeer
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"time"
 )
 
@@ -28,12 +27,12 @@ func (p *Peer) Thread(name string) *Thread { return &Thread{peer: p, name: name}
 
 // Lock is RLock.lock: it waits for the lock, and no interrupt ends that.
 func (t *Thread) Lock(ctx context.Context, name string, lease time.Duration) (Reply, error) {
-	return t.timed(ctx, "lock", name, lease)
+	return t.Call(ctx, name, "lock", lease)
 }
 
 // LockInterruptibly is RLock.lockInterruptibly: [Thread.Interrupt] ends the wait with an InterruptedException.
 func (t *Thread) LockInterruptibly(ctx context.Context, name string, lease time.Duration) (Reply, error) {
-	return t.timed(ctx, "lockint", name, lease)
+	return t.Call(ctx, name, "lockint", lease)
 }
 
 // TryLock is RLock.tryLock without a wait; the watchdog renews what it takes. Bool tells whether it did.
@@ -44,7 +43,7 @@ func (t *Thread) TryLock(ctx context.Context, name string) (Reply, error) {
 // TryLockFor is RLock.tryLock with a wait, which [Thread.Interrupt] ends with an
 // InterruptedException. Bool tells whether the lock was taken.
 func (t *Thread) TryLockFor(ctx context.Context, name string, wait, lease time.Duration) (Reply, error) {
-	return t.timed(ctx, "trylockfor", name, wait, lease)
+	return t.Call(ctx, name, "trylockfor", wait, lease)
 }
 
 // Unlock is RLock.unlock: one hold of this thread.
@@ -56,11 +55,6 @@ func (t *Thread) Unlock(ctx context.Context, name string) (Reply, error) {
 // not to be in the way of who gets the lock.
 func (t *Thread) Handover(ctx context.Context, name string) (Reply, error) {
 	return t.do(ctx, "handover", name)
-}
-
-// UnlockAs is RLock.unlockAsync for another thread of this client, waited for.
-func (t *Thread) UnlockAs(ctx context.Context, name string, threadID int64) (Reply, error) {
-	return t.do(ctx, "unlockas", name, strconv.FormatInt(threadID, 10))
 }
 
 // ForceUnlock is RLock.forceUnlock. Bool tells whether the lock was there.
@@ -78,31 +72,15 @@ func (t *Thread) IsHeld(ctx context.Context, name string) (Reply, error) {
 	return t.do(ctx, "isheld", name)
 }
 
-// IsHeldBy is RLock.isHeldByThread; Bool is the answer.
-func (t *Thread) IsHeldBy(ctx context.Context, name string, threadID int64) (Reply, error) {
-	return t.do(ctx, "isheldby", name, strconv.FormatInt(threadID, 10))
-}
-
-// HoldCount is RLock.getHoldCount of this thread; Int is the answer.
-func (t *Thread) HoldCount(ctx context.Context, name string) (Reply, error) {
-	return t.do(ctx, "holdcount", name)
-}
-
-// RemainTTL is RLock.remainTimeToLive; Int is the answer in milliseconds, −2
-// where there is no lock, −1 where it never expires.
-func (t *Thread) RemainTTL(ctx context.Context, name string) (Reply, error) {
-	return t.do(ctx, "remain", name)
-}
-
 // LockAndGetToken is RFencedLock.lockAndGetToken; Int is the token.
 func (t *Thread) LockAndGetToken(ctx context.Context, name string, lease time.Duration) (Reply, error) {
-	return t.timed(ctx, "locktoken", name, lease)
+	return t.Call(ctx, name, "locktoken", lease)
 }
 
 // TryLockAndGetToken is RFencedLock.tryLockAndGetToken with a wait. Int is the token; Text is null where
 // the lock was not taken.
 func (t *Thread) TryLockAndGetToken(ctx context.Context, name string, wait, lease time.Duration) (Reply, error) {
-	return t.timed(ctx, "trytokenfor", name, wait, lease)
+	return t.Call(ctx, name, "trytokenfor", wait, lease)
 }
 
 // Token is RFencedLock.getToken: that of the last grant, as Int.
@@ -112,9 +90,6 @@ func (t *Thread) Token(ctx context.Context, name string) (Reply, error) {
 
 // Owner is the field that Redisson writes for this thread, uuid:threadId, as Text.
 func (t *Thread) Owner(ctx context.Context) (Reply, error) { return t.do(ctx, "owner") }
-
-// ID is the thread's id in Java, as Int.
-func (t *Thread) ID(ctx context.Context) (Reply, error) { return t.do(ctx, "threadid") }
 
 // Interrupt interrupts the command that the thread is running. It does not queue behind it. Bool tells whether there was
 // one; if not, nothing happens, and no later command is hit.
@@ -149,16 +124,23 @@ func (t *Thread) do(ctx context.Context, command string, args ...string) (Reply,
 	return t.peer.calls.do(ctx, t.kind.command(command), append([]string{t.name}, args...)...)
 }
 
-func (t *Thread) timed(ctx context.Context, command, name string, durations ...time.Duration) (Reply, error) {
-	args := []string{name}
-	for _, d := range durations {
-		ms, err := millis(d)
-		if err != nil {
-			return Reply{}, fmt.Errorf("javapeer: %s: %w", command, err)
+// Call runs a command about an object of the thread's kind, by its name in small letters, with what it takes besides units:
+// numbers, durations and texts. integration/kit/java/README.md has the commands.
+func (t *Thread) Call(ctx context.Context, name, command string, args ...any) (Reply, error) {
+	texts := []string{name}
+	for _, a := range args {
+		switch v := a.(type) {
+		case time.Duration:
+			ms, err := millis(v)
+			if err != nil {
+				return Reply{}, fmt.Errorf("javapeer: %s: %w", command, err)
+			}
+			texts = append(texts, ms)
+		default:
+			texts = append(texts, fmt.Sprint(v))
 		}
-		args = append(args, ms)
 	}
-	return t.do(ctx, command, args...)
+	return t.do(ctx, command, texts...)
 }
 
 // millis keeps Watchdog as it is: Redisson, too, spells it -1.

@@ -214,20 +214,23 @@ func (w *javaWorker) locking(ctx context.Context, t *javaThread, part javapeer.K
 // permit is of a semaphore: one permit, always with a lease, since without one it would never come back from a JVM that was
 // killed.
 func (w *javaWorker) permit(ctx context.Context, t *javaThread, lock int, lease time.Duration) asking {
-	sem, id := t.Permits(LockName(lock)), ""
+	id := ""
+	call := func(method string, args ...any) (javapeer.Reply, error) {
+		return t.Of("permits").Call(ctx, LockName(lock), method, args...)
+	}
 	return asking{
 		locks: []int{lock}, modes: [3]string{"tryAcquire", "tryAcquire(wait)", "acquire"}, longest: 1500 * time.Millisecond,
 		call: history.Event{Lease: lease.Nanoseconds(), Permits: 1},
 		got:  func(r javapeer.Reply) bool { return r.Text() != "null" },
-		try:  func() (javapeer.Reply, error) { return sem.TryAcquireFor(ctx, 0, lease) },
-		wait: func(d time.Duration) (javapeer.Reply, error) { return sem.TryAcquireFor(ctx, d, lease) },
-		lock: func() (javapeer.Reply, error) { return sem.Acquire(ctx, lease) },
+		try:  func() (javapeer.Reply, error) { return call("tryacquirefor", time.Duration(0), lease) },
+		wait: func(d time.Duration) (javapeer.Reply, error) { return call("tryacquirefor", d, lease) },
+		lock: func() (javapeer.Reply, error) { return call("acquire", lease) },
 		held: func(call history.Event, reply javapeer.Reply) history.Event {
 			id = reply.Text()
 			// Java's clock, which tells when it ends, has whole milliseconds.
 			return history.Event{Owner: id, Until: call.At + (lease - time.Millisecond).Nanoseconds()}
 		},
-		release: func() (javapeer.Reply, error) { return sem.TryRelease(ctx, id) }, released: javapeer.Reply.Bool,
+		release: func() (javapeer.Reply, error) { return call("tryrelease", id) }, released: javapeer.Reply.Bool,
 	}
 }
 

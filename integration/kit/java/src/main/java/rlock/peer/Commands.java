@@ -2,7 +2,6 @@ package rlock.peer;
 
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
@@ -65,7 +64,6 @@ final class Commands {
 
     private Object[] onThread(Request request, NamedThread thread) throws Exception {
         return switch (request.command()) {
-            case "threadid" -> values(thread.id());
             case "owner" -> values(client.getId() + ":" + thread.id());
             default -> switch (request.kind()) {
                 case "permits" -> Permits.run(client, request);
@@ -91,11 +89,9 @@ final class Commands {
                 // The answer would wake up who asked for it, on cores that the next holder needs now.
                 Thread.sleep(HANDOVER_PAUSE_MS);
             }
-            case "unlockas" -> unlockAs(lock, request.number(2));
             case "forceunlock" -> answer = lock.forceUnlock();
             case "islocked" -> answer = lock.isLocked();
             case "isheld" -> answer = lock.isHeldByCurrentThread();
-            case "isheldby" -> answer = lock.isHeldByThread(request.number(2));
             case "holdcount" -> answer = lock.getHoldCount();
             case "remain" -> answer = lock.remainTimeToLive();
             case "locktoken" -> answer = Tokens.lock(lock, request.number(2));
@@ -138,17 +134,6 @@ final class Commands {
             return lock.tryLock(waitMillis, TimeUnit.MILLISECONDS);
         }
         return lock.tryLock(waitMillis, leaseMillis, TimeUnit.MILLISECONDS);
-    }
-
-    private static void unlockAs(RLock lock, long threadId) throws Exception {
-        try {
-            lock.unlockAsync(threadId).get();
-        } catch (ExecutionException e) {
-            if (e.getCause() instanceof Exception cause) {
-                throw cause;
-            }
-            throw e;
-        }
     }
 
     private static Object[] values(Object... values) {
