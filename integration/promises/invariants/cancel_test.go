@@ -111,29 +111,24 @@ func TestA4CancellationNearTheGrantLeavesAHoldOrNothing(t *testing.T) {
 // over nothing is left: no key of this client's, nothing that renews one.
 func TestA4ContextThatEndsAtAnyStepLeavesNothing(t *testing.T) {
 	t.Parallel()
-	acquire := func(do faultproxy.Action) func(*rig) (reached <-chan struct{}, end func()) {
-		return func(r *rig) (<-chan struct{}, func()) {
-			h := r.Proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: do})
-			return h.Hit(), func() { h.Release() }
-		}
-	}
-	taken := func(arrange func(*rig) (<-chan struct{}, func())) func(*rig) (<-chan struct{}, func()) {
+	type arrangement func(*rig) (reached <-chan struct{}, end func())
+	taken := func(arrange arrangement) arrangement {
 		return func(r *rig) (<-chan struct{}, func()) {
 			r.occupy(name)
 			reached, end := arrange(r)
 			return reached, func() { end(); r.vacate(name) }
 		}
 	}
-	hold := func(match faultproxy.Match, skip int, do faultproxy.Action) func(*rig) (<-chan struct{}, func()) {
+	hold := func(match faultproxy.Match, skip int, do faultproxy.Action) arrangement {
 		return func(r *rig) (<-chan struct{}, func()) {
 			h := r.Proxy.Add(faultproxy.Rule{Match: match, Skip: skip, Times: 1, Do: do})
 			return h.Hit(), func() { h.Release() }
 		}
 	}
-	steps := map[string]func(*rig) (reached <-chan struct{}, end func()){
-		"the acquire's bytes are under way":         acquire(faultproxy.Withhold),
-		"the acquire's reply is under way":          acquire(faultproxy.HoldReply),
-		"the acquire's reply is lost":               acquire(faultproxy.DropReply),
+	steps := map[string]arrangement{
+		"the acquire's bytes are under way":         hold(acquires, 0, faultproxy.Withhold),
+		"the acquire's reply is under way":          hold(acquires, 0, faultproxy.HoldReply),
+		"the acquire's reply is lost":               hold(acquires, 0, faultproxy.DropReply),
 		"SUBSCRIBE is under way":                    taken(hold(subscribe, 0, faultproxy.Withhold)),
 		"SUBSCRIBE's reply is under way":            taken(hold(subscribe, 0, faultproxy.HoldReply)),
 		"the second try's bytes are under way":      taken(hold(acquires, 1, faultproxy.Withhold)),
@@ -207,11 +202,7 @@ func TestA4ContextThatEndsAtAnyStepLeavesNothing(t *testing.T) {
 				over()
 				r.Gone(name)
 				// What is undone later than this would find the key held by this one.
-				c2 := r.open()
-				h, err := c2.NewLock(name).TryLockFor(t.Context(), soon)
-				if err != nil {
-					t.Fatal(err)
-				}
+				h := lock(t, r.open().NewLock(name))
 				// The client that gave up has nothing more to say about the key.
 				closed := begun(c.Close)
 				want(t, testbed.Receive(t, "Close", closed), nil)

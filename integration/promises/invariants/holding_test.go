@@ -229,13 +229,7 @@ func TestH4HoldOutlivesTheContextThatBoundedTheWait(t *testing.T) {
 	if _, ok := held.Deadline(); ok {
 		t.Error("the hold's context has the wait's deadline")
 	}
-	began := time.Now()
-	r.Becomes("two leases passed", func() bool {
-		if h.Err() != nil || held.Err() != nil {
-			t.Fatalf("the hold: %v, its context: %v", h.Err(), context.Cause(held))
-		}
-		return time.Since(began) > 2*lease
-	})
+	r.lives(2*lease, h, held)
 	r.heldOnlyBy(name, h.Owner(), 1)
 	unlock(t, h)
 	want(t, context.Cause(held), rlock.ErrReleased)

@@ -156,10 +156,7 @@ func TestA5SharedOwnersCountIsExactAfterALostReply(t *testing.T) {
 func TestA5ForeignOwnerIsUncertain(t *testing.T) {
 	r := newRig(t)
 	l := r.open().NewLock(name)
-	o, err := rlock.ParseOwner(stranger)
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := parse(t, stranger)
 	r.occupy(name) // by the stranger, once, in another process
 	r.Proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: faultproxy.CutAfter})
 	got := testbed.Receive(t, "Lock returns", testbed.Enter(t.Context(), l, rlock.As(o)))
@@ -177,13 +174,7 @@ func TestA5ForeignOwnerIsUncertain(t *testing.T) {
 func TestA5HoldOfAnotherClientIsNotUndone(t *testing.T) {
 	t.Parallel()
 	for what, hand := range map[string]func(*testing.T, rlock.Owner) rlock.Owner{
-		"handed over as a string": func(t *testing.T, o rlock.Owner) rlock.Owner {
-			same, err := rlock.ParseOwner(o.String())
-			if err != nil {
-				t.Fatal(err)
-			}
-			return same
-		},
+		"handed over as a string":        func(t *testing.T, o rlock.Owner) rlock.Owner { return parse(t, o.String()) },
 		"handed over within the process": func(_ *testing.T, o rlock.Owner) rlock.Owner { return o },
 	} {
 		for _, do := range []faultproxy.Action{faultproxy.CutBefore, faultproxy.CutAfter} {
@@ -216,10 +207,7 @@ func TestA5HoldOfAnotherClientIsNotUndone(t *testing.T) {
 func TestA5CountOfWhatIsKnownIsDecided(t *testing.T) {
 	r := newRig(t)
 	l := r.open().NewLock(name)
-	o, err := rlock.ParseOwner(stranger)
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := parse(t, stranger)
 	for held := range 3 {
 		r.Proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: faultproxy.CutBefore})
 		h := granted(t, testbed.Enter(t.Context(), l, rlock.As(o)))
@@ -281,7 +269,7 @@ func TestA5UndoOfASharedOwnerEndsBeforeItsLatch(t *testing.T) {
 	} else {
 		want(t, res.Err, rlock.ErrUncertain)
 	}
-	r.Becomes("connected again", func() bool { _, err := l.IsLocked(t.Context()); return err == nil })
+	r.connected(l)
 	// A command of the same owner comes after whatever is still said about the lost one.
 	again, err := l.TryLock(t.Context(), rlock.As(outer.Owner()))
 	if err != nil {

@@ -194,20 +194,26 @@ func TestR4ShownMeanwhileIsDecidedByTheCount(t *testing.T) {
 		want(t, testbed.Receive(t, "Unlock returns", released), nil)
 		r.unlatched(name, 1)
 	})
-	t.Run("it ran, and another process entered as the owner", func(t *testing.T) {
-		r := newRig(t)
-		h := lock(t, r.open().NewLock(name))
-		_, released := r.unlocking(h, faultproxy.Rule{Do: faultproxy.HoldReply})
-		r.Gone(name)
-		o := h.Owner()
-		other := lock(t, r.open().NewLock(name), rlock.As(o))
-		r.Proxy.CutAll()
-		want(t, testbed.Receive(t, "Unlock returns", released), rlock.ErrUncertain)
-		r.heldOnlyBy(name, o, 1)
-		want(t, other.Err(), nil)
-		r.unlatched(name, 1)
-		unlock(t, other)
-	})
+	for what, show := range map[string]func(t *testing.T, h *rlock.Hold, text string) rlock.Owner{
+		"another process entered as the owner":            func(_ *testing.T, h *rlock.Hold, _ string) rlock.Owner { return h.Owner() },
+		"another client read the owner and entered as it": func(t *testing.T, _ *rlock.Hold, text string) rlock.Owner { return parse(t, text) },
+	} {
+		t.Run("it ran, and "+what, func(t *testing.T) {
+			r := newRig(t)
+			h := lock(t, r.open().NewLock(name))
+			text := r.holder(name)
+			_, released := r.unlocking(h, faultproxy.Rule{Do: faultproxy.HoldReply})
+			r.Gone(name)
+			o := show(t, h, text)
+			other := lock(t, r.open().NewLock(name), rlock.As(o))
+			r.Proxy.CutAll()
+			want(t, testbed.Receive(t, "Unlock returns", released), rlock.ErrUncertain)
+			r.heldOnlyBy(name, o, 1)
+			want(t, other.Err(), nil)
+			r.unlatched(name, 1)
+			unlock(t, other)
+		})
+	}
 	t.Run("it did not run", func(t *testing.T) {
 		r := newRig(t)
 		c := r.open()
@@ -224,21 +230,6 @@ func TestR4ShownMeanwhileIsDecidedByTheCount(t *testing.T) {
 		// What is known now may be used.
 		want(t, c.NewLock(name).UnlockAs(t.Context(), o), nil)
 		r.Gone(name)
-	})
-	t.Run("it ran, and another client read the owner and entered as it", func(t *testing.T) {
-		r := newRig(t)
-		h := lock(t, r.open().NewLock(name))
-		text := r.holder(name)
-		_, released := r.unlocking(h, faultproxy.Rule{Do: faultproxy.HoldReply})
-		r.Gone(name)
-		o := parse(t, text)
-		other := lock(t, r.open().NewLock(name), rlock.As(o))
-		r.Proxy.CutAll()
-		want(t, testbed.Receive(t, "Unlock returns", released), rlock.ErrUncertain)
-		r.heldOnlyBy(name, o, 1)
-		want(t, other.Err(), nil)
-		r.unlatched(name, 1)
-		unlock(t, other)
 	})
 	t.Run("by an acquire as the owner, which waits for the outcome", func(t *testing.T) {
 		r := newRig(t)
@@ -305,16 +296,6 @@ func TestR4WhoIsShownKeepsTheLatch(t *testing.T) {
 func (r *rig) read(key string) rlock.Owner {
 	r.Helper()
 	return parse(r, r.holder(key))
-}
-
-// parse is the owner that a text names.
-func parse(t testing.TB, text string) rlock.Owner {
-	t.Helper()
-	o, err := rlock.ParseOwner(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return o
 }
 
 func TestR4OwnNumberThatWasNeverHandedOutIsRefused(t *testing.T) {

@@ -4,14 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
-	"github.com/gomodule/redigo/redis"
-
 	"github.com/rlock-go/redisson/integration/kit/faultproxy"
-	"github.com/rlock-go/redisson/integration/kit/redisserver"
 	"github.com/rlock-go/redisson/integration/kit/testbed"
 	"github.com/rlock-go/redisson/rlock"
 )
@@ -95,13 +91,7 @@ func TestH6RefusedCommandLeavesRoomForRenewals(t *testing.T) {
 		full := r.Proxy.Add(faultproxy.Rule{Match: unlocks, Do: faultproxy.Answer, Reply: refusal})
 		released := begun(func() error { return inner.Unlock(t.Context()) })
 		testbed.Receive(t, "the refusal", full.Hit())
-		began := time.Now()
-		r.Becomes("two leases passed", func() bool {
-			if err := outer.Err(); err != nil {
-				t.Fatalf("after %v: %v", time.Since(began), err)
-			}
-			return time.Since(began) > 2*lease
-		})
+		r.lives(2*lease, outer)
 		full.Remove()
 		want(t, testbed.Receive(t, "Unlock returns", released), nil)
 		r.heldOnlyBy(name, outer.Owner(), 1)
@@ -171,16 +161,13 @@ func TestR1RepetitionThatFindsNothingIsNotHeldOnlyIfTheUnlockCouldRun(t *testing
 	t.Parallel()
 	for _, may := range []bool{false, true} {
 		t.Run(fmt.Sprintf("may publish: %v", may), func(t *testing.T) {
-			t.Parallel()
-			user := redisserver.User{Name: "app", Password: "secret", Rules: []string{"~*", "&*", "+@all"}}
+			var not []string
 			do := faultproxy.CutBefore
 			if !may {
-				user.Rules = append(user.Rules, "-publish")
-				do = faultproxy.CutAfter
+				not, do = []string{"publish"}, faultproxy.CutAfter
 			}
-			r := rigOn(t, redisserver.ACL(t, user))
-			r.latchesMayStay = true
-			h := lock(t, r.openAt("redis://app:secret@"+r.Proxy.Addr()).NewLock(name), rlock.Lease(long))
+			r, url := rigWithout(t, not...)
+			h := lock(t, r.openAt(url).NewLock(name), rlock.Lease(long))
 			h.Owner() // from here on its unlock has a latch
 			lost := r.Proxy.Add(faultproxy.Rule{Match: unlocks, Times: 1, Do: do})
 			if may {
@@ -193,35 +180,6 @@ func TestR1RepetitionThatFindsNothingIsNotHeldOnlyIfTheUnlockCouldRun(t *testing
 			}
 			if lost.Hits() != 1 {
 				t.Errorf("%d were lost", lost.Hits())
-			}
-			r.Gone(name)
-		})
-	}
-}
-
-// What an unlock of a read-write lock could not announce, it has released. Its repetition says that too.
-func TestReadWriteUnlockThatMayNotPublishHasReleased(t *testing.T) {
-	t.Parallel()
-	for _, part := range []string{"read", "write"} {
-		t.Run(part, func(t *testing.T) {
-			t.Parallel()
-			r := rigOn(t, redisserver.ACL(t, redisserver.User{Name: "app", Password: "secret", Rules: []string{"~*", "&*", "+@all", "-publish"}}))
-			r.latchesMayStay = true
-			rw := r.openAt("redis://app:secret@" + r.Proxy.Addr()).NewReadWriteLock(name)
-			l := rw.ReadLock()
-			if part == "write" {
-				l = rw.WriteLock()
-			}
-			err := lock(t, l, rlock.Lease(long)).Unlock(t.Context())
-			want(t, err, rlock.ErrRefused)
-			if _, said := errors.AsType[redis.Error](err); !said || !strings.Contains(err.Error(), "released, but nobody could be told") {
-				t.Errorf("refused with %v", err)
-			}
-			r.Gone(name)
-			h := lock(t, l, rlock.Lease(long))
-			lost := r.Proxy.Add(faultproxy.Rule{Match: unlocks, Times: 1, Do: faultproxy.CutAfter})
-			if err := h.Unlock(t.Context()); err != nil || lost.Hits() != 1 {
-				t.Errorf("%v, and %d were lost", err, lost.Hits())
 			}
 			r.Gone(name)
 		})

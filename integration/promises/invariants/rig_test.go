@@ -2,6 +2,7 @@ package invariants
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -125,12 +126,48 @@ func (r *rig) channels(waiters int) int {
 	return 1
 }
 
+// lives waits for so long, and fails as soon as a hold, or a context of it, is over.
+func (r *rig) lives(d time.Duration, holds ...interface{ Err() error }) {
+	r.Helper()
+	began := time.Now()
+	for ; time.Since(began) < d; time.Sleep(5 * time.Millisecond) {
+		for _, h := range holds {
+			if err := h.Err(); err != nil {
+				r.Fatalf("%v is over after %v: %v", h, time.Since(began), err)
+			}
+		}
+	}
+}
+
+// connected waits until the lock's client has an answer.
+func (r *rig) connected(l *rlock.Lock) {
+	r.Helper()
+	r.Becomes("connected", func() bool { _, err := l.IsLocked(r.Context()); return err == nil })
+}
+
 // expires is when the server will drop the key.
 func (r *rig) expires(key string) time.Time {
 	return time.UnixMilli(int64(r.Number("PEXPIRETIME", key)))
 }
 
 const stranger = "5f0e7a66-1a0e-4c0b-9d2f-0c7d3c8a1b22:7"
+
+// another is an owner of the stranger's client.
+func another(t testing.TB, thread string) rlock.Owner {
+	t.Helper()
+	client, _, _ := strings.Cut(stranger, ":")
+	return parse(t, client+":"+thread)
+}
+
+// parse is the owner that a text names.
+func parse(t testing.TB, text string) rlock.Owner {
+	t.Helper()
+	o, err := rlock.ParseOwner(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
 
 func (r *rig) occupy(key string) {
 	r.Helper()

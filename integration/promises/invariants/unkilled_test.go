@@ -12,11 +12,16 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-var noKill = redisserver.User{Name: "app", Password: "secret", Rules: []string{"~*", "&*", "+@all", "-client|kill"}}
+func rigWithoutKill(t *testing.T) (*rig, string) { return rigWithout(t, "client|kill") }
 
-func rigWithoutKill(t *testing.T) (*rig, string) {
+// rigWithout is a server with an account that may not send something, and the account's URL.
+func rigWithout(t *testing.T, commands ...string) (*rig, string) {
 	t.Parallel()
-	r := rigOn(t, redisserver.ACL(t, noKill))
+	account := redisserver.User{Name: "app", Password: "secret", Rules: []string{"~*", "&*", "+@all"}}
+	for _, c := range commands {
+		account.Rules = append(account.Rules, "-"+c)
+	}
+	r := rigOn(t, redisserver.ACL(t, account))
 	r.latchesMayStay = true
 	return r, "redis://app:secret@" + r.Proxy.Addr()
 }
@@ -200,13 +205,7 @@ func TestH6WithoutKillALateRenewalIsReckonedWith(t *testing.T) {
 	})
 	inner := lock(t, l, rlock.As(outer.Owner()), rlock.Lease(time.Minute))
 	r.arrives(late, outer, inner)
-	began := time.Now()
-	r.Becomes("two leases passed", func() bool {
-		if outer.Err() != nil || inner.Err() != nil {
-			t.Fatal(outer.Err(), inner.Err())
-		}
-		return time.Since(began) > 2*dog
-	})
+	r.lives(2*dog, outer, inner)
 	r.heldOnlyBy(name, outer.Owner(), 2)
 	unlock(t, inner, outer)
 }
@@ -218,13 +217,7 @@ func TestH6WithoutKillRenewalKeepsUpWithWhatIsTrusted(t *testing.T) {
 	outer := lock(t, l, rlock.Lease(6*time.Second))
 	late := r.withheld(renewals, func() { _ = outer.Extend(t.Context(), 4*time.Second) })
 	inner := lock(t, l, rlock.As(outer.Owner()))
-	began := time.Now()
-	r.Becomes("three leases passed", func() bool {
-		if err := inner.Err(); err != nil {
-			t.Fatalf("after %v: %v", time.Since(began), err)
-		}
-		return time.Since(began) > 12*time.Second
-	})
+	r.lives(12*time.Second, inner)
 	if n := len(r.of("renewal", name)); n > 30 {
 		t.Errorf("%d renewals", n)
 	}
@@ -270,11 +263,8 @@ func TestH6WithoutKillALateCommandOutlivesItsHold(t *testing.T) {
 
 // A server that tells a client nothing about its connections: its connection can't even be named.
 func TestA5WithoutClientCommandsALostReplyIsUndone(t *testing.T) {
-	t.Parallel()
-	user := redisserver.User{Name: "app", Password: "secret", Rules: []string{"~*", "&*", "+@all", "-client"}}
-	r := rigOn(t, redisserver.ACL(t, user))
-	r.latchesMayStay = true
-	l := r.openAt("redis://app:secret@" + r.Proxy.Addr()).NewLock(name)
+	r, url := rigWithout(t, "client")
+	l := r.openAt(url).NewLock(name)
 	r.Proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: faultproxy.CutAfter})
 	h := lock(t, l)
 	r.heldOnlyBy(name, h.Owner(), 1)
@@ -342,11 +332,7 @@ func TestR4WithoutAKillBarrier(t *testing.T) {
 			t.Errorf("the next holder: %v, left %v", err, r.fields(name))
 		}
 		unlock(t, next)
-		o, err := rlock.ParseOwner(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = c.NewLock(name).TryLock(t.Context(), rlock.As(o))
+		_, err := c.NewLock(name).TryLock(t.Context(), rlock.As(parse(t, text)))
 		want(t, err, rlock.ErrUncertain)
 		r.Gone(name)
 	})

@@ -239,7 +239,7 @@ func TestR2UnlockAsBehindAnOpenCommandIsBounded(t *testing.T) {
 	}
 	want(t, testbed.Receive(t, "Unlock returns", released), rlock.ErrUncertain)
 	end()
-	r.Becomes("connected again", func() bool { _, err := l.IsLocked(t.Context()); return err == nil })
+	r.connected(l)
 }
 
 // The same where nothing is open: its question for the TTL is not answered.
@@ -247,10 +247,7 @@ func TestR2UnlockAsInAnOutageIsBounded(t *testing.T) {
 	r := newRig(t)
 	l := r.open().NewLock(name)
 	r.occupy(name)
-	o, err := rlock.ParseOwner(stranger)
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := parse(t, stranger)
 	end := r.outage()
 	began := time.Now()
 	released := begun(func() error { return l.UnlockAs(t.Context(), o) })
@@ -259,6 +256,6 @@ func TestR2UnlockAsInAnOutageIsBounded(t *testing.T) {
 		t.Errorf("after %v, want no more than %v", took, bound)
 	}
 	end()
-	r.Becomes("connected again", func() bool { _, err := l.IsLocked(t.Context()); return err == nil })
+	r.connected(l)
 	r.heldOnlyBy(name, o, 1)
 }

@@ -82,16 +82,14 @@ func TestA5TryThatIsNotWrittenIsNotUncertain(t *testing.T) {
 		"Lock":       {timeout, unlocks, func(ctx context.Context, l *rlock.Lock) (*rlock.Hold, error) { return l.Lock(ctx) }, "not sent"},
 		"TryLockFor": {patient, unlocks, func(ctx context.Context, l *rlock.Lock) (*rlock.Hold, error) { return l.TryLockFor(ctx, 2*brief) }, "the wait elapsed"},
 		"TryLockFor, As": {patient, hget, func(ctx context.Context, l *rlock.Lock) (*rlock.Hold, error) {
-			return l.TryLockFor(ctx, 2*brief, rlock.As(owner(t, "1")))
+			return l.TryLockFor(ctx, 2*brief, rlock.As(another(t, "1")))
 		}, "the wait elapsed"},
 	} {
 		t.Run(what, func(t *testing.T) {
 			r := newRig(t)
 			client, stuck := r.openStuck(other, c.timeout)
 			l := client.NewLock(name)
-			if _, err := l.IsLocked(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			r.connected(l)
 			r.Proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: faultproxy.CutBefore})
 			settled := r.Proxy.Add(faultproxy.Rule{Match: c.asked, Times: 1, Do: faultproxy.HoldReply})
 			got := testbed.Acquire(func() (*rlock.Hold, error) { return c.call(t.Context(), l) })
@@ -105,7 +103,7 @@ func TestA5TryThatIsNotWrittenIsNotUncertain(t *testing.T) {
 			if h := testbed.Receive(t, "the other returns", behind).Hold; h != nil {
 				unlock(t, h)
 			}
-			r.Becomes("it writes again", func() bool { _, err := l.IsLocked(t.Context()); return err == nil })
+			r.connected(l)
 			if n := len(r.of("acquire", name)); n != 1 {
 				t.Errorf("%d tries were sent, want the first", n)
 			}
