@@ -89,7 +89,9 @@ func (r *rig) toldOnTime(h *rlock.Hold) {
 			wants(r, err, rlock.ErrLeaseLost)
 			break
 		}
-		until = later(until, h.ValidUntil())
+		if read := h.ValidUntil(); read.After(until) {
+			until = read
+		}
 		if late := asked.Sub(until); late > 2*time.Millisecond {
 			r.Fatalf("Err is nil %v after ValidUntil", late)
 		}
@@ -99,13 +101,6 @@ func (r *rig) toldOnTime(h *rlock.Hold) {
 	}
 	testbed.Receive(r, "Done", h.Done())
 	between(r, "telling, after ValidUntil", time.Since(until), -2*time.Millisecond, time.Second)
-}
-
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
 }
 
 // heldAndAwaited has one client hold a lock, renewed by a watchdog of that timeout, and another wait for it.

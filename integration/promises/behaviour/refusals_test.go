@@ -58,31 +58,29 @@ func TestWrongPassword(t *testing.T) {
 
 func TestLoadingServer(t *testing.T) {
 	t.Parallel()
-	t.Run("that really loads", func(t *testing.T) {
-		// A millisecond for each key, and clients are heard every kilobyte.
-		r, s := own(t, "--key-load-delay", "1000", "--loading-process-events-interval-bytes", "1024")
-		for range 1000 {
-			r.Do("RPUSH", r.name(), strings.Repeat("x", 200))
+	// A millisecond for each key, and clients are heard every kilobyte.
+	r, s := own(t, "--key-load-delay", "1000", "--loading-process-events-interval-bytes", "1024")
+	for range 1000 {
+		r.Do("RPUSH", r.name(), strings.Repeat("x", 200))
+	}
+	hasty, patient := r.open(rlock.WithCommandTimeout(50*time.Millisecond)), r.open(rlock.WithCommandTimeout(patience))
+	s.Stop()
+	refused, entered := make(chan error, 1), r.enter(patient.NewLock("x"))
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	go func() {
+		var err error
+		for ctx.Err() == nil && (err == nil || !strings.Contains(err.Error(), "LOADING")) {
+			_, err = hasty.NewLock("x").TryLock(ctx, rlock.Lease(time.Millisecond))
 		}
-		hasty, patient := r.open(rlock.WithCommandTimeout(50*time.Millisecond)), r.open(rlock.WithCommandTimeout(patience))
-		s.Stop()
-		refused, entered := make(chan error, 1), r.enter(patient.NewLock("x"))
-		ctx, cancel := context.WithTimeout(t.Context(), patience)
-		defer cancel()
-		go func() {
-			var err error
-			for ctx.Err() == nil && (err == nil || !strings.Contains(err.Error(), "LOADING")) {
-				_, err = hasty.NewLock("x").TryLock(ctx, rlock.Lease(time.Millisecond))
-			}
-			refused <- err
-		}()
-		s.Restart()
-		err := testbed.Receive(r, "the word LOADING", refused)
-		wants(t, err, nil, "LOADING")
-		isServerError(t, err)
-		e := r.Entered(entered)
-		r.Unlock(e.Hold)
-	})
+		refused <- err
+	}()
+	s.Restart()
+	err := testbed.Receive(r, "the word LOADING", refused)
+	wants(t, err, nil, "LOADING")
+	isServerError(t, err)
+	e := r.Entered(entered)
+	r.Unlock(e.Hold)
 }
 
 func TestForbiddenChannel(t *testing.T) {

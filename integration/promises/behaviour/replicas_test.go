@@ -151,20 +151,20 @@ func TestReplicasOfAnUnlockAreAskedOnceMore(t *testing.T) {
 	} {
 		t.Run(behaviour, func(t *testing.T) {
 			r, replica := replicated(t)
-			p := faultproxy.Start(t, r.Server.Addr())
-			l := r.Open("redis://"+p.Addr(), rlock.WithReplicaSync(true), rlock.WithCommandTimeout(patience)).NewLock(r.name())
+			p := testbed.NewProxied(t, r.Server)
+			l := r.Open(p.URL(), rlock.WithReplicaSync(true), rlock.WithCommandTimeout(patience)).NewLock(r.name())
 			r.Unlock(r.Lock(l)) // loads the scripts
 			h := r.Lock(l)
-			unlocksBefore, waitsBefore := scripts(p, testbed.Unlocks), scripts(p, faultproxy.Command("WAIT"))
+			unlocksBefore, waitsBefore := p.Sent(testbed.Unlocks), p.Sent(faultproxy.Command("WAIT"))
 			replica.Pause()
 			defer replica.Resume()
 			if row.cut > 0 {
-				p.Add(faultproxy.Rule{Match: faultproxy.Command("WAIT"), Skip: row.cut - 1, Times: 1, Do: faultproxy.CutAfter})
+				p.Proxy.Add(faultproxy.Rule{Match: faultproxy.Command("WAIT"), Skip: row.cut - 1, Times: 1, Do: faultproxy.CutAfter})
 			}
 			released := make(chan error, 1)
 			go func() { released <- h.Unlock(context.Background()) }()
 			if row.resume {
-				r.Becomes("the second question", func() bool { return scripts(p, faultproxy.Command("WAIT")) == waitsBefore+2 })
+				r.Becomes("the second question", func() bool { return p.Sent(faultproxy.Command("WAIT")) == waitsBefore+2 })
 				replica.Resume()
 			}
 			err := testbed.Receive(r, "Unlock returns", released)
@@ -174,7 +174,7 @@ func TestReplicasOfAnUnlockAreAskedOnceMore(t *testing.T) {
 			if errors.Is(err, rlock.ErrUncertain) || errors.Is(err, rlock.ErrNotHeld) {
 				t.Errorf("released, and says %v", err)
 			}
-			if n := scripts(p, testbed.Unlocks) - unlocksBefore; n != 1 {
+			if n := p.Sent(testbed.Unlocks) - unlocksBefore; n != 1 {
 				t.Errorf("%d unlocks were sent", n)
 			}
 			if r.Number("EXISTS", l.Name()) != 0 {
@@ -202,20 +202,11 @@ func TestReplicasOfAnUnlockAreAskedOnceMore(t *testing.T) {
 	})
 }
 
-func scripts(p *faultproxy.Proxy, match faultproxy.Match) (n int) {
-	for _, e := range p.Record() {
-		if match(e.Cmd) {
-			n++
-		}
-	}
-	return n
-}
-
 // A server that refuses WAIT (a hosted one, an old one, an account without the right) fails no lock that it granted.
 func TestRefusedWAITFailsNoLock(t *testing.T) {
 	t.Parallel()
 	r, _ := replicated(t)
-	p := faultproxy.Start(t, r.Server.Addr())
+	p := testbed.NewProxied(t, r.Server)
 	for refusal, reply := range map[string]string{
 		"unknown":                 "-ERR unknown command 'WAIT', with args beginning with: '1' '1000' \r\n",
 		"forbidden":               "-NOPERM this user has no permissions to run the 'wait' command\r\n",
@@ -223,9 +214,9 @@ func TestRefusedWAITFailsNoLock(t *testing.T) {
 	} {
 		t.Run(refusal, func(t *testing.T) {
 			r := on(t, r.Server)
-			refused := p.Add(faultproxy.Rule{Match: faultproxy.Command("WAIT"), Do: faultproxy.Answer, Reply: []byte(reply)})
+			refused := p.Proxy.Add(faultproxy.Rule{Match: faultproxy.Command("WAIT"), Do: faultproxy.Answer, Reply: []byte(reply)})
 			defer refused.Remove()
-			l := r.Open("redis://"+p.Addr(), rlock.WithReplicaSync(true)).NewLock(r.name())
+			l := r.Open(p.URL(), rlock.WithReplicaSync(true)).NewLock(r.name())
 			h := r.Lock(l)
 			r.Unlock(r.Lock(l, rlock.As(h.Owner())))
 			r.Unlock(h)
@@ -236,11 +227,11 @@ func TestRefusedWAITFailsNoLock(t *testing.T) {
 	}
 	t.Run("a server that refuses INFO is sent none", func(t *testing.T) {
 		r := on(t, r.Server)
-		refused := p.Add(faultproxy.Rule{Match: faultproxy.Command("INFO"), Do: faultproxy.Answer, Reply: []byte("-NOPERM no\r\n")})
+		refused := p.Proxy.Add(faultproxy.Rule{Match: faultproxy.Command("INFO"), Do: faultproxy.Answer, Reply: []byte("-NOPERM no\r\n")})
 		defer refused.Remove()
-		before := scripts(p, faultproxy.Command("WAIT"))
-		r.Unlock(r.Lock(r.Open("redis://"+p.Addr(), rlock.WithReplicaSync(true)).NewLock(r.name())))
-		if n := scripts(p, faultproxy.Command("WAIT")) - before; n != 0 {
+		before := p.Sent(faultproxy.Command("WAIT"))
+		r.Unlock(r.Lock(r.Open(p.URL(), rlock.WithReplicaSync(true)).NewLock(r.name())))
+		if n := p.Sent(faultproxy.Command("WAIT")) - before; n != 0 {
 			t.Errorf("%d WAITs", n)
 		}
 	})
