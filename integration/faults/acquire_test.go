@@ -41,9 +41,7 @@ func (r *round) faulted(match faultproxy.Match, do faultproxy.Action) (*faultpro
 	first := r.rivalTakes()
 	got := r.acquiring(call)
 	r.listens(1)
-	if !testbed.Within(soon, func() bool { return r.answered(acquires) == 2 }) {
-		r.Fatal("the waiter never tried again")
-	}
+	testbed.BecomesWithin(r.T, soon, "the waiter tries again", func() bool { return r.answered(acquires) == 2 })
 	fault := r.hit(match, 1, do)
 	r.release(first)
 	return fault, got
@@ -92,9 +90,7 @@ func lateAcquire(r *round) {
 		r.proxy.CutAll()
 	} // else silence
 	got := r.await(calls)
-	if !testbed.Within(r.row.bound, func() bool { return r.answered(unlocks) > 0 }) {
-		r.violates("the lost acquire was not undone")
-	}
+	r.expects(r.row.bound, "the lost acquire was not undone", func() bool { return r.answered(unlocks) > 0 })
 	if got.err == nil && r.i%4 < 2 {
 		// While another attempt of the same caller holds it. Else it arrives at a free lock.
 		if n := late.Release(); n != 0 {
@@ -141,9 +137,7 @@ func lateWithoutFence(r *round) {
 	cancel()
 	r.proxy.CutAll()
 	r.allowed("", r.await(calls).err, ctxEnded)
-	if !testbed.Within(soon, func() bool { return r.answered(unlocks) > 0 }) {
-		r.violates("the lost acquire was not undone")
-	}
+	r.expects(soon, "the lost acquire was not undone", func() bool { return r.answered(unlocks) > 0 })
 	ran := late.Release()
 	arrived := time.Now()
 	if !testbed.Within(r.row.bound, func() bool { return len(r.fields()) == 0 }) {

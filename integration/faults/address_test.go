@@ -70,11 +70,9 @@ func (r *round) promote(d departure, lacks []string, meanwhile func()) {
 	testbed.Do(r.T, direct, "CLIENT", "PAUSE", time.Minute.Milliseconds(), "WRITE")
 	meanwhile()
 	r.direct = testbed.Dial(r.T, next)
-	if !testbed.Within(soon, func() bool {
+	testbed.BecomesWithin(r.T, soon, "the replica has caught up", func() bool {
 		return info(r, direct, "master_repl_offset") == info(r, r.direct, "slave_repl_offset") && info(r, r.direct, "master_link_status") == "up"
-	}) {
-		r.Fatal("the replica does not catch up")
-	}
+	})
 	testbed.Do(r.T, r.direct, "REPLICAOF", "NO", "ONE")
 	for _, name := range lacks {
 		if n := testbed.Do(r.T, r.direct, "DEL", name); n != int64(1) {
@@ -107,9 +105,7 @@ func (r *round) follow(d departure) {
 		r.violates("connections stay with the old master:\n%s", strings.Join(testbed.Clients(r.T, c), "\n"))
 	}
 	testbed.Do(r.T, r.direct, "CONFIG", "SET", "repl-diskless-sync-delay", 0)
-	if !testbed.Within(3*soon, func() bool { return info(r, c, "master_link_status") == "up" }) {
-		r.Fatal("the old master does not follow")
-	}
+	testbed.BecomesWithin(r.T, 3*soon, "the old master follows", func() bool { return info(r, c, "master_link_status") == "up" })
 }
 
 // movesTo has the address lead to the promoted replica, and returns when it does.

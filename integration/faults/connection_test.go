@@ -25,9 +25,7 @@ func (r *round) kill(subscribed bool) {
 func cutSubscription(r *round) {
 	first := r.rivalTakes()
 	calls := r.waits()
-	if !testbed.Within(soon, func() bool { return r.answered(acquires) == 2 }) {
-		r.Fatal("the waiter never tried again")
-	}
+	testbed.BecomesWithin(r.T, soon, "the waiter tries again", func() bool { return r.answered(acquires) == 2 })
 	var from time.Time
 	switch r.i % 3 {
 	case 0: // released while it is away
@@ -36,9 +34,7 @@ func cutSubscription(r *round) {
 		r.release(first)
 	case 1: // released when it is back
 		r.kill(true)
-		if !testbed.Within(soon, func() bool { return r.answered(acquires) >= 3 }) {
-			r.violates("the waiter did not look again after its subscription was cut")
-		}
+		r.expects(soon, "the waiter did not look again after its subscription was cut", func() bool { return r.answered(acquires) >= 3 })
 		from = time.Now()
 		r.release(first)
 	case 2: // released while nobody can connect

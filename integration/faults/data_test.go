@@ -1,7 +1,6 @@
 package faults
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"sync"
@@ -57,9 +56,7 @@ func lostWhileHeld(lose func(*round)) func(*round) {
 		}
 		all.Wait()
 		for i, l := range locks {
-			if kind := kindOf(holds[i].Unlock(context.Background())); kind != lostNotHeld {
-				l.violates("Unlock of a lost hold: %s", kind)
-			}
+			l.lost(holds[i])
 			l.holds(1, others[i])
 			l.release(others[i])
 			r.auditor.unwatch(l.name)
@@ -79,9 +76,7 @@ func lostWhileWaited(r *round) {
 	r.within(from, got.at)
 	if got.err == nil {
 		// He who was in it learns from his unlock, which must not hit the other.
-		if kind := kindOf(first.Unlock(context.Background())); kind != lostNotHeld {
-			r.violates("Unlock of a lost hold: %s", kind)
-		}
+		r.lost(first)
 		r.holds(1, got.hold)
 		r.release(got.hold)
 	}

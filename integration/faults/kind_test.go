@@ -53,9 +53,7 @@ func (r *round) arrives(fault *faultproxy.Handle, do faultproxy.Action) {
 			return faultproxy.Command("CLIENT", "KILL", "ID", id)(e.Cmd) && !e.Answered.IsZero()
 		})
 	}
-	if !testbed.Within(r.row.bound, killed) {
-		r.violates("the connection of what is late was not killed")
-	}
+	r.expects(r.row.bound, "the connection of what is late was not killed", killed)
 	if n := fault.Release(); n != 0 {
 		r.violates("what arrived late ran")
 	}
@@ -83,9 +81,7 @@ func lostUndoReply(do faultproxy.Action) func(*round) {
 // the silence.
 func (r *round) repeats() {
 	r.Helper()
-	if !testbed.Within(soon, func() bool { return !r.unheard(unlocks) && !r.unheard(leaves) }) {
-		r.violates("it was not repeated")
-	}
+	r.expects(soon, "it was not repeated", func() bool { return !r.unheard(unlocks) && !r.unheard(leaves) })
 }
 
 // unheard tells whether the last of this round's commands had no reply.
@@ -155,9 +151,7 @@ func lostLeave(do faultproxy.Action) func(*round) {
 		ctx, cancel := context.WithCancel(r.Context())
 		defer cancel()
 		calls := r.acquiring(func() (*rlock.Hold, error) { return r.lock.Lock(ctx) })
-		if !testbed.Within(soon, func() bool { return r.listeners() == 1 && r.answered(acquires) == 2 }) {
-			r.Fatal("the waiter never tried again")
-		}
+		testbed.BecomesWithin(r.T, soon, "the waiter tries again", func() bool { return r.listeners() == 1 && r.answered(acquires) == 2 })
 		next := r.acquiring(func() (*rlock.Hold, error) { return r.his.Lock(r.Context()) })
 		r.listens(2)
 		fault := r.hit(leaves, 1, do)
@@ -234,11 +228,9 @@ func lostRenewal(do faultproxy.Action) func(*round) {
 		fault := r.hit(renewals, 1, do)
 		r.meets(fault, do)
 		until := holds[0].ValidUntil()
-		if !testbed.Within(soon, func() bool {
+		r.expects(soon, "not renewed", func() bool {
 			return holds[0].ValidUntil().After(until.Add(10*time.Millisecond)) || holds[0].Err() != nil
-		}) {
-			r.violates("not renewed")
-		}
+		})
 		r.holds(len(holds), holds...)
 		r.exact(0)
 		for n := range holds {

@@ -157,25 +157,35 @@ func (r *round) hit(match faultproxy.Match, times int, do faultproxy.Action) *fa
 // tooLate is after how long a reply comes that is late: even a busy machine has given it up.
 func (r *round) tooLate() time.Duration { return 3 * r.row.timeout }
 
-func (r *round) ran() (n int) {
+// expects fails with these words unless a state comes in so long.
+func (r *round) expects(within time.Duration, words string, state func() bool) {
+	r.Helper()
+	if !testbed.Within(within, state) {
+		r.violates("%s", words)
+	}
+}
+
+// count is how many of this round's commands are such.
+func (r *round) count(such func(e faultproxy.Exchange) bool) (n int) {
 	for _, e := range r.proxy.Record() {
-		if e.Did != 0 && e.Did != faultproxy.Answer && !e.Answered.IsZero() && faultproxy.Key(r.name)(e.Cmd) {
-			if _, refused := e.Reply.(faultproxy.Error); !refused {
-				n++
-			}
+		if faultproxy.Key(r.name)(e.Cmd) && such(e) {
+			n++
 		}
 	}
 	return n
 }
 
-// answered counts commands of this round that the server has answered.
-func (r *round) answered(match faultproxy.Match) (n int) {
-	for _, e := range r.proxy.Record() {
-		if match(e.Cmd) && !e.Answered.IsZero() && faultproxy.Key(r.name)(e.Cmd) {
-			n++
-		}
-	}
-	return n
+// ran counts those that met a fault and ran.
+func (r *round) ran() int {
+	return r.count(func(e faultproxy.Exchange) bool {
+		_, refused := e.Reply.(faultproxy.Error)
+		return e.Did != 0 && e.Did != faultproxy.Answer && !e.Answered.IsZero() && !refused
+	})
+}
+
+// answered counts those that the server has answered.
+func (r *round) answered(match faultproxy.Match) int {
+	return r.count(func(e faultproxy.Exchange) bool { return match(e.Cmd) && !e.Answered.IsZero() })
 }
 
 type result struct {
@@ -201,6 +211,12 @@ func (r *round) acquiring(fn func() (*rlock.Hold, error)) <-chan result {
 
 func (r *round) await(c <-chan result) result {
 	r.Helper()
+	return returned(r, c)
+}
+
+// returned is what a call comes to that must not take long.
+func returned[T any](r *round, c <-chan T) T {
+	r.Helper()
 	select {
 	case got := <-c:
 		return got
@@ -208,6 +224,14 @@ func (r *round) await(c <-chan result) result {
 		r.violates("a call did not return within %v", soon)
 		r.FailNow()
 		panic("not reached")
+	}
+}
+
+// lost releases a hold that was lost.
+func (r *round) lost(h *rlock.Hold) {
+	r.Helper()
+	if kind := kindOf(h.Unlock(context.Background())); kind != lostNotHeld {
+		r.violates("Unlock of a lost hold: %s", kind)
 	}
 }
 
@@ -302,9 +326,7 @@ func (r *round) comesFree() {
 
 func (r *round) listens(n int) {
 	r.Helper()
-	if !testbed.Within(soon, func() bool { return r.listeners() == n }) {
-		r.Fatalf("never %d who listen for %s", n, r.name)
-	}
+	testbed.BecomesWithin(r.T, soon, fmt.Sprintf("%d listen for %s", n, r.name), func() bool { return r.listeners() == n })
 }
 
 // waits has the client wait for the lock, which somebody else holds, and returns when it listens for its release.

@@ -12,13 +12,8 @@ import (
 )
 
 // reached counts commands of this round that are at the server without an answer.
-func (r *round) reached(match faultproxy.Match) (n int) {
-	for _, e := range r.proxy.Record() {
-		if match(e.Cmd) && e.Answered.IsZero() && faultproxy.Key(r.name)(e.Cmd) {
-			n++
-		}
-	}
-	return n
+func (r *round) reached(match faultproxy.Match) int {
+	return r.count(func(e faultproxy.Exchange) bool { return match(e.Cmd) && e.Answered.IsZero() })
 }
 
 // asked is a call that was made while the address moved.
@@ -35,14 +30,7 @@ func (r *round) asks(fn func() error) asked {
 
 func (a asked) end() error {
 	a.Helper()
-	select {
-	case err := <-a.done:
-		return err
-	case <-time.After(soon):
-		a.violates("a call did not return within %v", soon)
-		a.FailNow()
-		panic("not reached")
-	}
+	return returned(a.round, a.done)
 }
 
 // settles judges an unlock that was under way, and tells whether it was answered.
@@ -152,9 +140,7 @@ func (r *round) crowds() *crowded {
 			}
 		})
 	}
-	if !testbed.Within(soon, func() bool { return c.entered.Load() > 4 }) {
-		r.Fatal("nobody enters")
-	}
+	testbed.BecomesWithin(r.T, soon, "somebody enters", func() bool { return c.entered.Load() > 4 })
 	return c
 }
 
@@ -186,9 +172,7 @@ func (c *crowded) visit(ctx context.Context, l *rlock.Lock) {
 func (c *crowded) goesOn() {
 	c.Helper()
 	before := c.entered.Load()
-	if !testbed.Within(soon, func() bool { return c.entered.Load() > before+4 }) {
-		c.violates("nobody enters any more")
-	}
+	c.expects(soon, "nobody enters any more", func() bool { return c.entered.Load() > before+4 })
 	c.stop()
 	c.callers.Wait()
 	c.comesFree()
@@ -238,9 +222,7 @@ func (h held) told(from time.Time) {
 	} else {
 		h.violates("not told of a lost hold within %v", time.Since(from))
 	}
-	if kind := kindOf(h.hold.Unlock(context.Background())); kind != lostNotHeld {
-		h.violates("Unlock of a lost hold: %s", kind)
-	}
+	h.lost(h.hold)
 }
 
 // still sees that the hold is what it was, and ends it.

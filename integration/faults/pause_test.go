@@ -91,6 +91,16 @@ func (p *process) report(order string) (seen []sight) {
 	return seen
 }
 
+// looks is what the child has seen once it has looked at all holds since.
+func (p *process) looks(since time.Time) (seen []sight) {
+	p.r.Helper()
+	testbed.Within(soon, func() bool {
+		seen = p.report("look")
+		return !slices.ContainsFunc(seen, func(s sight) bool { return s.LastValid.Before(since) && s.Ended.IsZero() })
+	})
+	return seen
+}
+
 func (r *round) ttl(name string) time.Duration {
 	ms, err := redis.Int64(testbed.Do(r.T, r.direct, "PTTL", name), nil)
 	if err != nil {
@@ -116,12 +126,7 @@ func shortPause(r *round) {
 		}
 	}
 	r.row.took("renewed after waking", time.Since(from))
-	var seen []sight
-	testbed.Within(soon, func() bool {
-		seen = p.report("look")
-		return !slices.ContainsFunc(seen, func(s sight) bool { return s.LastValid.Before(from) && s.Ended.IsZero() })
-	})
-	for i, s := range seen {
+	for i, s := range p.looks(from) {
 		if !s.Ended.IsZero() || s.LastValid.Before(from) {
 			r.violates("%s: %+v, woken at %v", name(i), s, from)
 		}
@@ -161,12 +166,7 @@ func longPause(r *round) {
 		r.FailNow()
 	}
 	from := p.goOn()
-	var seen []sight
-	testbed.Within(soon, func() bool { // it has looked at all of them
-		seen = p.report("look")
-		return !slices.ContainsFunc(seen, func(s sight) bool { return s.LastValid.Before(from) && s.Ended.IsZero() })
-	})
-	for i, s := range seen {
+	for i, s := range p.looks(from) {
 		switch {
 		case s.LastValid.After(entered[i]) || s.LastValid.After(from):
 			r.violates("Err was nil at %v, another is inside since %v, woken at %v", s.LastValid, entered[i], from)

@@ -57,19 +57,15 @@ func busy(r *round) func() {
 		_, err := c.Do("EVAL", "while true do end", 0)
 		ended <- err
 	}()
-	if !testbed.Within(soon, func() bool {
+	testbed.BecomesWithin(r.T, soon, "the server is busy", func() bool {
 		_, err := r.direct.Do("PING")
 		return err != nil && strings.HasPrefix(err.Error(), "BUSY")
-	}) {
-		r.Fatal("the server never got busy")
-	}
+	})
 	return func() {
 		testbed.Do(r.T, r.direct, "SCRIPT", "KILL")
 		<-ended
 		c.Close()
-		if !testbed.Within(soon, func() bool { _, err := r.direct.Do("PING"); return err == nil }) {
-			r.Fatal("the server stays busy")
-		}
+		testbed.BecomesWithin(r.T, soon, "the server is busy no more", func() bool { _, err := r.direct.Do("PING"); return err == nil })
 	}
 }
 
@@ -123,9 +119,7 @@ func (f refusal) play(r *round) {
 		r.take(r.his, rlock.Lease(first))
 		r.counts(1, 1)
 		calls := r.waits()
-		if !testbed.Within(soon, func() bool { return r.answered(acquires) >= 2 }) {
-			r.Fatal("the waiter never tried again")
-		}
+		testbed.BecomesWithin(r.T, soon, "the waiter tries again", func() bool { return r.answered(acquires) >= 2 })
 		lift := f.enforce(r)
 		<-time.After(first + 2*timeout) // the lease ends and the waiter's patience would, had it any less
 		lift()

@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -76,18 +77,10 @@ type row struct {
 
 func (s scenario) run(t *testing.T) *row {
 	w := &row{scenario: s, t: t, outcomes: map[string]int{}, longest: map[string]time.Duration{}, highest: map[string]float64{}}
-	w.batch = max(w.batch, 1)
+	w.batch, w.lanes = cmp.Or(w.batch, 1), cmp.Or(w.lanes, 8)
+	w.timeout, w.bound = cmp.Or(w.timeout, timeout), cmp.Or(w.bound, usualBound)
 	if w.kind.New == nil {
 		w.kind = testbed.Plain
-	}
-	if w.lanes == 0 {
-		w.lanes = 8
-	}
-	if w.timeout == 0 {
-		w.timeout = timeout
-	}
-	if w.bound == 0 {
-		w.bound = usualBound
 	}
 	if w.topology == sentinel {
 		w.bound += replicaWait

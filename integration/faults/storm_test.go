@@ -9,7 +9,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/rlock-go/redisson/integration/kit/testbed"
 	"github.com/rlock-go/redisson/rlock"
 )
 
@@ -103,9 +102,7 @@ func storm(stall time.Duration) func(*round) {
 		all.Wait()
 		// The last standstill is over for a client when it has been answered once.
 		for _, client := range []*rlock.Client{r.client, r.rival} {
-			if !testbed.Within(soon, func() bool { _, err := client.NewLock(r.name).IsLocked(r.Context()); return err == nil }) {
-				r.violates("the server is back, and a client has not noticed")
-			}
+			r.expects(soon, "the server is back, and a client has not noticed", func() bool { _, err := client.NewLock(r.name).IsLocked(r.Context()); return err == nil })
 		}
 		for _, l := range c.locks {
 			l.comesFree()

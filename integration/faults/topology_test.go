@@ -95,12 +95,10 @@ func (s *site) form(t *testing.T) {
 		c := s.dial(t)
 		defer c.Close()
 		testbed.Do(t, c, "CLUSTER", "ADDSLOTSRANGE", 0, 16383)
-		if !testbed.Within(soon, func() bool {
+		testbed.BecomesWithin(t, soon, "there is a cluster", func() bool {
 			info, err := redis.String(c.Do("CLUSTER", "INFO"))
 			return err == nil && strings.Contains(info, "cluster_state:ok")
-		}) {
-			t.Fatal("no cluster")
-		}
+		})
 	}
 }
 
