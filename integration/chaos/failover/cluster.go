@@ -147,16 +147,14 @@ func (c *cluster) leave(kind string, master, next int) {
 func (c *cluster) replicaOf(server int) int { return (server + masters) % (2 * masters) }
 
 func (c *cluster) awaitSuccessor(next, but int) {
-	if !testbed.Within(patience, func() bool {
+	testbed.BecomesWithin(c.t, patience, fmt.Sprintf("server %d takes over from server %d", next, but), func() bool {
 		for i := range c.Servers {
 			if i != but && !c.KnowsMaster(i, next) {
 				return false
 			}
 		}
 		return true
-	}) {
-		c.t.Fatalf("server %d never took over from server %d", next, but)
-	}
+	})
 }
 
 func (c *cluster) present(name, owner string) (bool, error) {
@@ -220,9 +218,7 @@ func movedRounds(w row, rounds int, tell func(result)) {
 				from = c.MasterOf(slot)
 				to = (from + 1) % masters
 				c.Move(from, to, slot)
-				if !testbed.Within(patience, func() bool { return c.MasterOf(slot) == to }) {
-					c.t.Fatalf("the slot did not come to server %d", to)
-				}
+				testbed.BecomesWithin(c.t, patience, fmt.Sprintf("the slot comes to server %d", to), func() bool { return c.MasterOf(slot) == to })
 				return time.Now()
 			},
 			present: c.present,

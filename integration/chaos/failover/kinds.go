@@ -59,19 +59,7 @@ type crew struct {
 }
 
 // locks are the kinds with holds of their own.
-var locks = []struct {
-	kind   string
-	of     func(c *rlock.Client, name string) *rlock.Lock
-	lock   string // its names are also of this kind
-	shared bool
-}{
-	{"plain", (*rlock.Client).NewLock, "plain", false},
-	{"fair", (*rlock.Client).NewFairLock, "fair", false},
-	{"fenced", (*rlock.Client).NewFencedLock, "fenced", false},
-	{"non-reentrant", (*rlock.Client).NewNonReentrantLock, "non-reentrant", false},
-	{"read", func(c *rlock.Client, name string) *rlock.Lock { return c.NewReadWriteLock(name).ReadLock() }, "both", true},
-	{"write", func(c *rlock.Client, name string) *rlock.Lock { return c.NewReadWriteLock(name).WriteLock() }, "both", false},
-}
+var locks = append([]testbed.Kind{testbed.Plain}, testbed.Kinds...)
 
 // named is the name of a kind in the slot of the tag. A latch and its channel are in one slot without braces only.
 func (w *crew) named(kind string, i int) string {
@@ -98,8 +86,12 @@ func man(url, tag string) (w *crew, err error) {
 	}
 	for i := range namesOfAKind {
 		for _, k := range locks {
-			add(w.named(k.kind, i), w.named(k.lock, i), k.shared, func(ctx context.Context, c *rlock.Client) (func(context.Context) error, *rlock.Hold, error) {
-				h, err := k.of(c, w.named(k.lock, i)).TryLockFor(ctx, 5*time.Second)
+			lock := w.named(k.Name, i)
+			if k.Mode != "" {
+				lock = w.named("both", i)
+			}
+			add(w.named(k.Name, i), lock, k.Mode == "read", func(ctx context.Context, c *rlock.Client) (func(context.Context) error, *rlock.Hold, error) {
+				h, err := k.New(c, lock).TryLockFor(ctx, 5*time.Second)
 				return h.Unlock, h, err
 			})
 		}
@@ -142,7 +134,7 @@ func (w *crew) stand() error {
 	for _, k := range locks {
 		for i := range keptOfAKind {
 			var h *rlock.Hold
-			if err := again(func() (err error) { h, err = k.of(c, w.named("kept-"+k.kind, i)).Lock(ctx); return err }); err != nil {
+			if err := again(func() (err error) { h, err = k.New(c, w.named("kept-"+k.Name, i)).Lock(ctx); return err }); err != nil {
 				return err
 			}
 			if i%2 == 1 {
@@ -206,20 +198,10 @@ func (w *crew) once(u *use, c *rlock.Client, d time.Duration) {
 		return
 	}
 	e.from = time.Now()
-	e.to = e.from
 	if h != nil {
 		e.token = h.Token()
 	}
-	for end := e.from.Add(d); ; time.Sleep(min(time.Millisecond, d)) {
-		now := time.Now()
-		if h != nil && h.Err() != nil {
-			break
-		}
-		e.to = now
-		if now.After(end) {
-			break
-		}
-	}
+	e.to = stayInside(h, e.from, d)
 	w.mu.Lock()
 	w.entries = append(w.entries, e)
 	w.mu.Unlock()

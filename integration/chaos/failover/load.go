@@ -316,20 +316,24 @@ func (l *load) contend(c *rlock.Client, rng *rand.Rand) {
 // visit stays inside for so long, or until the hold is lost, and releases it.
 func (l *load) visit(h *rlock.Hold, d time.Duration) {
 	s := stay{lock: h.Name(), owner: testbed.Holder(h), from: time.Now()}
-	for end := s.from.Add(d); ; time.Sleep(min(time.Millisecond, d)) {
-		now := time.Now()
-		if h.Err() != nil {
-			break
-		}
-		s.to = now
-		if now.After(end) {
-			break
-		}
-	}
+	s.to = stayInside(h, s.from, d)
 	l.book.add(s)
 	if err := h.Unlock(context.WithoutCancel(l.ctx)); err != nil && !errors.Is(err, rlock.ErrLeaseLost) {
 		l.failed.Add(1)
 	}
+}
+
+// stayInside waits for so long, or until the hold, if there is one, is lost. It returns when that was last not so.
+func stayInside(h *rlock.Hold, from time.Time, d time.Duration) (to time.Time) {
+	to = from
+	for end := from.Add(d); !to.After(end); time.Sleep(min(time.Millisecond, d)) {
+		now := time.Now()
+		if h != nil && h.Err() != nil {
+			break
+		}
+		to = now
+	}
+	return to
 }
 
 // end closes the clients and writes down how long the standing holds were some.

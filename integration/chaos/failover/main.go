@@ -52,11 +52,16 @@ func run(full, write bool, only string) (status int) {
 		}
 	}
 	text := table(all) + "\n" + circumstances(commit, time.Since(began))
+	return told(text, tableFile, write && only == "", status)
+}
+
+// told prints a table, and puts it into its file if that is wanted and nothing was wrong.
+func told(text, file string, write bool, status int) int {
 	fmt.Printf("\n%s", text)
-	if write && status == 0 && only == "" {
-		if err := tablefile.Write(tableFile, text); err != nil {
+	if write && status == 0 {
+		if err := tablefile.Write(file, text); err != nil {
 			fmt.Println("failover:", err)
-			status = 1
+			return 1
 		}
 	}
 	return status

@@ -12,7 +12,7 @@ import (
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/codec"
-	"github.com/rlock-go/redisson/integration/kit/tablefile"
+	gated "github.com/rlock-go/redisson/integration/chaos/internal/sets"
 	"github.com/rlock-go/redisson/integration/kit/testbed"
 	"github.com/rlock-go/redisson/internal/redistest"
 	"github.com/rlock-go/redisson/internal/topologytest"
@@ -111,14 +111,7 @@ func playMatrix(only string, write bool) (status int) {
 	}
 	playing.Wait()
 	text := matrix(all) + "\n" + circumstances(commit, time.Since(began))
-	fmt.Printf("\n%s", text)
-	if write && status == 0 && only == "" {
-		if err := tablefile.Write(matrixFile, text); err != nil {
-			fmt.Println("failover:", err)
-			status = 1
-		}
-	}
-	return status
+	return told(text, matrixFile, write && only == "", status)
 }
 
 func matrix(all []outcome) string {
@@ -145,19 +138,13 @@ func playCell(c cell) (o outcome) {
 			o.wrong, o.notes = nil, o.wrong
 		}
 	}()
-	p := &testbed.Program{Title: "failover", Quiet: true}
-	status := 0
-	defer func() {
-		if status != 0 {
-			o.violate("%s", strings.Join(p.Errors(), "; "))
+	rigged(o.violate, func(t *testbed.Program) {
+		if c.set == "Sentinel" {
+			sentinelCell(t, &o)
+		} else {
+			clusterCell(t, &o)
 		}
-	}()
-	defer p.End(&status)
-	if c.set == "Sentinel" {
-		sentinelCell(p, &o)
-	} else {
-		clusterCell(p, &o)
-	}
+	})
 	return o
 }
 
@@ -233,9 +220,7 @@ func clusterCell(t *testbed.Program, o *outcome) {
 	}
 	a.leave = func(p *promotions) {
 		gone := func(comesBack func()) {
-			if !testbed.Within(patience, func() bool { return len(p.so()) > 0 }) {
-				t.Fatal("nobody took over")
-			}
+			testbed.BecomesWithin(t, patience, "somebody takes over", func() bool { return len(p.so()) > 0 })
 			comesBack()
 		}
 		switch o.how {
@@ -263,9 +248,7 @@ func clusterCell(t *testbed.Program, o *outcome) {
 func (a arena) play(t *testbed.Program, o *outcome, tag string) {
 	awaitFed(t, a.settled)
 	kill([]*redistest.Server{a.newcomer})
-	if !testbed.Within(endless, func() bool { return online(a.master) == o.replicas-1 }) {
-		t.Fatal("the master counts the replica that was killed")
-	}
+	testbed.BecomesWithin(t, endless, "the master does not count the replica that was killed", func() bool { return online(a.master) == o.replicas-1 })
 	w, err := man(a.url, tag)
 	defer w.end()
 	if err != nil {
@@ -281,20 +264,14 @@ func (a arena) play(t *testbed.Program, o *outcome, tag string) {
 		}
 		return true
 	}
-	if !testbed.Within(endless, func() bool { return entered(time.Time{}) }) {
-		t.Fatal("no load before the fault")
-	}
+	testbed.BecomesWithin(t, endless, "there is load before the fault", func() bool { return entered(time.Time{}) })
 	a.newcomer.Restart()
 	a.back()
-	if !testbed.Within(endless, func() bool { return online(a.master) == o.replicas && linked(a.newcomer) }) {
-		t.Fatal("the replica does not come online")
-	}
+	testbed.BecomesWithin(t, endless, "the replica comes online", func() bool { return online(a.master) == o.replicas && linked(a.newcomer) })
 	time.Sleep(o.after)
 	p := watchPromotions(a.servers, "{"+tag+"}:promoted")
 	a.leave(p)
-	if !testbed.Within(patience, func() bool { return len(p.so()) > 0 }) {
-		t.Fatal("nobody was promoted")
-	}
+	testbed.BecomesWithin(t, patience, "somebody is promoted", func() bool { return len(p.so()) > 0 })
 	all := p.end()
 	served := all[len(all)-1]
 	if len(all) > 1 {
@@ -361,11 +338,7 @@ func linked(s *redistest.Server) bool {
 // keys shows what the masters among some servers have of a lock.
 func keys(servers []*redistest.Server, name string) (all string) {
 	for _, s := range servers {
-		role, err := redis.Values(do(s, "ROLE"))
-		if err != nil || len(role) == 0 {
-			continue
-		}
-		if what, _ := redis.String(role[0], nil); what != "master" {
+		if gated.Role(s) != "master" {
 			continue
 		}
 		ttl, _ := redis.Int64(do(s, "PTTL", name))
@@ -388,12 +361,8 @@ type promotions struct {
 func watchPromotions(servers []*redistest.Server, key string) *promotions {
 	p := &promotions{over: make(chan struct{})}
 	for _, s := range servers {
-		role, _ := redis.Values(do(s, "ROLE")) // before anything happens, which may take some milliseconds
-		name := ""
-		if len(role) > 0 {
-			name, _ = redis.String(role[0], nil)
-		}
-		p.polls.Go(func() { p.watch(s, key, name == "slave") })
+		was := gated.Role(s) == "slave" // before anything happens, which may take some milliseconds
+		p.polls.Go(func() { p.watch(s, key, was) })
 	}
 	return p
 }

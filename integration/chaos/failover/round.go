@@ -58,16 +58,22 @@ func (r *result) violate(format string, args ...any) {
 
 // guarded plays a round, and ends what it started. What failed in its rig is a failure of the round.
 func guarded(w row, play func(t *testbed.Program) result) (r result) {
-	p := &testbed.Program{Title: "failover", Quiet: true}
 	r.row = w
+	rigged(r.violate, func(t *testbed.Program) { r = play(t) })
+	return r
+}
+
+// rigged plays, ends what was started for that, and says what failed of it.
+func rigged(failed func(format string, args ...any), play func(t *testbed.Program)) {
+	p := &testbed.Program{Title: "failover", Quiet: true}
 	status := 0
 	defer func() {
 		if status != 0 {
-			r.violate("%s", strings.Join(p.Errors(), "; "))
+			failed("%s", strings.Join(p.Errors(), "; "))
 		}
 	}()
 	defer p.End(&status)
-	return play(p)
+	play(p)
 }
 
 const (
@@ -90,9 +96,7 @@ var sudden = []string{killed, clusterKilled, clusterParted}
 
 // awaitFed waits until the replicas count. What is acquired before that, none of them is asked to acknowledge.
 func awaitFed(t *testbed.Program, fed func() bool) {
-	if !testbed.Within(endless, fed) {
-		t.Fatalf("not all replicas were fed within %v", endless)
-	}
+	testbed.BecomesWithin(t, endless, "all replicas are fed", fed)
 }
 
 func (s scene) play() (r result) {

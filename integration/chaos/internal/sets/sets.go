@@ -70,6 +70,14 @@ func Do(s *redistest.Server, command string, args ...any) (any, error) {
 	return c.Do(command, args...)
 }
 
+// Role is what a server says it is; empty if it does not.
+func Role(s *redistest.Server) (role string) {
+	if reply, err := redis.Values(Do(s, "ROLE")); err == nil && len(reply) > 0 {
+		role, _ = redis.String(reply[0], nil)
+	}
+	return role
+}
+
 // Online is how many replicas a master feeds that have all it has; -1: it does not say.
 func Online(master *redistest.Server) int {
 	info, err := redis.String(Do(master, "INFO", "replication"))

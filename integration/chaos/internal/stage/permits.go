@@ -41,20 +41,25 @@ func (s *Stage) setPermits(locks ...int) error {
 	if s.Kind.Permits == 0 {
 		return nil
 	}
+	return s.semaphores(func(ctx context.Context, i int, sem *rlock.PermitSemaphore) error {
+		if len(locks) > 0 && i != locks[0] {
+			return nil
+		}
+		_, err := sem.Delete(ctx)
+		first, e := sem.TrySetPermits(ctx, s.Kind.Permits)
+		if err = errors.Join(err, e); err == nil && !first && s.set == nil {
+			err = fmt.Errorf("semaphore %d had permits already", i)
+		}
+		return err
+	})
+}
+
+// semaphores does something with each of them.
+func (s *Stage) semaphores(do func(ctx context.Context, i int, sem *rlock.PermitSemaphore) error) error {
 	return s.withClient(func(ctx context.Context, c *rlock.Client) (err error) {
 		for i := range s.Sizes.Locks {
-			if len(locks) > 0 && i != locks[0] {
-				continue
-			}
 			sem := c.NewPermitSemaphore(LockName(i))
-			err = errors.Join(err, s.insist(ctx, func() error {
-				_, err := sem.Delete(ctx)
-				first, e := sem.TrySetPermits(ctx, s.Kind.Permits)
-				if err = errors.Join(err, e); err == nil && !first && s.set == nil {
-					err = fmt.Errorf("semaphore %d had permits already", i)
-				}
-				return err
-			}))
+			err = errors.Join(err, s.insist(ctx, func() error { return do(ctx, i, sem) }))
 		}
 		return err
 	})
@@ -65,17 +70,11 @@ func (s *Stage) refill() {
 	if s.Kind.Permits == 0 {
 		return
 	}
-	err := s.withClient(func(ctx context.Context, c *rlock.Client) (err error) {
-		for i := range s.Sizes.Locks {
-			sem := c.NewPermitSemaphore(LockName(i))
-			err = errors.Join(err, s.insist(ctx, func() error {
-				n, err := sem.Total(ctx)
-				if err == nil && n == 0 {
-					s.Logf("note: the set has lost semaphore %d", i)
-					_, err = sem.TrySetPermits(ctx, s.Kind.Permits)
-				}
-				return err
-			}))
+	err := s.semaphores(func(ctx context.Context, i int, sem *rlock.PermitSemaphore) error {
+		n, err := sem.Total(ctx)
+		if err == nil && n == 0 {
+			s.Logf("note: the set has lost semaphore %d", i)
+			_, err = sem.TrySetPermits(ctx, s.Kind.Permits)
 		}
 		return err
 	})

@@ -91,10 +91,7 @@ func (s *Stage) Acknowledged(text string) (b string) {
 
 func (s *set) masters() (all []*redistest.Server) {
 	for _, n := range s.Nodes {
-		if n.Pid() == 0 {
-			continue
-		}
-		if role, err := redis.Values(sets.Do(n, "ROLE")); err == nil && len(role) > 0 && fmt.Sprintf("%s", role[0]) == "master" {
+		if n.Pid() != 0 && sets.Role(n) == "master" {
 			all = append(all, n)
 		}
 	}

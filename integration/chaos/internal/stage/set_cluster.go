@@ -81,7 +81,7 @@ func (s *set) moveSlot(f schedule.Fault, slot uint16) {
 	}
 	c.End(slot, from, to)
 	s.moved[slot] = time.Now()
-	// What MIGRATE brought has no WAIT: the next failover must not meet it on its way.
+	// The keys that MIGRATE moves have no WAIT: the next failover must not meet them on their way.
 	testbed.Within(patience, func() bool { return synced(c.Servers[to]) })
 }
 
