@@ -16,6 +16,7 @@ import (
 
 	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/stalls"
 	"github.com/rlock-go/redisson/internal/topologytest"
 	"github.com/rlock-go/redisson/rlock"
 )
@@ -186,11 +187,14 @@ func openWith(t *testing.T, url string, opts ...rlock.Option) *rlock.Client {
 }
 
 // Two servers that name each other as the slot's: the library says that they have not settled, and what they said last.
+// The last try is made when a tenth of the call's time is left. If the machine stands still for that long, its answer is
+// missing at the end, so that it may have run.
 func TestErrorOfASlotThatDoesNotSettleSaysSo(t *testing.T) {
 	t.Parallel()
+	const timeout = 2 * time.Second
 	s := topologytest.Start(t, 1, 1)
 	name := nameOn(0)
-	c := openCluster(t, s, rlock.WithCommandTimeout(time.Second))
+	c := openCluster(t, s, rlock.WithCommandTimeout(timeout))
 	h, err := c.NewLock(name).Lock(t.Context(), rlock.Lease(time.Minute))
 	if err != nil {
 		t.Fatal(err)
@@ -206,7 +210,12 @@ func TestErrorOfASlotThatDoesNotSettleSaysSo(t *testing.T) {
 		}
 	}
 	ctx := context.Background()
+	began := time.Now()
 	says := func(call string, err error) {
+		if errors.Is(err, rlock.ErrUncertain) && stalls.Since(began) > timeout/10 {
+			t.Logf("%s, while the machine stood still: %v", call, err)
+			return
+		}
 		isOf(t, call, err, rlock.ErrUnavailable)
 		if err == nil || !strings.Contains(err.Error(), "did not settle in time") || !strings.Contains(err.Error(), ": MOVED ") {
 			t.Errorf("%s: %v", call, err)
