@@ -10,6 +10,8 @@ import (
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/internal/luasrc"
+	"github.com/rlock-go/redisson/internal/monitor"
 )
 
 // fairQueue is the queue of a fair lock as a server has it.
@@ -35,14 +37,25 @@ func (q fairQueue) long(n int) (all []string) {
 	return all
 }
 
-// tried waits until so many scripts have run since before.
-func (q fairQueue) tried(before, n int) {
+// tried waits until so many tries have been seen by a tap.
+func (q fairQueue) tried(tap *monitor.Stream, n int) {
 	q.t.Helper()
-	becomes(q.t, fmt.Sprint(n, " tries"), func() bool { return q.scripts()-before >= n })
+	seen := 0
+	becomes(q.t, fmt.Sprint(n, " tries"), func() bool {
+		seen += fairTries(tap.Mark())
+		return seen >= n
+	})
 }
 
-// scripts is how many have run.
-func (q fairQueue) scripts() int { return callsOf(q.t, q.conn, "evalsha") }
+// fairTries is how many of these lines try to acquire a fair lock. Renewals and looks are scripts too.
+func fairTries(lines []monitor.Line) (n int) {
+	for _, line := range lines {
+		if line.Is("EVALSHA") && line.Args[1] == luasrc.FairLockScript.SHA1 {
+			n++
+		}
+	}
+	return n
+}
 
 // listening waits until so many owners listen, each on its channel.
 func (q fairQueue) listening(n int) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gomodule/redigo/redis"
 
+	"github.com/rlock-go/redisson/internal/monitor"
 	"github.com/rlock-go/redisson/internal/redistest"
 	"github.com/rlock-go/redisson/internal/stalls"
 )
@@ -179,12 +180,12 @@ func TestCallersOfOneOwnerShareAPlace(t *testing.T) {
 	o := c.NewOwner()
 	both, last := make(chan result, 2), make(chan result, 1)
 	ctx, cancel := context.WithCancel(t.Context())
-	before := q.scripts()
+	tap := monitor.Tap(t, s.URL())
 	fairWaits(ctx, q, l, 1, 0, both, As(o), Wait(10*time.Minute))
 	fairWaits(t.Context(), q, l, 1, 1, both, As(o), Wait(time.Hour))
 	fairWaits(t.Context(), q, l, 2, 2, last, Wait(time.Hour))
 	q.listening(2)
-	q.tried(before, 5) // two of each who listens, and the second caller's
+	q.tried(tap, 5) // two of each who listens, and the second caller's
 	cancel()
 	if r := <-both; r.who != 0 || !errors.Is(r.err, context.Canceled) {
 		t.Fatalf("%d: %v", r.who, r.err)

@@ -10,7 +10,6 @@ import (
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/codec"
-	"github.com/rlock-go/redisson/internal/luasrc"
 	"github.com/rlock-go/redisson/internal/monitor"
 	"github.com/rlock-go/redisson/internal/redistest"
 	"github.com/rlock-go/redisson/internal/stalls"
@@ -94,14 +93,8 @@ func TestWhoFindsAFairLockFreeTellsTheHead(t *testing.T) {
 	if took := time.Since(began); took < soon || took > 12*time.Second+stalls.Since(began) {
 		t.Errorf("the pauses were %v together", took)
 	}
-	tries := 0
-	for _, line := range tap.Mark() {
-		if line.Is("EVALSHA") && line.Args[1] == luasrc.FairLockScript.SHA1 {
-			tries++
-		}
-	}
-	if tries > 5 {
-		t.Errorf("%d tries for a lock that is another's to take", tries)
+	if n := fairTries(tap.Mark()); n > 5 {
+		t.Errorf("%d tries for a lock that is another's to take", n)
 	}
 	// The head is removed, and nobody says so.
 	if _, err := q.conn.Do("DEL", codec.FairQueue("orders"), codec.FairTimes("orders")); err != nil {
@@ -142,10 +135,10 @@ func TestFairUnlockThatFindsNothingWakesTheHead(t *testing.T) {
 		la, lb := a.NewFairLock(name), b.NewFairLock(name)
 		h := lockOf(t, la)
 		ended := make(chan result, 1)
-		before := q.scripts()
+		tap := monitor.Tap(t, s.URL())
 		fairWaits(t.Context(), q, lb, 1, 0, ended)
 		q.listening(1)
-		q.tried(before, 2)
+		q.tried(tap, 2)
 		if _, err := q.conn.Do("DEL", name); err != nil {
 			t.Fatal(err)
 		}
@@ -197,25 +190,16 @@ func TestFairHandOffCostsTheSameHoweverManyWait(t *testing.T) {
 	h := lockOf(t, l)
 	const waiters = 100
 	ended := make(chan result, waiters)
-	before := q.scripts()
+	tap := monitor.Tap(t, s.URL())
 	for i := range waiters {
 		fairWaits(t.Context(), q, l, i+1, i, ended)
 	}
 	q.listening(waiters)
-	q.tried(before, 2*waiters)
-	tap := monitor.Tap(t, s.URL())
-	tried := func() (n int) {
-		for _, line := range tap.Mark() {
-			if line.Is("EVALSHA") && line.Args[1] == luasrc.FairLockScript.SHA1 {
-				n++
-			}
-		}
-		return n
-	}
+	q.tried(tap, 2*waiters)
 	for i := range 3 {
 		unlock(t, h)
 		h = nextOf(t, ended).h
-		if n := tried(); n != 1 {
+		if n := fairTries(tap.Mark()); n != 1 {
 			t.Errorf("%d tries for one hand-off", n)
 		}
 		if i == 1 { // the key vanishes: the unlock finds nothing
@@ -228,7 +212,7 @@ func TestFairHandOffCostsTheSameHoweverManyWait(t *testing.T) {
 			}
 			h = nextOf(t, ended).h
 			// One that was told of its loss before has woken the next one too.
-			if n := tried(); n != 1 && !(n == 2 && errors.Is(err, ErrLeaseLost)) {
+			if n := fairTries(tap.Mark()); n != 1 && !(n == 2 && errors.Is(err, ErrLeaseLost)) {
 				t.Errorf("%d tries behind an unlock that found nothing", n)
 			}
 		}
@@ -286,10 +270,10 @@ func TestFairWaiterLooksAfterEachSubscription(t *testing.T) {
 	q := fairQueue{t, s.Dial(t), "orders"}
 	lockOf(t, a.NewFairLock("orders"))
 	ended := make(chan result, 1)
-	before := q.scripts()
+	tap := monitor.Tap(t, s.URL())
 	fairWaits(t.Context(), q, b.NewFairLock("orders"), 1, 0, ended)
 	q.listening(1)
-	q.tried(before, 2)
+	q.tried(tap, 2)
 	if _, err := q.conn.Do("DEL", "orders"); err != nil {
 		t.Fatal(err)
 	}
