@@ -150,6 +150,18 @@ func Make(t testing.TB, ctx context.Context, opts ...rlock.Option) *rlock.Client
 			}
 		}
 	}
+	// looked returns when somebody who waits for name has tried twice, and has both answers.
+	looked := func(name string, asked int) {
+		t.Helper()
+		for began := time.Now(); w.said(name) < asked+2; time.Sleep(time.Millisecond) {
+			if time.Since(began) > patient {
+				t.Fatalf("nobody looks at %s", name)
+			}
+		}
+		if _, err := c.NewLock("free").IsLocked(ctx); err != nil { // answered behind them
+			t.Fatal(err)
+		}
+	}
 	fails := func(_ *rlock.Hold, err, want error) {
 		t.Helper()
 		if !errors.Is(err, want) {
@@ -177,9 +189,11 @@ func Make(t testing.TB, ctx context.Context, opts ...rlock.Option) *rlock.Client
 	do("SET", "failed", "no lock")
 	fails(nil, <-tries, rlock.ErrUncertain)
 	fails(nil, <-tries, rlock.ErrUncertain)
+	w.heal()
 	undone(t, undos, "undone", "failed")
 	w.spoil(mute) // it does not run
 	try(c.NewLock("nothing").TryLock(ctx))(rlock.ErrUncertain)
+	w.heal()
 	undone(t, undos, "nothing")
 
 	gone, kept, cut := lock(c, "gone"), lock(c, "kept"), lock(c, "cut")
@@ -198,21 +212,15 @@ func Make(t testing.TB, ctx context.Context, opts ...rlock.Option) *rlock.Client
 
 	asked := w.said("busy")
 	got := waits("busy") // a message, once the look is over that follows the subscription
-	for began := time.Now(); w.said("busy") < asked+2; time.Sleep(time.Millisecond) {
-		if time.Since(began) > patient {
-			t.Fatal("nobody looks at busy")
-		}
-	}
-	do("PING") // the server reads it beside that look at the earliest,
-	do("PING") // and this one behind it
+	looked("busy", asked)
 	unlock(busy, nil)
 	unlock(<-got, nil)
-	for range 4 { // a hand-off, unless the waiter looks at that moment
-		own := lock(c, "own")
-		got = waits("own")
-		unlock(own, nil)
-		unlock(<-got, nil)
-	}
+	asked = w.said("own")
+	own := lock(c, "own")
+	got = waits("own") // a hand-off, since no look is under way
+	looked("own", asked+1)
+	unlock(own, nil)
+	unlock(<-got, nil)
 	do("HSET", "dead", "2b1a6f0e-0000-4000-8000-000000000000:1", 1) // the end of a lease
 	do("PEXPIRE", "dead", 600)
 	unlock(lock(c, "dead"), nil)
@@ -264,6 +272,7 @@ type wire struct {
 	mu    sync.Mutex // guards all
 	conns []*conn
 	sent  bytes.Buffer
+	down  bool // nobody can connect
 }
 
 // said counts how often a command had this key.
@@ -279,16 +288,32 @@ const (
 	mute            // what it is told is
 )
 
-// spoil gives the connections that there are a fault.
+// spoil gives the connections that there are a fault. There are no others until heal: a
+// connection that is lost for what was sent before would be followed by one without it, on
+// which an acquire is sent again.
 func (w *wire) spoil(fault int32) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.down = true
 	for _, c := range w.conns {
 		c.fault.Store(fault)
 	}
 }
 
+// heal lets the client connect again.
+func (w *wire) heal() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.down = false
+}
+
 func (w *wire) dial(ctx context.Context, network, addr string) (net.Conn, error) {
+	w.mu.Lock()
+	down := w.down
+	w.mu.Unlock()
+	if down {
+		return nil, errors.New("the network is down")
+	}
 	plain, err := new(net.Dialer).DialContext(ctx, network, addr)
 	if err != nil {
 		return nil, err
