@@ -132,23 +132,6 @@ func TestDeadConnectionsInAPoolAreNoTrouble(t *testing.T) {
 	}
 }
 
-// replicaOf starts a replica that is in step.
-func replicaOf(t *testing.T, s *redistest.Server) *redistest.Server {
-	t.Helper()
-	replica := redistest.Start(t)
-	follow(t, replica, s)
-	c := s.Dial(t)
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
-		info, err := redis.String(c.Do("INFO", "replication"))
-		if strings.Contains(info, "state=online") {
-			return replica
-		}
-		if time.Now().After(end) {
-			t.Fatal(info, err)
-		}
-	}
-}
-
 // A replica stands still, so each WAIT takes its time, and who comes later waits for those before.
 func TestAnswersBehindAWAITAreNotLost(t *testing.T) {
 	t.Parallel()
@@ -156,7 +139,7 @@ func TestAnswersBehindAWAITAreNotLost(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := redistest.Start(t)
-			replica := replicaOf(t, s)
+			replica := s.StartReplica(t)
 			dial := dialler(t, s)
 			if name == "borrowed" {
 				_, dial = poolOf(t, s, 0)
@@ -318,7 +301,7 @@ func TestE1CloseEndsWhatWasJustBorrowed(t *testing.T) {
 func TestAnswersBehindAWAITAreNotLostWhenTheReplicaGoes(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
-	replica := replicaOf(t, s)
+	replica := s.StartReplica(t)
 	_, borrow := poolOf(t, s, 0)
 	p := open(t, borrow, Options{Replicas: true})
 	end(t, ask(p, "PING"))

@@ -25,7 +25,7 @@ func TestReplicasThatLeftAreStillWaitedForWhereOneMayBeTheMaster(t *testing.T) {
 		t.Run(fmt.Sprint(keep), func(t *testing.T) {
 			t.Parallel()
 			s := redistest.Start(t)
-			replica := replicaOf(t, s)
+			replica := s.StartReplica(t)
 			p := open(t, dialler(t, s), keeping(keep))
 			if r := end(t, waitFor(t, p, 1)); r.Replicas != 1 || r.Acked != 1 {
 				t.Fatalf("%v; %d of %d have it", r.Err, r.Acked, r.Replicas)
@@ -59,7 +59,7 @@ func TestReplicaThatComesLaterIsWaitedFor(t *testing.T) {
 	if r := end(t, waitFor(t, p, 1)); r.Replicas != 0 {
 		t.Fatalf("%d replicas", r.Replicas)
 	}
-	replicaOf(t, s)
+	s.StartReplica(t)
 	for end1 := time.Now().Add(countSeldom / 2); ; time.Sleep(10 * time.Millisecond) {
 		if r := end(t, waitFor(t, p, 1)); r.Replicas == 1 && r.Acked == 1 {
 			return
@@ -159,7 +159,7 @@ func TestReplicaThatIsGoneIsWaitedForUntilTheTopologySaysTwiceThatTheMasterStays
 	redistest.Slow(t, "waits for WAITs of a second")
 	t.Parallel()
 	s := redistest.Start(t)
-	replica := replicaOf(t, s)
+	replica := s.StartReplica(t)
 	var word atomic.Bool
 	var mu sync.Mutex
 	var said []time.Time // when it said that the master stays
@@ -230,28 +230,11 @@ func acknowledged(t *testing.T, p *Pipeline) (r *Request) {
 	return nil
 }
 
-// secondOnline gives a master a second replica.
-func secondOnline(t *testing.T, s *redistest.Server) *redistest.Server {
-	t.Helper()
-	second := redistest.Start(t)
-	follow(t, second, s)
-	conn := s.Dial(t)
-	for end := time.Now().Add(20 * timeout); ; time.Sleep(time.Millisecond) {
-		info, err := redis.String(conn.Do("INFO", "replication"))
-		if strings.Count(info, "state=online") == 2 {
-			return second
-		}
-		if time.Now().After(end) {
-			t.Fatal(info, err)
-		}
-	}
-}
-
 // A replica that comes between two counts may be promoted, and lack what as many acknowledged as were counted.
 func TestCountThatIsOldSaysOfNothingThatItIsEverywhere(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
-	replicaOf(t, s)
+	s.StartReplica(t)
 	p := open(t, dialler(t, s), keeping(true))
 	if r := acknowledged(t, p); !r.Everywhere {
 		t.Fatalf("%v; %d acknowledged, everywhere: %t", r.Err, r.Acked, r.Everywhere)
@@ -271,7 +254,7 @@ func TestCountThatIsOldSaysOfNothingThatItIsEverywhere(t *testing.T) {
 		}
 		p.mu.Unlock()
 	}
-	second := secondOnline(t, s)
+	second := s.StartReplica(t)
 	second.Pause()
 	defer second.Resume()
 	if r := wrote(t, p, true); r.Replicas != 2 || r.Acked > 1 || r.Everywhere {
@@ -285,10 +268,10 @@ func TestCountThatIsOldSaysOfNothingThatItIsEverywhere(t *testing.T) {
 func TestReplicasAreCountedAtOnceWhereTheTopologyListsMore(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
-	replicaOf(t, s)
+	s.StartReplica(t)
 	p := open(t, dialler(t, s), keeping(true))
 	untilWaitedFor(t, p, 1)
-	secondOnline(t, s)
+	s.StartReplica(t)
 	if r := wrote(t, p, false); r.Replicas != 1 {
 		t.Fatalf("%d were counted before anybody said so", r.Replicas)
 	}

@@ -216,7 +216,7 @@ func TestServerThatHidesItsRoleIsFoundOutByItsFirstRefusal(t *testing.T) {
 func TestWriteOfAMasterThatIsDemotedIsUnacknowledged(t *testing.T) {
 	t.Parallel()
 	master := redistest.Start(t)
-	replica := replicaOf(t, master)
+	replica := master.StartReplica(t)
 	p := open(t, dialler(t, master), Options{Replicas: true})
 	end(t, ask(p, "PING"))
 	c := master.Dial(t)

@@ -107,7 +107,7 @@ func TestReplicasOfTheFormerMasterAreNotWaitedForAtTheNext(t *testing.T) {
 	c := containers{t: t}
 	former := c.start("a:6379")
 	next := c.start("b:6379")
-	replicaOf(t, former)
+	former.StartReplica(t)
 	p := open(t, c.dial, keeping(true))
 	if r := end(t, waitFor(t, p, 1)); r.Err != nil || r.Replicas != 1 {
 		t.Fatalf("%v; %d replicas", r.Err, r.Replicas)
@@ -122,7 +122,7 @@ func TestReplicasOfTheFormerMasterAreNotWaitedForAtTheNext(t *testing.T) {
 func TestReplicasOfAServerThatWasRestartedAreWaitedFor(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
-	replica := replicaOf(t, s)
+	replica := s.StartReplica(t)
 	p := open(t, dialler(t, s), keeping(true))
 	if r := end(t, waitFor(t, p, 1)); r.Err != nil || r.Replicas != 1 {
 		t.Fatalf("%v; %d replicas", r.Err, r.Replicas)

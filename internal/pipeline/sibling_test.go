@@ -27,7 +27,7 @@ func siblings(t *testing.T, dial func(context.Context) (redis.Conn, error), o Op
 func TestReplicasThatASiblingHasSeenAreWaitedFor(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
-	replica := replicaOf(t, s)
+	replica := s.StartReplica(t)
 	a, b := siblings(t, dialler(t, s), keeping(true))
 	if r := end(t, waitFor(t, a, 1)); r.Replicas != 1 || !a.Waits() {
 		t.Fatalf("%v; %d replicas", r.Err, r.Replicas)
@@ -111,7 +111,7 @@ func TestSpareThatCantConnectHandsBackWhatItHas(t *testing.T) {
 func TestSiblingsShareTheirCounts(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
-	replica := replicaOf(t, s)
+	replica := s.StartReplica(t)
 	a, b := siblings(t, dialler(t, s), Options{Replicas: true})
 	for _, p := range []*Pipeline{a, b} {
 		for end1 := time.Now().Add(10 * timeout); ; {
