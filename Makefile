@@ -76,10 +76,17 @@ test:
 empty:
 	@$(step) 'empty caches' bash -ec '[ ! -e $(fetched) ] || chmod -R u+w $(fetched); rm -rf $(fetched) integration/kit/java/target'
 
-# The checks take what the tests leave of the machine.
+# Checks and compilers are done before the first test: its servers and clocks share the processors with them.
 .PHONY: checked
 checked:
-	@$(beside) nice -n 19 $(MAKE) --no-print-directory check -- $(MAKE) --no-print-directory unit modules integration interop
+	@$(beside) $(MAKE) --no-print-directory check -- $(MAKE) --no-print-directory compiled && \
+	  $(MAKE) --no-print-directory unit modules integration interop
+
+.PHONY: compiled
+compiled:
+	@$(step) 'compile the tests' bash -ec 'for module in $(modules); do echo "$$module"; \
+	  (cd $$module && go list -race -export -test -f "" ./... >/dev/null); done; \
+	  go list -race -export -test -f "" -tags norawsyscall ./internal/pipeline ./internal/redisconn ./pubsub >/dev/null'
 
 # What is needed and no more, a second and a third time if the network fails; a version that is gone is gone then too.
 .PHONY: fetch
