@@ -138,6 +138,7 @@ func TestAcquiresThatADyingMasterDidNotAnswerAreUndoneAtTheNext(t *testing.T) {
 		t.Parallel()
 		s := redistest.StartSentinels(t, redistest.SentinelPasswords{})
 		d := dying{s.Nodes[0], s.Nodes[1:], func(i int) string { return fmt.Sprint("lock-", i) }}
+		s.AllowFailover()
 		all := d.acquires(t, s.URL(), 100)
 		var next redis.Conn
 		becomes(t, "there is another master", func() bool {

@@ -11,8 +11,11 @@ import (
 	"github.com/gomodule/redigo/redis"
 )
 
-// What a set of Sentinels does slowly when it is left to its defaults.
+// What a set of Sentinels does slowly when it is left to its defaults. It decides when two
+// agree, once it may: more than there are never do.
 const (
+	quorum          = 2
+	never           = 4
 	downAfter       = 500 * time.Millisecond
 	failoverTimeout = 5 * time.Second
 )
@@ -21,7 +24,7 @@ const (
 const MasterName = "orders"
 
 // SentinelSet is one master with two replicas, watched by three Sentinels, two
-// of which decide on a failover.
+// of which decide on a failover, after AllowFailover.
 type SentinelSet struct {
 	Nodes     []*Server // the first began as the master
 	Sentinels []*Server
@@ -94,7 +97,7 @@ func (s *SentinelSet) start(pass SentinelPasswords, sentinels [3]Front, add func
 	}
 	s.await("replication", func() bool { return strings.Count(s.info(s.Nodes[0]), "state=online") == 2 })
 	settings := []string{
-		fmt.Sprintf("sentinel monitor %s %s %s 2", MasterName, host, port),
+		fmt.Sprintf("sentinel monitor %s %s %s %d", MasterName, host, port, never),
 		fmt.Sprintf("sentinel down-after-milliseconds %s %d", MasterName, downAfter.Milliseconds()),
 		fmt.Sprintf("sentinel failover-timeout %s %d", MasterName, failoverTimeout.Milliseconds()),
 		fmt.Sprintf("sentinel parallel-syncs %s 2", MasterName),
@@ -241,6 +244,25 @@ func (s *SentinelSet) Failover(sentinel *Server) {
 		_, err = conn.Do("SENTINEL", "FAILOVER", MasterName)
 		return err == nil // NOGOODSLAVE and INPROG pass
 	})
+}
+
+// AllowFailover has the Sentinels that run replace a master that is down. Until then they
+// do so by Failover only: a machine that stands still has them take a live one for dead.
+func (s *SentinelSet) AllowFailover() {
+	s.t.Helper()
+	for _, sentinel := range s.Sentinels {
+		if sentinel.Pid() == 0 {
+			continue
+		}
+		conn, err := sentinel.dial(sentinel.Addr())
+		if err == nil {
+			_, err = conn.Do("SENTINEL", "SET", MasterName, "quorum", quorum)
+			conn.Close()
+		}
+		if err != nil {
+			s.t.Fatalf("redistest: %v", err)
+		}
+	}
 }
 
 // AwaitMaster returns the master once it is another one than before.

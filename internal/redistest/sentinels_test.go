@@ -33,6 +33,7 @@ func TestSentinelsReplaceAMasterThatDied(t *testing.T) {
 	t.Parallel()
 	s := redistest.StartSentinels(t, redistest.SentinelPasswords{})
 	first := s.Master()
+	s.AllowFailover()
 	first.Kill()
 	if second := s.AwaitMaster(first); second.Pid() == 0 {
 		t.Error("the master does not run")

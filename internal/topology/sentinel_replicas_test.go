@@ -58,6 +58,7 @@ func TestReplicasAreCountedAnewAtAMasterOfTheSameInnerAddress(t *testing.T) {
 		t.Fatalf("the server's own address is not as the test wants it: %s, %v", info, err)
 	}
 	former := set.Master()
+	set.AllowFailover()
 	former.Kill()
 	next := set.AwaitMaster(former)
 	becomes(t, "the next master has a replica", func() bool {

@@ -232,6 +232,7 @@ func TestMasterThatDiedIsReplaced(t *testing.T) {
 	if got := port(t, top); got != former.Port() {
 		t.Fatalf("it is at %d, and the master at %d", got, former.Port())
 	}
+	set.AllowFailover()
 	former.Kill()
 	becomes(t, "at another server", func() bool { p := port(t, top); return p != 0 && p != former.Port() })
 	if next := set.AwaitMaster(former); port(t, top) != next.Port() {

@@ -17,6 +17,7 @@ func planned(set *redistest.SentinelSet, master *redistest.Server) {
 }
 
 func masterKilled(set *redistest.SentinelSet, master *redistest.Server) {
+	set.AllowFailover()
 	master.Kill()
 	set.AwaitMaster(master)
 }

@@ -80,6 +80,7 @@ func playBeside(only string) (status int) {
 				url, master, strike = c.ClusterURL(), c.Servers[0], func() { c.Servers[c.Replica(0)].Kill() }
 			} else {
 				set := redistest.StartSentinels(t, redistest.SentinelPasswords{})
+				set.AllowFailover()
 				url, master = set.URL(), set.Master()
 				gone, replicas := reduce(t, set, b.replicas, 30*time.Second)
 				strike = func() { b.strike(set, gone, replicas) }

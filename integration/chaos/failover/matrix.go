@@ -164,6 +164,7 @@ func sentinelCell(t *testbed.Program, o *outcome) {
 	var nodes [3]redistest.Front
 	nodes[0].Args, nodes[1].Args = []string{"--replica-priority", "300"}, []string{"--replica-priority", "200"}
 	set := redistest.StartSentinelsFronted(t, redistest.SentinelPasswords{}, nodes, [3]redistest.Front{})
+	set.AllowFailover()
 	former := set.Nodes[0]
 	a := arena{url: set.URL(), servers: set.Nodes, master: former, newcomer: set.Nodes[2]}
 	if o.replicas == 1 {

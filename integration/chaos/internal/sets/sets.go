@@ -41,6 +41,7 @@ func Sentinels(t testing.TB) *Set {
 		nodes[i], sentinels[i] = s.gate(i).Front(), gate.WatcherFront(i)
 	}
 	s.Watched = redistest.StartSentinelsFronted(t, redistest.SentinelPasswords{}, nodes, sentinels)
+	s.Watched.AllowFailover()
 	s.Nodes, s.URL = s.Watched.Nodes, s.Watched.URL()
 	return s
 }
