@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"testing"
 
 	"github.com/rlock-go/redisson/integration/kit/codeedit"
 )
@@ -36,18 +37,19 @@ func Read(name string) (head, table string, err error) {
 }
 
 // Rows are the cells of a page's table with this head. The page is seen from the root of the checkout.
-func Rows(page, head string) (rows [][]string, err error) {
+func Rows(t testing.TB, page, head string) (rows [][]string) {
+	t.Helper()
 	root, err := codeedit.Root()
 	if err != nil {
-		return nil, err
+		t.Fatal(err)
 	}
 	text, err := os.ReadFile(filepath.Join(root, page))
 	if err != nil {
-		return nil, err
+		t.Fatal(err)
 	}
 	_, rest, found := strings.Cut(string(text), "\n"+head+"\n")
 	if !found {
-		return nil, fmt.Errorf("%s has no table %s", page, head)
+		t.Fatalf("%s has no table %s", page, head)
 	}
 	for line := range strings.Lines(rest) {
 		if !strings.HasPrefix(line, "|") {
@@ -62,7 +64,7 @@ func Rows(page, head string) (rows [][]string, err error) {
 		}
 		rows = append(rows, cells)
 	}
-	return rows, nil
+	return rows
 }
 
 // Write replaces what the command wrote, and leaves the head as it is.

@@ -36,7 +36,6 @@ func (l line) text(name string) string { return l.attrs[name].String() }
 
 // capture is a handler that keeps everything: as records, and as the text that handlers would write.
 type capture struct {
-	least slog.Level
 	log   *log
 	with  []slog.Attr
 	texts []slog.Handler
@@ -49,15 +48,15 @@ type log struct {
 	text  bytes.Buffer
 }
 
-func newCapture(least slog.Level) *capture {
-	c := &capture{least: least, log: &log{}}
+func newCapture() *capture {
+	c := &capture{log: &log{}}
 	// Under the mutex already, see Handle.
-	o := &slog.HandlerOptions{Level: least, AddSource: true}
+	o := &slog.HandlerOptions{Level: slog.LevelDebug, AddSource: true}
 	c.texts = []slog.Handler{slog.NewTextHandler(&c.log.text, o), slog.NewJSONHandler(&c.log.text, o)}
 	return c
 }
 
-func (c *capture) Enabled(_ context.Context, level slog.Level) bool { return level >= c.least }
+func (c *capture) Enabled(context.Context, slog.Level) bool { return true }
 
 func (c *capture) Handle(ctx context.Context, r slog.Record) error {
 	c.log.mu.Lock()

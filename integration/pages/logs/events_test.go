@@ -63,7 +63,7 @@ func TestThePageTellsEveryEvent(t *testing.T) {
 	if len(slices.Compact(slices.Clone(told))) != len(told) {
 		t.Errorf("a row is there twice: %q", told)
 	}
-	if named := quoted(entry(t, "connection")); !slices.Equal(slices.Sorted(maps.Keys(connections)), slices.Sorted(slices.Values(named))) {
+	if named := within(entry(t, "connection"), `"`); !slices.Equal(slices.Sorted(maps.Keys(connections)), slices.Sorted(slices.Values(named))) {
 		t.Errorf("connections are called %q, on the page %q", slices.Sorted(maps.Keys(connections)), named)
 	}
 	described := kinds(t)

@@ -17,20 +17,12 @@ const (
 
 const head = "| message | level | attributes | when | what to do |"
 
-// table reads the rows of a page's table with this head.
-func table(t *testing.T, page, head string) [][]string {
-	t.Helper()
-	rows, err := tablefile.Rows(page, head)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return rows
-}
-
 // words are the code spans of a cell.
-func words(cell string) []string {
-	var all []string
-	for i, part := range strings.Split(cell, "`") {
+func words(cell string) []string { return within(cell, "`") }
+
+// within are the parts of a text that stand between two of these marks.
+func within(text, mark string) (all []string) {
+	for i, part := range strings.Split(text, mark) {
 		if i%2 == 1 {
 			all = append(all, part)
 		}
@@ -42,7 +34,7 @@ func words(cell string) []string {
 func events(t *testing.T) []string {
 	t.Helper()
 	var all []string
-	for _, r := range table(t, page, head) {
+	for _, r := range tablefile.Rows(t, page, head) {
 		names := words(r[2])
 		slices.Sort(names)
 		all = append(all, words(r[0])[0]+", "+strings.ToUpper(r[1])+": "+strings.Join(names, " "))
@@ -55,7 +47,7 @@ func events(t *testing.T) []string {
 func heldBack(t *testing.T) map[string]string {
 	t.Helper()
 	all := map[string]string{"idle connection ended": "INFO", "reconnected": "INFO", "renewals work again": "INFO"}
-	for _, r := range table(t, page, head) {
+	for _, r := range tablefile.Rows(t, page, head) {
 		if r[1] == "warn" {
 			all[words(r[0])[0]] = "WARN"
 		}
@@ -70,7 +62,7 @@ var leading = regexp.MustCompile("^`(\\w+)`(?: and `(\\w+)`)?, ")
 func kinds(t *testing.T) map[string]string {
 	t.Helper()
 	all := map[string]string{}
-	for _, r := range table(t, attributes, "| kind | attributes |") {
+	for _, r := range tablefile.Rows(t, attributes, "| kind | attributes |") {
 		for entry := range strings.SplitSeq(r[1], "; ") {
 			names := leading.FindStringSubmatch(entry)
 			if names == nil {
@@ -93,7 +85,7 @@ func kinds(t *testing.T) map[string]string {
 // entry is what the table of attributes says of one.
 func entry(t *testing.T, name string) string {
 	t.Helper()
-	for _, r := range table(t, attributes, "| kind | attributes |") {
+	for _, r := range tablefile.Rows(t, attributes, "| kind | attributes |") {
 		for entry := range strings.SplitSeq(r[1], "; ") {
 			if text, is := strings.CutPrefix(entry, "`"+name+"`, "); is {
 				return text
@@ -102,17 +94,6 @@ func entry(t *testing.T, name string) string {
 	}
 	t.Fatalf("%s is not in the table of attributes", name)
 	return ""
-}
-
-// quoted are the parts of a text in quotation marks.
-func quoted(text string) []string {
-	var all []string
-	for i, part := range strings.Split(text, `"`) {
-		if i%2 == 1 {
-			all = append(all, part)
-		}
-	}
-	return all
 }
 
 // message is a code span that can be one.
@@ -125,7 +106,7 @@ func TestThePageBySymptomNamesMessagesThatThereAre(t *testing.T) {
 		t.Fatal(err)
 	}
 	var told []string
-	for _, r := range table(t, page, head) {
+	for _, r := range tablefile.Rows(t, page, head) {
 		told = append(told, words(r[0])[0])
 	}
 	named := 0

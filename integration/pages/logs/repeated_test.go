@@ -5,7 +5,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/rlock-go/redisson/integration/kit/faultproxy"
 	"github.com/rlock-go/redisson/integration/kit/redisserver"
 	"github.com/rlock-go/redisson/integration/kit/testbed"
 )
@@ -28,14 +27,7 @@ func TestRenewalsThatFailAreToldOnceAndWhenTheyWorkAgain(t *testing.T) {
 	r := start(t, server, "")
 	h := r.Hold(r.lock())
 	fault := r.refusing(testbed.Renewals, "LOADING dataset")
-	renewals := func() (n int64) {
-		for _, e := range r.Proxy.Record() {
-			if testbed.Renewals(e.Cmd) && e.Did == faultproxy.Answer {
-				n++
-			}
-		}
-		return n
-	}
+	renewals := func() int64 { return int64(fault.Hits()) }
 	// They are tried again each tenth of a second, and the lease lasts for three.
 	r.becomes("some renewals fail", func() bool { return renewals() >= 8 })
 	fault.Remove()

@@ -16,6 +16,8 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
+func TestMain(m *testing.M) { testbed.Main(m, "8") }
+
 const (
 	// secret needs escaping in a URL and in quotes.
 	secret = `s3cr3t"p@ss/w:rd`
@@ -35,7 +37,7 @@ type rig struct {
 // start makes a client of a server's user; the default user's name is empty.
 func start(t *testing.T, s redisserver.Server, user string, opts ...rlock.Option) *rig {
 	t.Helper()
-	r := &rig{Proxied: testbed.NewProxied(t, s), seen: newCapture(slog.LevelDebug)}
+	r := &rig{Proxied: testbed.NewProxied(t, s), seen: newCapture()}
 	u := url.URL{Scheme: "redis", Host: r.Proxy.Addr(), User: url.UserPassword(user, secret)}
 	opts = append(opts, rlock.WithLogger(slog.New(r.seen)), rlock.WithCommandTimeout(timeout), rlock.WithWatchdogTimeout(watchdog))
 	r.client = r.Open(u.String(), opts...)

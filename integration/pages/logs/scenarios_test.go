@@ -49,14 +49,8 @@ func life(t *testing.T, s redisserver.Server) []*rig {
 		t.Errorf("waited for %v", waited)
 	}
 	r.Unlock(e.Hold)
-	waits := 0
-	for _, line := range r.seen.lines() {
-		if line.message == "waiting" {
-			waits++
-		}
-	}
-	if waits != 1 {
-		t.Errorf("%d lines tell that one waiter waits", waits)
+	if lines := r.seen.of("waiting")[slog.LevelDebug]; len(lines) != 1 {
+		t.Errorf("%d lines tell that one waiter waits", len(lines))
 	}
 
 	h = r.Hold(l, rlock.Lease(time.Minute))

@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/rlock-go/redisson/integration/kit/tablefile"
 )
 
 // kind names the kind of an attribute as the page does.
@@ -134,7 +136,7 @@ func TestThePageTellsWhichWarningsAreLoggedSeveralTimesAtOnce(t *testing.T) {
 		t.Fatal("the page does not say of which messages the first ten are logged")
 	}
 	named := map[string]bool{}
-	for _, r := range table(t, page, head) {
+	for _, r := range tablefile.Rows(t, page, head) {
 		named[words(r[0])[0]] = slices.Contains(words(r[2]), "lock")
 	}
 	limits := 0

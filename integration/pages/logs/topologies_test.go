@@ -25,17 +25,14 @@ func sentinels(t *testing.T, s redisserver.Server) []*rig {
 			t.Fatal(err)
 		}
 	}
-	r := &rig{Proxied: testbed.NewProxied(t, s), seen: newCapture(slog.LevelDebug)}
+	r := &rig{Proxied: testbed.NewProxied(t, s), seen: newCapture()}
 	r.client = r.Open(set.URL(), rlock.WithLogger(slog.New(r.seen)), rlock.WithCommandTimeout(timeout))
 	r.logged("sentinel unheard", "sentinel", silent.Addr())
 	r.logged("connected", "connection", "sentinel "+set.Sentinels[0].Addr())
 	former := set.Master()
 	r.logged("failover too slow", "down_after", "30s", "watchdog_timeout", "30s")
 	r.logged("connected", "connection", "commands", "server", former.Addr())
-	h, err := r.lock().Lock(r.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := r.Hold(r.lock())
 	for _, node := range set.Nodes {
 		if node == former {
 			continue
@@ -62,7 +59,7 @@ func sentinels(t *testing.T, s redisserver.Server) []*rig {
 	if n := len(r.seen.of("failover too slow")[slog.LevelWarn]); n != 1 {
 		t.Errorf("%d warnings of slow failovers", n)
 	}
-	patient := newCapture(slog.LevelDebug)
+	patient := newCapture()
 	r.Open(set.URL(), rlock.WithLogger(slog.New(patient)), rlock.WithWatchdogTimeout(time.Minute)) // its leases outlast such a failover
 	if lines := patient.of("failover too slow"); len(lines) != 0 {
 		t.Errorf("logged %v", lines)
@@ -76,7 +73,7 @@ func forgetful(t *testing.T, s redisserver.Server) []*rig {
 		return redistest.Front{Args: []string{"--cluster-require-full-coverage", "no"}}
 	}, 1, 1, 1)
 	c.Forget(0)
-	r := &rig{Proxied: testbed.NewProxied(t, s), seen: newCapture(slog.LevelDebug)}
+	r := &rig{Proxied: testbed.NewProxied(t, s), seen: newCapture()}
 	r.client = r.Open(c.ClusterURL(), rlock.WithLogger(slog.New(r.seen)), rlock.WithCommandTimeout(timeout))
 	r.logged("slots without a server")
 	return []*rig{r}

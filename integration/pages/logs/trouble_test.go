@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gomodule/redigo/redis"
-
 	"github.com/rlock-go/redisson/integration/kit/faultproxy"
 	"github.com/rlock-go/redisson/integration/kit/redisserver"
 	"github.com/rlock-go/redisson/integration/kit/testbed"
@@ -48,16 +46,12 @@ func outage(t *testing.T, s redisserver.Server) []*rig {
 	if down := r.logged("reconnected", "connection", "commands").attrs["down"].Duration(); down <= 0 || down > patience {
 		t.Errorf("down for %v", down)
 	}
-	for _, name := range []string{"commands", "subscriptions"} {
-		warnings := 0
-		for _, l := range r.seen.lines() {
-			if l.message == "cannot connect" && l.level == slog.LevelWarn && l.text("connection") == name {
-				warnings++
-			}
-		}
-		if warnings != 1 {
-			t.Errorf("%d warnings of one outage of %s", warnings, name)
-		}
+	warnings := map[string]int{}
+	for _, l := range r.seen.of("cannot connect")[slog.LevelWarn] {
+		warnings[l.text("connection")]++
+	}
+	if warnings["commands"] != 1 || warnings["subscriptions"] != 1 {
+		t.Errorf("warnings of one outage: %v", warnings)
 	}
 	cancel()
 	testbed.Receive(r, "the end of the wait", waiter)
@@ -71,16 +65,10 @@ func outage(t *testing.T, s redisserver.Server) []*rig {
 		}
 		ctx, cancel := context.WithCancel(r.Context())
 		waiter := testbed.Enter(ctx, l)
-		r.Becomes("a subscription", func() bool {
-			reply, err := redis.Values(r.Do("PUBSUB", "NUMSUB", "redisson_lock__channel:{"+l.Name()+"}"), nil)
-			return err == nil && reply[1] == int64(1)
-		})
+		r.Listeners(l.Name(), 1)
 		cancel()
 		testbed.Receive(r, "the end of the wait", waiter)
-		r.Becomes("no subscription", func() bool {
-			reply, err := redis.Values(r.Do("PUBSUB", "NUMSUB", "redisson_lock__channel:{"+l.Name()+"}"), nil)
-			return err == nil && reply[1] == int64(0)
-		})
+		r.Listeners(l.Name(), 0)
 		return false
 	})
 	return []*rig{r}
@@ -91,10 +79,7 @@ func lostAcquire(t *testing.T, s redisserver.Server) []*rig {
 	r := start(t, s, "")
 	r.onLock(faultproxy.CutAfter, 1)
 	l := r.lock()
-	h, err := l.TryLockFor(r.Context(), patience)
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := r.Hold(l)
 	r.logged("connection lost", "connection", "commands", "unanswered", "1")
 	undone := r.logged("acquire undone", "lock", l.Name(), "ran", "true")
 	if undone.text("owner") == h.Owner().String() {
@@ -113,9 +98,7 @@ func undoRefused(t *testing.T, s redisserver.Server) []*rig {
 	r.onLock(faultproxy.CutAfter, 1)
 	r.refusing(testbed.Unlocks, "NOPERM no")
 	l := r.lock()
-	if _, err := l.TryLockFor(r.Context(), patience); err != nil {
-		t.Fatal(err)
-	}
+	r.Hold(l)
 	r.logged("undo failed", "lock", l.Name(), "error", "NOPERM no")
 	return []*rig{r}
 }
@@ -157,11 +140,7 @@ func lateGrant(t *testing.T, s redisserver.Server) []*rig {
 		l := r.lock()
 		ctx, cancel := context.WithCancel(r.Context())
 		waiter := testbed.Enter(ctx, l)
-		select {
-		case <-held.Hit():
-		case <-time.After(patience):
-			t.Fatal("no acquire passes")
-		}
+		r.Hit(held)
 		cancel()
 		testbed.Receive(r, "the end of the wait", waiter)
 		held.Release()
@@ -247,9 +226,7 @@ func unfenced(t *testing.T, s redisserver.Server) []*rig {
 		rigs = append(rigs, r)
 		r.onLock(faultproxy.CutAfter, 1)
 		l := r.lock()
-		if _, err := l.TryLockFor(r.Context(), patience); err != nil {
-			t.Fatal(err)
-		}
+		r.Hold(l)
 		refused := r.logged("kill barrier refused")
 		if known := user == "nokill"; known != (refused.attrs["conn_id"].Int64() > 0) || known != (refused.text("conn_addr") != "") {
 			t.Errorf("%s: %v", user, refused)
@@ -261,10 +238,7 @@ func unfenced(t *testing.T, s redisserver.Server) []*rig {
 		if _, err := conn.Do("ACL", "SETUSER", user, "-client|tracking"); err != nil {
 			t.Fatal(err)
 		}
-		h, err := r.lock().Lock(r.Context(), rlock.Lease(time.Minute))
-		if err != nil {
-			t.Fatal(err)
-		}
+		h := r.Hold(r.lock(), rlock.Lease(time.Minute))
 		r.logged("losses are noticed at renewals only", "server", r.Proxy.Addr())
 		r.Unlock(h)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"github.com/rlock-go/redisson/integration/kit/testbed"
 	"github.com/rlock-go/redisson/internal/outcomes"
 	"github.com/rlock-go/redisson/internal/redistest"
 	"github.com/rlock-go/redisson/rlock"
@@ -56,11 +57,7 @@ func served(t *testing.T) (addr string, o rlock.Observer) {
 // works acquires and releases until the test is over, and loses nothing.
 func works(t *testing.T, o rlock.Observer) {
 	t.Helper()
-	c, err := rlock.Open(t.Context(), redistest.Start(t).URL(), rlock.WithObserver(o), rlock.WithWatchdogTimeout(10*time.Second))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { c.Close() })
+	c := testbed.Open(t, redistest.Start(t).URL(), rlock.WithObserver(o), rlock.WithWatchdogTimeout(10*time.Second))
 	done := make(chan struct{})
 	for range 2 { // they wait for each other
 		go func() {
@@ -100,17 +97,17 @@ func TestPrometheusAlertsOnLossesAndAnswersTheDashboard(t *testing.T) {
 	p := start(t, patience.ReplaceAllString(read(t, "rules.yml"), ""), map[string]string{"loses": loses, "keeps": keeps})
 	began := time.Now()
 	works(t, keeping)
-	within(t, "both are scraped", func() bool { return len(p.now("up == 1")) == 2 })
+	testbed.BecomesWithin(t, time.Minute, "both are scraped", func() bool { return len(p.now("up == 1")) == 2 })
 	outcomes.Make(t, t.Context(), rlock.WithObserver(losing))
 	for _, alert := range []string{"RlockLeaseLost", "RlockRenewalsFail", "RlockOutcomeUncertain", "RlockAcquiresFail"} {
-		within(t, alert+" fires", func() bool {
+		testbed.BecomesWithin(t, time.Minute, alert+" fires", func() bool {
 			return len(p.now(`ALERTS{alertstate="firing", job="loses", alertname="`+alert+`"}`)) > 0
 		})
 	}
-	within(t, "both sorts of lost leases", func() bool { // taken and unreachable
+	testbed.BecomesWithin(t, time.Minute, "both sorts of lost leases", func() bool { // taken and unreachable
 		return len(p.now(`ALERTS{alertname="RlockLeaseLost", job="loses"}`)) == 2
 	})
-	within(t, "the other one has worked", func() bool {
+	testbed.BecomesWithin(t, time.Minute, "the other one has worked", func() bool {
 		return len(p.now(`rlock_acquires_total{job="keeps", outcome="acquired", contended="true"} > 20`)) > 0
 	})
 	if wrong := p.now(`ALERTS{job="keeps"}`); len(wrong) > 0 {

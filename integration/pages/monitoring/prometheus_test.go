@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rlock-go/redisson/integration/kit/testbed"
 	"github.com/rlock-go/redisson/internal/deathsig"
 )
 
@@ -75,7 +76,7 @@ func start(t *testing.T, rules string, programs map[string]string) *server {
 		}
 	})
 	s := &server{t: t, url: "http://" + addr}
-	within(t, "Prometheus answers", func() bool {
+	testbed.BecomesWithin(t, time.Minute, "Prometheus answers", func() bool {
 		resp, err := http.Get(s.url + "/-/ready")
 		if err != nil {
 			return false
@@ -86,21 +87,10 @@ func start(t *testing.T, rules string, programs map[string]string) *server {
 	return s
 }
 
-// within waits until something is so.
-func within(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for began := time.Now(); !ok(); time.Sleep(50 * time.Millisecond) {
-		if time.Since(began) > time.Minute {
-			t.Fatalf("it did not happen that %s", what)
-		}
-	}
-}
-
 // series is one of an answer.
 type series struct {
 	Metric map[string]string
 	Values [][2]any // seconds, and the value as a text
-	Value  [2]any
 }
 
 // points are those that are numbers, in seconds.

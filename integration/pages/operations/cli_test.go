@@ -8,11 +8,6 @@ import (
 	"regexp"
 	"strings"
 	"sync"
-	"testing"
-
-	"github.com/gomodule/redigo/redis"
-
-	"github.com/rlock-go/redisson/integration/kit/redisserver"
 )
 
 var took = regexp.MustCompile(`^\(\d+\.\d+s\)$`)
@@ -26,11 +21,7 @@ func (r *rig) cli(command string) []string {
 // cliAt runs it at another server.
 func (r *rig) cliAt(addr, command string) []string {
 	r.Helper()
-	host, port, err := net.SplitHostPort(addr)
-	if err != nil {
-		r.Fatal(err)
-	}
-	cmd := exec.CommandContext(r.Context(), "redis-cli", "-h", host, "-p", port, "--no-raw")
+	cmd := exec.CommandContext(r.Context(), "redis-cli", r.connectTo(addr, "--no-raw")...)
 	cmd.Stdin = strings.NewReader(command + "\n")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
@@ -68,9 +59,9 @@ func (r *rig) toolAt(url, command string) []string {
 	return strings.Split(strings.TrimSpace(string(out)), "\n")
 }
 
-func (r *rig) connectTo(more ...string) []string {
+func (r *rig) connectTo(addr string, more ...string) []string {
 	r.Helper()
-	host, port, err := net.SplitHostPort(r.server.Addr())
+	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
 		r.Fatal(err)
 	}
@@ -81,7 +72,7 @@ func (r *rig) connectTo(more ...string) []string {
 // there is silence, and what the rig itself asks are left out.
 func (r *rig) monitor(do func(), until ...string) []string {
 	r.Helper()
-	cmd := exec.Command("redis-cli", r.connectTo("MONITOR")...)
+	cmd := exec.Command("redis-cli", r.connectTo(r.server.Addr(), "MONITOR")...)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		r.Fatal(err)
@@ -89,8 +80,7 @@ func (r *rig) monitor(do func(), until ...string) []string {
 	if err := cmd.Start(); err != nil {
 		r.Fatal(err)
 	}
-	info, _ := redis.String(r.Do("CLIENT", "INFO"), nil)
-	_, own, _ := strings.Cut(info, " addr=")
+	_, own, _ := strings.Cut(r.Text("CLIENT", "INFO"), " addr=")
 	own, _, _ = strings.Cut(own, " ")
 	own = "[0 " + own + "]"
 	var mu sync.Mutex // guards lines
@@ -137,14 +127,9 @@ func (r *rig) monitor(do func(), until ...string) []string {
 }
 
 // version is the server's, for the failure of a comparison.
-func version(t *testing.T, s redisserver.Server) string {
-	t.Helper()
-	conn := redisserver.Dial(t, s)
-	info, err := conn.Do("INFO", "server")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, v, _ := strings.Cut(string(info.([]byte)), "redis_version:")
+func (r *rig) version() string {
+	r.Helper()
+	_, v, _ := strings.Cut(r.Text("INFO", "server"), "redis_version:")
 	v, _, _ = strings.Cut(v, "\r")
 	return v
 }

@@ -76,7 +76,7 @@ func (r *rig) run(s *section) (found []change) {
 		}
 		found = append(found, change{s.file, told.first, len(told.output), got})
 		if !*write {
-			r.Errorf("%s, line %d, %q, Redis %s: got\n%s\nThe page has\n%s", s.file, told.first, told.command, version(r.T, r.server), strings.Join(is, "\n"), strings.Join(want, "\n"))
+			r.Errorf("%s, line %d, %q, Redis %s: got\n%s\nThe page has\n%s", s.file, told.first, told.command, r.version(), strings.Join(is, "\n"), strings.Join(want, "\n"))
 		}
 	}
 	for _, told := range s.steps {

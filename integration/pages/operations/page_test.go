@@ -4,8 +4,6 @@ import (
 	"os"
 	"strings"
 	"testing"
-
-	"github.com/rlock-go/redisson/integration/kit/tablefile"
 )
 
 const (
@@ -88,14 +86,4 @@ func readPage(t *testing.T, file string, sections map[string]*section) {
 			last.output = append(last.output, line)
 		}
 	}
-}
-
-// cells are the cells of the rows of a page's table with this head.
-func cells(t *testing.T, page, head string) [][]string {
-	t.Helper()
-	rows, err := tablefile.Rows(page, head)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return rows
 }

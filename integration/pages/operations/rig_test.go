@@ -8,8 +8,14 @@ import (
 
 	"github.com/rlock-go/redisson/integration/kit/redisserver"
 	"github.com/rlock-go/redisson/integration/kit/testbed"
+	"github.com/rlock-go/redisson/integration/kit/tool"
 	"github.com/rlock-go/redisson/rlock"
 )
+
+// program is the tool.
+var program string
+
+func TestMain(m *testing.M) { tool.Main(m, &program, "16") }
 
 const patience = testbed.Patience
 

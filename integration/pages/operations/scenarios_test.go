@@ -14,7 +14,7 @@ const (
 	waiter = "c2d94e07-51b8-4c1e-8f7a-60b3d5a9e4f2"
 )
 
-// scenarios bring about what the page's sections are about, each on a server of its own.
+// scenarios make what the page's sections are about, each on a server of its own.
 var scenarios = map[string]func(*rig){
 	"As CLIENT LIST shows them": listed,
 	"Lock and unlock":           pair,

@@ -3,6 +3,7 @@ package operations_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -11,14 +12,16 @@ import (
 
 	"github.com/gomodule/redigo/redis"
 
+	"github.com/rlock-go/redisson/integration/kit/tablefile"
+	"github.com/rlock-go/redisson/integration/kit/testbed"
 	"github.com/rlock-go/redisson/rlock"
 )
 
 func TestDefaultsOfTheServersSettings(t *testing.T) {
 	t.Parallel()
 	r := start(t)
-	rows := cells(t, operations, "| setting | default | what it means for locks |")
-	several := cells(t, topologies, "| setting | default | for locks on several servers |")
+	rows := tablefile.Rows(t, operations, "| setting | default | what it means for locks |")
+	several := tablefile.Rows(t, topologies, "| setting | default | for locks on several servers |")
 	if len(rows) < 8 || len(several) < 5 {
 		t.Fatalf("%d and %d rows", len(rows), len(several))
 	}
@@ -64,28 +67,17 @@ func TestFullServerRefusesAcquiresAndGoesOnRenewing(t *testing.T) {
 	go func() { released <- h.Unlock(context.WithoutCancel(t.Context())) }()
 	r.Becomes("the unlock is refused", func() bool { return r.refusals() > refusals })
 	r.set("maxmemory", 0)
-	select {
-	case err := <-released:
-		if err != nil {
-			t.Error(err)
-		}
-	case <-time.After(patience):
-		t.Error("the unlock never ends")
+	if err := testbed.Receive(t, "the end of the unlock", released); err != nil {
+		t.Error(err)
 	}
 }
 
 // refusals counts the answers OOM.
 func (r *rig) refusals() int {
 	r.Helper()
-	text, _ := redis.String(r.Do("INFO", "errorstats"), nil)
-	_, rest, _ := strings.Cut(text, "errorstat_OOM:count=")
+	_, rest, _ := strings.Cut(r.Text("INFO", "errorstats"), "errorstat_OOM:count=")
 	n := 0
-	for _, digit := range rest {
-		if digit < '0' || digit > '9' {
-			break
-		}
-		n = 10*n + int(digit-'0')
-	}
+	fmt.Sscan(rest, &n) // there are none before the first
 	return n
 }
 
@@ -124,7 +116,7 @@ func TestSettingsOfTheClientThatThePageNames(t *testing.T) {
 	if len(lines) != 1 {
 		t.Fatal(lines)
 	}
-	for i, row := range cells(t, operations, "| option | default | larger | smaller |") {
+	for i, row := range tablefile.Rows(t, operations, "| option | default | larger | smaller |") {
 		want := []string{"watchdog_timeout=", "command_timeout=", "replica_sync="}[i]
 		value := strings.ReplaceAll(row[1], " ", "")
 		if value == "off" {
@@ -144,7 +136,7 @@ func TestErrorOfAnUnknownSchemeNamesThoseThatThereAre(t *testing.T) {
 	}
 	scheme := regexp.MustCompile(`redis[a-z+]*://`)
 	var shown []string
-	for _, row := range cells(t, "README.md", "| servers | URL | proven with Redisson |") {
+	for _, row := range tablefile.Rows(t, "README.md", "| servers | URL | proven with Redisson |") {
 		shown = append(shown, scheme.FindAllString(row[1], -1)...)
 	}
 	if named := scheme.FindAllString(err.Error(), -1); !slices.Equal(named, shown) {

@@ -29,7 +29,9 @@ func TestFourScenesOfRedissonsHash(t *testing.T) {
 		if err != nil || len(hash) != 1 || hash[field] != count {
 			t.Errorf("the hash is %v, %v; want a count of %d", hash, err, count)
 		}
-		r.lives(key, 29*time.Second, 30*time.Second)
+		if d := r.PTTL(key); d < 29*time.Second || d > 30*time.Second {
+			t.Errorf("it has %v to live", d)
+		}
 		r.Do("PEXPIRE", key, 10000) // so that the next scene shows that it sets the lease anew
 	}
 	l := r.c.NewLock(key)

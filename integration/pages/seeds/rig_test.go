@@ -3,7 +3,6 @@ package seeds
 import (
 	"embed"
 	"testing"
-	"time"
 
 	"github.com/rlock-go/redisson/integration/kit/redisserver"
 	"github.com/rlock-go/redisson/integration/kit/testbed"
@@ -26,17 +25,11 @@ type rig struct {
 	c *rlock.Client
 }
 
-func newRig(t *testing.T, opts ...rlock.Option) *rig {
+func newRig(t *testing.T) *rig {
 	t.Helper()
 	t.Parallel()
-	r := &rig{Rig: testbed.New(t, redisserver.Local(t))}
-	r.c = r.open(opts...)
-	return r
-}
-
-func (r *rig) open(opts ...rlock.Option) *rlock.Client {
-	r.Helper()
-	return r.Open(r.Server.URL(), opts...)
+	r := testbed.New(t, redisserver.Local(t))
+	return &rig{r, r.Open(r.Server.URL())}
 }
 
 // text is a printed script.
@@ -68,14 +61,6 @@ func (r *rig) replies(want any, script string, keys []string, args ...any) {
 	}
 	if err != nil || got != want {
 		r.Fatalf("%s %v %v: %v, %v; want %v", script, keys, args, got, err, want)
-	}
-}
-
-// lives checks that a key's time to live is in a range.
-func (r *rig) lives(key string, low, high time.Duration) {
-	r.Helper()
-	if d := r.PTTL(key); d < low || d > high {
-		r.Errorf("%s has %v to live, want %v to %v", key, d, low, high)
 	}
 }
 
