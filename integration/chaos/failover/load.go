@@ -326,14 +326,15 @@ func (l *load) visit(h *rlock.Hold, d time.Duration) {
 // stayInside waits for so long, or until the hold, if there is one, is lost. It returns when that was last not so.
 func stayInside(h *rlock.Hold, from time.Time, d time.Duration) (to time.Time) {
 	to = from
-	for end := from.Add(d); !to.After(end); time.Sleep(min(time.Millisecond, d)) {
+	for end := from.Add(d); ; time.Sleep(min(time.Millisecond, d)) {
 		now := time.Now()
 		if h != nil && h.Err() != nil {
-			break
+			return to
 		}
-		to = now
+		if to = now; now.After(end) {
+			return to
+		}
 	}
-	return to
 }
 
 // end closes the clients and writes down how long the standing holds were some.
