@@ -122,16 +122,11 @@ var telling = []string{"+client|info", "+client|list", "+client|tracking", "+cli
 // missesTelling checks that the account is refused what it lacks, and that holding works.
 func (s *suite) missesTelling(a account, what string) {
 	c := s.Open(as(s.proxy.Addr(), a, ""), options...)
-	h, err := c.NewLock("orders:told").Lock(s.Context(), rlock.Lease(time.Minute))
-	if err != nil {
-		s.Fatal(err)
-	}
+	h := s.Hold(c.NewLock("orders:told"), rlock.Lease(time.Minute))
 	s.Becomes("a refusal of "+what, func() bool {
 		return slices.ContainsFunc(s.denied(), func(d string) bool { return strings.HasSuffix(d, what) })
 	})
-	if err := h.Unlock(s.Context()); err != nil {
-		s.Error(err)
-	}
+	s.Unlock(h)
 }
 
 func TestDocumentedAccountGrantsNothingElse(t *testing.T) {
@@ -203,18 +198,7 @@ func TestDocumentedAdditions(t *testing.T) {
 		}},
 		{"a lock that is taken again and again", func(s *suite, a account) error {
 			c := s.Open(as(s.proxy.Addr(), a, ""), options...)
-			// Only who is quick counts the others.
-			for end := time.Now().Add(patience); len(s.denied()) == 0 && s.Calls()["PUBSUB|NUMSUB"] == 0; {
-				if time.Now().After(end) {
-					return errors.New("nobody was counted")
-				}
-				for range 30 {
-					if err := c.NewLock("orders:hot").Do(s.Context(), func(context.Context) error { return nil }); err != nil {
-						return err
-					}
-				}
-			}
-			return nil
+			return heats(s.Context(), c.NewLock("orders:hot"), func() bool { return len(s.denied()) > 0 || s.Calls()["PUBSUB|NUMSUB"] > 0 })
 		}},
 		{"who holds a lock", func(s *suite, a account) error {
 			c := s.Open(as(s.proxy.Addr(), a, ""), options...)
@@ -277,6 +261,21 @@ func TestDocumentedAdditions(t *testing.T) {
 			})
 		}
 	}
+}
+
+// heats takes a lock again and again until its other waiters are counted: only who is quick counts them.
+func heats(ctx context.Context, l *rlock.Lock, counted func() bool) error {
+	for end := time.Now().Add(patience); !counted(); {
+		if time.Now().After(end) {
+			return errors.New("nobody was counted")
+		}
+		for range 30 {
+			if err := l.Do(ctx, func(context.Context) error { return nil }); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // everyUseOfReadWrite sends what a read-write lock can send.

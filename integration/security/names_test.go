@@ -47,36 +47,23 @@ func TestNamesAreData(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			r := &rig{&testbed.Rig{T: t, Server: r.Server, Conn: r.Conn}}
 			ctx := t.Context()
-			bystander, err := other.TryLock(ctx, rlock.Lease(time.Minute))
-			if err != nil {
-				t.Fatal(err)
-			}
+			bystander := r.Lock(other, rlock.Lease(time.Minute))
 			listener := testbed.Enter(ctx, second.NewLock("other"))
 			r.Listeners("other", 1)
 
 			l := first.NewLock(name)
-			h, err := l.TryLock(ctx)
-			if err != nil {
-				t.Fatal(err)
-			}
+			h := r.Lock(l)
 			if n, err := redis.Int(r.Conn.Do("HGET", name, h.Owner().String())); n != 1 || err != nil {
 				t.Errorf("the key does not have exactly that name: %d, %v", n, err)
 			}
-			inner, err := l.TryLock(ctx, rlock.As(h.Owner()))
-			if err != nil {
-				t.Fatal(err)
-			}
+			inner := r.Lock(l, rlock.As(h.Owner()))
 			if n, err := l.HoldCount(ctx, h.Owner()); n != 2 || err != nil {
 				t.Errorf("count %d, %v", n, err)
 			}
 			waiter := testbed.Enter(ctx, second.NewLock(name), rlock.Lease(time.Minute))
 			r.Listeners(name, 1)
-			if err := inner.Unlock(ctx); err != nil {
-				t.Error(err)
-			}
-			if err := h.Unlock(ctx); err != nil {
-				t.Error(err)
-			}
+			r.Unlock(inner)
+			r.Unlock(h)
 			last := r.Entered(waiter).Hold
 			if there, err := l.ForceUnlock(ctx); !there || err != nil {
 				t.Errorf("forced: %v, %v", there, err)
@@ -99,12 +86,8 @@ func TestNamesAreData(t *testing.T) {
 				t.Fatalf("the listener's wait ended: %v", e.Err)
 			default:
 			}
-			if err := bystander.Unlock(ctx); err != nil {
-				t.Fatal(err)
-			}
-			if err := r.Entered(listener).Hold.Unlock(ctx); err != nil {
-				t.Fatal(err)
-			}
+			r.Unlock(bystander)
+			r.Unlock(r.Entered(listener).Hold)
 			r.Becomes("an empty server", func() bool { return r.Number("DBSIZE") == 0 })
 		})
 	}
@@ -117,20 +100,14 @@ func TestOddNamesAreRenewedTogether(t *testing.T) {
 	c := r.Open(r.Server.URL(), options...)
 	var holds []*rlock.Hold
 	for _, name := range names {
-		h, err := c.NewLock(name).TryLock(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		holds = append(holds, h)
+		holds = append(holds, r.Lock(c.NewLock(name)))
 	}
 	<-time.After(watchdog * 3 / 2)
 	for _, h := range holds {
 		if n, err := redis.Int(r.Conn.Do("HGET", h.Name(), h.Owner().String())); n != 1 || err != nil || h.Err() != nil {
 			t.Errorf("%.50q after more than a lease: %d, %v, %v", h.Name(), n, err, h.Err())
 		}
-		if err := h.Unlock(t.Context()); err != nil {
-			t.Error(err)
-		}
+		r.Unlock(h)
 	}
 }
 
@@ -150,20 +127,12 @@ func TestAMessageWakesItsOwnWaitersOnly(t *testing.T) {
 		t.Run(pair[0]+" beside "+pair[1], func(t *testing.T) {
 			r := &rig{&testbed.Rig{T: t, Server: r.Server, Conn: r.Conn}}
 			began := r.tries()
-			h, err := c.NewLock(pair[0]).TryLock(t.Context(), rlock.Lease(time.Minute))
-			if err != nil {
-				t.Fatal(err)
-			}
+			h := r.Lock(c.NewLock(pair[0]), rlock.Lease(time.Minute))
 			waiter := testbed.Enter(t.Context(), c.NewLock(pair[0]))
 			r.Becomes("the waiter's try after it subscribed", func() bool { return r.tries() == began+3 })
-			sibling, err := c.NewLock(pair[1]).TryLock(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			sibling := r.Lock(c.NewLock(pair[1]))
 			before := r.tries()
-			if err := sibling.Unlock(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			r.Unlock(sibling)
 			// A command behind the unlock: were the waiter woken, its try would come at once.
 			if _, err := c.NewLock(pair[0]).TryLock(t.Context()); !errors.Is(err, rlock.ErrLocked) {
 				t.Error(err)
@@ -171,12 +140,8 @@ func TestAMessageWakesItsOwnWaitersOnly(t *testing.T) {
 			if n := r.tries() - before; n != 2 {
 				t.Errorf("%d scripts, want the unlock and the probe", n)
 			}
-			if err := h.Unlock(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			if err := r.Entered(waiter).Hold.Unlock(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			r.Unlock(h)
+			r.Unlock(r.Entered(waiter).Hold)
 		})
 	}
 }

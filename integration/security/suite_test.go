@@ -100,7 +100,7 @@ func (s *suite) wakes(ctx context.Context) error {
 			return err
 		}
 		waiter := testbed.Enter(ctx, l)
-		if err := s.within(ctx, "a subscription", func() bool { return s.Subscribed(l.Name()) == 1 }); err != nil {
+		if err := within(ctx, "a subscription", func() bool { return s.Subscribed(l.Name()) == 1 }); err != nil {
 			return errors.Join(err, (<-waiter).Err)
 		}
 		if err := h.Unlock(ctx); err != nil {
@@ -113,7 +113,7 @@ func (s *suite) wakes(ctx context.Context) error {
 		if err := e.Hold.Unlock(ctx); err != nil {
 			return err
 		}
-		if err := s.within(ctx, "no subscription left", func() bool { return s.Subscribed(l.Name()) == 0 }); err != nil {
+		if err := within(ctx, "no subscription left", func() bool { return s.Subscribed(l.Name()) == 0 }); err != nil {
 			return err
 		}
 	}
@@ -136,7 +136,7 @@ func (s *suite) fair(l *rlock.Lock) error {
 		i, err := l.Info(ctx)
 		return err == nil && i.Waiters == 2
 	}
-	if err := s.within(ctx, "two places in the queue", queued); err != nil {
+	if err := within(ctx, "two places in the queue", queued); err != nil {
 		cancel()
 		return errors.Join(err, (<-waiters[0]).Err, (<-waiters[1]).Err)
 	}
@@ -223,7 +223,7 @@ func (s *suite) loses(ctx context.Context) error {
 		return fmt.Errorf("CLIENT KILLs that worked: %d before, %d after", kills, s.kills())
 	}
 	if !s.fence {
-		if err := s.within(ctx, "a repeated undo", func() bool { return s.undos(l.Name()) >= 2 }); err != nil {
+		if err := within(ctx, "a repeated undo", func() bool { return s.undos(l.Name()) >= 2 }); err != nil {
 			return err
 		}
 	}
@@ -261,14 +261,14 @@ func (s *suite) undos(name string) int {
 
 // tidy waits until nothing is left of the locks; latches whose deletion may not happen excepted.
 func (s *suite) tidy(ctx context.Context) error {
-	return s.within(ctx, "an empty server", func() bool {
+	return within(ctx, "an empty server", func() bool {
 		keys, err := redis.Strings(s.Conn.Do("KEYS", "*"))
 		keys = slices.DeleteFunc(keys, func(k string) bool { return !s.fence && strings.Contains(k, "latch") })
 		return err == nil && len(keys) == 0
 	})
 }
 
-func (s *suite) within(ctx context.Context, what string, state func() bool) error {
+func within(ctx context.Context, what string, state func() bool) error {
 	for !state() {
 		select {
 		case <-ctx.Done():

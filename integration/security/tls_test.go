@@ -145,18 +145,11 @@ func TestBothConnectionsVerify(t *testing.T) {
 	// What the caller does to the config afterwards is nothing to the client.
 	config.VerifyConnection, config.InsecureSkipVerify = nil, true
 	name := unique()
-	h, err := c.NewLock(name).TryLock(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := r.Lock(c.NewLock(name))
 	waiter := testbed.Enter(t.Context(), c.NewLock(name))
 	r.Listeners(name, 1)
-	if err := h.Unlock(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if err := r.Entered(waiter).Hold.Unlock(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	r.Unlock(h)
+	r.Unlock(r.Entered(waiter).Hold)
 	if n := verified.Load(); n != 2 {
 		t.Errorf("%d connections verified, want commands and subscriptions", n)
 	}

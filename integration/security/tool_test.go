@@ -57,11 +57,7 @@ var changing = regexp.MustCompile(`-?\b(\d+h)?(\d+m)?[0-9.]+m?s\b|subscriptions:
 // hold has a lock of each sort held, and somebody wait.
 func hold(t *testing.T, url string) {
 	t.Helper()
-	c, err := rlock.Open(t.Context(), url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { c.Close() })
+	c := testbed.Open(t, url)
 	lease := rlock.Lease(time.Hour)
 	for _, l := range []*rlock.Lock{c.NewLock("orders:plain"), c.NewFairLock("orders:fair"), c.NewFencedLock("orders:fenced")} {
 		if _, err := l.Lock(t.Context(), lease); err != nil {
@@ -69,7 +65,7 @@ func hold(t *testing.T, url string) {
 		}
 	}
 	p := c.NewPermitSemaphore("orders:permits")
-	_, err = p.TrySetPermits(t.Context(), 2)
+	_, err := p.TrySetPermits(t.Context(), 2)
 	_, err2 := p.TryAcquire(t.Context(), 1, lease)
 	_, err3 := c.NewSemaphore("orders:number").TrySetPermits(t.Context(), 5)
 	if err := errors.Join(err, err2, err3); err != nil {

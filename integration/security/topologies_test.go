@@ -80,31 +80,34 @@ func wake(ctx context.Context, url string, names []string, listens func(name str
 			return err
 		}
 		waiter := testbed.Enter(ctx, clients[1].NewLock(name))
-		for want := range []int{1, 0} {
-			want = 1 - want // one that waits, and none when it has entered
-			for listens(name) != want {
-				select {
-				case <-ctx.Done():
-					return fmt.Errorf("%s: never %d listen: %w", name, want, ctx.Err())
-				case <-time.After(pollEvery):
-				}
-			}
-			if want == 0 {
-				break
-			}
-			if err := h.Unlock(ctx); err != nil {
-				return err
-			}
-			e := <-waiter
-			if e.Err != nil {
-				return e.Err
-			}
-			if err := e.Hold.Unlock(ctx); err != nil {
-				return err
-			}
+		if err := within(ctx, name+" is listened for", func() bool { return listens(name) == 1 }); err != nil {
+			return err
+		}
+		if err := h.Unlock(ctx); err != nil {
+			return err
+		}
+		e := <-waiter
+		if e.Err != nil {
+			return e.Err
+		}
+		if err := e.Hold.Unlock(ctx); err != nil {
+			return err
+		}
+		if err := within(ctx, name+" is listened for no more", func() bool { return listens(name) == 0 }); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// listeners are those that a server has for a lock; -1 if it does not say.
+func listeners(conn redis.Conn, command, name string) int {
+	reply, err := redis.Values(conn.Do("PUBSUB", command, codec.Channel(name)))
+	if err != nil || len(reply) != 2 {
+		return -1
+	}
+	n, _ := redis.Int(reply[1], nil)
+	return n
 }
 
 // accountCluster is a cluster one of whose slots is on its way for ever, so that
@@ -152,12 +155,7 @@ func (c *accountCluster) names() (names []string) {
 func (c *accountCluster) use(ctx context.Context, a account) error {
 	u, names := by(c.ClusterURL(), a), c.names()
 	if err := wake(ctx, u, names, func(name string) int {
-		reply, err := redis.Values(c.masters[slices.Index(names, name)].Do("PUBSUB", "SHARDNUMSUB", codec.Channel(name)))
-		if err != nil || len(reply) != 2 {
-			return -1
-		}
-		n, _ := redis.Int(reply[1], nil)
-		return n
+		return listeners(c.masters[slices.Index(names, name)], "SHARDNUMSUB", name)
 	}); err != nil {
 		return err
 	}
@@ -211,22 +209,9 @@ func TestDocumentedAccountInACluster(t *testing.T) {
 	counts := enough.with(d.additions[forCourtesy]...).with("+pubsub|shardnumsub")
 	counts.name = "counts"
 	grant(counts)
-	client, err := rlock.Open(t.Context(), by(c.ClusterURL(), counts), options...)
-	if err != nil {
+	hot := testbed.Open(t, by(c.ClusterURL(), counts), options...).NewLock(c.names()[0])
+	if err := heats(t.Context(), hot, func() bool { return topologytest.Calls(t, c.masters[0], "pubsub|shardnumsub") > 0 }); err != nil {
 		t.Fatal(err)
-	}
-	defer client.Close()
-	hot := c.names()[0]
-	// Only who is quick counts the others.
-	for end := time.Now().Add(patience); topologytest.Calls(t, c.masters[0], "pubsub|shardnumsub") == 0; {
-		if time.Now().After(end) {
-			t.Fatal("nobody was counted")
-		}
-		for range 30 {
-			if err := client.NewLock(hot).Do(t.Context(), func(context.Context) error { return nil }); err != nil {
-				t.Fatal(err)
-			}
-		}
 	}
 	if denied := deniedTo(t, counts.name, c.servers); len(denied) != 0 {
 		t.Errorf("denied: %q", denied)
@@ -246,14 +231,7 @@ func TestDocumentedAccountBehindSentinels(t *testing.T) {
 		former := set.Master().Dial(t)
 		ctx, cancel := context.WithTimeout(t.Context(), patience)
 		defer cancel()
-		if err := wake(ctx, by(set.URL(), a), []string{"orders:1"}, func(name string) int {
-			reply, err := redis.Values(former.Do("PUBSUB", "NUMSUB", codec.Channel(name)))
-			if err != nil || len(reply) != 2 {
-				return -1
-			}
-			n, _ := redis.Int(reply[1], nil)
-			return n
-		}); err != nil {
+		if err := wake(ctx, by(set.URL(), a), []string{"orders:1"}, func(name string) int { return listeners(former, "NUMSUB", name) }); err != nil {
 			t.Error(err)
 		}
 	}

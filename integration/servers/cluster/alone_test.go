@@ -37,20 +37,14 @@ func TestMasterThatComesBackAloneLetsNobodyIn(t *testing.T) {
 	network.Isolate(gates[former].Host())
 	s.Servers[former].Restart()
 	s.Redial(former)
-	if !testbed.Within(10*time.Second, func() bool {
+	testbed.BecomesWithin(t, 10*time.Second, "it takes commands", func() bool {
 		_, err := s.Conn(former).Do("GET", name)
 		return err == nil
-	}) {
-		t.Fatal("it takes no commands")
-	}
+	})
 	if slots, err := redis.String(s.Conn(former).Do("CLUSTER", "NODES")); err != nil || !strings.Contains(slots, "myself,master") {
 		t.Fatalf("it is no master: %v\n%s", err, slots)
 	}
-	c, err := rlock.Open(t.Context(), "redis+cluster://"+gates[former].Addr(), rlock.WithReplicaSync(true), rlock.WithCommandTimeout(5*time.Second))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
+	c := testbed.Open(t, "redis+cluster://"+gates[former].Addr(), rlock.WithReplicaSync(true), rlock.WithCommandTimeout(5*time.Second))
 	if second, err := c.NewLock(name).TryLock(t.Context()); err == nil {
 		t.Errorf("%v is beside %v", second, h)
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/integration/kit/testbed"
 	"github.com/rlock-go/redisson/internal/topologytest"
 	"github.com/rlock-go/redisson/rlock"
 )
@@ -39,24 +40,20 @@ func TestReshardingByRedisCliLosesNoHold(t *testing.T) {
 			return taken{h.Err, h.Unlock}, err
 		}
 	}
-	for _, row := range []struct {
-		kind string
-		hold taking
-	}{
-		{"plain", lock((*rlock.Client).NewLock)},
-		{"fair", lock((*rlock.Client).NewFairLock)},
-		{"fenced", lock((*rlock.Client).NewFencedLock)},
-		{"non-reentrant", lock((*rlock.Client).NewNonReentrantLock)},
-		{"read", lock(func(c *rlock.Client, name string) *rlock.Lock { return c.NewReadWriteLock(name).ReadLock() })},
-		{"write", lock(func(c *rlock.Client, name string) *rlock.Lock { return c.NewReadWriteLock(name).WriteLock() })},
-		{"permits", func(ctx context.Context, c *rlock.Client, name string) (taken, error) {
+	kinds := map[string]taking{
+		"plain": lock(testbed.Plain.New),
+		"permits": func(ctx context.Context, c *rlock.Client, name string) (taken, error) {
 			s := c.NewPermitSemaphore(name)
 			_, unset := s.TrySetPermits(ctx, 1)
 			p, err := s.Acquire(ctx, 1)
 			return taken{p.Err, p.Release}, errors.Join(unset, err)
-		}},
-	} {
-		t.Run(row.kind, func(t *testing.T) {
+		},
+	}
+	for _, k := range testbed.Kinds {
+		kinds[k.Name] = lock(k.New)
+	}
+	for kind, hold := range kinds {
+		t.Run(kind, func(t *testing.T) {
 			c := topologytest.Start(t, 1, 1, 1)
 			client := open(t, c, rlock.WithWatchdogTimeout(lease))
 			var tags []string
@@ -68,7 +65,7 @@ func TestReshardingByRedisCliLosesNoHold(t *testing.T) {
 			all := make([]taken, manyHolds)
 			each(manyHolds, func(i int) {
 				var err error
-				if all[i], err = row.hold(t.Context(), client, fmt.Sprintf("{%s}:%d", tags[i%len(tags)], i)); err != nil {
+				if all[i], err = hold(t.Context(), client, fmt.Sprintf("{%s}:%d", tags[i%len(tags)], i)); err != nil {
 					t.Error(err)
 				}
 			})

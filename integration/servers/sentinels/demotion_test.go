@@ -109,7 +109,7 @@ func loseAcquires(t *testing.T, do faultproxy.Action, ran bool) {
 	// Neither a lease nor a timeout mends anything here.
 	opts := []rlock.Option{rlock.WithWatchdogTimeout(long), rlock.WithCommandTimeout(farOff)}
 	clients := []*rlock.Client{testbed.Open(t, set.URL(), opts...), testbed.Open(t, set.URL(), opts...)}
-	kept := lock(t, clients[0], "kept")
+	kept := lock(t, clients[0].NewLock("kept"))
 	for _, n := range set.Nodes {
 		testbed.BecomesWithin(t, farOff, "on each node", func() bool { return holds(t, n, kept) })
 	}

@@ -24,7 +24,7 @@ func TestHoldThatTheReplicasHaveOutlivesTheMaster(t *testing.T) {
 	c := testbed.Open(t, set.URL(), rlock.WithWatchdogTimeout(long))
 	former := set.Master()
 	// WAIT is sent by default, but one of two replicas is enough for it.
-	h := lock(t, c, "kept")
+	h := lock(t, c.NewLock("kept"))
 	for _, n := range set.Nodes {
 		testbed.BecomesWithin(t, farOff, "on each node", func() bool { return holds(t, n, h) })
 	}

@@ -25,11 +25,11 @@ func (w watched) Run() int {
 
 const farOff = time.Minute
 
-func lock(t *testing.T, c *rlock.Client, name string) *rlock.Hold {
+func lock(t *testing.T, l *rlock.Lock, opts ...rlock.AcquireOption) *rlock.Hold {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), farOff)
 	defer cancel()
-	h, err := c.NewLock(name).Lock(ctx)
+	h, err := l.Lock(ctx, opts...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,14 +32,11 @@ func TestReleaseThatTheNextMasterLacksIsSentAgain(t *testing.T) {
 			set := redistest.StartSentinels(t, redistest.SentinelPasswords{})
 			c := testbed.Open(t, set.URL(), rlock.WithReplicaSync(row.waits), rlock.WithWatchdogTimeout(long))
 			if row.shown { // from now on the client asks whether an acquire is everywhere
-				first := lock(t, c, "first")
+				first := lock(t, c.NewLock("first"))
 				_ = first.Owner().String()
 				unlock(t, first)
 			}
-			h, err := row.lock(c, "orders").Lock(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			h := lock(t, row.lock(c, "orders"))
 			if row.shown {
 				_ = h.Owner().String()
 			}
@@ -63,11 +60,8 @@ func TestReleaseOfOneHoldOfSeveralIsSentAgain(t *testing.T) {
 	set := redistest.StartSentinels(t, redistest.SentinelPasswords{})
 	c := testbed.Open(t, set.URL(), rlock.WithReplicaSync(false), rlock.WithWatchdogTimeout(long))
 	l := c.NewLock("orders")
-	h := lock(t, c, "orders")
-	inner, err := l.Lock(t.Context(), rlock.As(h.Owner()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := lock(t, l)
+	inner := lock(t, l, rlock.As(h.Owner()))
 	next := lacks(t, set, "orders", func() error { return inner.Unlock(t.Context()) })
 	conn := next.Dial(t)
 	testbed.BecomesWithin(t, farOff, "held once", func() bool {
@@ -143,10 +137,7 @@ func TestAtLeastEndsInTimeBehindAFailover(t *testing.T) {
 	set := redistest.StartSentinels(t, redistest.SentinelPasswords{})
 	c := testbed.Open(t, set.URL(), rlock.WithWatchdogTimeout(long))
 	began := time.Now()
-	h, err := c.NewLock("tick").Lock(t.Context(), rlock.AtLeast(atLeast))
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := lock(t, c.NewLock("tick"), rlock.AtLeast(atLeast))
 	next := lacks(t, set, "tick", func() error { return h.Unlock(t.Context()) })
 	conn := next.Dial(t)
 	testbed.Becomes(t, "released there", func() bool {
@@ -160,10 +151,7 @@ func TestAtLeastEndsInTimeBehindAFailover(t *testing.T) {
 	if _, err := c.NewLock("tick").TryLock(t.Context()); !errors.Is(err, rlock.ErrLocked) && time.Since(began) < atLeast {
 		t.Errorf("after %v: %v", time.Since(began), err)
 	}
-	again, err := c.NewLock("tick").TryLockFor(t.Context(), farOff)
-	if err != nil {
-		t.Fatalf("after %v: %v", time.Since(began), err)
-	}
+	again := lock(t, c.NewLock("tick"))
 	if took := time.Since(began); took < atLeast {
 		t.Errorf("entered after %v", took)
 	}

@@ -70,7 +70,7 @@ func TestNobodyEntersWhileTheReplicasAndMostSentinelsAreGone(t *testing.T) {
 	t.Parallel()
 	set := redistest.StartSentinels(t, redistest.SentinelPasswords{})
 	old := testbed.Open(t, set.URL())
-	unlock(t, lock(t, old, "orders"))
+	unlock(t, lock(t, old.NewLock("orders")))
 	master, left := set.Master(), set.Sentinels[2]
 	for _, s := range append(set.Sentinels[:2:2], set.Nodes...) {
 		if s != master {

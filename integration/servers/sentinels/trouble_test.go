@@ -19,13 +19,13 @@ func TestLocksGoOnWithoutAnySentinel(t *testing.T) {
 	t.Parallel()
 	set := redistest.StartSentinels(t, redistest.SentinelPasswords{})
 	c := testbed.Open(t, set.URL(), rlock.WithWatchdogTimeout(3*time.Second))
-	h := lock(t, c, "held")
+	h := lock(t, c.NewLock("held"))
 	for _, s := range set.Sentinels {
 		s.Kill()
 	}
 	untilRenewed(t, h, h.ValidUntil())
 	for range 2 {
-		unlock(t, lock(t, c, "other"))
+		unlock(t, lock(t, c.NewLock("other")))
 	}
 	unlock(t, h)
 	_, err := rlock.Open(t.Context(), set.URL(), rlock.WithCommandTimeout(time.Second))
@@ -51,7 +51,7 @@ func hears(t *testing.T, subscriptions string, channels ...any) {
 	c := testbed.Open(t, set.URL(), rlock.WithWatchdogTimeout(long), rlock.WithSentinelCredentials(func(context.Context) (string, string, error) {
 		return "worker", "mellon", nil
 	}))
-	h := lock(t, c, "held")
+	h := lock(t, c.NewLock("held"))
 	for _, s := range set.Sentinels {
 		testbed.BecomesWithin(t, farOff, "subscribed", func() bool {
 			list, err := redis.String(s.Dial(t).Do("CLIENT", "LIST"))
@@ -78,7 +78,7 @@ func TestSentinelsAndMasterSpeakTLS(t *testing.T) {
 	url := "redis+sentinel://" + redisserver.TLSSentinel(t, master) + "/" + redistest.MasterName
 	trusts := &tls.Config{RootCAs: master.Authority.Pool()}
 	both := []rlock.Option{rlock.WithTLSConfig(trusts), rlock.WithSentinelTLSConfig(trusts)}
-	unlock(t, lock(t, testbed.Open(t, url, both...), "held"))
+	unlock(t, lock(t, testbed.Open(t, url, both...).NewLock("held")))
 	for behaviour, row := range map[string]struct {
 		opts []rlock.Option
 		says string
