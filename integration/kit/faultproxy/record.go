@@ -1,7 +1,6 @@
 package faultproxy
 
 import (
-	"maps"
 	"strings"
 	"time"
 )
@@ -37,7 +36,7 @@ func (p *Proxy) Record() []Exchange {
 	return all
 }
 
-// Log returns every connection so far with the commands that it brought.
+// Log returns every connection so far with the commands that came on it.
 func (p *Proxy) Log() []Conn {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -58,13 +57,6 @@ func (p *Proxy) Count(name string) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.counts[strings.ToUpper(name)]
-}
-
-// Counts is Count for every name, in upper case.
-func (p *Proxy) Counts() map[string]int {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return maps.Clone(p.counts)
 }
 
 // Forget drops the exchanges recorded so far, so that a proxy can run for hours. Counts stay.

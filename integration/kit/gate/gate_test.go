@@ -57,9 +57,7 @@ func TestAClusterElectsAnotherMasterForOneThatIsCutOff(t *testing.T) {
 	}
 	n.Isolate(gates[0].Host())
 	replica := c.Replica(0)
-	if !testbed.Eventually(func() bool { return c.KnowsMaster(1, replica) && c.KnowsMaster(2, replica) }) {
-		t.Fatal("nobody took over")
-	}
+	testbed.Becomes(t, "somebody takes over", func() bool { return c.KnowsMaster(1, replica) && c.KnowsMaster(2, replica) })
 	if c.KnowsMaster(0, replica) {
 		t.Error("the server that is cut off knows of it")
 	}

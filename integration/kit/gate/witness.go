@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/integration/kit/faultproxy"
+	"github.com/rlock-go/redisson/integration/kit/testbed"
 	"github.com/rlock-go/redisson/internal/luasrc"
 )
 
@@ -49,23 +50,11 @@ func NewWitness() *Witness {
 }
 
 var (
-	acquires = scripts(luasrc.LockScript, luasrc.FairLockScript, luasrc.ReadLockScript, luasrc.WriteLockScript, luasrc.FencedLockScript, luasrc.NonReentrantLockScript)
-	renewals = scripts(luasrc.RenewScript, luasrc.ReadRenewScript)
-	takes    = scripts(luasrc.PermitAcquireScript)
-	retakes  = scripts(luasrc.PermitRenewScript)
+	renewals = faultproxy.Any(faultproxy.Script(luasrc.RenewScript.SHA1), faultproxy.Script(luasrc.ReadRenewScript.SHA1))
+	takes    = faultproxy.Script(luasrc.PermitAcquireScript.SHA1)
+	retakes  = faultproxy.Script(luasrc.PermitRenewScript.SHA1)
 	wait     = faultproxy.Command("WAIT")
 )
-
-// scripts matches any of them.
-func scripts(all ...*luasrc.Script) faultproxy.Match {
-	var each []faultproxy.Match
-	for _, s := range all {
-		each = append(each, faultproxy.Script(s.SHA1))
-	}
-	return func(cmd []string) bool {
-		return slices.ContainsFunc(each, func(m faultproxy.Match) bool { return m(cmd) })
-	}
-}
 
 var ownerForm = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}:-?[0-9]+`)
 
@@ -87,7 +76,7 @@ func (w *Witness) See(gate int, e faultproxy.Exchange) {
 	defer w.mu.Unlock()
 	at := line{gate, e.Conn}
 	switch {
-	case acquires(e.Cmd), takes(e.Cmd):
+	case testbed.Acquires(e.Cmd), takes(e.Cmd):
 		owner := granted(e)
 		if takes(e.Cmd) {
 			owner = taken(e)

@@ -30,11 +30,7 @@ func TestTheWitnessKnowsTheAcquiresAndRenewalsOfAllKinds(t *testing.T) {
 	w := gate.NewWitness()
 	p := faultproxy.Start(t, master.Addr())
 	p.Observe(func(e faultproxy.Exchange) { w.See(7, e) })
-	c, err := rlock.Open(t.Context(), "redis://"+p.Addr(), rlock.WithReplicaSync(true), rlock.WithWatchdogTimeout(3*time.Second))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
+	c := testbed.Open(t, "redis://"+p.Addr(), rlock.WithReplicaSync(true), rlock.WithWatchdogTimeout(3*time.Second))
 	for _, k := range []javapeer.Kind{javapeer.Plain, javapeer.Fair, javapeer.Read, javapeer.Write, javapeer.Fenced, javapeer.NonReentrant} {
 		name := "of " + string(k)
 		h, err := k.GoLock(c, name).Lock(t.Context())

@@ -6,8 +6,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rlock-go/redisson/integration/kit/testbed"
 	"github.com/rlock-go/redisson/rlock"
 )
+
+func TestMain(m *testing.M) { testbed.Main(m, "32") }
 
 const (
 	timeout = 250 * time.Millisecond // of one command

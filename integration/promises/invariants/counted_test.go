@@ -135,14 +135,7 @@ func TestStormOfMessagesIsOneLook(t *testing.T) {
 		t.Run(k.name, func(t *testing.T) {
 			r := newRig(t)
 			c := r.openSlow()
-			looks := func() (n int) {
-				for _, e := range r.Proxy.Record() {
-					if k.looks(e.Cmd) && !e.Answered.IsZero() {
-						n++
-					}
-				}
-				return n
-			}
+			looks := func() int { return r.Answered(k.looks) }
 			want(t, k.shut(c), nil)
 			r.occupy("other")
 			passed := begun(func() error { return k.pass(c) })

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/rlock-go/redisson/integration/kit/testbed"
 )
 
 // dropLoads takes out what a script costs when the server does not know it: the answer NOSCRIPT and one SCRIPT LOAD. A
@@ -84,9 +86,4 @@ func channelOf(name string) string {
 }
 
 // channel is Redisson's name for a lock's channel. The proof does not rely on the library's.
-func channel(name string) string {
-	if strings.Contains(name, "{") {
-		return "redisson_lock__channel:" + name
-	}
-	return "redisson_lock__channel:{" + name + "}"
-}
+var channel = testbed.Channel

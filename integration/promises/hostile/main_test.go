@@ -1,9 +1,0 @@
-package hostile
-
-import (
-	"testing"
-
-	"github.com/rlock-go/redisson/integration/kit/testbed"
-)
-
-func TestMain(m *testing.M) { testbed.Main(m, "32") }
