@@ -80,17 +80,7 @@ func (d *document) pairDetails() {
 	d.table("pairs", "", columns, limitName, loneName, javaP)
 	d.text("rlock's commands are two EVALSHA. In runs before 2026-11-22 a DEL of the unlock's latch followed; with many callers the DELs of")
 	d.text("a batch became one.\n")
-	d.idleDetails()
-}
-
-// idleDetails says who waited for whom. Older runs, which -from may read, did not measure it.
-func (d *document) idleDetails() {
-	if len(d.r.places("pairs")) == 0 {
-		return
-	}
-	if _, ok := d.r.median("pairs", ours, d.r.places("pairs")[0], serverIdle); !ok {
-		return
-	}
+	// Who waited for whom.
 	d.text("How much of the time the server did not run, in percent, since it waited for commands or for a core. Near 0 no client can be quicker:\n")
 	d.table("pairs", "callers", d.overPlaces("pairs", serverIdle), loneName)
 	d.text("The same of the client's process; below 0 it used more than one core:\n")
@@ -205,9 +195,6 @@ func (d *document) waitingDetails() {
 }
 
 func (d *document) clusterDetails() {
-	if len(d.r.places("cluster")) == 0 {
-		return // the run is older than this part
-	}
 	at := fmt.Sprint(clusterCallers)
 	d.text("## A cluster\n")
 	d.text("Three masters, but for those that say one, and *rlock*, which is on one server. Those with WAIT have a replica for each master,")
