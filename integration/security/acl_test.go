@@ -24,6 +24,9 @@ func start(t *testing.T, a account) *suite {
 	return &suite{rig: r, proxy: faultproxy.Start(t, r.Server.Addr()), prefix: "orders:", fence: true}
 }
 
+// by is a client of the account, through the proxy.
+func (s *suite) by(a account) *rlock.Client { return s.Open(as(s.proxy.Addr(), a, ""), options...) }
+
 // opened runs the suite for a client that Open makes.
 func (s *suite) opened(a account, path string, opts ...rlock.Option) error {
 	c, err := rlock.Open(s.Context(), as(s.proxy.Addr(), a, path), append(slices.Clone(options), opts...)...)
@@ -121,8 +124,7 @@ var telling = []string{"+client|info", "+client|list", "+client|tracking", "+cli
 
 // missesTelling checks that the account is refused what it lacks, and that holding works.
 func (s *suite) missesTelling(a account, what string) {
-	c := s.Open(as(s.proxy.Addr(), a, ""), options...)
-	h := s.Hold(c.NewLock("orders:told"), rlock.Lease(time.Minute))
+	h := s.Hold(s.by(a).NewLock("orders:told"), rlock.Lease(time.Minute))
 	s.Becomes("a refusal of "+what, func() bool {
 		return slices.ContainsFunc(s.denied(), func(d string) bool { return strings.HasSuffix(d, what) })
 	})
@@ -197,13 +199,12 @@ func TestDocumentedAdditions(t *testing.T) {
 			return s.opened(a, "")
 		}},
 		{"a lock that is taken again and again", func(s *suite, a account) error {
-			c := s.Open(as(s.proxy.Addr(), a, ""), options...)
-			return heats(s.Context(), c.NewLock("orders:hot"), func() bool { return len(s.denied()) > 0 || s.Calls()["PUBSUB|NUMSUB"] > 0 })
+			return heats(s.Context(), s.by(a).NewLock("orders:hot"), func() bool { return len(s.denied()) > 0 || s.Calls()["PUBSUB|NUMSUB"] > 0 })
 		}},
 		{"who holds a lock", func(s *suite, a account) error {
-			c := s.Open(as(s.proxy.Addr(), a, ""), options...)
-			return c.NewLock("orders:asked").Do(s.Context(), func(context.Context) error {
-				info, err := c.NewLock("orders:asked").Info(s.Context())
+			l := s.by(a).NewLock("orders:asked")
+			return l.Do(s.Context(), func(context.Context) error {
+				info, err := l.Info(s.Context())
 				if err == nil && info.Waiters != 0 {
 					err = fmt.Errorf("%d wait", info.Waiters)
 				}
@@ -212,16 +213,13 @@ func TestDocumentedAdditions(t *testing.T) {
 		}},
 		{"a fair lock", func(s *suite, a account) error {
 			s.Do("ACL", "SETUSER", a.name, "+hlen", "+hgetall") // of Info's own
-			c := s.Open(as(s.proxy.Addr(), a, ""), options...)
-			return s.fair(c.NewFairLock("orders:fair"))
+			return s.fair(s.by(a).NewFairLock("orders:fair"))
 		}},
 		{"a read-write lock", func(s *suite, a account) error {
-			c := s.Open(as(s.proxy.Addr(), a, ""), options...)
-			return everyUseOfReadWrite(s.Context(), c.NewReadWriteLock("orders:shared"))
+			return everyUseOfReadWrite(s.Context(), s.by(a).NewReadWriteLock("orders:shared"))
 		}},
 		{"a fenced lock", func(s *suite, a account) error {
-			c := s.Open(as(s.proxy.Addr(), a, ""), options...)
-			l := c.NewFencedLock("orders:fenced")
+			l := s.by(a).NewFencedLock("orders:fenced")
 			return l.DoHold(s.Context(), func(_ context.Context, h *rlock.Hold) error {
 				last, err := l.LastToken(s.Context())
 				if err == nil && (last != 1 || h.Token() != 1) {
@@ -231,11 +229,10 @@ func TestDocumentedAdditions(t *testing.T) {
 			})
 		}},
 		{"permits", func(s *suite, a account) error {
-			c := s.Open(as(s.proxy.Addr(), a, ""), options...)
-			return everyUseOfPermits(s.Context(), c.NewPermitSemaphore("orders:seats"))
+			return everyUseOfPermits(s.Context(), s.by(a).NewPermitSemaphore("orders:seats"))
 		}},
 		{"semaphores and latches", func(s *suite, a account) error {
-			c := s.Open(as(s.proxy.Addr(), a, ""), options...)
+			c := s.by(a)
 			return errors.Join(everyUseOfSemaphores(s.Context(), c.NewSemaphore("orders:seats")), everyUseOfLatches(s.Context(), c.NewCountDownLatch("orders:ready")))
 		}},
 	} {

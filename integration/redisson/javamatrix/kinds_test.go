@@ -82,7 +82,7 @@ func playKind(t *testing.T, kind lockKind, version string, s server) *pair {
 			p.playAll(t, "scenes", javakinds.Kinds[own].OnTheWire, &p.Equal)
 		}
 		if !kind.onlyScenes {
-			p.show(t, slices.DeleteFunc(slices.Clone(kind.behaviours), func(b interop.Behaviour) bool { return !b.Brief }))
+			p.show(t, brief(kind.behaviours))
 			if own >= 0 {
 				p.playAll(t, "beside Java", javakinds.Kinds[own].BesideJava, &p.Passed)
 			}
@@ -166,13 +166,7 @@ func (k *section) summary(b *strings.Builder) {
 	}
 }
 
-func (k *section) where() string {
-	var on []string
-	for _, s := range k.Servers {
-		on = append(on, s.title())
-	}
-	return strings.Join(on, ", ")
-}
+func (k *section) where() string { return strings.Join(titles(k.Servers), ", ") }
 
 // columns has a row for each release and a column for each kind.
 func (k *section) columns(b *strings.Builder) {

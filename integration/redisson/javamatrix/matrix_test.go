@@ -158,8 +158,8 @@ func inPart() (p part) {
 		}
 	}
 	slow = []string{"Killed", "LeaseEnds", "JavaForceUnlock", "Names"}
-	for _, b := range interop.Behaviours {
-		if b.Brief && !slices.ContainsFunc(slow, func(s string) bool { return strings.Contains(b.Name, s) }) {
+	for _, b := range brief(interop.Behaviours) {
+		if !slices.ContainsFunc(slow, func(s string) bool { return strings.Contains(b.Name, s) }) {
 			p.behaviours = append(p.behaviours, b)
 		}
 	}
@@ -167,13 +167,12 @@ func inPart() (p part) {
 }
 
 func inFull() part {
-	p := part{scenarios: wire.Names(javapeer.Plain)}
-	for _, b := range interop.Behaviours {
-		if b.Brief {
-			p.behaviours = append(p.behaviours, b)
-		}
-	}
-	return p
+	return part{scenarios: wire.Names(javapeer.Plain), behaviours: brief(interop.Behaviours)}
+}
+
+// brief are those of some behaviours that a pair is shown.
+func brief(all []interop.Behaviour) []interop.Behaviour {
+	return slices.DeleteFunc(slices.Clone(all), func(b interop.Behaviour) bool { return !b.Brief })
 }
 
 func (r *run) chooseReleases(t *testing.T) []string {

@@ -9,8 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/rlock-go/redisson/integration/kit/javapeer"
-	"github.com/rlock-go/redisson/integration/redisson/interop"
 	"github.com/rlock-go/redisson/integration/redisson/wire"
 )
 
@@ -140,10 +138,7 @@ func (r *run) missing(b *strings.Builder) {
 }
 
 func (r *run) overview(b *strings.Builder) {
-	cells := []string{"Redisson"}
-	for _, s := range r.Servers {
-		cells = append(cells, s.title())
-	}
+	cells := append([]string{"Redisson"}, titles(r.Servers)...)
 	topologies := severalTopologies
 	if r.Several == nil {
 		topologies = nil
@@ -175,6 +170,13 @@ func (s server) title() string {
 		return s.Name
 	}
 	return s.Version
+}
+
+func titles(servers []server) (all []string) {
+	for _, s := range servers {
+		all = append(all, s.title())
+	}
+	return all
 }
 
 const verdictRed = "**RED**"
@@ -245,8 +247,7 @@ func delay(d time.Duration) string {
 
 // justified lists what may differ, and with which release in how many of the scenarios it did.
 func (r *run) justified(b *strings.Builder) {
-	cells := []string{"difference", "why"}
-	cells = append(cells, r.releases()...)
+	cells := append([]string{"difference", "why"}, r.releases()...)
 	b.WriteString(line(cells...) + rule(len(cells)))
 	for _, d := range wire.Justified() {
 		cells := []string{d.Name, d.Reason}
@@ -293,12 +294,8 @@ func rule(columns int) string     { return "|" + strings.Repeat("---|", columns)
 
 // expected is how many scenarios and behaviours a pair has in a whole run.
 func expected() (scenarios, behaviours int) {
-	for _, b := range interop.Behaviours {
-		if b.Brief {
-			behaviours++
-		}
-	}
-	return len(wire.Names(javapeer.Plain)), behaviours
+	whole := inFull()
+	return len(whole.scenarios), len(whole.behaviours)
 }
 
 // The README has, between these marks, what the run says of each topology.
@@ -320,10 +317,7 @@ func (r *run) readmeWith(text string) (string, error) {
 
 // summary has a row for each topology: the releases that work there with every server.
 func (r *run) summary() string {
-	var servers []string
-	for _, s := range r.Servers {
-		servers = append(servers, s.title())
-	}
+	servers := titles(r.Servers)
 	var b strings.Builder
 	fmt.Fprintf(&b, "Each on %s and %s:\n\n", strings.Join(servers[:len(servers)-1], ", "), servers[len(servers)-1])
 	b.WriteString(line("servers", "URL", "proven with Redisson") + rule(3))

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/integration/kit/redisserver"
+	"github.com/rlock-go/redisson/integration/kit/testbed"
 	"github.com/rlock-go/redisson/rlock"
 )
 
@@ -100,11 +101,7 @@ func TestTwinsLoseTheLock(t *testing.T) {
 				url: server.URL(), watchdog: 3 * time.Second, printing: of.printing,
 				mailing: 10 * time.Millisecond, invoices: 1,
 			}
-			client, err := rlock.Open(t.Context(), server.URL())
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer client.Close()
+			client := testbed.Open(t, server.URL())
 			w := of.start(t, n)
 			w.begin()
 
@@ -140,13 +137,9 @@ func TestTwinsLoseTheLock(t *testing.T) {
 // The README's settle returns what went wrong with the lock, though its work saw nothing of it.
 func TestSettlementReturnsTheLoss(t *testing.T) {
 	server := redisserver.Local(t)
-	client, err := rlock.Open(t.Context(), server.URL())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer client.Close()
+	client := testbed.Open(t, server.URL())
 	conn := redisserver.Dial(t, server)
-	err = settle(t.Context(), client, func(context.Context) error {
+	err := settle(t.Context(), client, func(context.Context) error {
 		_, err := conn.Do("DEL", "invoices")
 		return err
 	})
