@@ -191,8 +191,7 @@ func TestAcquireOfPermitsArrivesWhereNothingCanBeKilled(t *testing.T) {
 	testbed.Do(t, p.Conn, "SET", name, 5)
 	late := p.Proxy.Add(faultproxy.Rule{Match: faultproxy.All(takes, faultproxy.Key(name)), Times: 1, Do: faultproxy.Withhold})
 	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan error, 1)
-	go func() { done <- c.NewSemaphore(name).Acquire(ctx, 2) }()
+	done := testbed.Begun(func() error { return c.NewSemaphore(name).Acquire(ctx, 2) })
 	p.Hit(late)
 	cancel()
 	if err := <-done; !errors.Is(err, context.Canceled) {

@@ -19,14 +19,10 @@ func (r *round) reached(match faultproxy.Match) int {
 // asked is a call that was made while the address moved.
 type asked struct {
 	*round
-	done chan error
+	done <-chan error
 }
 
-func (r *round) asks(fn func() error) asked {
-	a := asked{r, make(chan error, 1)}
-	go func() { a.done <- fn() }()
-	return a
-}
+func (r *round) asks(fn func() error) asked { return asked{r, testbed.Begun(fn)} }
 
 func (a asked) end() error {
 	a.Helper()

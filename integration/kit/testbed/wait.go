@@ -69,6 +69,13 @@ func (r *Rig) Listeners(name string, n int) {
 	r.Becomes("the lock's channel has its subscribers", func() bool { return r.Subscribed(name) == n })
 }
 
+// Begun has a call run beside the test, and gives its outcome.
+func Begun(call func() error) <-chan error {
+	done := make(chan error, 1)
+	go func() { done <- call() }()
+	return done
+}
+
 // Receive waits for a value that must come.
 func Receive[T any](t testing.TB, what string, ch <-chan T) T {
 	t.Helper()

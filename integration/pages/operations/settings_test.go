@@ -62,9 +62,8 @@ func TestFullServerRefusesAcquiresAndGoesOnRenewing(t *testing.T) {
 	if err := h.Err(); err != nil {
 		t.Fatal(err)
 	}
-	released := make(chan error, 1)
 	refusals := r.refusals()
-	go func() { released <- h.Unlock(context.WithoutCancel(t.Context())) }()
+	released := testbed.Begun(func() error { return h.Unlock(context.WithoutCancel(t.Context())) })
 	r.Becomes("the unlock is refused", func() bool { return r.refusals() > refusals })
 	r.set("maxmemory", 0)
 	if err := testbed.Receive(t, "the end of the unlock", released); err != nil {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rlock-go/redisson/integration/kit/testbed"
 	"github.com/rlock-go/redisson/rlock"
 )
 
@@ -83,8 +84,7 @@ func TestCredentialsThatAreRefusedAreAskedForAgain(t *testing.T) {
 	c.password.Store(&old)
 	r.Do("CLIENT", "KILL", "USER", "worker")
 	before := c.asked.Load()
-	released := make(chan error, 1)
-	go func() { released <- h.Unlock(t.Context()) }()
+	released := testbed.Begun(func() error { return h.Unlock(t.Context()) })
 	r.Becomes("asked again", func() bool { return c.asked.Load() >= before+3 })
 	now := "two"
 	c.password.Store(&now)
@@ -122,14 +122,13 @@ func TestCredentialsThatStayWrongAreToldAsSuch(t *testing.T) {
 func TestOpenWaitsForAReplicaToBecomeTheMaster(t *testing.T) {
 	_, replica := replicated(t)
 	r := on(t, replica)
-	opened := make(chan error, 1)
-	go func() {
+	opened := testbed.Begun(func() error {
 		c, err := rlock.Open(t.Context(), replica.URL(), rlock.WithCommandTimeout(20*time.Second))
-		if err == nil {
-			err = c.Close()
+		if err != nil {
+			return err
 		}
-		opened <- err
-	}()
+		return c.Close()
+	})
 	r.Becomes("asked for its role", func() bool { return strings.Contains(r.Text("INFO", "commandstats"), "cmdstat_role") })
 	r.Do("REPLICAOF", "NO", "ONE")
 	if err := <-opened; err != nil {

@@ -54,8 +54,7 @@ func TestNetworkThatIsCutAndHeals(t *testing.T) {
 		name := r.name()
 		h := r.Lock(r.open(rlock.WithCommandTimeout(command)).NewLock(name))
 		s.CutNetwork()
-		released := make(chan error, 1)
-		go func() { released <- h.Unlock(r.Context()) }()
+		released := testbed.Begun(func() error { return h.Unlock(r.Context()) })
 		<-time.After(2 * command)
 		s.ReconnectNetwork()
 		if err := testbed.Receive(r, "the unlock", released); err != nil {

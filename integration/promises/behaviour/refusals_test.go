@@ -65,16 +65,15 @@ func TestLoadingServer(t *testing.T) {
 	}
 	hasty, patient := r.open(rlock.WithCommandTimeout(50*time.Millisecond)), r.open(rlock.WithCommandTimeout(patience))
 	s.Stop()
-	refused, entered := make(chan error, 1), r.enter(patient.NewLock("x"))
+	entered := r.enter(patient.NewLock("x"))
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	go func() {
-		var err error
+	refused := testbed.Begun(func() (err error) {
 		for ctx.Err() == nil && (err == nil || !strings.Contains(err.Error(), "LOADING")) {
 			_, err = hasty.NewLock("x").TryLock(ctx, rlock.Lease(time.Millisecond))
 		}
-		refused <- err
-	}()
+		return err
+	})
 	s.Restart()
 	err := testbed.Receive(r, "the word LOADING", refused)
 	wants(t, err, nil, "LOADING")

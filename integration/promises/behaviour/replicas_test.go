@@ -161,8 +161,7 @@ func TestReplicasOfAnUnlockAreAskedOnceMore(t *testing.T) {
 			if row.cut > 0 {
 				p.Proxy.Add(faultproxy.Rule{Match: faultproxy.Command("WAIT"), Skip: row.cut - 1, Times: 1, Do: faultproxy.CutAfter})
 			}
-			released := make(chan error, 1)
-			go func() { released <- h.Unlock(context.Background()) }()
+			released := testbed.Begun(func() error { return h.Unlock(context.Background()) })
 			if row.resume {
 				r.Becomes("the second question", func() bool { return p.Sent(faultproxy.Command("WAIT")) == waitsBefore+2 })
 				replica.Resume()

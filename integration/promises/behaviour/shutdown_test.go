@@ -12,8 +12,7 @@ import (
 // shutDown begins a Shutdown and returns when it refuses new owners.
 func (r *rig) shutDown(ctx context.Context, c *rlock.Client) <-chan error {
 	r.Helper()
-	ended := make(chan error, 1)
-	go func() { ended <- c.Shutdown(ctx) }()
+	ended := testbed.Begun(func() error { return c.Shutdown(ctx) })
 	probe := c.NewLock(r.name())
 	r.Becomes("new owners are refused", func() bool {
 		h, err := probe.TryLock(r.Context())

@@ -29,11 +29,9 @@ type session struct {
 
 func (s *session) call(name string, do func() error) error {
 	s.Helper()
-	done := make(chan error, 1)
-	go func() { done <- do() }()
 	var err error
 	select {
-	case err = <-done:
+	case err = <-testbed.Begun(do):
 	case <-time.After(bound):
 		s.Errorf("%s did not end within %v", name, bound)
 		err = context.DeadlineExceeded

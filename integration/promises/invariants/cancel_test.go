@@ -204,7 +204,7 @@ func TestA4ContextThatEndsAtAnyStepLeavesNothing(t *testing.T) {
 				// What is undone later than this would find the key held by this one.
 				h := lock(t, r.open().NewLock(name))
 				// The client that gave up has nothing more to say about the key.
-				closed := begun(c.Close)
+				closed := testbed.Begun(c.Close)
 				want(t, testbed.Receive(t, "Close", closed), nil)
 				r.heldOnlyBy(name, h.Owner(), 1)
 				unlock(t, h)

@@ -292,7 +292,7 @@ func TestE1ShutdownWaitsForAnUnlockUnderWay(t *testing.T) {
 	go func() { released <- h.Unlock(t.Context()) }()
 	go func() { released <- c.NewLock("others").UnlockAs(t.Context(), others) }()
 	testbed.Receive(t, "the hold ends", h.Done())
-	down := begun(func() error { return c.Shutdown(t.Context()) })
+	down := testbed.Begun(func() error { return c.Shutdown(t.Context()) })
 	time.Sleep(2 * timeout)
 	r.Proxy.Refuse(false)
 	for range 2 {

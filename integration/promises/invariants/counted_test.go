@@ -138,7 +138,7 @@ func TestStormOfMessagesIsOneLook(t *testing.T) {
 			looks := func() int { return r.Answered(k.looks) }
 			want(t, k.shut(c), nil)
 			r.occupy("other")
-			passed := begun(func() error { return k.pass(c) })
+			passed := testbed.Begun(func() error { return k.pass(c) })
 			r.Becomes("it waits", func() bool { return looks() >= 2 })
 			other := testbed.Enter(t.Context(), c.NewLock("other"))
 			r.answered("other", 2)

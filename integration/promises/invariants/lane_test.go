@@ -69,7 +69,7 @@ func TestH6NothingIsSentWhileAnOutcomeIsOpen(t *testing.T) {
 	h := lock(t, l)
 	lost := r.Proxy.Add(faultproxy.Rule{Match: renewals, Times: 1, Do: faultproxy.Withhold})
 	testbed.Receive(t, "a renewal", lost.Hit())
-	released := begun(func() error { return h.Unlock(t.Context()) })
+	released := testbed.Begun(func() error { return h.Unlock(t.Context()) })
 	r.Proxy.CutAll()
 	want(t, testbed.Receive(t, "Unlock returns", released), nil)
 	un := r.of("unlock", name)

@@ -123,7 +123,7 @@ func TestE1CloseWithBorrowedConnectionsIsBounded(t *testing.T) {
 			mute(r, true)
 			second := testbed.Enter(t.Context(), c.NewLock("second"))
 			began := time.Now()
-			closed := begun(c.Close)
+			closed := testbed.Begun(c.Close)
 			testbed.Receive(t, "Close", closed)
 			if took := time.Since(began); took > 2*timeout+2*stall {
 				t.Errorf("Close took %v", took)

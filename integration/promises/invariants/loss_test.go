@@ -255,7 +255,7 @@ func TestH3GrantBeforeAForcedUnlockThatWasLoadedAndLostIsNotTrusted(t *testing.T
 			}
 			unknown := r.Proxy.Add(faultproxy.Rule{Match: forces, Times: 1, Do: faultproxy.HoldReply})
 			r.Proxy.Add(faultproxy.Rule{Match: forces, Times: 1, Do: row.do, Reply: []byte(row.reply)})
-			forced := begun(func() error { _, err := l.ForceUnlock(t.Context()); return err })
+			forced := testbed.Begun(func() error { _, err := l.ForceUnlock(t.Context()); return err })
 			testbed.Receive(t, "the forced unlock is sent", unknown.Hit())
 			got := testbed.Acquire(func() (*rlock.Hold, error) { return l.TryLock(t.Context()) })
 			r.Becomes("granted behind it", func() bool { return !r.Free(name) })

@@ -45,7 +45,7 @@ func (r *rig) unlocking(h *rlock.Hold, fault faultproxy.Rule) (late *faultproxy.
 	r.Helper()
 	fault.Match, fault.Times = unlocks, 1
 	late = r.Proxy.Add(fault)
-	done := begun(func() error { return h.Unlock(context.Background()) })
+	done := testbed.Begun(func() error { return h.Unlock(context.Background()) })
 	r.Hit(late)
 	return late, done
 }
@@ -168,7 +168,7 @@ func TestR4UnlockWithoutAnAnswerAtTheLimitIsUncertain(t *testing.T) {
 	h := lock(t, r.openWith("redis://"+r.Proxy.Addr(), command, nil).NewLock(name), rlock.Lease(long))
 	refused := r.Proxy.Add(faultproxy.Rule{Match: unlocks, Do: faultproxy.Answer, Reply: []byte("-OOM command not allowed when used memory > 'maxmemory'.\r\n")})
 	began := time.Now()
-	released := begun(func() error { return h.Unlock(context.Background()) })
+	released := testbed.Begun(func() error { return h.Unlock(context.Background()) })
 	r.Becomes("the limit is near", func() bool { return time.Since(began) > 4*command })
 	silent := r.Proxy.Add(faultproxy.Rule{Match: unlocks, Times: 1, Do: faultproxy.HoldReply})
 	refused.Remove()

@@ -65,7 +65,7 @@ func TestH6ExtendThatMayHaveRunIsTrustedForTheShorterLease(t *testing.T) {
 	with(t, []faultproxy.Action{faultproxy.DropReply, faultproxy.CutAfter}, func(t *testing.T, r *rig, do faultproxy.Action) {
 		h := lock(t, r.open().NewLock(name), rlock.Lease(long))
 		fault := r.Proxy.Add(faultproxy.Rule{Match: renewals, Do: do})
-		extended := begun(func() error { return h.Extend(t.Context(), soon) })
+		extended := testbed.Begun(func() error { return h.Extend(t.Context(), soon) })
 		testbed.Receive(t, "the extension", fault.Hit())
 		if left := time.Until(h.ValidUntil()); left > soon {
 			t.Errorf("trusted for %v", left)
@@ -89,7 +89,7 @@ func TestH6RefusedCommandLeavesRoomForRenewals(t *testing.T) {
 		outer := lock(t, l)
 		inner := lock(t, l, rlock.As(outer.Owner()))
 		full := r.Proxy.Add(faultproxy.Rule{Match: unlocks, Do: faultproxy.Answer, Reply: refusal})
-		released := begun(func() error { return inner.Unlock(t.Context()) })
+		released := testbed.Begun(func() error { return inner.Unlock(t.Context()) })
 		testbed.Receive(t, "the refusal", full.Hit())
 		r.lives(2*lease, outer)
 		full.Remove()
@@ -139,7 +139,7 @@ func TestH6RefusedCommandWaitsForTheRenewalInItsPause(t *testing.T) {
 	inner := lock(t, l, rlock.As(outer.Owner()))
 	full := r.Proxy.Add(faultproxy.Rule{Match: unlocks, Do: faultproxy.Answer, Reply: []byte("-LOADING wait\r\n")})
 	renewal := r.Proxy.Add(faultproxy.Rule{Match: renewals, Times: 1, Do: faultproxy.HoldReply, Delay: held})
-	released := begun(func() error { return inner.Unlock(t.Context()) })
+	released := testbed.Begun(func() error { return inner.Unlock(t.Context()) })
 	testbed.Receive(t, "the renewal", renewal.Hit())
 	full.Remove()
 	want(t, testbed.Receive(t, "Unlock returns", released), nil)

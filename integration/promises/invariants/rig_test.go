@@ -241,13 +241,6 @@ func each[T any](t *testing.T, cases map[string]T, test func(t *testing.T, r *ri
 	}
 }
 
-// begun has a call run beside the test, and gives its outcome.
-func begun(call func() error) <-chan error {
-	done := make(chan error, 1)
-	go func() { done <- call() }()
-	return done
-}
-
 // unlockUnderWay enters twice and has the inner unlock meet a fault: its owner's command queue is taken until released has
 // its outcome.
 func (r *rig) unlockUnderWay(l *rlock.Lock, fault faultproxy.Rule) (outer *rlock.Hold, late *faultproxy.Handle, released <-chan error) {
@@ -256,7 +249,7 @@ func (r *rig) unlockUnderWay(l *rlock.Lock, fault faultproxy.Rule) (outer *rlock
 	inner := lock(r, l, rlock.As(outer.Owner()))
 	fault.Match, fault.Times = unlocks, 1
 	late = r.Proxy.Add(fault)
-	released = begun(func() error { return inner.Unlock(context.Background()) })
+	released = testbed.Begun(func() error { return inner.Unlock(context.Background()) })
 	r.Hit(late)
 	return outer, late, released
 }

@@ -54,7 +54,7 @@ func TestR2UnlockWithAContextThatIsOverIsBounded(t *testing.T) {
 	cancel()
 	r.server.Pause()
 	began := time.Now()
-	released := begun(func() error { return h.Unlock(ctx) })
+	released := testbed.Begun(func() error { return h.Unlock(ctx) })
 	err := testbed.Receive(t, "Unlock returns", released)
 	took := time.Since(began)
 	r.server.Resume()
@@ -163,7 +163,7 @@ func TestR1UnlockThatDidNotRunReturnsInTime(t *testing.T) {
 	h := lock(t, r.openWith("redis://"+r.Proxy.Addr(), command, nil).NewLock(name), rlock.Lease(long))
 	r.Proxy.Add(faultproxy.Rule{Match: unlocks, Do: faultproxy.Answer, Reply: []byte("-OOM command not allowed when used memory > 'maxmemory'.\r\n")})
 	began := time.Now()
-	released := begun(func() error { return h.Unlock(t.Context()) })
+	released := testbed.Begun(func() error { return h.Unlock(t.Context()) })
 	r.Becomes("the last try is due", func() bool { return time.Since(began) > 4*command })
 	r.cutOff()
 	err := testbed.Receive(t, "Unlock returns", released)
@@ -206,12 +206,11 @@ func TestR1UnlockBehindARefusedOneReturnsInTime(t *testing.T) {
 	}
 	refusal := r.Proxy.Add(faultproxy.Rule{Match: ofTheFirst, Do: faultproxy.Answer, Reply: []byte("-OOM command not allowed when used memory > 'maxmemory'.\r\n")})
 	r.Proxy.Add(faultproxy.Rule{Match: func(cmd []string) bool { return unlocks(cmd) && !ofTheFirst(cmd) }, Do: faultproxy.DropReply})
-	first, second := make(chan error, 1), make(chan error, 1)
-	go func() { first <- inner.Unlock(t.Context()) }()
+	first := testbed.Begun(func() error { return inner.Unlock(t.Context()) })
 	testbed.Receive(t, "the first unlock", refusal.Hit())
 	<-time.After(command / 10) // its limit comes just before that of the second
 	began := time.Now()
-	go func() { second <- outer.Unlock(t.Context()) }()
+	second := testbed.Begun(func() error { return outer.Unlock(t.Context()) })
 	if err := testbed.Receive(t, "the first Unlock returns", first); err == nil {
 		t.Error("the first unlock was never answered, and says nothing of it")
 	}
@@ -228,11 +227,10 @@ func TestR2UnlockAsBehindAnOpenCommandIsBounded(t *testing.T) {
 	l := r.open().NewLock(name)
 	h := lock(t, l)
 	end := r.outage()
-	released, releasedAs := make(chan error, 1), make(chan error, 1)
-	go func() { released <- h.Unlock(t.Context()) }()
+	released := testbed.Begun(func() error { return h.Unlock(t.Context()) })
 	testbed.Receive(t, "the hold ends", h.Done())
 	began := time.Now()
-	go func() { releasedAs <- l.UnlockAs(t.Context(), h.Owner()) }()
+	releasedAs := testbed.Begun(func() error { return l.UnlockAs(t.Context(), h.Owner()) })
 	unsaid(t, testbed.Receive(t, "UnlockAs returns", releasedAs), "earlier command")
 	if took, bound := time.Since(began), 4*timeout+time.Second; took > bound+2*stall {
 		t.Errorf("after %v, want no more than %v", took, bound)
@@ -250,7 +248,7 @@ func TestR2UnlockAsInAnOutageIsBounded(t *testing.T) {
 	o := parse(t, stranger)
 	end := r.outage()
 	began := time.Now()
-	released := begun(func() error { return l.UnlockAs(t.Context(), o) })
+	released := testbed.Begun(func() error { return l.UnlockAs(t.Context(), o) })
 	unsaid(t, testbed.Receive(t, "UnlockAs returns", released), "not released")
 	if took, bound := time.Since(began), 4*timeout+time.Second; took > bound+2*stall {
 		t.Errorf("after %v, want no more than %v", took, bound)

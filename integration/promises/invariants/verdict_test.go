@@ -226,7 +226,7 @@ func TestA7EndOfAToldWaitJoinsTheServersLastError(t *testing.T) {
 		r.occupy(name)
 		r.Do("PEXPIRE", name, 2*timeout.Milliseconds()) // then it tries again, and fails
 		l := r.open().NewLock(name)
-		got := begun(func() error { return end(t, t.Context(), l) })
+		got := testbed.Begun(func() error { return end(t, t.Context(), l) })
 		r.answered(name, 2)
 		r.cutOff()
 		err := testbed.Receive(t, "the acquire returns", got)

@@ -145,7 +145,7 @@ func TestH5RefusedUnlockIsNotRenewed(t *testing.T) {
 func (r *rig) refused(releases faultproxy.Match, lease time.Duration, release func(context.Context) error) (released <-chan error) {
 	r.Helper()
 	full := r.Proxy.Add(faultproxy.Rule{Match: releases, Do: faultproxy.Answer, Reply: []byte("-OOM command not allowed when used memory > 'maxmemory'.\r\n")})
-	released = begun(func() error { return release(context.Background()) })
+	released = testbed.Begun(func() error { return release(context.Background()) })
 	time.Sleep(lease / 2) // more than a third
 	full.Remove()
 	return released

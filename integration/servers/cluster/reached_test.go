@@ -59,8 +59,9 @@ func handOver(t *testing.T, c *topologytest.Cluster, holder, waiter *rlock.Clien
 	if err != nil {
 		t.Fatal(err)
 	}
-	entered := make(chan error, 1)
-	go func() { entered <- waiter.NewLock(name).Do(ctx, func(context.Context) error { return nil }) }()
+	entered := testbed.Begun(func() error {
+		return waiter.NewLock(name).Do(ctx, func(context.Context) error { return nil })
+	})
 	testbed.Becomes(t, "the waiter listens", func() bool {
 		n, err := redis.Values(c.Conn(master).Do("PUBSUB", "NUMSUB", codec.Channel(name)))
 		return err == nil && n[1] == int64(1)
