@@ -189,11 +189,13 @@ func (x *Executor) settle(r *Request) {
 		barrier := make(chan bool, 1)
 		r.barrier = barrier
 		r.pipe.AfterKillBarrier(&r.Wire, func(killed bool) { barrier <- killed })
-	case x.sendsAgain(r, r.Fate):
-		r.pause = background.NextPause(r.pause)
-		r.Again = r.pause
+	default:
+		if x.sendsAgain(r, r.Fate) {
+			r.pause = background.NextPause(r.pause)
+			r.Again = r.pause
+		}
 		x.mu.Lock()
-		r.between = true
+		r.idle = true
 		x.mu.Unlock()
 	}
 }

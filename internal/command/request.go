@@ -73,7 +73,7 @@ type Request struct {
 	redirects int                  // since it was queued
 	bound     time.Duration        // not redirected after this; 0: not redirected so far
 	parked    bool                 // it waits, to be sent again or to next
-	between   bool                 // its last send has ended, and its maker is about to queue it again
+	idle      bool                 // its last send has ended without an answer, and its maker is about to go on
 	next      topology.Redirection // where it goes then
 	delay     error                // why it last waited for that
 	misplaced bool                 // the last send was refused for where it went, and may be served later

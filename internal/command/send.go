@@ -37,7 +37,7 @@ func (x *Executor) Enqueue(r *Request) bool {
 		r.wake = make(chan struct{}, 1)
 	}
 	r.x, r.Fate, r.Again = x, Open, 0
-	r.bound, r.redirects, r.misplaced, r.parked, r.between, r.settled, r.handed = 0, 0, false, false, false, false, false
+	r.bound, r.redirects, r.misplaced, r.parked, r.idle, r.settled, r.handed = 0, 0, false, false, false, false, false
 	r.OutOfOrder, r.Unreplicated, r.ReplicasNotKnown, r.WentAside = false, false, false, false
 	r.Wire.Done, r.Wire.Wait = (*completion)(r), r.Wait
 	r.Wire.Counts = r.Wire.Counts || r.Strict
@@ -95,20 +95,13 @@ func (x *Executor) Delay(r *Request) error {
 	return r.delay
 }
 
-// Waiting tells whether r waits to be written: nothing of it has run so far, but
-// for what an earlier send did.
+// Waiting tells whether nothing of r is under way: it waits to be written, or its last send
+// has ended without an answer, and its maker is about to go on. Nothing of it has run so far,
+// but for what an earlier send did.
 func (x *Executor) Waiting(r *Request) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return !r.takenBack && (r.parked || r.node != nil && r.pipe.Waiting(&r.Wire))
-}
-
-// Between tells whether the last send of r has ended, and nothing of it is under way until
-// its maker has queued it again.
-func (x *Executor) Between(r *Request) bool {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return r.between
+	return !r.takenBack && (r.parked || r.idle || r.node != nil && r.pipe.Waiting(&r.Wire))
 }
 
 // Flush writes what is queued, without waiting for a write. Where there is one node it

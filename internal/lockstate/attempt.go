@@ -374,7 +374,9 @@ func (a *attempt) stuck() {
 func (a *attempt) inCommandQueue() bool { return !a.req.Begun() }
 
 // unanswered tells whether the attempt may have reached the server.
-func (a *attempt) unanswered() bool { return a.queued && !a.detached }
+func (a *attempt) unanswered() bool {
+	return a.queued && !a.detached && (a.req.Reached() != 0 || !a.w.l.c.exec.Waiting(&a.req))
+}
 
 // cancel takes the command back if it was not written yet. Then unsent must be
 // called. It is called with the shard locked.

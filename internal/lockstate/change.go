@@ -115,7 +115,7 @@ func (g *change) leave(why error) (any, error) {
 	switch {
 	case g.ended:
 		return g.req.Wire.Reply, g.err
-	case g.due && g.req.Reached() == 0 && (g.l.c.exec.Waiting(&g.req) || g.l.c.exec.Between(&g.req)):
+	case g.due && g.req.Reached() == 0 && g.l.c.exec.Waiting(&g.req):
 		return nil, fmt.Errorf("not done so far, it goes on in the background for a while: %w", g.unsent())
 	}
 	return nil, fmt.Errorf("%w: %w", ErrUncertain, why)

@@ -116,7 +116,7 @@ func (e *extension) giveUp(ended error) error {
 	default:
 	}
 	waits := !e.idle && c.exec.Cancel(&e.req)
-	if e.open || !waits && !e.idle {
+	if e.open || !waits && !e.idle && !c.exec.Waiting(&e.req) {
 		if waits {
 			e.finish(ErrUncertain)
 		}
