@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"math"
 	"net"
 	"slices"
 	"sync"
@@ -56,15 +57,19 @@ func MoreAllocations(t testing.TB, opts ...rlock.Option) float64 {
 		}
 		defer client.Close()
 		lock := client.NewLock("pair")
-		return testing.AllocsPerRun(500, func() {
-			hold, err := lock.Lock(context.Background())
-			if err == nil {
-				err = hold.Unlock(context.Background())
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-		})
+		least := math.Inf(1) // what else the process does comes on top
+		for range 10 {
+			least = min(least, testing.AllocsPerRun(100, func() {
+				hold, err := lock.Lock(context.Background())
+				if err == nil {
+					err = hold.Unlock(context.Background())
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+			}))
+		}
+		return least
 	}
 	return pair(opts...) - pair()
 }
