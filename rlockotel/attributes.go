@@ -12,9 +12,10 @@ import (
 // options are a measurement's, or a span's: made once for each set of attributes, since
 // that costs more than all else.
 type options struct {
-	record []metric.RecordOption
-	add    []metric.AddOption
-	start  []trace.SpanStartOption
+	record  []metric.RecordOption
+	add     []metric.AddOption
+	observe []metric.ObserveOption
+	start   []trace.SpanStartOption
 }
 
 // event is what the attributes of a lock's event are made from.
@@ -43,6 +44,7 @@ const mostSets = 2000
 // and an unlock's in turn; to ask the map for one allocates.
 type sets[K event | sent] struct {
 	attributes func(K) []attribute.KeyValue
+	rest       *kept[K] // what those are counted as that are not kept; nil: each is told as what it is
 	all        sync.Map
 	size       atomic.Int64
 	lately     [4]atomic.Pointer[kept[K]]
@@ -53,25 +55,47 @@ type sets[K event | sent] struct {
 type kept[K event | sent] struct {
 	of K
 	options
+	n atomic.Int64 // how many there were, where they are counted here
+}
+
+// keep makes those of attributes.
+func keep[K event | sent](of K, attrs ...attribute.KeyValue) *kept[K] {
+	with := metric.WithAttributeSet(attribute.NewSet(attrs...))
+	return &kept[K]{of: of, options: options{
+		[]metric.RecordOption{with}, []metric.AddOption{with}, []metric.ObserveOption{with}, []trace.SpanStartOption{trace.WithAttributes(attrs...)},
+	}}
 }
 
 // options gives those of one.
-func (c *sets[K]) options(of K) *options {
+func (c *sets[K]) options(of K) *kept[K] {
 	for i := range c.lately {
 		if k := c.lately[i].Load(); k != nil && k.of == of {
-			return &k.options
+			return k
 		}
 	}
 	if known, ok := c.all.Load(of); ok {
 		k := known.(*kept[K])
 		c.lately[c.next.Add(1)%uint32(len(c.lately))].Store(k)
-		return &k.options
+		return k
 	}
-	attrs := c.attributes(of)
-	with := metric.WithAttributeSet(attribute.NewSet(attrs...))
-	k := &kept[K]{of, options{[]metric.RecordOption{with}, []metric.AddOption{with}, []trace.SpanStartOption{trace.WithAttributes(attrs...)}}}
 	if c.size.Add(1) <= mostSets {
-		c.all.Store(of, k)
+		k, _ := c.all.LoadOrStore(of, keep(of, c.attributes(of)...))
+		return k.(*kept[K])
 	}
-	return &k.options
+	if c.rest != nil {
+		return c.rest
+	}
+	return keep(of, c.attributes(of)...)
+}
+
+// observe tells a counter how many there were of each.
+func (c *sets[K]) observe(to metric.Observer, counter metric.Int64Observable) {
+	c.all.Range(func(_, one any) bool {
+		k := one.(*kept[K])
+		to.ObserveInt64(counter, k.n.Load(), k.observe...)
+		return true
+	})
+	if n := c.rest.n.Load(); n > 0 {
+		to.ObserveInt64(counter, n, c.rest.observe...)
+	}
 }

@@ -14,11 +14,13 @@ import (
 
 // metrics are the instruments.
 type metrics struct {
-	acquireTimes, holdTimes, commands        metric.Float64Histogram
-	acquires, renewals, lost, wakeUps, undos metric.Int64Counter
-	holds, waiters                           metric.Int64ObservableUpDownCounter
-	remaining                                metric.Float64ObservableGauge
-	uncertain, reconnects, unobserved        metric.Int64ObservableCounter
+	acquireTimes, holdTimes, commands           metric.Float64Histogram
+	renewals, lost, wakeUps, undos              metric.Int64Counter
+	holds, waiters                              metric.Int64ObservableUpDownCounter
+	remaining                                   metric.Float64ObservableGauge
+	acquires, uncertain, reconnects, unobserved metric.Int64ObservableCounter
+
+	acquired sets[event] // how acquires ended: to count that costs less than a measurement
 
 	mu      sync.Mutex // guards what follows
 	clients map[*rlock.Client]bool
@@ -47,6 +49,7 @@ var (
 
 func newMetrics(m metric.Meter) (*metrics, error) {
 	all := &metrics{clients: map[*rlock.Client]bool{}, ended: counts{uncertain: map[string]int64{}}}
+	all.acquired.rest = keep(event{}, attribute.Bool("otel.metric.overflow", true)) // as the SDK calls it
 	var errs [14]error
 	all.acquireTimes, errs[0] = m.Float64Histogram("rlock.acquire.duration", seconds, callBuckets, metric.WithDescription("How long those acquires took that acquired."))
 	all.holdTimes, errs[1] = m.Float64Histogram("rlock.hold.duration", seconds, callBuckets, metric.WithDescription("How long holds lasted."))
@@ -58,13 +61,13 @@ func newMetrics(m metric.Meter) (*metrics, error) {
 	all.holds, errs[7] = m.Int64ObservableUpDownCounter("rlock.holds", metric.WithUnit("{hold}"), metric.WithDescription("Holds now."))
 	all.waiters, errs[8] = m.Int64ObservableUpDownCounter("rlock.waiters", metric.WithUnit("{call}"), metric.WithDescription("Calls that wait now."))
 	all.remaining, errs[9] = m.Float64ObservableGauge("rlock.lease.remaining.min", seconds, metric.WithDescription("The shortest time for which a hold is certain without another renewal."))
-	all.acquires, errs[10] = m.Int64Counter("rlock.acquires", metric.WithUnit("{acquire}"), metric.WithDescription("Acquires that have ended."))
+	all.acquires, errs[10] = m.Int64ObservableCounter("rlock.acquires", metric.WithUnit("{acquire}"), metric.WithDescription("Acquires that have ended."))
 	all.uncertain, errs[11] = m.Int64ObservableCounter("rlock.releases.uncertain", metric.WithUnit("{release}"), metric.WithDescription("Releases that ended without an answer."))
 	all.reconnects, errs[12] = m.Int64ObservableCounter("rlock.reconnects", metric.WithUnit("{connection}"), metric.WithDescription("Connections that took the place of another one."))
 	all.unobserved, errs[13] = m.Int64ObservableCounter("rlock.unobserved.events", metric.WithUnit("{event}"), metric.WithDescription("Events that were dropped because observers were too slow."))
 	err := errors.Join(errs[:]...)
 	if err == nil {
-		_, err = m.RegisterCallback(all.collect, all.holds, all.waiters, all.remaining, all.uncertain, all.reconnects, all.unobserved)
+		_, err = m.RegisterCallback(all.collect, all.holds, all.waiters, all.remaining, all.uncertain, all.reconnects, all.unobserved, all.acquires)
 	}
 	return all, err
 }
@@ -118,6 +121,7 @@ func (m *metrics) collect(_ context.Context, to metric.Observer) error {
 	for kind, n := range sums.uncertain {
 		to.ObserveInt64(m.uncertain, n, metric.WithAttributes(attribute.String("rlock.kind", kind)))
 	}
+	m.acquired.observe(to, m.acquires)
 	to.ObserveInt64(m.reconnects, sums.reconnects)
 	to.ObserveInt64(m.unobserved, sums.unobserved)
 	return nil

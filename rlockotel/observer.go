@@ -50,8 +50,8 @@ type observer struct {
 	metrics *metrics
 	tracer  trace.Tracer // nil: no spans
 
-	acquires, acquireTimes, holds, others sets[event]
-	commands                              sets[sent]
+	acquireTimes, holds, others sets[event]
+	commands                    sets[sent]
 }
 
 // Attributes of several.
@@ -89,13 +89,13 @@ func New(opts ...Option) (rlock.Observer, error) {
 	for _, set := range opts {
 		set(o)
 	}
-	o.acquires.attributes, o.acquireTimes.attributes = o.attributes, o.attributes
-	o.holds.attributes, o.others.attributes = o.attributes, o.attributes
+	o.acquireTimes.attributes, o.holds.attributes, o.others.attributes = o.attributes, o.attributes, o.attributes
 	o.commands.attributes = ofCommand
 	var err error
 	if o.metrics, err = newMetrics(o.meters.Meter(scope, metric.WithInstrumentationVersion(version()), metric.WithSchemaURL(schema))); err != nil {
 		return rlock.Observer{}, err
 	}
+	o.metrics.acquired.attributes = o.attributes
 	told := rlock.Observer{
 		Started: o.metrics.started, Closed: o.metrics.closed,
 		Woken: o.woken, Acquired: o.acquired, Ended: o.ended, Renewed: o.renewed, Undone: o.undone, Command: o.command,
@@ -109,7 +109,7 @@ func New(opts ...Option) (rlock.Observer, error) {
 }
 
 // of are the options for an event of a lock.
-func (o *observer) of(c *sets[event], s rlock.Subject, e event) *options {
+func (o *observer) of(c *sets[event], s rlock.Subject, e event) *kept[event] {
 	e.kind = s.Kind
 	if o.label != nil {
 		e.name = text(o.label(s.Name))
@@ -177,7 +177,7 @@ func (o *observer) acquired(ctx context.Context, s rlock.Subject, e rlock.Acquir
 	if e.Contended {
 		of.contended = "true"
 	}
-	o.metrics.acquires.Add(ctx, 1, o.of(&o.acquires, s, of).add...)
+	o.of(&o.metrics.acquired, s, of).n.Add(1)
 	if e.Outcome == "acquired" {
 		of.key, of.value = "", ""
 		o.metrics.acquireTimes.Record(ctx, e.Wait.Seconds(), o.of(&o.acquireTimes, s, of).record...)

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -215,6 +216,40 @@ func checkSpans(t *testing.T, all tracetest.SpanStubs, parent trace.SpanContext)
 	if t.Failed() {
 		t.Log(seen)
 	}
+}
+
+// Names without end make no series without end, and none is lost.
+func TestAcquiresOfManyNamesAreAllCounted(t *testing.T) {
+	reader := metric.NewManualReader()
+	observer, err := rlockotel.New(rlockotel.WithMeterProvider(metric.NewMeterProvider(metric.WithReader(reader))),
+		rlockotel.WithTracerProvider(noop.NewTracerProvider()), rlockotel.WithName(func(name string) string { return name }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const many = 5000
+	for range 2 {
+		for i := range many {
+			observer.Acquired(t.Context(), rlock.Subject{Name: strconv.Itoa(i), Kind: "lock"}, rlock.AcquireEvent{Outcome: "locked"})
+		}
+	}
+	var all metricdata.ResourceMetrics
+	if err := reader.Collect(t.Context(), &all); err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range all.ScopeMetrics[0].Metrics {
+		if m.Name != "rlock.acquires" {
+			continue
+		}
+		points, sum := m.Data.(metricdata.Sum[int64]).DataPoints, int64(0)
+		for _, p := range points {
+			sum += p.Value
+		}
+		if sum != 2*many || len(points) >= many {
+			t.Errorf("%d acquires in %d series", sum, len(points))
+		}
+		return
+	}
+	t.Error("no acquires")
 }
 
 // What docs/monitoring says of a pair.
