@@ -11,7 +11,10 @@ import (
 	"github.com/rlock-go/redisson/integration/kit/quantile"
 	"github.com/rlock-go/redisson/integration/kit/runfile"
 	"github.com/rlock-go/redisson/integration/kit/tablefile"
+	"github.com/rlock-go/redisson/internal/leakcheck"
 )
+
+func TestMain(m *testing.M) { leakcheck.Main(m) }
 
 // recorded is the run that the page is of.
 func recorded(t *testing.T) *Report {

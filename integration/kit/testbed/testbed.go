@@ -100,8 +100,8 @@ func (r *Rig) Unlock(h *rlock.Hold) {
 // Main runs a package's tests, and fails if a goroutine is left.
 //
 // Most of such tests wait, so that more of them than there are cores may wait
-// together: parallel is how many, unless the command line says.
-func Main(m interface{ Run() int }, parallel string) {
+// together: parallel is how many, unless the command line says. What comes last is called behind them.
+func Main(m *testing.M, parallel string, last ...func()) {
 	flag.Parse()
 	given := false
 	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
@@ -110,5 +110,18 @@ func Main(m interface{ Run() int }, parallel string) {
 			panic(err)
 		}
 	}
-	goleak.VerifyTestMain(m)
+	goleak.VerifyTestMain(ending{m, last})
+}
+
+// ending is tests that have something to end behind them.
+type ending struct {
+	*testing.M
+	last []func()
+}
+
+func (e ending) Run() int {
+	for _, f := range e.last {
+		defer f()
+	}
+	return e.M.Run()
 }

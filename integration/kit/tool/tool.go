@@ -22,18 +22,7 @@ func Main(m *testing.M, program *string, parallel string) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	testbed.Main(ending{m, folder}, parallel)
-}
-
-// ending removes the program behind the tests.
-type ending struct {
-	m      *testing.M
-	folder string
-}
-
-func (e ending) Run() int {
-	defer os.RemoveAll(e.folder)
-	return e.m.Run()
+	testbed.Main(m, parallel, func() { os.RemoveAll(folder) })
 }
 
 // Build builds cmd/rlock into a folder, and returns the program. Its module is its own, so its folder is where it is built.

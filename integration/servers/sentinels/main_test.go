@@ -13,15 +13,7 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-func TestMain(m *testing.M) { testbed.Main(watched{m}, "3") }
-
-// watched has package stalls watch while the tests run.
-type watched struct{ m *testing.M }
-
-func (w watched) Run() int {
-	defer stalls.Watch()()
-	return w.m.Run()
-}
+func TestMain(m *testing.M) { testbed.Main(m, "3", stalls.Watch()) }
 
 const farOff = time.Minute
 

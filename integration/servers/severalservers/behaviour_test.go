@@ -232,16 +232,5 @@ func TestMain(m *testing.M) {
 		log.Fatal(err)
 	}
 	bin = filepath.Join(dir, "behaviour.test")
-	testbed.Main(within{m, dir}, "3")
-}
-
-// within is tests that have a folder.
-type within struct {
-	tests *testing.M
-	dir   string
-}
-
-func (w within) Run() int {
-	defer os.RemoveAll(w.dir)
-	return w.tests.Run()
+	testbed.Main(m, "3", func() { os.RemoveAll(dir) })
 }
