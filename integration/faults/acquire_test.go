@@ -30,7 +30,7 @@ var ways = []way{
 func (r *round) way() way { return ways[r.variant(len(ways))] }
 
 // faulted acquires with a fault on the command that would be granted.
-func (r *round) faulted(match faultproxy.Match, do faultproxy.Action) (*faultproxy.Handle, <-chan result) {
+func (r *round) faulted(match faultproxy.Match, do faultproxy.Action) (*faultproxy.Handle, <-chan testbed.Entry) {
 	r.Helper()
 	w := r.way()
 	call := func() (*rlock.Hold, error) { return w.call(r.Context(), r.lock) }
@@ -49,22 +49,22 @@ func (r *round) faulted(match faultproxy.Match, do faultproxy.Action) (*faultpro
 
 // acquired judges what a faulted acquire came to. kinds are the errors that it may have; one that had waited may have
 // none.
-func (r *round) acquired(got result, kinds ...string) {
+func (r *round) acquired(got testbed.Entry, kinds ...string) {
 	r.Helper()
 	if r.way().waits {
 		kinds = nil
 	}
-	r.allowed("", got.err, append(kinds, ok)...)
+	r.allowed("", got.Err, append(kinds, ok)...)
 	r.inside(got)
 	r.comesFree()
 }
 
 // inside judges whoever has entered as the only holder, and releases.
-func (r *round) inside(got result) {
+func (r *round) inside(got testbed.Entry) {
 	r.Helper()
-	if got.err == nil {
-		r.holds(1, got.hold)
-		r.release(got.hold)
+	if got.Err == nil {
+		r.holds(1, got.Hold)
+		r.release(got.Hold)
 	}
 }
 
@@ -91,7 +91,7 @@ func lateAcquire(r *round) {
 	} // else silence
 	got := r.await(calls)
 	r.expects(r.row.bound, "the lost acquire was not undone", func() bool { return r.answered(unlocks) > 0 })
-	if got.err == nil && r.i%4 < 2 {
+	if got.Err == nil && r.i%4 < 2 {
 		// While another attempt of the same caller holds it. Else it arrives at a free lock.
 		if n := late.Release(); n != 0 {
 			r.violates("the late acquire ran")
@@ -136,7 +136,7 @@ func lateWithoutFence(r *round) {
 	r.comes(late)
 	cancel()
 	r.proxy.CutAll()
-	r.allowed("", r.await(calls).err, ctxEnded)
+	r.allowed("", r.await(calls).Err, ctxEnded)
 	r.expects(soon, "the lost acquire was not undone", func() bool { return r.answered(unlocks) > 0 })
 	ran := late.Release()
 	arrived := time.Now()
@@ -152,7 +152,7 @@ func reentryWithoutFence(r *round) {
 	first := r.take(r.lock)
 	r.hit(acquires, 1, faultproxy.CutAfter)
 	got := r.await(r.acquiring(func() (*rlock.Hold, error) { return r.lock.Lock(r.Context(), rlock.As(first.Owner())) }))
-	r.allowed("", got.err, uncertain)
+	r.allowed("", got.Err, uncertain)
 	ran := r.ran()
 	r.holds(1+ran, first) // one more than anybody knows of
 	r.release(first)

@@ -46,13 +46,13 @@ func cutSubscription(r *round) {
 		r.proxy.Refuse(false)
 	}
 	got := r.await(calls)
-	r.allowed("", got.err, ok)
-	if got.err != nil {
+	r.allowed("", got.Err, ok)
+	if got.Err != nil {
 		return
 	}
-	r.within(from, got.at)
-	r.holds(1, got.hold)
-	r.release(got.hold)
+	r.within(from, got.At)
+	r.holds(1, got.Hold)
+	r.release(got.Hold)
 	r.comesFree()
 	r.row.counted(1, -1)
 }

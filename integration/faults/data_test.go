@@ -72,13 +72,13 @@ func lostWhileWaited(r *round) {
 	wipe(r)
 	from := time.Now()
 	got := r.await(calls)
-	r.allowed("", got.err, ok)
-	r.within(from, got.at)
-	if got.err == nil {
+	r.allowed("", got.Err, ok)
+	r.within(from, got.At)
+	if got.Err == nil {
 		// He who was in it learns from his unlock, which must not hit the other.
 		r.lost(first)
-		r.holds(1, got.hold)
-		r.release(got.hold)
+		r.holds(1, got.Hold)
+		r.release(got.Hold)
 	}
 	r.comesFree()
 	r.row.counted(1, -1)
@@ -136,8 +136,8 @@ func keptWhileWaited(r *round) {
 	from := time.Now()
 	r.release(first)
 	got := r.await(calls)
-	r.allowed("", got.err, ok)
-	r.within(from, got.at)
+	r.allowed("", got.Err, ok)
+	r.within(from, got.At)
 	r.inside(got)
 	r.comesFree()
 	r.row.counted(1, -1)

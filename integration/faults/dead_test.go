@@ -179,10 +179,10 @@ func reconnects(r *round) {
 	}
 	r.release(first) // while the waiter comes back
 	got := r.await(calls)
-	r.allowed("", got.err, ok)
-	if got.err == nil {
-		r.row.took("entered after", got.at.Sub(back))
-		r.release(got.hold)
+	r.allowed("", got.Err, ok)
+	if got.Err == nil {
+		r.row.took("entered after", got.At.Sub(back))
+		r.release(got.Hold)
 	}
 	r.comesFree()
 	r.row.counted(1, -1)

@@ -104,9 +104,9 @@ func lostAcquireGivenUp(do faultproxy.Action) func(*round) {
 		r.meets(fault, do)
 		cancel()
 		got := r.await(calls)
-		r.allowed("", got.err, ctxEnded, ok)
-		if got.err == nil {
-			r.release(got.hold)
+		r.allowed("", got.Err, ctxEnded, ok)
+		if got.Err == nil {
+			r.release(got.Hold)
 		}
 		r.comesFree()
 		ran := r.ran()
@@ -127,14 +127,14 @@ func lostRefusal(do faultproxy.Action) func(*round) {
 		testbed.Within(soon, func() bool { return len(calls) > 0 || r.listeners() == 1 && r.answered(acquires) > 2 })
 		if len(calls) > 0 {
 			got := <-calls
-			r.allowed("", got.err, uncertain)
+			r.allowed("", got.Err, uncertain)
 			r.exact(0)
 			r.release(first)
 		} else {
 			r.exact(r.waiting(1))
 			r.release(first)
 			got := r.await(calls)
-			r.allowed("", got.err, ok)
+			r.allowed("", got.Err, ok)
 			r.inside(got)
 		}
 		ran := r.ran()
@@ -157,7 +157,7 @@ func lostLeave(do faultproxy.Action) func(*round) {
 		fault := r.hit(leaves, 1, do)
 		cancel()
 		r.meets(fault, do)
-		r.allowed("", r.await(calls).err, ctxEnded)
+		r.allowed("", r.await(calls).Err, ctxEnded)
 		r.exact(1)
 		r.keepsOneWait()
 		ran := r.ran()
@@ -168,8 +168,8 @@ func lostLeave(do faultproxy.Action) func(*round) {
 		r.release(first)
 		got := r.await(next)
 		r.counts(1, 0)
-		if got.err != nil {
-			r.violates("who is next: %v", got.err)
+		if got.Err != nil {
+			r.violates("who is next: %v", got.Err)
 		}
 		r.inside(got)
 		r.comesFree()
@@ -263,7 +263,7 @@ func lostRefusedReentry(do faultproxy.Action) func(*round) {
 		if do != faultproxy.CutAfter {
 			kinds = append(kinds, uncertain)
 		}
-		r.allowed("", r.await(calls).err, kinds...)
+		r.allowed("", r.await(calls).Err, kinds...)
 		ran := r.ran()
 		r.arrives(fault, do)
 		r.holds(1, h)

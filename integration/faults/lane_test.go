@@ -188,28 +188,19 @@ func (r *round) answered(match faultproxy.Match) int {
 	return r.count(func(e faultproxy.Exchange) bool { return match(e.Cmd) && !e.Answered.IsZero() })
 }
 
-type result struct {
-	hold *rlock.Hold
-	err  error
-	at   time.Time
-}
-
 // acquiring calls on a goroutine; what it gets is believed at once.
-func (r *round) acquiring(fn func() (*rlock.Hold, error)) <-chan result {
-	c := make(chan result, 1)
-	go func() {
+func (r *round) acquiring(fn func() (*rlock.Hold, error)) <-chan testbed.Entry {
+	return testbed.Acquire(func() (*rlock.Hold, error) {
 		h, err := fn()
-		at := time.Now()
 		if err == nil {
 			r.auditor.believe(h)
 			r.tokens.Store(max(r.tokens.Load(), h.Token()))
 		}
-		c <- result{h, err, at}
-	}()
-	return c
+		return h, err
+	})
 }
 
-func (r *round) await(c <-chan result) result {
+func (r *round) await(c <-chan testbed.Entry) testbed.Entry {
 	r.Helper()
 	return returned(r, c)
 }
@@ -239,17 +230,17 @@ func (r *round) lost(h *rlock.Hold) {
 func (r *round) take(l *rlock.Lock, opts ...rlock.AcquireOption) *rlock.Hold {
 	r.Helper()
 	got := r.await(r.acquiring(func() (*rlock.Hold, error) { return l.Lock(r.Context(), opts...) }))
-	for began := time.Now(); time.Since(began) < soon && r.excused(got.err); {
+	for began := time.Now(); time.Since(began) < soon && r.excused(got.Err); {
 		if l == r.his {
 			r.unseen.Store(true) // it may have run, and passed no proxy
 		}
 		got = r.await(r.acquiring(func() (*rlock.Hold, error) { return l.Lock(r.Context(), opts...) }))
 	}
-	if got.err != nil {
-		r.violates("Lock without a fault: %v", got.err)
+	if got.Err != nil {
+		r.violates("Lock without a fault: %v", got.Err)
 		r.FailNow()
 	}
-	return got.hold
+	return got.Hold
 }
 
 // rivalTakes is take for the rival; it does not pass the proxy, so its grant is counted here.
@@ -330,11 +321,11 @@ func (r *round) listens(n int) {
 }
 
 // waits has the client wait for the lock, which somebody else holds, and returns when it listens for its release.
-func (r *round) waits() <-chan result { return r.joins(r.lock, 1) }
+func (r *round) waits() <-chan testbed.Entry { return r.joins(r.lock, 1) }
 
 // joins has a client wait for the lock, and returns when that makes so many connections that listen for its release. A
 // call that had no answer because the machine stood still is made again.
-func (r *round) joins(l *rlock.Lock, n int) <-chan result {
+func (r *round) joins(l *rlock.Lock, n int) <-chan testbed.Entry {
 	r.Helper()
 	for {
 		calls := r.acquiring(func() (*rlock.Hold, error) { return l.Lock(r.Context()) })
@@ -348,8 +339,8 @@ func (r *round) joins(l *rlock.Lock, n int) <-chan result {
 		}
 		select {
 		case got := <-calls:
-			if !r.excused(got.err) {
-				r.Fatalf("the call did not wait: %v", got.err)
+			if !r.excused(got.Err) {
+				r.Fatalf("the call did not wait: %v", got.Err)
 			}
 		default:
 			r.Fatalf("it never listened for %s%s", r.name, r.row.seen(r.name))

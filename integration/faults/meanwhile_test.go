@@ -66,7 +66,7 @@ func (h held) unlocking() asked {
 }
 
 // locking is the same for an acquire.
-func (r *round) locking() <-chan result {
+func (r *round) locking() <-chan testbed.Entry {
 	r.Helper()
 	calls := r.acquiring(func() (*rlock.Hold, error) { return r.lock.Lock(r.Context()) })
 	testbed.Within(timeout/20, func() bool { return r.reached(acquires) == 1 })
@@ -76,7 +76,7 @@ func (r *round) locking() <-chan result {
 // queue is two who wait for the faulted client's hold: one in its own process and one in another.
 type queue struct {
 	held
-	own, his <-chan result
+	own, his <-chan testbed.Entry
 }
 
 func (r *round) queues() *queue {
@@ -93,7 +93,7 @@ func (q *queue) advance() {
 	from := time.Now()
 	q.release(q.hold)
 	for range 2 {
-		var got result
+		var got testbed.Entry
 		select {
 		case got = <-q.own:
 		case got = <-q.his:
@@ -101,12 +101,12 @@ func (q *queue) advance() {
 			q.violates("a waiter did not enter within %v of the release", soon)
 			q.FailNow()
 		}
-		q.allowed("a waiter: ", got.err, ok)
-		if got.err == nil {
-			q.row.took("a waiter entered after the release", got.at.Sub(from))
-			q.holds(1, got.hold)
+		q.allowed("a waiter: ", got.Err, ok)
+		if got.Err == nil {
+			q.row.took("a waiter entered after the release", got.At.Sub(from))
+			q.holds(1, got.Hold)
 			from = time.Now()
-			q.release(got.hold)
+			q.release(got.Hold)
 		}
 	}
 	q.comesFree()

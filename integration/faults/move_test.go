@@ -43,7 +43,7 @@ func moved(d departure) func(*round) {
 		}
 		before := kept[0].hold.ValidUntil()
 		var unlocked, left asked
-		var locked <-chan result
+		var locked <-chan testbed.Entry
 		var began time.Time
 		from := r.movesTo(d, lacks, func() {
 			began = time.Now()
@@ -60,13 +60,13 @@ func moved(d departure) func(*round) {
 		}
 		got := probe.await(locked)
 		// A machine that is slow takes longer than a command timeout to reach the new master. Before that nobody gives up (A7).
-		probe.allowed("Lock under way: ", got.err, ok, uncertain, unreachable, readOnly)
-		if waited, kind := got.at.Sub(began), kindOf(got.err); (kind == unreachable || kind == readOnly) && waited < r.row.timeout {
-			probe.violates("Lock under way gave up after %v, before a command timeout: %v", waited, got.err)
+		probe.allowed("Lock under way: ", got.Err, ok, uncertain, unreachable, readOnly)
+		if waited, kind := got.At.Sub(began), kindOf(got.Err); (kind == unreachable || kind == readOnly) && waited < r.row.timeout {
+			probe.violates("Lock under way gave up after %v, before a command timeout: %v", waited, got.Err)
 		}
-		if got.err == nil {
-			r.row.took("first lock after", got.at.Sub(from))
-			probe.release(got.hold)
+		if got.Err == nil {
+			r.row.took("first lock after", got.At.Sub(from))
+			probe.release(got.Hold)
 		}
 		probe.first(from)
 		if !unlocked.settles() {
@@ -78,12 +78,12 @@ func moved(d departure) func(*round) {
 			r.FailNow()
 		}
 		in := freed.await(entry)
-		freed.allowed("waiter whose lock was lost: ", in.err, ok)
-		r.row.took("a waiter whose lock was lost entered after", in.at.Sub(from))
-		if in.err == nil {
+		freed.allowed("waiter whose lock was lost: ", in.Err, ok)
+		r.row.took("a waiter whose lock was lost entered after", in.At.Sub(from))
+		if in.Err == nil {
 			freed.lost(rival)
-			freed.holds(1, in.hold)
-			freed.release(in.hold)
+			freed.holds(1, in.Hold)
+			freed.release(in.Hold)
 		}
 		// Nothing renews it, so nothing asks.
 		fixedLost.allowed("Unlock of a fixed lease whose key was lost: ", fixedLost.hold.Unlock(context.Background()), lostNotHeld)

@@ -87,11 +87,11 @@ func (f refusal) play(r *round) {
 		moment := time.Since(from) < timeout*3/4 // else this machine took its time
 		got := r.await(calls)
 		if f.passes && !moment {
-			r.allowed("for too long a moment, TryLock: ", got.err, ok, reported, late)
+			r.allowed("for too long a moment, TryLock: ", got.Err, ok, reported, late)
 		} else if f.passes {
-			r.allowed("for a moment, TryLock: ", got.err, ok, late)
+			r.allowed("for a moment, TryLock: ", got.Err, ok, late)
 		} else {
-			r.allowed("for a moment, TryLock: ", got.err, reported)
+			r.allowed("for a moment, TryLock: ", got.Err, reported)
 		}
 		r.inside(got)
 	case 1:
@@ -124,7 +124,7 @@ func (f refusal) play(r *round) {
 		<-time.After(first + 2*timeout) // the lease ends and the waiter's patience would, had it any less
 		lift()
 		got := r.await(calls)
-		r.allowed("for long, a waiter: ", got.err, ok)
+		r.allowed("for long, a waiter: ", got.Err, ok)
 		r.inside(got)
 	case 3:
 		h := r.take(r.lock)

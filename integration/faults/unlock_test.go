@@ -14,7 +14,7 @@ import (
 func lostUnlockReply(do faultproxy.Action) func(*round) {
 	return func(r *round) {
 		h := r.take(r.lock)
-		var next <-chan result
+		var next <-chan testbed.Entry
 		if r.i%2 == 0 {
 			next = r.acquiring(func() (*rlock.Hold, error) { return r.his.Lock(r.Context()) })
 			r.listens(1)
@@ -24,8 +24,8 @@ func lostUnlockReply(do faultproxy.Action) func(*round) {
 		if next != nil {
 			got := r.await(next)
 			r.counts(1, 0)
-			if got.err != nil {
-				r.violates("the waiter: %v", got.err)
+			if got.Err != nil {
+				r.violates("the waiter: %v", got.Err)
 			}
 			r.inside(got)
 		}
@@ -92,15 +92,15 @@ func lostReentry(do faultproxy.Action) func(*round) {
 			kinds = append(kinds, uncertain)
 		}
 		got := r.await(calls)
-		r.allowed("", got.err, kinds...)
+		r.allowed("", got.Err, kinds...)
 		ran := r.ran()
-		if got.err == nil {
-			r.holds(2, first, got.hold)
+		if got.Err == nil {
+			r.holds(2, first, got.Hold)
 			if n := fault.Release(); n != 0 {
 				r.violates("the late acquire ran")
 			}
-			r.holds(2, first, got.hold)
-			r.release(got.hold)
+			r.holds(2, first, got.Hold)
+			r.release(got.Hold)
 		}
 		if !testbed.Within(r.row.bound, func() bool { return r.fields()[testbed.Field(first.Owner())] == 1 }) {
 			r.violates("the count stays at %v, want 1", r.fields())
@@ -122,7 +122,7 @@ func lostReentryGivenUp(r *round) {
 	calls := r.acquiring(func() (*rlock.Hold, error) { return r.lock.Lock(ctx, rlock.As(first.Owner())) })
 	r.comes(fault)
 	cancel()
-	r.allowed("Lock: ", r.await(calls).err, ctxEnded)
+	r.allowed("Lock: ", r.await(calls).Err, ctxEnded)
 	r.allowed("Unlock: ", first.Unlock(context.Background()), ok)
 	r.comesFree()
 	r.row.counted(1, r.ran())
