@@ -6,8 +6,8 @@
 //	go run . -others -write     the run that docs/performance.md and docs/dev/tables/performance.md are made from
 //	go run . -others -parts pairs,crowd -java=false
 //	go run . -parts kinds       each other object beside Redisson's, all callers at one name
-//	go run . -before HEAD~9 -parts held -peers 'rlock before'    what held locks cost since then
 //	go run . -parts kinds -write     that, into a page of its own, kinds.md beside the other tables
+//	go run . -before HEAD~9 -parts held -peers 'rlock before'    what held locks cost since then
 //	go run . -before HEAD~1 -java=false -peers 'rlock before'    beside an earlier commit
 //	go run -tags metrics . -java=false -parts pairs -peers 'rlock with Prometheus,rlock with OpenTelemetry'    what metrics cost
 //	go run . -from ../../docs/performance/run.json -write    both pages anew from an older run

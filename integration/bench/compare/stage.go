@@ -131,20 +131,18 @@ func (s *stage) client(way int) *service {
 }
 
 // open opens one that ends with the stage.
-func (s *stage) open(o opening) *service {
-	c, err := s.p.open(o)
-	check(err)
-	s.t.Cleanup(c.close)
-	s.warm(c)
-	return c
-}
+func (s *stage) open(o opening) *service { return s.ends(s.p.open(o)) }
 
 // process opens one in a process of its own.
 func (s *stage) process(way int) *service {
 	if s.jvms != nil {
 		return s.client(way)
 	}
-	c, err := startChild(s.p, s.ways[way].Addr())
+	return s.ends(startChild(s.p, s.ways[way].Addr()))
+}
+
+// ends has what was opened end with the stage, and warms it.
+func (s *stage) ends(c *service, err error) *service {
 	check(err)
 	s.t.Cleanup(c.close)
 	s.warm(c)
