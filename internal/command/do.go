@@ -171,7 +171,7 @@ func (x *Executor) settle(r *Request) {
 		return
 	}
 	x.mu.Lock()
-	r.parked, r.settled = false, true
+	r.parked, r.idle, r.settled = false, r.parked, true
 	taken := r.takenBack
 	x.mu.Unlock()
 	if taken {
