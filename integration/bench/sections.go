@@ -138,9 +138,9 @@ func (d *document) behind() {
 	d.text("Here a peer was better by more than %.0f%%, at the worst place for rlock. The ratio is peer / rlock; ? means not in every round.\n", 100*even)
 	d.lagTable(worstPlaces(sortedLags(d.r)))
 	d.text("- Redisson's lock is a hash with a count, and its unlock publishes. rlock can't send less and stay compatible.")
-	d.text("- A hold knows its owner, its lease and its loss. That takes more objects than a bare SET.")
-	d.text("- A lone caller sleeps until its reply comes. If it polled, it would take a fifth less time on idle cores, up to twice as much on")
-	d.text("  busy ones, and [other connections would wait](dev/measuring.md#who-waits-for-a-reply).\n")
+	d.text("- A hold knows its owner, lease and loss. That takes more objects than a bare SET.")
+	d.text("- A lone caller sleeps until its reply comes. Polling would take a fifth less time on idle cores, up to twice as much")
+	d.text("  on busy ones, and [other connections would wait](dev/measuring.md#who-waits-for-a-reply).\n")
 }
 
 // The marks of the table that integration/bench/javacourtesy puts into the page.
