@@ -108,7 +108,8 @@ gofmt:
 
 .PHONY: vet
 vet:
-	@$(step) 'go vet' bash -ec 'for module in $(modules); do echo "$$module"; (cd $$module && go vet ./...); done'
+	@$(step) 'go vet' bash -ec 'for module in $(modules); do echo "$$module"; (cd $$module && go vet ./...); done; \
+	  cd integration/bench && go vet -tags metrics .'
 
 # The tools are no part of go.work, which would raise what they require.
 tools := $(CURDIR)/integration/.cache/tools

@@ -16,7 +16,7 @@ func init() {
 	openers[prometheusP] = func(addr string) (client, error) {
 		metrics := rlockprom.New()
 		if err := prometheus.NewRegistry().Register(metrics); err != nil {
-			return nil, err
+			return client{}, err
 		}
 		return openOursWith(addr, rlock.WithObserver(metrics.Observer()))
 	}
@@ -26,7 +26,7 @@ func init() {
 			rlockotel.WithTracerProvider(noop.NewTracerProvider()),
 		)
 		if err != nil {
-			return nil, err
+			return client{}, err
 		}
 		return openOursWith(addr, rlock.WithObserver(o))
 	}
