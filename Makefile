@@ -119,7 +119,7 @@ tools:
 
 .PHONY: staticcheck
 staticcheck: tools
-	@$(step) 'staticcheck' bash -ec 'for module in $(modules); do echo "$$module"; \
+	@$(step) 'staticcheck' env STATICCHECK_CACHE=$(CURDIR)/integration/.cache/staticcheck bash -ec 'for module in $(modules); do echo "$$module"; \
 	  (cd $$module && $(tools)/staticcheck ./...); done'
 
 .PHONY: workflows
