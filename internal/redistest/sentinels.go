@@ -111,7 +111,7 @@ func (s *SentinelSet) start(pass SentinelPasswords, sentinels [3]Front, add func
 	for _, front := range sentinels {
 		lines := settings[:len(settings):len(settings)]
 		for i := 0; i+1 < len(front.Args); i += 2 {
-			lines = append(lines, strings.TrimPrefix(front.Args[i], "--")+" "+front.Args[i+1])
+			lines = append(lines, strings.TrimPrefix(front.Args[i], "--")+" "+strconv.Quote(front.Args[i+1])) // a path may have spaces
 		}
 		s.Sentinels = append(s.Sentinels, StartSentinel(t, pass.Sentinels, lines...))
 	}
