@@ -21,6 +21,6 @@ func TLSSentinel(t testing.TB, master *TLSServer) (addr string) {
 	own := redistest.FreePort(t)
 	redistest.StartSentinel(t, "",
 		fmt.Sprintf("sentinel monitor %s %s %s 1", redistest.MasterName, host, port),
-		fmt.Sprint("tls-port ", own), "tls-cert-file "+cert, "tls-key-file "+key, "tls-ca-cert-file "+ca, "tls-auth-clients no")
+		fmt.Sprint("tls-port ", own), fmt.Sprintf("tls-cert-file %q", cert), fmt.Sprintf("tls-key-file %q", key), fmt.Sprintf("tls-ca-cert-file %q", ca), "tls-auth-clients no")
 	return net.JoinHostPort("127.0.0.1", strconv.Itoa(own))
 }

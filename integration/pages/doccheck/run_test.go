@@ -73,7 +73,7 @@ func (j job) run(t *testing.T, clone string) {
 				t.Fatal(err)
 			}
 		}
-		script = strings.ReplaceAll(script, "/path/to/checkout", clone)
+		script = strings.ReplaceAll(script, "/path/to/checkout", "'"+clone+"'")
 	}
 	if slices.ContainsFunc(j.ways, func(w way) bool { return w.server }) {
 		server := redisserver.Local(t)
