@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/rlock-go/redisson/internal/command"
@@ -49,10 +50,12 @@ type call struct {
 
 // call is that of a context which the observer has seen.
 func (c *State) call(ctx context.Context) call {
-	if c.keepsCommands { // one may end when the call has ended
-		return call{ctx, &seen{ctx: ctx}}
+	if !c.keepsCommands {
+		return call{ctx, nil}
 	}
-	return call{ctx, nil}
+	e := c.spares.seen.Get().(*seen) // kept apart: a command may end when the call has ended
+	e.ctx = ctx
+	return call{ctx, e}
 }
 
 // mostWakeUps and mostSends bound what one call keeps.
@@ -71,6 +74,24 @@ type seen struct {
 	wakes []observe.Wake
 	sent  []observe.Command
 	room  [1]observe.Command // for sent: most calls send one
+
+	references atomic.Int32 // to that of an unlock which are given up
+}
+
+// forget puts e back, to which nobody refers any more.
+func (c *State) forget(e *seen) {
+	if e != nil {
+		*e = seen{}
+		c.spares.seen.Put(e)
+	}
+}
+
+// leave is called by the two that refer to what an unlock has seen: its release, and its
+// caller. The last one puts it back.
+func (c *State) leave(e *seen) {
+	if e != nil && e.references.Add(1) == 2 {
+		c.forget(e)
+	}
 }
 
 // add keeps a command. It reports false if the call has ended.
@@ -303,6 +324,7 @@ func (h *Hold) unlocked(u observedUnlock, wasLost, err error) {
 	}
 	s := h.subject()
 	u.seen.tell(o, s)
+	l.c.leave(u.seen)
 	if u.ended {
 		o.Ended(s, observe.Hold{End: "released", Held: u.held, At: time.Now()})
 	}

@@ -105,6 +105,7 @@ func (r *releasing) Answered(q *command.Request) {
 		return
 	}
 	if r.Answer(r, r.answer()); !r.timed { // nobody refers to it any more
+		c.leave(r.seen)
 		*r = releasing{}
 		c.spares.releases.Put(r)
 	}

@@ -200,18 +200,21 @@ func (c *State) Started() { c.log.Started(c.top.String(), c.o.Watchdog, c.o.Time
 //   - a release at the end of its Answered, if it was sent once and answered, and no timer
 //     was made for it;
 //   - a waiter whose first attempt was granted, by the later of that attempt and
+//     its caller, and with it what it has seen;
+//   - what an unlock has seen, by the later of the release, where that is put back, and
 //     its caller;
 //   - an outcome by the caller that has received from it.
 //
 // Each client has its own, since an object with a channel that was made in the
 // bubble of a synctest must not be used outside of it.
-type spares struct{ attempts, releases, outcomes, waiters sync.Pool }
+type spares struct{ attempts, releases, outcomes, waiters, seen sync.Pool }
 
 func newSpares() spares {
 	return spares{
 		attempts: sync.Pool{New: func() any { return new(attempt) }},
 		releases: sync.Pool{New: func() any { return new(releasing) }},
 		outcomes: sync.Pool{New: func() any { return make(chan error, 1) }},
+		seen:     sync.Pool{New: func() any { return new(seen) }},
 		waiters: sync.Pool{New: func() any {
 			w := &Waiter{ready: make(chan struct{}, 1)}
 			w.Call = w

@@ -383,8 +383,9 @@ func (w *Waiter) done() {
 	if w.references.Add(1) < 2 {
 		return
 	}
-	spares := &w.l.c.spares
+	c := w.l.c
+	c.forget(w.call.seen)
 	*w = Waiter{ready: w.ready}
 	w.Call = w
-	spares.waiters.Put(w)
+	c.spares.waiters.Put(w)
 }

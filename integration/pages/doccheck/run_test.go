@@ -90,7 +90,13 @@ func (j job) run(t *testing.T, clone string) {
 		}
 		path = shim + string(os.PathListSeparator) + path
 	}
-	out, err := inShell(t, dir, append(withoutServer(), "PATH="+path, "GOBIN="+t.TempDir()), script)
+	cache, err := exec.Command("go", "env", "GOMODCACHE").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	// go mod tidy keeps checksums under GOPATH, and HOME may be read-only.
+	env := append(withoutServer(), "PATH="+path, "GOBIN="+t.TempDir(), "GOPATH="+t.TempDir(), "GOMODCACHE="+strings.TrimSpace(string(cache)))
+	out, err := inShell(t, dir, env, script)
 	if err != nil {
 		t.Fatalf("%s\n%s%v", script, out, err)
 	}
