@@ -34,6 +34,9 @@ engine := integration/kit/docker/with-engine.sh
 
 # Every module but that of the tools, which has no packages.
 modules = $(filter-out ./integration/tools,$(patsubst %/,%,$(dir $(shell find . -name go.mod -not -path '*/.*/*' | sort))))
+packages = $(addsuffix /...,$(modules))
+# What is checked and tested with -race. A program with a database would take a minute to build once more.
+raced := go list $(packages) | grep -v /cookbook/fencing$$
 # The packages of the integration module that need more than a server; a step without packages fails.
 java_packages := /(java|interop)[a-z]*$$
 docker_tests := TestNetworkThatIsCutAndHeals
@@ -78,14 +81,11 @@ empty:
 
 # Checks and compilers are done before the first test: its servers and clocks share the processors with them.
 .PHONY: checked
-checked:
-	@$(beside) $(MAKE) --no-print-directory check -- $(MAKE) --no-print-directory compiled && \
-	  $(MAKE) --no-print-directory unit modules integration interop
+checked: check compiled unit modules integration interop
 
 .PHONY: compiled
 compiled:
-	@$(step) 'compile the tests' bash -ec 'for module in $(modules); do echo "$$module"; \
-	  (cd $$module && go list -race -export -test -f "" ./... >/dev/null); done; \
+	@$(step) 'compile the tests' bash -ec '$(tested) $(packages) | xargs go list -race -export -test -f "" >/dev/null; \
 	  go list -race -export -test -f "" -tags norawsyscall ./internal/pipeline ./internal/redisconn ./pubsub >/dev/null'
 
 # What is needed and no more, a second and a third time if the network fails; a version that is gone is gone then too.
@@ -106,10 +106,11 @@ check: gofmt vet staticcheck workflows
 gofmt:
 	@$(step) 'gofmt' bash -c '! gofmt -l $$(find . -name "*.go" -not -path "*/.*/*") | grep .'
 
+# By -race, checks and tests share what is compiled.
 .PHONY: vet
 vet:
-	@$(step) 'go vet' bash -ec 'for module in $(modules); do echo "$$module"; (cd $$module && go vet ./...); done; \
-	  cd integration/bench && go vet -tags metrics .'
+	@$(step) 'go vet' bash -eo pipefail -c '$(raced) | xargs go vet -race; go vet -race -tags metrics ./integration/bench; \
+	  go vet ./docs/cookbook/fencing ./rlock ./internal/redisconn ./internal/release'
 
 # The tools are no part of go.work, which would raise what they require.
 tools := $(CURDIR)/integration/.cache/tools
@@ -119,8 +120,8 @@ tools:
 
 .PHONY: staticcheck
 staticcheck: tools
-	@$(step) 'staticcheck' env STATICCHECK_CACHE=$(CURDIR)/integration/.cache/staticcheck bash -ec 'for module in $(modules); do echo "$$module"; \
-	  (cd $$module && $(tools)/staticcheck ./...); done'
+	@$(step) 'staticcheck' env STATICCHECK_CACHE=$(CURDIR)/integration/.cache/staticcheck bash -eo pipefail -c \
+	  '$(raced) | GOFLAGS="$$GOFLAGS -race" xargs $(tools)/staticcheck'
 
 .PHONY: workflows
 workflows: tools
@@ -160,7 +161,13 @@ interop:
 	  'cd integration && $(tested) ./... | grep -E "$(java_packages)" | grep -Ev "$(later)" | ./longest-first.sh | xargs $(GOTEST)'
 
 .PHONY: test-all
-test-all: test builds docker chaos releases topologies test-matrix faults kinds mutants torture endurance failover compare touched bench
+test-all: test builds unraced docker chaos releases topologies test-matrix faults kinds mutants torture endurance failover compare touched bench
+
+# What is not compiled with -race, or has no room there.
+.PHONY: unraced
+unraced: tools
+	@$(step) 'staticcheck, without -race' $(tools)/staticcheck $(packages)
+	@$(step) 'unit tests, without -race' go test -count=1 ./...
 
 .PHONY: docker
 docker:

@@ -1,6 +1,4 @@
-//go:build !race
-
-package rlock_test // with the race detector there are no 16,000 goroutines
+package rlock_test
 
 import (
 	"context"
@@ -21,7 +19,7 @@ import (
 // A crowd that gives up leaves the queue to the last place, although its client is closed at once. What the server does for
 // each does not grow with their number, and nobody else waits for long.
 func TestCrowdOfFairWaitersLeaves(t *testing.T) {
-	for _, crowd := range []int{1000, 4000, 16_000} {
+	for _, crowd := range crowds {
 		t.Run(fmt.Sprint(crowd), func(t *testing.T) {
 			s := redistest.Start(t)
 			conn := s.Dial(t)

@@ -64,6 +64,7 @@ var ways = map[string]way{
 	"cd integration && go test ./pages/monitoring -write": {target: "integration"},
 
 	"make test-all":                 {part: "integration/redisson/interop.TestInterop"},
+	"make unraced":                  {target: "unit"},
 	"make docker":                   {part: "integration/promises/behaviour.TestNetworkThatIsCutAndHeals"},
 	"make chaos":                    {part: "integration/faults.TestFaults"},
 	"make releases":                 {part: "integration/redisson/interop.TestInterop"},
