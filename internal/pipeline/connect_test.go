@@ -193,6 +193,29 @@ func awaitBlocked(t *testing.T, s *redistest.Server) {
 	}
 }
 
+// Who has an answer finds the connection counted that it came by.
+func TestAConnectionIsCountedBeforeACommandIsAnswered(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	early := make(chan bool, 1)
+	var p *Pipeline
+	p = open(t, dialler(t, s), Options{Log: eventlog.NewConn(nil, "", "", func(string, time.Duration) {
+		select {
+		case <-ask(p, "PING"):
+			early <- true
+		case <-time.After(timeout / 4):
+			early <- false
+		}
+	})})
+	kill(t, s, inUse(t, p))
+	for range 2 { // the first may still go by the one that was killed
+		end(t, ask(p, "PING"))
+	}
+	if <-early {
+		t.Error("a command was answered before")
+	}
+}
+
 // connected waits for a connection other than the last.
 func connected(t *testing.T, p *Pipeline, last *conn) *conn {
 	t.Helper()
