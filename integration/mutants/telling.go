@@ -53,7 +53,9 @@ var telling = []defect{
 			Put: "e := observe.Server{From: change.From.Server(), To: change.To.Server()}",
 		}}},
 	{"an observer is told of a wake-up with the time at which it is told", "observer", tests{"TestObserverIsToldEachOutcomeByItsFault"},
-		edits{{In: "seen.tell", Call: "o.Woken", Put: "o.Woken(e.ctx, s, observe.Wake{Source: w.Source, At: time.Now()})"}}},
+		edits{{In: "observe.Call.Tell", Call: "o.Woken", Put: "o.Woken(c.ctx, s, Wake{Source: w.Source, At: time.Now()})"}}},
+	{"what a call has seen is used again before the call is told", "observer", tests{"TestObserverIsToldEachOutcomeByItsFault"},
+		edits{{In: "State.leave", Expr: "seen.Left() == 2", Put: "seen.Left() == 1"}}},
 	{"events wait without bound for a slow observer", "observer", tests{"TestStillObserverLosesEventsAndHoldsNobodyUp"},
 		edits{{In: "observe.Queue.Add", If: "len(q.events) >= most", Put: "false"}}},
 }

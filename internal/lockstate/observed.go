@@ -3,8 +3,6 @@ package lockstate
 import (
 	"context"
 	"errors"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/rlock-go/redisson/internal/command"
@@ -45,7 +43,7 @@ func (h *Hold) subject() observe.Subject {
 // call is a call that is observed. Of the zero call nobody is told.
 type call struct {
 	ctx  context.Context // its own, with what the observer has put there
-	seen *seen           // what has happened so far; nil: nothing that is told
+	seen *observe.Call   // what has happened so far; nil: nothing that is told
 }
 
 // call is that of a context which the observer has seen.
@@ -53,97 +51,28 @@ func (c *State) call(ctx context.Context) call {
 	if !c.keepsCommands {
 		return call{ctx, nil}
 	}
-	e := c.spares.seen.Get().(*seen) // kept apart: a command may end when the call has ended
-	e.ctx = ctx
-	return call{ctx, e}
+	seen := c.spares.calls.Get().(*observe.Call)
+	seen.Begin(ctx)
+	return call{ctx, seen}
 }
 
-// mostWakeUps and mostSends bound what one call keeps.
-const (
-	mostWakeUps = 1024
-	mostSends   = 64
-)
-
-// seen is what happened in the name of one call, which tells it when it ends.
-type seen struct {
-	ctx context.Context // of the call
-
-	mu    sync.Mutex // guards what follows
-	told  bool
-	waits time.Time // when it began to wait for others; zero: it did not
-	wakes []observe.Wake
-	sent  []observe.Command
-	room  [1]observe.Command // for sent: most calls send one
-
-	references atomic.Int32 // to that of an unlock which are given up
-}
-
-// forget puts e back, to which nobody refers any more.
-func (c *State) forget(e *seen) {
-	if e != nil {
-		*e = seen{}
-		c.spares.seen.Put(e)
+// forget puts back what a call has seen, to which nobody refers any more.
+func (c *State) forget(seen *observe.Call) {
+	if seen != nil {
+		*seen = observe.Call{}
+		c.spares.calls.Put(seen)
 	}
 }
 
 // leave is called by the two that refer to what an unlock has seen: its release, and its
 // caller. The last one puts it back.
-func (c *State) leave(e *seen) {
-	if e != nil && e.references.Add(1) == 2 {
-		c.forget(e)
-	}
-}
-
-// add keeps a command. It reports false if the call has ended.
-func (e *seen) add(cmd observe.Command) bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if !e.told && len(e.sent) < mostSends {
-		if e.sent == nil {
-			e.sent = e.room[:0]
-		}
-		e.sent = append(e.sent, cmd)
-	}
-	return !e.told
-}
-
-func (e *seen) waiting() {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.waits.IsZero() {
-		e.waits = time.Now()
+func (c *State) leave(seen *observe.Call) {
+	if seen != nil && seen.Left() == 2 {
+		c.forget(seen)
 	}
 }
 
 var wakeNames = [waitqueue.Sources]string{"look", "message", "expiry", "handoff"}
-
-func (e *seen) woken(by waitqueue.Source) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if len(e.wakes) < mostWakeUps {
-		e.wakes = append(e.wakes, observe.Wake{Source: wakeNames[by], At: time.Now()})
-	}
-}
-
-// tell tells the observer what was kept. Nothing more is kept.
-func (e *seen) tell(o observe.Observer, s observe.Subject) {
-	if e == nil {
-		return
-	}
-	e.mu.Lock()
-	waits, wakes, sent := e.waits, e.wakes, e.sent
-	e.told = true
-	e.mu.Unlock()
-	if !waits.IsZero() {
-		o.Waiting(e.ctx, s, waits)
-	}
-	for _, w := range wakes {
-		o.Woken(e.ctx, s, w)
-	}
-	for _, cmd := range sent {
-		o.Command(e.ctx, cmd)
-	}
-}
 
 // Begin is Start for a call with this context, which is counted and observed. Of one
 // that has begun, Result must be called.
@@ -183,7 +112,7 @@ func (w *Waiter) count(ctx context.Context, h *Hold, err error) {
 			w.abandon(h)
 		}
 	}()
-	call.seen.tell(o, s)
+	call.seen.Tell(o, s)
 	o.Acquired(call.ctx, s, a)
 	returned = true
 }
@@ -232,9 +161,10 @@ func (w *Waiter) outcome(ctx context.Context, err error) int {
 }
 
 // seen is what is kept of the call, by whoever observes.
-func (w *Waiter) seen() *seen {
+func (w *Waiter) seen() *observe.Call {
 	if w.call.seen == nil {
-		w.call.seen = &seen{ctx: w.call.ctx}
+		w.call.seen = new(observe.Call)
+		w.call.seen.Begin(w.call.ctx)
 	}
 	return w.call.seen
 }
@@ -242,7 +172,7 @@ func (w *Waiter) seen() *seen {
 // tried follows an attempt that is about to be made in the waiter's name.
 func (w *Waiter) tried() {
 	if w.contended && w.l.c.o.Observer != nil {
-		w.seen().woken(w.Woken)
+		w.seen().Woken(wakeNames[w.Woken])
 	}
 }
 
@@ -250,7 +180,7 @@ func (w *Waiter) tried() {
 func (w *Waiter) waitsForOthers() {
 	w.contended = true
 	if !w.OneTry && w.l.c.o.Observer != nil {
-		w.seen().waiting()
+		w.seen().Waits()
 	}
 }
 
@@ -323,7 +253,7 @@ func (h *Hold) unlocked(u observedUnlock, wasLost, err error) {
 		return
 	}
 	s := h.subject()
-	u.seen.tell(o, s)
+	u.seen.Tell(o, s)
 	l.c.leave(u.seen)
 	if u.ended {
 		o.Ended(s, observe.Hold{End: "released", Held: u.held, At: time.Now()})
@@ -407,7 +337,7 @@ func (c *State) sent(r *command.Request) {
 	if r.Wire.Script != nil {
 		cmd.Script = r.Wire.Script.Name
 	}
-	var by *seen
+	var by *observe.Call
 	switch h := r.Handler.(type) {
 	case *attempt:
 		by = h.w.call.seen
@@ -416,12 +346,9 @@ func (c *State) sent(r *command.Request) {
 	case *renewal:
 		cmd.Leases = len(h.subs)
 	}
-	ctx := context.Background()
-	if by != nil {
-		if by.add(cmd) {
-			return
-		}
-		ctx = by.ctx
+	if by != nil && by.Sent(cmd) {
+		return
 	}
+	ctx := by.Context()
 	c.post(func(o observe.Observer) { o.Command(ctx, cmd) })
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/kind"
+	"github.com/rlock-go/redisson/internal/observe"
 	"github.com/rlock-go/redisson/internal/release"
 )
 
@@ -29,7 +30,7 @@ type releasing struct {
 	want  kind.Want     // with a latch that never changes; without one in the form for owners that are used once
 	lease time.Duration // what the holds that are left get
 
-	seen       *seen         // what its caller tells; nil: nobody observes, or it has none
+	seen       *observe.Call // what its caller tells; nil: nobody observes, or it has none
 	since      time.Duration // when the hold's acquire was sent
 	leaves     time.Duration // when its caller leaves, whose ctx has ended; 0: it has left, or will not
 	sentAs     release.Form  // the form that its command has

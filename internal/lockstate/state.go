@@ -207,14 +207,14 @@ func (c *State) Started() { c.log.Started(c.top.String(), c.o.Watchdog, c.o.Time
 //
 // Each client has its own, since an object with a channel that was made in the
 // bubble of a synctest must not be used outside of it.
-type spares struct{ attempts, releases, outcomes, waiters, seen sync.Pool }
+type spares struct{ attempts, releases, outcomes, waiters, calls sync.Pool }
 
 func newSpares() spares {
 	return spares{
 		attempts: sync.Pool{New: func() any { return new(attempt) }},
 		releases: sync.Pool{New: func() any { return new(releasing) }},
 		outcomes: sync.Pool{New: func() any { return make(chan error, 1) }},
-		seen:     sync.Pool{New: func() any { return new(seen) }},
+		calls:    sync.Pool{New: func() any { return new(observe.Call) }},
 		waiters: sync.Pool{New: func() any {
 			w := &Waiter{ready: make(chan struct{}, 1)}
 			w.Call = w
