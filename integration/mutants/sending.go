@@ -8,6 +8,8 @@ var sending = []defect{
 		edits{{In: "Executor.tooLate", Expr: "told > 0 && told < left", Put: "false"}}},
 	{"what is about to be sent again is under way", "fates", tests{"TestWhatIsAboutToBeQueuedAgainIsNotUnderWay"},
 		edits{{In: "Executor.settle", Stmt: "r.idle = true", Put: "_ = r.idle"}}},
+	{"what found no connection is under way until that is told", "fates", tests{"TestWhatCouldNotBeSentIsNotUnderWayUntilItEnds"},
+		edits{{In: "Pipeline.Waiting", Expr: "r.queued || r.unsent", Put: "r.queued"}}},
 	{"an unlock is sent again when its caller is about to be told", "R1", tests{"TestUnlockIsNotTriedTooLate"},
 		edits{{In: "releasing.tooLate", Expr: "r.tells()-r.st.n.now() < d+r.l.c.exec.LeastTime()", Put: "false"}}},
 	{"a master with too few replicas refuses for good", "availability", tests{"TestTooFewReplicasAreWaitedOut"},

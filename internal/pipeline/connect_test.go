@@ -292,31 +292,61 @@ func TestFullServerIsAskedWithPauses(t *testing.T) {
 	}
 }
 
-// slowLog is a handler that takes its time.
-type slowLog struct{ slog.Handler }
+// hookedLog is a handler that calls a function for each line.
+type hookedLog struct {
+	slog.Handler
+	hook func()
+}
 
-func (h slowLog) Handle(context.Context, slog.Record) error {
-	time.Sleep(20 * time.Millisecond)
+func (h hookedLog) Handle(context.Context, slog.Record) error {
+	h.hook()
 	return nil
 }
 
-// Close comes while the connection's making is still being told to the log.
+// told is a log of which each line calls hook.
+func told(hook func()) *eventlog.Conn {
+	return eventlog.NewConn(slog.New(hookedLog{slog.NewTextHandler(io.Discard, nil), hook}), "commands", "unanswered", nil)
+}
+
+// Close comes while the connection's making is being told to the log.
 func TestE1CloseEndsWhatWasJustBorrowed(t *testing.T) {
 	t.Parallel()
-	s := redistest.Start(t)
-	for range 20 {
-		pool, borrow := poolOf(t, s, 2)
-		p := newPipeline(borrow, Options{Timeout: timeout, Clock: clock.System(), Log: eventlog.NewConn(slog.New(slowLog{slog.NewTextHandler(io.Discard, nil)}), "commands", "unanswered", nil)})
-		first := ask(p, "PING")
-		connected(t, p, nil)
-		p.Flush()
-		if r := end(t, first); r.Err != nil {
-			t.Fatal(r.Err)
+	pool, borrow := poolOf(t, redistest.Start(t), 2)
+	telling, goOn := make(chan struct{}), make(chan struct{})
+	p := newPipeline(borrow, Options{Timeout: timeout, Clock: clock.System(), Log: told(func() { close(telling); <-goOn })})
+	first := ask(p, "PING")
+	<-telling
+	closed := make(chan struct{})
+	go func() { p.Close(timeout); close(closed) }()
+	<-p.ctx.Done()
+	close(goOn)
+	<-closed
+	if r := end(t, first); r.Err == nil {
+		t.Error("it was answered")
+	}
+	if n := pool.ActiveCount(); n != 0 {
+		t.Errorf("the pool has %d connections", n)
+	}
+}
+
+// What found no connection waits while the log hears why, as before: nothing of it runs.
+func TestWhatCouldNotBeSentIsNotUnderWayUntilItEnds(t *testing.T) {
+	t.Parallel()
+	r, waits := &Request{Command: "PING"}, make(chan bool, 1)
+	done := make(chan *Request, 1)
+	r.Done = CompletionFunc(func(r *Request) { done <- r })
+	var p *Pipeline
+	p = open(t, func(context.Context) (redis.Conn, error) { return nil, redisconn.ErrPoolSize }, Options{Log: told(func() {
+		if len(waits) == 0 {
+			waits <- p.Waiting(r) && !p.Cancel(r)
 		}
-		p.Close(timeout)
-		if n := pool.ActiveCount(); n != 0 {
-			t.Fatalf("the pool has %d connections", n)
-		}
+	})})
+	submit(p, r)
+	if !<-waits {
+		t.Error("it counts as under way")
+	}
+	if _, unsent := end(t, done).Err.(*NotSentError); !unsent {
+		t.Errorf("%v", r.Err)
 	}
 }
 

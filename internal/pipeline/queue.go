@@ -47,12 +47,13 @@ func (q *queue) cut(b []*Request, n int) []*Request {
 	return b
 }
 
-// remove takes out the picked requests.
+// remove takes out the picked requests, which are not sent.
 func (q *queue) remove(picked func(*Request) bool) (removed []*Request) {
 	for r := q.first; r != nil; {
 		next := r.behind
 		if picked(r) {
 			q.take(r)
+			r.unsent = true
 			removed = append(removed, r)
 		}
 		r = next
@@ -84,7 +85,7 @@ func (p *Pipeline) admit(r *Request, deadline time.Duration, again, asking bool)
 		r.Err = &NotSentError{p.over}
 		return false
 	}
-	r.deadline, r.loads, r.Resent, r.asking = deadline, 0, again, asking
+	r.deadline, r.loads, r.Resent, r.asking, r.unsent = deadline, 0, again, asking, false
 	if asking && r.Script != nil && p.loads[r.Script] == nil {
 		p.queue.add(p.load(r))
 	}
@@ -105,10 +106,10 @@ func (p *Pipeline) Cancel(r *Request) bool {
 	return true
 }
 
-// Waiting tells whether r waits to be written: nothing of it runs before that,
-// and nothing of it has run if the server refused it before.
+// Waiting tells whether r waits to be written, or is about to end as not sent: nothing of
+// it runs before, and nothing of it has run if the server refused it before.
 func (p *Pipeline) Waiting(r *Request) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return r.queued
+	return r.queued || r.unsent
 }

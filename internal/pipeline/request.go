@@ -68,7 +68,8 @@ type Request struct {
 	begins   bool     // CLIENT LIST ID and CLIENT TRACKING ON do; CLIENT CACHING YES, if it is Tracked
 	sync     bool     // WAIT goes directly behind it, for all of its batch that want one
 	counts   bool     // and INFO behind that, for those that want to know it Everywhere
-	queued   bool     // it is in its pipeline's queue, guarded by Pipeline.mu as what follows
+	unsent   bool     // it was taken out of the queue and not written, guarded by Pipeline.mu as what follows
+	queued   bool     // it is in its pipeline's queue
 	before   *Request // it there
 	behind   *Request
 	waits    bool // it is a WAIT by itself
