@@ -12,6 +12,7 @@ import (
 
 	"github.com/gomodule/redigo/redis"
 
+	"github.com/rlock-go/redisson/internal/background"
 	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/eventlog"
 	"github.com/rlock-go/redisson/internal/redisconn"
@@ -312,8 +313,11 @@ func told(hook func()) *eventlog.Conn {
 func TestE1CloseEndsWhatWasJustBorrowed(t *testing.T) {
 	t.Parallel()
 	pool, borrow := poolOf(t, redistest.Start(t), 2)
-	telling, goOn := make(chan struct{}), make(chan struct{})
-	p := newPipeline(borrow, Options{Timeout: timeout, Clock: clock.System(), Log: told(func() { close(telling); <-goOn })})
+	telling, goOn := make(chan struct{}, 1), make(chan struct{})
+	p := newPipeline(borrow, Options{Timeout: timeout, Clock: clock.System(), Log: told(func() {
+		background.Signal(telling)
+		<-goOn
+	})})
 	first := ask(p, "PING")
 	<-telling
 	closed := make(chan struct{})

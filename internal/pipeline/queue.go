@@ -85,7 +85,8 @@ func (p *Pipeline) admit(r *Request, deadline time.Duration, again, asking bool)
 		r.Err = &NotSentError{p.over}
 		return false
 	}
-	r.deadline, r.loads, r.Resent, r.asking, r.unsent = deadline, 0, again, asking, false
+	r.deadline, r.loads, r.Resent, r.asking = deadline, 0, again, asking
+	r.unsent = false
 	if asking && r.Script != nil && p.loads[r.Script] == nil {
 		p.queue.add(p.load(r))
 	}

@@ -224,6 +224,9 @@ func (c *checkout) tested(m makefile, made map[string]bool, dir string) bool {
 	return false
 }
 
+// wholeModules is how a recipe names all packages of some modules.
+var wholeModules = regexp.MustCompile(`/\.\.\.|\$\((packages|raced)\)`)
+
 // vain says why a way runs nothing, if so.
 func (c *checkout) vain(m makefile, w way) string {
 	made := m.runs("test", nil)
@@ -240,7 +243,7 @@ func (c *checkout) vain(m makefile, w way) string {
 		if !made[w.target] {
 			return "make test does not make " + w.target
 		}
-		all := func(target string) bool { return strings.Contains(m.recipes[target], "/...") }
+		all := func(target string) bool { return wholeModules.MatchString(m.recipes[target]) }
 		if !slices.ContainsFunc(sorted(m.runs(w.target, nil)), all) {
 			return w.target + " does not test ./..."
 		}
