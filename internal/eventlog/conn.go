@@ -43,9 +43,13 @@ func NewConn(logger *slog.Logger, name, waiting string, again func(server string
 	return &Conn{lines: lines{logger: catching(logger)}, name: slog.String("connection", name), waiting: waiting, again: again}
 }
 
-// ConnectedAs is Connected where the server was asked what it calls the connection.
-func (l *Conn) ConnectedAs(server string, id int64, addr string) {
-	l.Connected(server, slog.Int64("conn_id", id), slog.String("conn_addr", addr))
+// ConnectedAs is Connected in two steps, where the server was asked what it calls the
+// connection: it is counted at once, and tell tells the log, which may take its time.
+func (l *Conn) ConnectedAs(server string, id int64, addr string) (tell func()) {
+	again, down := l.connected(server)
+	return func() {
+		l.tellConnected(server, again, down, slog.Int64("conn_id", id), slog.String("conn_addr", addr))
+	}
 }
 
 // Close writes what is held back. It is called when nothing more comes.
@@ -69,18 +73,29 @@ func (l *Conn) Failed(err error) {
 
 // Connected tells that there is a connection, to which server, and how long there was
 // none. server is empty if only a pool knows. One whose predecessor's end was held back
-// is told at debug level. known is what else is.
-func (l *Conn) Connected(server string, known ...slog.Attr) {
+// is told at debug level.
+func (l *Conn) Connected(server string) {
+	again, down := l.connected(server)
+	l.tellConnected(server, again, down)
+}
+
+// connected counts a connection. It tells whether it replaces another, and how long there
+// was none.
+func (l *Conn) connected(server string) (again bool, down time.Duration) {
 	l.mu.Lock()
-	again, down := l.made, time.Since(l.missed)
-	if l.missed.IsZero() {
-		down = 0
+	if again = l.made; !l.missed.IsZero() {
+		down = time.Since(l.missed)
 	}
 	l.made, l.missed = true, time.Time{}
 	l.mu.Unlock()
 	if again && l.again != nil {
 		l.again(server, down)
 	}
+	return again, down
+}
+
+// tellConnected is Connected without counting. known is what else is.
+func (l *Conn) tellConnected(server string, again bool, down time.Duration, known ...slog.Attr) {
 	ends, told := 0, false
 	for _, message := range [...]string{cannotConnect, connLost, connGivenUp, connIdle} {
 		_, n, written := l.find(message).over()

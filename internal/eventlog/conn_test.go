@@ -20,7 +20,7 @@ func TestOutageIsToldAtItsBeginningItsEndAndEachHalfMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, read := connLines(slog.LevelDebug)
 		l.Missed()
-		l.ConnectedAs("localhost:6379", 7, "here")
+		l.ConnectedAs("localhost:6379", 7, "here")()
 		if got, want := read(), "level=INFO msg=connected connection=commands server=localhost:6379 conn_id=7 conn_addr=here\n"; got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
@@ -50,7 +50,7 @@ func TestOutageIsToldAtItsBeginningItsEndAndEachHalfMinute(t *testing.T) {
 				t.Errorf("after %d s: %s, want %s", second, got, told)
 			}
 		}
-		l.ConnectedAs("localhost:6380", 9, "there")
+		l.ConnectedAs("localhost:6380", 9, "there")()
 		if got, want := read(), "level=INFO msg=reconnected connection=commands server=localhost:6380 conn_id=9 conn_addr=there down=1m10.07s\n"; got != want {
 			t.Errorf("%s, want %s", got, want)
 		}

@@ -70,7 +70,7 @@ func (p *Pipeline) attempt() (moot bool, err error) {
 	moved := p.replaced || barrier.server.another(p.server)
 	p.mu.Unlock()
 	p.o.Node.Connected(barrier.server.place, moved)
-	p.o.Log.ConnectedAs(barrier.server.place, barrier.id, barrier.addr) // before anything is answered on it
+	tell := p.o.Log.ConnectedAs(barrier.server.place, barrier.id, barrier.addr) // counted before anything is answered on it
 	p.mu.Lock()
 	for i, b := range undecided {
 		b.doubted = p.o.Fixed && !ident.found[i] && (b.server.run == "" || b.server.run != barrier.server.run)
@@ -88,6 +88,7 @@ func (p *Pipeline) attempt() (moot bool, err error) {
 	}
 	p.wg.Go(c.read)
 	p.mu.Unlock()
+	tell()
 	p.moveSibling(barrier.server)
 	return false, nil
 }
