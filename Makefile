@@ -138,7 +138,7 @@ builds:
 .PHONY: unit
 unit:
 	@$(step) 'unit tests' bash -eo pipefail -c '$(tested) ./... | grep -Ev "$(measuring)" | integration/longest-first.sh | xargs $(GOTEST); \
-	  $(GOTEST) ./internal/allocs'
+	  $(GOTEST) ./internal/allocs; go test -count=1 -run "^TestAllocations" ./rlockotel ./rlockprom'
 
 .PHONY: modules
 modules:

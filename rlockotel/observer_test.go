@@ -252,29 +252,6 @@ func TestAcquiresOfManyNamesAreAllCounted(t *testing.T) {
 	t.Error("no acquires")
 }
 
-// What docs/monitoring says of a pair.
-func TestAllocationsOfAPair(t *testing.T) {
-	for _, c := range []struct {
-		with string
-		opts []rlockotel.Option
-		most float64
-	}{
-		{"metrics", []rlockotel.Option{rlockotel.WithTracerProvider(noop.NewTracerProvider())}, 0},
-		{"metrics, and spans that nobody takes", nil, 6},
-	} {
-		meters := metric.NewMeterProvider(metric.WithReader(metric.NewManualReader()))
-		observer, err := rlockotel.New(append(c.opts, rlockotel.WithMeterProvider(meters))...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		more := outcomes.MoreAllocations(t, rlock.WithObserver(observer))
-		t.Logf("%s: %v allocations more", c.with, more)
-		if more > c.most {
-			t.Errorf("%s: %v allocations more", c.with, more)
-		}
-	}
-}
-
 // With a provider that makes no spans, the span of the caller is left alone.
 func TestSpanOfTheCallerIsNotEnded(t *testing.T) {
 	observer, err := rlockotel.New(rlockotel.WithTracerProvider(noop.NewTracerProvider()))

@@ -108,13 +108,6 @@ func TestScrapeHasEachMetricAndOutcome(t *testing.T) {
 	}
 }
 
-// What docs/monitoring says of a pair.
-func TestAllocationsOfAPair(t *testing.T) {
-	if more := outcomes.MoreAllocations(t, rlock.WithObserver(rlockprom.New().Observer())); more > 0 {
-		t.Errorf("%v allocations more", more)
-	}
-}
-
 // What no event tells comes from Stats, and stays when the client is closed.
 func TestCountsOfStatsOutliveTheClient(t *testing.T) {
 	registry := prometheus.NewPedanticRegistry()

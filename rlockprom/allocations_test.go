@@ -1,0 +1,18 @@
+//go:build !race
+
+package rlockprom_test
+
+import (
+	"testing"
+
+	"github.com/rlock-go/redisson/internal/outcomes"
+	"github.com/rlock-go/redisson/rlock"
+	"github.com/rlock-go/redisson/rlockprom"
+)
+
+// What docs/monitoring says of a pair. With -race a sync.Pool drops a quarter of what it is given.
+func TestAllocationsOfAPair(t *testing.T) {
+	if more := outcomes.MoreAllocations(t, rlock.WithObserver(rlockprom.New().Observer())); more > 0 {
+		t.Errorf("%v allocations more", more)
+	}
+}
