@@ -5,21 +5,21 @@ import (
 	"errors"
 
 	"github.com/rlock-go/redisson/internal/kind"
-	"github.com/rlock-go/redisson/internal/lockstate"
+	"github.com/rlock-go/redisson/internal/lockerr"
 )
 
 // The decisions that a caller takes by error. Each comes wrapped in a text
 // that names the lock and says what was seen; test with errors.Is.
 var (
 	// ErrLocked: another owner holds the lock. Nothing was changed.
-	ErrLocked = lockstate.ErrLocked
+	ErrLocked = lockerr.ErrLocked
 
 	// ErrNoPermits: fewer permits of a Semaphore or a PermitSemaphore are free than were
 	// wanted. Nothing was changed.
-	ErrNoPermits = lockstate.ErrNoPermits
+	ErrNoPermits = lockerr.ErrNoPermits
 
 	// ErrNotOpen: the CountDownLatch did not open in time.
-	ErrNotOpen = lockstate.ErrNotOpen
+	ErrNotOpen = lockerr.ErrNotOpen
 
 	// ErrNotLocked: nobody holds the lock. Nothing was changed.
 	ErrNotLocked = errors.New("not locked")
@@ -28,28 +28,28 @@ var (
 	// was changed, with one exception: if the Unlock of a lost hold returns it,
 	// a key that was still there has been released. From a Hold or Permits it is
 	// always ErrLeaseLost too. Java throws IllegalMonitorStateException here.
-	ErrNotHeld = lockstate.ErrNotHeld
+	ErrNotHeld = lockerr.ErrNotHeld
 
 	// ErrReleased: an earlier Unlock has released this Hold.
-	ErrReleased = lockstate.ErrReleased
+	ErrReleased = lockerr.ErrReleased
 
 	// ErrLeaseLost: the hold ended before it was released. Its lease ran out,
 	// perhaps before the acquire was answered, or the server says that the lock
 	// belongs to somebody else, or it was forced. Others may be inside by now.
-	ErrLeaseLost = lockstate.ErrLeaseLost
+	ErrLeaseLost = lockerr.ErrLeaseLost
 
 	// ErrUncertain: the command was sent, no answer came, and the client could
 	// not find out in time what it did. Or the server met an error inside its
 	// script, and may have run a part of it. The text says what may be left on
 	// the server, and for how long.
-	ErrUncertain = lockstate.ErrUncertain
+	ErrUncertain = lockerr.ErrUncertain
 
 	// ErrClosed: the Client is closed, or is being shut down.
-	ErrClosed = lockstate.ErrClosed
+	ErrClosed = lockerr.ErrClosed
 
 	// ErrInvalidOption: an option, owner or URL can't be used. Nothing was
 	// sent.
-	ErrInvalidOption = lockstate.ErrInvalidOption
+	ErrInvalidOption = lockerr.ErrInvalidOption
 
 	// ErrInvalidName: a lock name can't be used. Nothing was sent.
 	ErrInvalidName = errors.New("invalid lock name")
@@ -59,7 +59,7 @@ var (
 	// because the slot was moving. Nothing was changed. The text says which,
 	// and ends with what the server said, a redis.Error of redigo if there is one. A
 	// later call may succeed.
-	ErrUnavailable = lockstate.ErrUnavailable
+	ErrUnavailable = lockerr.ErrUnavailable
 
 	// ErrRefused: the server answered with an error that a later call is likely
 	// to meet too, such as a missing permission or no memory. Or the key is no lock
@@ -67,7 +67,7 @@ var (
 	// redis.Error of redigo (github.com/gomodule/redigo/redis). Nothing was changed,
 	// unless the text says "nobody could be told": then everything was, but waiters
 	// may not know.
-	ErrRefused = lockstate.ErrRefused
+	ErrRefused = lockerr.ErrRefused
 
 	// ErrReentered: the owner holds the lock already, and NewNonReentrantLock's is not
 	// entered twice. Nothing was changed. Java throws IllegalMonitorStateException.
@@ -77,7 +77,7 @@ var (
 	// confirmed it, so a failover may undo it. An acquire has given back each
 	// such grant. An Unlock has released the lock. An Extend counts only while
 	// the shorter of both leases lasts.
-	ErrUnreplicated = lockstate.ErrUnreplicated
+	ErrUnreplicated = lockerr.ErrUnreplicated
 )
 
 // kinds are all of these, and what a context ends with: each error is of one.
@@ -91,7 +91,7 @@ func wrap(doing, name string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return lockstate.Named(doing, name, ofKind(err))
+	return lockerr.Named(doing, name, ofKind(err))
 }
 
 // ofKind sees that err is of one of the kinds.
@@ -101,5 +101,5 @@ func ofKind(err error) error {
 			return err
 		}
 	}
-	return lockstate.OfKind(err)
+	return lockerr.Classify(err)
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/rlock-go/redisson/internal/kind"
-	"github.com/rlock-go/redisson/internal/lockstate"
+	"github.com/rlock-go/redisson/internal/owner"
 )
 
 // NewFencedLock returns a handle for the fenced lock with this name, Redisson's
@@ -41,6 +41,6 @@ func (h *Hold) Token() int64 {
 // ErrClosed and ErrInvalidName. A holder passes on its [Hold.Token] and not this, which may be
 // another's. It is Redisson's getToken.
 func (l *Lock) LastToken(ctx context.Context) (int64, error) {
-	answer, err := l.ask(ctx, kind.LastToken, lockstate.Owner{})
+	answer, err := l.ask(ctx, kind.LastToken, owner.Owner{})
 	return answer.N, err
 }

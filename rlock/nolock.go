@@ -8,7 +8,7 @@ import (
 
 	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/internal/kind"
-	"github.com/rlock-go/redisson/internal/lockstate"
+	"github.com/rlock-go/redisson/internal/lockerr"
 	"github.com/rlock-go/redisson/internal/refusal"
 )
 
@@ -32,7 +32,7 @@ func (l *Lock) named(ctx context.Context, err error) error {
 	if asked != nil || found == "none" || found == "hash" {
 		return err // it is another of its keys, or has changed
 	}
-	return otherType{lockstate.OfKind(err), found}
+	return otherType{lockerr.Classify(err), found}
 }
 
 // noLock says that the key is a hash that is no lock, if it is, instead of err: that it is

@@ -10,7 +10,7 @@ import (
 
 	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/internal/kind"
-	"github.com/rlock-go/redisson/internal/lockstate"
+	"github.com/rlock-go/redisson/internal/lockerr"
 	"github.com/rlock-go/redisson/internal/luasrc"
 )
 
@@ -158,7 +158,7 @@ func (s *PermitSemaphore) ReleaseIDs(ctx context.Context, ids ...string) error {
 func rawID(id string) (string, error) {
 	bytes, err := hex.DecodeString(id)
 	if err != nil || len(bytes) != 16 {
-		return "", fmt.Errorf("%w: %s is no id of a permit, which is 32 hex digits", ErrInvalidOption, lockstate.Quote(id))
+		return "", fmt.Errorf("%w: %s is no id of a permit, which is 32 hex digits", ErrInvalidOption, lockerr.Quote(id))
 	}
 	return string(bytes), nil
 }

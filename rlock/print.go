@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/rlock-go/redisson/internal/lockstate"
+	"github.com/rlock-go/redisson/internal/lockerr"
 )
 
 // Without these methods %v would walk through fields that other goroutines
@@ -12,7 +12,7 @@ import (
 
 // printed is what a handle of a name is for people, the name cut to a length that suits
 // a log line.
-func printed(what, name string) string { return "rlock." + what + "(" + lockstate.Quote(name) + ")" }
+func printed(what, name string) string { return "rlock." + what + "(" + lockerr.Quote(name) + ")" }
 
 // String is the client's id, for people.
 func (c *Client) String() string { return "rlock.Client(" + c.ID().String() + ")" }
@@ -31,7 +31,7 @@ func (l *CountDownLatch) String() string { return printed("CountDownLatch", l.Na
 
 // String names the semaphore and how many permits they are.
 func (p *Permits) String() string {
-	return "rlock.Permits(" + lockstate.Quote(p.Name()) + ", " + strconv.Itoa(p.n) + ")"
+	return "rlock.Permits(" + lockerr.Quote(p.Name()) + ", " + strconv.Itoa(p.n) + ")"
 }
 
 // String names the lock and the owner, for people. It says nothing about the
@@ -40,7 +40,7 @@ func (h *Hold) String() string {
 	if h.isZero() {
 		return "rlock.Hold()"
 	}
-	return "rlock.Hold(" + lockstate.Quote(h.Name()) + ", " + h.h.OwnerText() + ")"
+	return "rlock.Hold(" + lockerr.Quote(h.Name()) + ", " + h.h.OwnerText() + ")"
 }
 
 // String names the members, cut to a length that suits a log line.

@@ -6,12 +6,12 @@ import (
 
 	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/internal/kind"
-	"github.com/rlock-go/redisson/internal/lockstate"
+	"github.com/rlock-go/redisson/internal/owner"
 )
 
 // ask is every read of the lock but Info. A read that met a broken connection is
 // sent again, for at most a command timeout.
-func (l *Lock) ask(ctx context.Context, q kind.Question, o lockstate.Owner) (kind.Answer, error) {
+func (l *Lock) ask(ctx context.Context, q kind.Question, o owner.Owner) (kind.Answer, error) {
 	if err := l.unusable(); err != nil {
 		return kind.Answer{}, err
 	}
@@ -32,7 +32,7 @@ func (l *Lock) askOf(ctx context.Context, q kind.Question, o Owner) (kind.Answer
 // errors are ctx's, ErrUnavailable, ErrRefused, ErrClosed, ErrInvalidOption (a
 // zero Lock) and ErrInvalidName. It is Redisson's isLocked.
 func (l *Lock) IsLocked(ctx context.Context) (bool, error) {
-	answer, err := l.ask(ctx, kind.Locked, lockstate.Owner{})
+	answer, err := l.ask(ctx, kind.Locked, owner.Owner{})
 	return answer.Yes, err
 }
 
@@ -63,7 +63,7 @@ const NoExpiry = codec.NoTTL
 // ErrClosed, ErrInvalidOption and ErrInvalidName. It is Redisson's
 // remainTimeToLive.
 func (l *Lock) RemainTTL(ctx context.Context) (time.Duration, error) {
-	answer, err := l.ask(ctx, kind.RemainTTL, lockstate.Owner{})
+	answer, err := l.ask(ctx, kind.RemainTTL, owner.Owner{})
 	if err == nil && !answer.Yes {
 		err = wrap("ask about", l.Name(), ErrNotLocked)
 	}

@@ -19,7 +19,7 @@ var acquiring = []defect{
 	{"what stands behind a write that failed is called lost", "pipeline", tests{"TestBatchBehindAFailedWriteIsNotSent"},
 		edits{{In: "conn.lose", Case: "number < c.begun", Put: "true"}}},
 	{"one hold more of an owner that others may use is taken for the lost acquire", "A5", tests{"TestA5HoldOfAnotherClientIsNotUndone"},
-		edits{{In: "State.Exclusive", Expr: "o.thread > c.actors.shared.of(o).Load()", Put: "true"}}},
+		edits{{In: "Actors.Exclusive", Expr: "o.thread > a.shared.of(o).Load()", Put: "true"}}},
 	{"a wait of nothing is not one attempt", "A6", tests{"TestWaitOfNothing"},
 		edits{{In: "Waiter.Start", Stmt: "w.OneTry = w.Terms.HasWait && w.Terms.Wait == 0", Put: "w.OneTry = false"}}},
 	{"an elapsed wait that nobody answered says \"locked\"", "A6", tests{"TestA6UnreachableServerIsNeither"},

@@ -75,7 +75,7 @@ var replicas = []defect{
 	{"replicas that are down with most Sentinels are unknown to a new client", "word on a loss", tests{"TestNobodyEntersWhileTheReplicasAndMostSentinelsAreGone"},
 		edits{{In: "Sentinel.first", If: "len(best.known) == 0 && 2*answer <= _", Put: "false"}}},
 	{"no error says why replicas are waited for that are gone", "word on a loss", tests{"TestNobodyEntersWhileTheReplicasAndMostSentinelsAreGone"},
-		edits{{In: "lockstate.unreplicated", Expr: "doubt != nil", Put: "false"}}},
+		edits{{In: "lockerr.Unreplicated", Expr: "doubt != nil", Put: "false"}}},
 	{"the Sentinels are not listened to for replicas that come", "count of replicas", tests{"TestReplicaThatComesIsCountedWhenASentinelTellsOfIt"},
 		edits{{In: "newReplica.Message", Call: "r.t.wake", Remove: true}}},
 	{"a replica that was promoted is not asked", "word on a loss", tests{"TestSentinelsSayWhetherAMasterThatLostAReplicaStays"},

@@ -21,7 +21,7 @@ var telling = []defect{
 	{"a server that can't be reached is called its refusal", "kinds of errors", tests{"TestErrorOfEveryCallIsOfAKind"},
 		edits{{In: "Unavailable", Stmt: "return true", Put: "return false"}}},
 	{"a wait that ends before there is a connection has the connection's bare error", "kinds of errors", tests{"TestErrorOfEveryCallIsOfAKind"},
-		edits{{In: "ofKind", Stmt: "return lockstate.OfKind(err)", Put: "return err"}}},
+		edits{{In: "ofKind", Stmt: "return lockerr.Classify(err)", Put: "return err"}}},
 	{"a slot that does not settle is told in the server's words alone", "kinds of errors", tests{"TestErrorOfASlotThatDoesNotSettleSaysSo", "TestCommandThatIsSentInCirclesPasses"},
 		edits{{In: "Request.unsettled", Expr: `"the servers did not settle in time which of them serves its slot: %w"`, Put: `"%w"`}}},
 	{"connections to a master that was left stay", "topology", tests{"TestAcquiresThatAreLostWithADemotedMasterHoldNothing"},

@@ -8,6 +8,8 @@ import (
 	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/eventlog"
 	"github.com/rlock-go/redisson/internal/kind"
+	"github.com/rlock-go/redisson/internal/lockerr"
+	"github.com/rlock-go/redisson/internal/owner"
 )
 
 // attempt is one acquire command. It outlives its waiter: its outcome is
@@ -36,12 +38,12 @@ func (n *name) try(w *Waiter) {
 	switch {
 	case w.Terms.As:
 		st = n.ensureShown(w.Terms.Owner)
-	case w.owner == Owner{} || w.ownerUsed:
+	case w.owner == owner.Owner{} || w.ownerUsed:
 		// The owner of an attempt that may have been granted is not used again,
 		// or the next attempt could re-enter (A5). A refused attempt leaves
 		// no hold behind; a place in the server's queue, where the kind has one,
 		// is kept for the next attempt.
-		w.owner, w.ownerUsed = w.l.c.ownOwner(), false
+		w.owner, w.ownerUsed = w.l.c.actors.OfAcquire(), false
 		st = n.newOwnerState(w.owner)
 	default:
 		st = n.ensureOwnerState(w.owner)
@@ -68,8 +70,8 @@ func (n *name) try(w *Waiter) {
 func (a *attempt) begin() {
 	w, st, n := a.w, a.st, a.st.n
 	c := w.l.c
-	if w.Terms.As && c.actors.strays.has(st.owner) { // since it began to wait
-		w.fail(strayed(st.owner))
+	if w.Terms.As && c.actors.IsStray(st.owner) { // since it began to wait
+		w.fail(owner.Strayed(st.owner))
 	}
 	if w.Settled {
 		a.unsent()
@@ -217,9 +219,9 @@ func (a *attempt) grantedInVain(r *command.Request, h *Hold, ok bool) {
 		st.updateLease()
 		h.over(lostBy(errExpired))
 		h.giveBack()
-		w.fail(fmt.Errorf("%w: its reply took longer than the lease of %v", ErrLeaseLost, st.least(r.Wire.Sent, a.lease)))
+		w.fail(fmt.Errorf("%w: its reply took longer than the lease of %v", lockerr.ErrLeaseLost, st.least(r.Wire.Sent, a.lease)))
 	case r.Unreplicated:
-		err := unreplicated(r)
+		err := lockerr.Unreplicated(r)
 		n.l.c.log.Unreplicated(&n.l.s.sec, st.told(), r.Wire.Replicas, err)
 		if st.held == 1 { // it was free before
 			a.leaveRoom(n.now() - r.Wire.Sent)
@@ -242,11 +244,11 @@ func (a *attempt) grantedInVain(r *command.Request, h *Hold, ok bool) {
 func (a *attempt) failed() {
 	switch r := &a.req; {
 	case r.Fate == command.Closed || a.st.n.l.c.Closed():
-		a.reject(ErrClosed)
+		a.reject(lockerr.ErrClosed)
 	case r.Fate == command.NotSent && (!r.Permanent() || a.w.wasRefused()):
 		a.didNotRun(r.Wire.Err)
 	case r.MayHaveRun():
-		a.ranInPart(inPart(r.Wire.Err))
+		a.ranInPart(lockerr.InPart(r.Wire.Err))
 	case a.passing():
 		a.didNotRun(r.Wire.Err)
 	default: // what was not sent would meet the same refusal again

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/internal/kind"
+	"github.com/rlock-go/redisson/internal/lockerr"
 	"github.com/rlock-go/redisson/internal/redistest"
 )
 
@@ -60,13 +61,13 @@ func useOnce(t *testing.T, c *State, l *Lock) {
 	}
 	h, err := w.Result(ctx, w.Await(ctx))
 	if err != nil {
-		if !errors.Is(err, ErrLocked) && !errors.Is(err, context.Canceled) {
+		if !errors.Is(err, lockerr.ErrLocked) && !errors.Is(err, context.Canceled) {
 			t.Error(err)
 		}
 		return
 	}
 	// An outcome of another's is the wrong one.
-	if err := l.UnlockAs(ctx, c.NewOwner()); !errors.Is(err, ErrNotHeld) && !errors.Is(err, ErrUncertain) {
+	if err := l.UnlockAs(ctx, c.NewOwner()); !errors.Is(err, lockerr.ErrNotHeld) && !errors.Is(err, lockerr.ErrUncertain) {
 		t.Errorf("an unlock by a stranger: %v", err)
 	}
 	if rand.N(4) == 0 {
@@ -75,7 +76,7 @@ func useOnce(t *testing.T, c *State, l *Lock) {
 	if err := h.Unlock(ctx); err != nil {
 		t.Error(err)
 	}
-	if err := h.Unlock(ctx); !errors.Is(err, ErrReleased) {
+	if err := h.Unlock(ctx); !errors.Is(err, lockerr.ErrReleased) {
 		t.Errorf("a second unlock: %v", err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/eventlog"
 	"github.com/rlock-go/redisson/internal/kind"
+	"github.com/rlock-go/redisson/internal/lockerr"
 )
 
 // Change sends what changes the object and is no owner's, such as how many permits
@@ -118,7 +119,7 @@ func (g *change) leave(why error) (any, error) {
 	case g.due && g.req.Reached() == 0 && g.l.c.exec.Waiting(&g.req):
 		return nil, fmt.Errorf("not done so far, it goes on in the background for a while: %w", g.unsent())
 	}
-	return nil, fmt.Errorf("%w: %w", ErrUncertain, why)
+	return nil, fmt.Errorf("%w: %w", lockerr.ErrUncertain, why)
 }
 
 // unsent is why nothing of it has run.
@@ -143,13 +144,13 @@ func (g *change) verdict() error {
 	r := &g.req
 	switch {
 	case r.Fate == command.Answered && r.Unreplicated:
-		return fmt.Errorf("done, but %w", unreplicated(r))
+		return fmt.Errorf("done, but %w", lockerr.Unreplicated(r))
 	case r.Fate == command.Answered && r.Untold != nil:
 		return fmt.Errorf("done, but nobody could be told: %w", r.Untold)
 	case r.Fate == command.Answered:
 		return nil
 	}
-	return unanswered(r)
+	return lockerr.Unanswered(r)
 }
 
 // end is called with the shard locked. Nothing of it is sent any more.

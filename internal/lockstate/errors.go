@@ -5,124 +5,23 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/command"
-	"github.com/rlock-go/redisson/internal/refusal"
+	"github.com/rlock-go/redisson/internal/lockerr"
+	"github.com/rlock-go/redisson/internal/owner"
 	"github.com/rlock-go/redisson/internal/release"
 	"github.com/rlock-go/redisson/internal/waitqueue"
 )
-
-// The errors that package rlock exports under the same names. Its comments say
-// what they promise to callers.
-var (
-	// ErrLocked: another owner holds the lock.
-	ErrLocked = errors.New("locked by another owner")
-
-	// ErrNoPermits: fewer permits are free.
-	ErrNoPermits = errors.New("too few permits are free")
-
-	// ErrNotOpen: a latch has not opened.
-	ErrNotOpen = errors.New("the latch has not opened")
-
-	// ErrNotHeld: the owner does not hold the lock, or not any more.
-	ErrNotHeld = errors.New("not held by this owner")
-
-	// ErrReleased: the hold was released before.
-	ErrReleased = errors.New("hold already released")
-
-	// ErrLeaseLost: the hold ended before it was released.
-	ErrLeaseLost = errors.New("lease lost")
-
-	// ErrUncertain: what a command did could not be found out in time.
-	ErrUncertain = errors.New("outcome uncertain")
-
-	// ErrClosed: the client was closed, or is being shut down.
-	ErrClosed = errors.New("client closed")
-
-	// ErrInvalidOption: a call that the state it meets does not allow.
-	ErrInvalidOption = errors.New("invalid option")
-
-	// ErrUnavailable: no server ran the command in time.
-	ErrUnavailable = errors.New("no server ran it in time")
-
-	// ErrRefused: the server answered with an error, or with what is no answer.
-	ErrRefused = errors.New("refused by the server")
-
-	// ErrUnreplicated: it ran, and no replica is known to have it.
-	ErrUnreplicated = errors.New("no replica acknowledged it")
-)
-
-// unreplicated is ErrUnreplicated of r, with why the replicas are waited for that have
-// gone.
-func unreplicated(r *command.Request) error {
-	if acked := r.Wire.Acked; acked > 0 {
-		return ofKind{fmt.Errorf("%d of %d replicas acknowledged it, and what it counts does not pass with a lease", acked, r.Wire.Replicas), ErrUnreplicated}
-	}
-	if doubt := r.Doubt(); doubt != nil {
-		return fmt.Errorf("%w, and the master may be about to be replaced: %w", ErrUnreplicated, doubt)
-	}
-	return ErrUnreplicated
-}
-
-// ofKind is an error of a kind that its text does not name.
-type ofKind struct {
-	error
-	kind error
-}
-
-func (e ofKind) Is(target error) bool { return target == e.kind }
-
-func (e ofKind) Unwrap() error { return e.error }
-
-// OfKind gives err, how a command ended, one of the kinds that callers can ask
-// for. It is for an error that has none yet.
-func OfKind(err error) error {
-	if said, _ := refusal.Of(err); said.WrongType() {
-		err = wrongType{err}
-	}
-	if _, shape := errors.AsType[*codec.ShapeError](err); !shape && command.Unavailable(err) {
-		return ofKind{err, ErrUnavailable}
-	}
-	return ofKind{err, ErrRefused}
-}
-
-// wrongType is a WRONGTYPE of the server's without the script that met it.
-type wrongType struct{ error }
-
-func (e wrongType) Error() string {
-	return "the key holds a value of another type, which is no lock (WRONGTYPE)"
-}
-
-func (e wrongType) Unwrap() error { return e.error }
-
-// Named is an error of a call that names what was being done and to which lock.
-func Named(doing, name string, err error) error {
-	return fmt.Errorf("rlock: %s %s: %w", doing, Quote(name), err)
-}
-
-// Quote shows a name that users chose, cut to a length that a log line bears.
-func Quote(s string) string {
-	const most = 128
-	if len(s) > most {
-		return fmt.Sprintf("%q… (%d bytes)", s[:most], len(s))
-	}
-	return fmt.Sprintf("%q", s)
-}
-
-// lostHold is the loss of a hold as a call reports it that needed the hold.
-// It is ErrNotHeld too, which would say the same once more.
-func lostHold(err error) error { return ofKind{err, ErrNotHeld} }
 
 // taken is why an acquire that may not wait any more has nothing.
 func (l *Lock) taken() error {
 	switch {
 	case l.traits.Permits:
-		return ErrNoPermits
+		return lockerr.ErrNoPermits
 	case l.traits.Gate:
-		return ErrNotOpen
+		return lockerr.ErrNotOpen
 	}
-	return ErrLocked
+	return lockerr.ErrLocked
 }
 
 // waitError is the error of a caller that gives up, with what is known then
@@ -145,9 +44,9 @@ func (w *Waiter) waitError(cause error) error {
 	case known:
 		return w.unsetToo(cause)
 	case last == nil && unanswered:
-		return fmt.Errorf("%w: the wait elapsed before an answer came; a grant that still comes is given back", ErrUncertain)
+		return fmt.Errorf("%w: the wait elapsed before an answer came; a grant that still comes is given back", lockerr.ErrUncertain)
 	case unanswered || w.ownerUsed && command.IsLost(last):
-		return fmt.Errorf("%w: the wait elapsed without an answer: %w", ErrUncertain, last)
+		return fmt.Errorf("%w: the wait elapsed without an answer: %w", lockerr.ErrUncertain, last)
 	}
 	return fmt.Errorf("the wait elapsed without an answer: %w", w.unsent(last))
 }
@@ -201,7 +100,7 @@ func (w *Waiter) unreachable(err error) error {
 	case !w.ownerUsed:
 		return w.unsent(err)
 	}
-	return fmt.Errorf("%w: %w; whatever it took is being given back", ErrUncertain, w.sinceLost(err))
+	return fmt.Errorf("%w: %w; whatever it took is being given back", lockerr.ErrUncertain, w.sinceLost(err))
 }
 
 // sinceLost adds to the error of a lost command why there has been no
@@ -214,30 +113,11 @@ func (w *Waiter) sinceLost(err error) error {
 }
 
 // notHeld is where Java throws its IllegalMonitorStateException.
-func (l *Lock) notHeld(o Owner) error {
+func (l *Lock) notHeld(o owner.Owner) error {
 	if l.traits.Permits {
-		return fmt.Errorf("%w: some or all of its permits had been given up, or their time was over", ErrNotHeld)
+		return fmt.Errorf("%w: some or all of its permits had been given up, or their time was over", lockerr.ErrNotHeld)
 	}
-	return ofKind{fmt.Errorf("not held by owner %s: it expired, or was deleted, forced or taken before", o.String()), ErrNotHeld}
-}
-
-// inPart is the error of a command of which the server's error, met inside its script,
-// does not tell what it has done.
-func inPart(err error) error {
-	return fmt.Errorf("%w: its script met an error, and may have run in part: %w", ErrUncertain, err)
-}
-
-// unanswered is why a command has no answer.
-func unanswered(r *command.Request) error {
-	switch {
-	case r.Fate == command.Refused && r.MayHaveRun():
-		return inPart(r.Wire.Err)
-	case r.Reached() != 0:
-		return fmt.Errorf("%w: it was sent and never answered: %w", ErrUncertain, r.Wire.Err)
-	case r.Fate == command.Closed:
-		return ErrClosed
-	}
-	return r.Wire.Err
+	return lockerr.OfKind(fmt.Errorf("not held by owner %s: it expired, or was deleted, forced or taken before", o.String()), lockerr.ErrNotHeld)
 }
 
 // unwritten is why nothing ran of an unlock that waited for others all the time.
@@ -252,19 +132,19 @@ func (r *releasing) verdict() error {
 	case release.NotHeld:
 		return r.l.notHeld(o)
 	case release.Unreplicated:
-		return fmt.Errorf("released, but %w", unreplicated(&r.req))
+		return fmt.Errorf("released, but %w", lockerr.Unreplicated(&r.req))
 	case release.ReplicasUnknown:
-		return ofKind{errors.New("released, but whether a replica has it is not known"), ErrUnreplicated}
+		return lockerr.OfKind(errors.New("released, but whether a replica has it is not known"), lockerr.ErrUnreplicated)
 	case release.Refused:
 		return failed
 	case release.Untold:
 		return fmt.Errorf("released, but nobody could be told: %w", failed)
 	case release.InPart:
-		return inPart(failed)
+		return lockerr.InPart(failed)
 	case release.Uncertain:
 		return r.uncertain()
 	case release.Unanswered:
-		return fmt.Errorf("%w: the unlock is still without an answer", ErrUncertain)
+		return fmt.Errorf("%w: the unlock is still without an answer", lockerr.ErrUncertain)
 	case release.Queued:
 		return r.queued()
 	case release.UnsentSoFar:
@@ -274,11 +154,11 @@ func (r *releasing) verdict() error {
 	case release.Unreleased:
 		return fmt.Errorf("not released: %w", failed)
 	case release.Closed:
-		return ErrClosed
+		return lockerr.ErrClosed
 	case release.Strayed:
-		return strayed(o)
+		return owner.Strayed(o)
 	case release.ShownUnkilled:
-		return fmt.Errorf("%w: the unlock was lost on a connection that could not be killed, and its owner was handed out meanwhile: %w", ErrUncertain, failed)
+		return fmt.Errorf("%w: the unlock was lost on a connection that could not be killed, and its owner was handed out meanwhile: %w", lockerr.ErrUncertain, failed)
 	case release.ShownUnknown:
 		why := fmt.Sprintf("the owner holds %d, of this hold or of another", r.Reply.N)
 		switch err := r.Reply.Err; {
@@ -287,7 +167,7 @@ func (r *releasing) verdict() error {
 		case err != nil:
 			why = fmt.Sprintf("asking for its count failed: %v", err)
 		}
-		return fmt.Errorf("%w: the unlock was lost, its owner was handed out meanwhile, and %s; if it did not run, the key is left to expire: %w", ErrUncertain, why, failed)
+		return fmt.Errorf("%w: the unlock was lost, its owner was handed out meanwhile, and %s; if it did not run, the key is left to expire: %w", lockerr.ErrUncertain, why, failed)
 	}
 	return nil
 }
@@ -297,7 +177,7 @@ func (r *releasing) queued() error {
 	waits := fmt.Errorf("an earlier command of owner %s is still without an answer", r.st.owner.String())
 	switch {
 	case r.Why != release.UnlockAs:
-		return fmt.Errorf("%w: %w", ErrUncertain, waits)
+		return fmt.Errorf("%w: %w", lockerr.ErrUncertain, waits)
 	case r.Question == release.TTL:
 		waits = errors.New("the read of the TTL is still without an answer")
 	}
@@ -310,9 +190,9 @@ func (r *releasing) uncertain() error {
 		then = "it is repeated while the lease lasts"
 	}
 	if r.Failed == nil {
-		return fmt.Errorf("%w: the unlock was sent and is still without an answer; %s", ErrUncertain, then)
+		return fmt.Errorf("%w: the unlock was sent and is still without an answer; %s", lockerr.ErrUncertain, then)
 	}
-	return fmt.Errorf("%w: the unlock was sent and never answered; %s: %w", ErrUncertain, then, r.Failed)
+	return fmt.Errorf("%w: the unlock was sent and never answered; %s: %w", lockerr.ErrUncertain, then, r.Failed)
 }
 
 // unsentSoFar is what the caller is told at the limit of an unlock of which
@@ -331,10 +211,10 @@ func (r *releasing) unsentSoFar() error {
 
 // releasedLate is the outcome of the unlock of a hold that had been lost.
 func (h *Hold) releasedLate(wasLost, err error) error {
-	if errors.Is(err, ErrNotHeld) {
+	if errors.Is(err, lockerr.ErrNotHeld) {
 		err = fmt.Errorf("nothing was left to release for owner %s", h.st.owner.String())
 	} else if err == nil {
 		err = errors.New("its key was still there and is released")
 	}
-	return lostHold(fmt.Errorf("%w; %w", wasLost, err))
+	return lockerr.Lost(fmt.Errorf("%w; %w", wasLost, err))
 }

@@ -14,6 +14,8 @@ import (
 	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/eventlog"
 	"github.com/rlock-go/redisson/internal/kind"
+	"github.com/rlock-go/redisson/internal/lockerr"
+	"github.com/rlock-go/redisson/internal/owner"
 	"github.com/rlock-go/redisson/internal/topology"
 	"github.com/rlock-go/redisson/watchdog"
 )
@@ -74,11 +76,11 @@ func TestLinesAreToldWithoutTheShardsMutex(t *testing.T) {
 	})), c.id.String())
 	for what, tell := range map[string]func(){
 		"held long":      func() { (&Hold{l: te.n.l, st: te}).tellAge() },
-		"lost":           func() { te.logLost([]*Hold{{st: te}}, ErrLeaseLost) },
+		"lost":           func() { te.logLost([]*Hold{{st: te}}, lockerr.ErrLeaseLost) },
 		"undone":         func() { te.logUndone(te.n.l, nil) },
-		"undo failed":    func() { te.logUndone(te.n.l, ErrClosed) },
+		"undo failed":    func() { te.logUndone(te.n.l, lockerr.ErrClosed) },
 		"given back":     func() { te.logGivenBack(nil) },
-		"not given back": func() { te.logGivenBack(ErrClosed) },
+		"not given back": func() { te.logGivenBack(lockerr.ErrClosed) },
 	} {
 		free = false
 		sec := s.enter(mustNotBlock)
@@ -97,16 +99,19 @@ func TestFailedRenewalNamesTheLeaseThatEndsFirst(t *testing.T) {
 	dog := watchdog.New(func([]*watchdog.Lease, func(int, watchdog.Answer)) {}, watchdog.Options{Clock: c.o.Clock})
 	defer dog.Close()
 	r := &renewal{leaseScript: leaseScript{nodePart: &nodePart{c: c}}}
+	var early owner.Owner
 	for lock, left := range map[string]time.Duration{"late": 3 * time.Hour, "early": time.Hour, "later": 2 * time.Hour} {
-		te := &OwnerState{owner: Owner{thread: int64(left)}, n: &name{l: &Lock{c: c, s: newShard(c), name: lock}}}
-		te.lease = dog.Register(te)
+		te := &OwnerState{owner: c.NewOwner(), n: &name{l: &Lock{c: c, s: newShard(c), name: lock}}}
+		if te.lease = dog.Register(te); lock == "early" {
+			early = te.owner
+		}
 		te.lease.Live(c.now()+left, watchdog.Never, watchdog.Never)
 		r.subs = append(r.subs, renewee{i: len(r.subs), st: te})
 	}
 	var text bytes.Buffer
 	c.log = eventlog.New(slog.New(slog.NewTextHandler(&text, nil)), c.id.String())
 	r.logFailure(errors.New("trouble"))
-	if line := text.String(); !strings.Contains(line, "leases=3 lock=early owner="+Owner{thread: int64(time.Hour)}.String()+" trust_left=59m59.") {
+	if line := text.String(); !strings.Contains(line, "leases=3 lock=early owner="+early.String()+" trust_left=59m59.") {
 		t.Error(line)
 	}
 }

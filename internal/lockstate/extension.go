@@ -11,6 +11,7 @@ import (
 	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/lease"
+	"github.com/rlock-go/redisson/internal/lockerr"
 	"github.com/rlock-go/redisson/watchdog"
 )
 
@@ -41,11 +42,11 @@ func (h *Hold) startExtend(d time.Duration) (*extension, error) {
 	err := h.check()
 	switch {
 	case !h.promise.Fixed:
-		err = fmt.Errorf("%w: only a hold taken with Lease is extended by hand; the watchdog extends this one", ErrInvalidOption)
+		err = fmt.Errorf("%w: only a hold taken with Lease is extended by hand; the watchdog extends this one", lockerr.ErrInvalidOption)
 	case h.l.c.Closed():
-		err = ErrClosed
-	case errors.Is(err, ErrLeaseLost):
-		err = lostHold(err)
+		err = lockerr.ErrClosed
+	case errors.Is(err, lockerr.ErrLeaseLost):
+		err = lockerr.Lost(err)
 	}
 	if err != nil {
 		return nil, err
@@ -118,15 +119,15 @@ func (e *extension) giveUp(ended error) error {
 	waits := !e.idle && c.exec.Cancel(&e.req)
 	if e.open || !waits && !e.idle && !c.exec.Waiting(&e.req) {
 		if waits {
-			e.finish(ErrUncertain)
+			e.finish(lockerr.ErrUncertain)
 		}
 		if ended == nil {
 			ended = fmt.Errorf("no answer within %v", c.o.Timeout)
 		}
-		return fmt.Errorf("%w: %w", ErrUncertain, ended)
+		return fmt.Errorf("%w: %w", lockerr.ErrUncertain, ended)
 	}
 	if ended == nil {
-		unsent := ofKind{fmt.Errorf("not sent within %v", c.o.Timeout), ErrUnavailable}
+		unsent := lockerr.OfKind(fmt.Errorf("not sent within %v", c.o.Timeout), lockerr.ErrUnavailable)
 		ended = cmp.Or[error](c.exec.Trouble(e.h.l.slot), c.exec.Delay(&e.req), unsent)
 	}
 	e.abandoned = true
@@ -180,9 +181,9 @@ func (e *extension) Rest(r *command.Request) {
 // unanswered is why it ends without an answer.
 func (e *extension) unanswered() error {
 	if e.h.l.c.Closed() {
-		return ErrClosed
+		return lockerr.ErrClosed
 	}
-	return unanswered(&e.req)
+	return lockerr.Unanswered(&e.req)
 }
 
 // mayHaveRun lowers trust to what holds whether or not the command ran.
@@ -214,13 +215,13 @@ func (e *extension) answered(r *command.Request) {
 	case r.Unreplicated:
 		// The next master may know of the former lease only.
 		e.mayHaveRun(r)
-		e.finish(fmt.Errorf("extended, but %w; what is relied on is the shorter lease", unreplicated(r)))
+		e.finish(fmt.Errorf("extended, but %w; what is relied on is the shorter lease", lockerr.Unreplicated(r)))
 	default:
 		h.promise = lease.Fixed(r.Wire.Sent, e.d)
 		st.live(r.Wire.Sent, st.trust(r.Wire.Sent, e.lease))
 		err := h.check()
 		if least := st.least(r.Wire.Sent, e.lease); err == nil && least < e.d {
-			err = fmt.Errorf("%w: an earlier command of owner %s was lost, its connection could not be killed and it may still arrive; it would cut the lease to %v", ErrUncertain, st.owner.String(), least)
+			err = fmt.Errorf("%w: an earlier command of owner %s was lost, its connection could not be killed and it may still arrive; it would cut the lease to %v", lockerr.ErrUncertain, st.owner.String(), least)
 		}
 		e.finish(err)
 	}
@@ -228,8 +229,8 @@ func (e *extension) answered(r *command.Request) {
 
 // finish ends it, perhaps because its hold is over.
 func (e *extension) finish(err error) {
-	if errors.Is(err, ErrLeaseLost) {
-		err = lostHold(err)
+	if errors.Is(err, lockerr.ErrLeaseLost) {
+		err = lockerr.Lost(err)
 	}
 	select {
 	case e.done <- err:

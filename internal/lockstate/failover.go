@@ -7,6 +7,7 @@ import (
 	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/kind"
+	"github.com/rlock-go/redisson/internal/owner"
 	"github.com/rlock-go/redisson/internal/release"
 	"github.com/rlock-go/redisson/internal/topology"
 	"github.com/rlock-go/redisson/watchdog"
@@ -116,7 +117,7 @@ const (
 // pastUnlock is an unlock that a failover may undo.
 type pastUnlock struct {
 	l      *Lock
-	owner  Owner
+	owner  owner.Owner
 	latch  any           // nil: it has none. Of a change it is the receipt
 	change *kind.Call    // nil: it is an unlock
 	due    bool          // to be sent again

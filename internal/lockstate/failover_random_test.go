@@ -11,6 +11,8 @@ import (
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/internal/kind"
+	"github.com/rlock-go/redisson/internal/lockerr"
+	"github.com/rlock-go/redisson/internal/owner"
 	"github.com/rlock-go/redisson/internal/redistest"
 )
 
@@ -26,7 +28,7 @@ const (
 // modelHold is a hold as the test knows it.
 type modelHold struct {
 	*Hold
-	owner Owner
+	owner owner.Owner
 	in    era
 	over  bool // it was released
 	shown bool // others might act as the owner then
@@ -38,7 +40,7 @@ type failover struct {
 	rand    *rand.Rand
 	clients [2]*State
 	locks   [2]Lock
-	shared  []Owner // by As
+	shared  []owner.Owner // by As
 	holds   []*modelHold
 	crossed bool          // both clients act as one owner that is used elsewhere
 	over    chan struct{} // closed when all repetitions have ended
@@ -70,7 +72,7 @@ func (f *failover) step(in era) {
 		f.note("%d show %s", in, h.owner.String())
 	case n < 8 && len(f.shared) > 0:
 		o := f.shared[f.rand.IntN(len(f.shared))]
-		if !f.crossed && o.client != f.clients[i].id {
+		if !f.crossed && !f.clients[i].actors.Made(o) {
 			i = 1 - i
 		}
 		// Whoever hands an owner over for the first time holds as it, or waits: a repetition may be on its way to the server.
@@ -79,14 +81,14 @@ func (f *failover) step(in era) {
 		}
 		f.acquire(in, i, o)
 	default:
-		f.acquire(in, i, Owner{})
+		f.acquire(in, i, owner.Owner{})
 	}
 }
 
 // tryAs makes one attempt.
-func tryAs(l *Lock, o Owner) (*Hold, error) {
+func tryAs(l *Lock, o owner.Owner) (*Hold, error) {
 	w := l.NewWaiter()
-	if o != (Owner{}) {
+	if o != (owner.Owner{}) {
 		w.Terms.Owner, w.Terms.As = o, true
 	}
 	w.Terms.HasWait = true // of 0: one attempt
@@ -96,11 +98,11 @@ func tryAs(l *Lock, o Owner) (*Hold, error) {
 	return w.Result(context.Background(), w.Await(context.Background()))
 }
 
-func (f *failover) acquire(in era, i int, o Owner) {
+func (f *failover) acquire(in era, i int, o owner.Owner) {
 	h, err := tryAs(&f.locks[i], o)
 	f.note("%d client %d acquires as %s: %v", in, i, o.String(), err)
 	switch {
-	case errors.Is(err, ErrLocked):
+	case errors.Is(err, lockerr.ErrLocked):
 	case err != nil:
 		f.t.Errorf("%v", err)
 	default:

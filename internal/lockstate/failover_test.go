@@ -13,6 +13,7 @@ import (
 
 	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/kind"
+	"github.com/rlock-go/redisson/internal/lockerr"
 	"github.com/rlock-go/redisson/internal/luasrc"
 	"github.com/rlock-go/redisson/internal/redistest"
 	"github.com/rlock-go/redisson/internal/stalls"
@@ -137,7 +138,7 @@ func TestUnlockThatFoundNothingMeetsNoLaterHold(t *testing.T) {
 	h := acquireAs(t, &r.l, r.as)
 	h.acknowledged()
 	do(t, r.conn, "DEL", "orders")
-	if err := h.Unlock(t.Context()); !errors.Is(err, ErrNotHeld) {
+	if err := h.Unlock(t.Context()); !errors.Is(err, lockerr.ErrNotHeld) {
 		t.Fatal(err)
 	}
 	do(t, r.conn, "HSET", "orders", r.as.Owner.String(), 1) // another process acquires as the owner

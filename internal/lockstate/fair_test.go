@@ -14,7 +14,9 @@ import (
 	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/kind"
+	"github.com/rlock-go/redisson/internal/lockerr"
 	"github.com/rlock-go/redisson/internal/luasrc"
+	"github.com/rlock-go/redisson/internal/owner"
 	"github.com/rlock-go/redisson/internal/redistest"
 )
 
@@ -129,11 +131,11 @@ func TestFairForceThatWasLostIsUncertain(t *testing.T) {
 	f := newFairLoss(t)
 	f.waits(&f.la, 1)
 	f.d.drop(luasrc.FairForceScript.SHA1)
-	if _, err := f.lb.ForceUnlock(t.Context()); !errors.Is(err, ErrUncertain) {
+	if _, err := f.lb.ForceUnlock(t.Context()); !errors.Is(err, lockerr.ErrUncertain) {
 		t.Errorf("%v", err)
 	}
 	f.exact(1, 1)
-	if err := f.held.Unlock(t.Context()); !errors.Is(err, ErrNotHeld) {
+	if err := f.held.Unlock(t.Context()); !errors.Is(err, lockerr.ErrNotHeld) {
 		t.Errorf("forced, and unlocked with %v", err)
 	}
 }
@@ -184,7 +186,7 @@ func TestFairWaiterKeepsItsPlaceThroughAnOutage(t *testing.T) {
 	down.Store(true)
 	do(t, conn, "CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
 	do(t, conn, "CLIENT", "KILL", "TYPE", "pubsub")
-	if _, err := l.Ask(t.Context(), kind.Locked, Owner{}); err == nil { // from here on there is no connection to send on
+	if _, err := l.Ask(t.Context(), kind.Locked, owner.Owner{}); err == nil { // from here on there is no connection to send on
 		t.Error("it was answered")
 	}
 	for end := time.Now().Add(2 * soon); ; time.Sleep(time.Millisecond) {
@@ -261,7 +263,7 @@ func TestFairLockThroughLostReplies(t *testing.T) {
 						if err := h.Unlock(context.Background()); err != nil {
 							t.Errorf("unlock: %v", err)
 						}
-					case !errors.Is(err, ErrLocked) && !errors.Is(err, context.Canceled) && !errors.Is(err, ErrUncertain) && !command.Unavailable(err):
+					case !errors.Is(err, lockerr.ErrLocked) && !errors.Is(err, context.Canceled) && !errors.Is(err, lockerr.ErrUncertain) && !command.Unavailable(err):
 						t.Errorf("acquire: %v", err)
 					}
 				}

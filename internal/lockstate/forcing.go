@@ -3,6 +3,7 @@ package lockstate
 import (
 	"context"
 	"fmt"
+	"sync"
 
 	"github.com/gomodule/redigo/redis"
 
@@ -11,6 +12,8 @@ import (
 	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/eventlog"
 	"github.com/rlock-go/redisson/internal/kind"
+	"github.com/rlock-go/redisson/internal/lockerr"
+	"github.com/rlock-go/redisson/internal/owner"
 )
 
 // ForceUnlock deletes the lock whoever holds it, as the public method says.
@@ -22,12 +25,12 @@ func (l *Lock) ForceUnlock(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	if found != l.traits.KeyType && found != "none" {
-		return false, ofKind{fmt.Errorf("the key holds a %.80s, which is no lock; it was left alone", found), ErrRefused}
+		return false, lockerr.OfKind(fmt.Errorf("the key holds a %.80s, which is no lock; it was left alone", found), lockerr.ErrRefused)
 	}
 	// Of a kind that has only a part of its key, this client's holds of the other kinds
 	// would end for nothing.
 	if ask := l.kind.Ask(kind.Forcible, &kind.Want{Names: &l.names}); !ask.Empty() {
-		if a, err := l.Ask(ctx, kind.Forcible, Owner{}); !a.Yes || err != nil {
+		if a, err := l.Ask(ctx, kind.Forcible, owner.Owner{}); !a.Yes || err != nil {
 			return false, err
 		}
 	}
@@ -51,7 +54,7 @@ func (l *Lock) startForce() (f *forcing, ended bool, err error) {
 	s := l.s
 	defer s.enter(mayBlock).leave()
 	if l.c.Closed() {
-		return nil, false, ErrClosed
+		return nil, false, lockerr.ErrClosed
 	}
 	n := s.pin(l)
 	// Its own Unlock may delete the key before the command does.
@@ -120,7 +123,7 @@ func (f *forcing) rest(barrier func()) {
 // end tells its caller. It is called with the shard locked.
 func (f *forcing) end() {
 	n, r := f.n, &f.req
-	if f.err = unanswered(r); r.Fate == command.Answered {
+	if f.err = lockerr.Unanswered(r); r.Fate == command.Answered {
 		if f.there, f.err = codec.DecodeForce(r.Wire.Reply); r.Untold != nil {
 			f.err = fmt.Errorf("forced, but nobody could be told: %w", r.Untold)
 		}
@@ -141,6 +144,9 @@ func (f *forcing) end() {
 	n.l.c.work.Done()
 	close(f.done)
 }
+
+// clients are the states of this process that are not closed, by their ids.
+var clients sync.Map
 
 // TakenAway ends what the clients of this process hold by a name on one server, which is
 // not held any more. It is for tests with a server that tells nobody of that.

@@ -9,6 +9,7 @@ import (
 	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/eventlog"
 	"github.com/rlock-go/redisson/internal/lease"
+	"github.com/rlock-go/redisson/internal/lockerr"
 	"github.com/rlock-go/redisson/watchdog"
 )
 
@@ -43,7 +44,7 @@ var (
 	errExpired    = errors.New("its time ran out")
 )
 
-func lostBy(cause error) error { return fmt.Errorf("%w: %w", ErrLeaseLost, cause) }
+func lostBy(cause error) error { return fmt.Errorf("%w: %w", lockerr.ErrLeaseLost, cause) }
 
 // told names the hold in an event.
 func (h *Hold) told() eventlog.Lock { return eventlog.Lock{Name: h.l.name, Owner: h.st} }
@@ -87,7 +88,7 @@ type overError struct {
 	cause error
 }
 
-func (e overError) Error() string { return Named("hold", e.name, e.cause).Error() }
+func (e overError) Error() string { return lockerr.Named("hold", e.name, e.cause).Error() }
 
 func (e overError) Unwrap() error { return e.cause }
 
@@ -152,12 +153,12 @@ func (h *Hold) over(cause error) {
 	}
 	trust := h.trust()
 	h.promise.End = trust
-	if cause == ErrReleased || cause == ErrClosed {
+	if cause == lockerr.ErrReleased || cause == lockerr.ErrClosed {
 		h.promise.End = min(h.promise.End, h.st.n.now())
 	}
 	h.ended = cause
 	h.l.c.liveHolds.Done()
-	if cause != ErrReleased {
+	if cause != lockerr.ErrReleased {
 		h.notReleased(cause, trust)
 	}
 	if h.done != nil {

@@ -9,6 +9,8 @@ import (
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/internal/kind"
+	"github.com/rlock-go/redisson/internal/lockerr"
+	"github.com/rlock-go/redisson/internal/owner"
 	"github.com/rlock-go/redisson/internal/redistest"
 	"github.com/rlock-go/redisson/internal/stalls"
 )
@@ -176,7 +178,7 @@ func refused(t *testing.T, w *Waiter, n int) {
 }
 
 // standsAndListens waits until another owner than the one before stands first on the server, and w listens for it.
-func standsAndListens(t *testing.T, conn redis.Conn, w *Waiter, before Owner) Owner {
+func standsAndListens(t *testing.T, conn redis.Conn, w *Waiter, before owner.Owner) owner.Owner {
 	t.Helper()
 	l := w.l
 	for end := time.Now().Add(2 * soon); ; time.Sleep(time.Millisecond) {
@@ -204,7 +206,7 @@ func TestLostTryLeavesTheServersQueueAndItsWaiterListensAnew(t *testing.T) {
 	h := acquire(t, &la)
 	ended := make(chan outcome, 1)
 	w := wait(t.Context(), t, &lb, 0, ended, Terms{})
-	first := standsAndListens(t, conn, w, Owner{})
+	first := standsAndListens(t, conn, w, owner.Owner{})
 	// A message has it try again. That runs and is not answered.
 	d.drop(queuedLock.SHA1)
 	do(t, conn, "PUBLISH", "q:"+first.String(), "0")
@@ -239,7 +241,7 @@ func TestSharedOwnerWhoseTryWasLostLeavesTheServersQueue(t *testing.T) {
 	d.drop(queuedLock.SHA1)
 	ended := make(chan outcome, 1)
 	wait(t.Context(), t, &lb, 0, ended, Terms{Owner: b.NewOwner(), As: true})
-	if o := <-ended; !errors.Is(o.err, ErrUncertain) {
+	if o := <-ended; !errors.Is(o.err, lockerr.ErrUncertain) {
 		t.Errorf("it ended with %v", o.err)
 	}
 	if d.lost.Load() != 1 {
@@ -265,7 +267,7 @@ func TestWhoFindsTheLockFreeTellsWhoIsFirst(t *testing.T) {
 	if err := w.Start(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.Result(t.Context(), w.Await(t.Context())); !errors.Is(err, ErrLocked) {
+	if _, err := w.Result(t.Context(), w.Await(t.Context())); !errors.Is(err, lockerr.ErrLocked) {
 		t.Error(err)
 	}
 	unlock(t, next(t, ended).hold)
@@ -285,7 +287,7 @@ func TestClosedClientLeavesTheServersQueue(t *testing.T) {
 	becomes(t, conn, 2, "LLEN", "q:queue")
 	b.Close()
 	for range 2 {
-		if o := <-ended; !errors.Is(o.err, ErrClosed) {
+		if o := <-ended; !errors.Is(o.err, lockerr.ErrClosed) {
 			t.Error(o.err)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/internal/kind"
+	"github.com/rlock-go/redisson/internal/lockerr"
 	"github.com/rlock-go/redisson/internal/luasrc"
 	"github.com/rlock-go/redisson/internal/monitor"
 	"github.com/rlock-go/redisson/internal/redistest"
@@ -246,7 +247,7 @@ func TestKindRefusesWhatItsOwnerCouldNeverGet(t *testing.T) {
 	tap := monitor.Tap(t, s.URL())
 	waiter := w.NewWaiter()
 	waiter.Terms = as
-	if err := waiter.Start(); !errors.Is(err, ErrInvalidOption) || !errors.Is(err, errReads) {
+	if err := waiter.Start(); !errors.Is(err, lockerr.ErrInvalidOption) || !errors.Is(err, errReads) {
 		t.Errorf("%v", err)
 	}
 	if lines := tap.Mark(); len(lines) > 0 {
@@ -280,7 +281,7 @@ func TestForceEndsTheHoldsOfBothKindsIfItsOwnIsHeld(t *testing.T) {
 		t.Errorf("%v, %v", was, err)
 	}
 	for _, h := range []*Hold{write, read} {
-		if err := h.Err(); !errors.Is(err, ErrLeaseLost) {
+		if err := h.Err(); !errors.Is(err, lockerr.ErrLeaseLost) {
 			t.Errorf("%v", err)
 		}
 	}
@@ -339,7 +340,7 @@ func TestGrantToAReaderEndsWhatOthersWrite(t *testing.T) {
 	do(t, conn, "HDEL", "rw", writer.Owner.String()+":write")
 	do(t, conn, "HSET", "rw", "mode", "read")
 	reads := acquire(t, r)
-	if err := write.Err(); !errors.Is(err, ErrLeaseLost) {
+	if err := write.Err(); !errors.Is(err, lockerr.ErrLeaseLost) {
 		t.Errorf("it writes beside a reader: %v", err)
 	}
 	for _, h := range []*Hold{writerReads, reads} {

@@ -36,7 +36,7 @@ func TestWhoCameLastLeavesFirst(t *testing.T) {
 	const crowd = mostLeave + 500
 	came := map[kind.Owner]int{}
 	for _, i := range rand.Perm(crowd) {
-		st := n.newOwnerState(c.ownOwner())
+		st := n.newOwnerState(c.actors.OfAcquire())
 		came[st] = i
 		l.s.leavers[n] = append(l.s.leavers[n], st.newLeaver(&l, kind.Want{Names: &l.names, Owner: st}, time.Duration(i)))
 	}

@@ -13,19 +13,21 @@ import (
 	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/kind"
+	"github.com/rlock-go/redisson/internal/lockerr"
 	"github.com/rlock-go/redisson/internal/luasrc"
+	"github.com/rlock-go/redisson/internal/owner"
 	"github.com/rlock-go/redisson/internal/topology"
 )
 
 // Ask reads something of the lock, or of the owner, for at most a command
 // timeout.
-func (l *Lock) Ask(ctx context.Context, q kind.Question, o Owner) (kind.Answer, error) {
+func (l *Lock) Ask(ctx context.Context, q kind.Question, o owner.Owner) (kind.Answer, error) {
 	if l.c.Closed() {
-		return kind.Answer{}, ErrClosed
+		return kind.Answer{}, lockerr.ErrClosed
 	}
 	query := l.kind.Ask(q, &kind.Want{Names: &l.names, Owner: o})
 	if query.Empty() {
-		return kind.Answer{}, fmt.Errorf("%w: only NewFencedLock's locks have a token", ErrInvalidOption)
+		return kind.Answer{}, fmt.Errorf("%w: only NewFencedLock's locks have a token", lockerr.ErrInvalidOption)
 	}
 	reply, err := l.c.query(ctx, l.slot, query.Call)
 	if err != nil {
@@ -46,7 +48,7 @@ func (c *State) question(slot uint16, call kind.Call, limit time.Duration) *comm
 // replied is how a question has ended.
 func replied(r *command.Request) (reply any, err error) {
 	if r.Fate == command.Closed {
-		return nil, ErrClosed
+		return nil, lockerr.ErrClosed
 	}
 	return r.Wire.Reply, r.Wire.Err
 }
@@ -92,7 +94,7 @@ func (q *asking) Rest(r *command.Request) {
 // timeout.
 func (c *State) query(ctx context.Context, slot uint16, call kind.Call) (any, error) {
 	if c.Closed() {
-		return nil, ErrClosed
+		return nil, lockerr.ErrClosed
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -127,7 +129,7 @@ func (c *State) Prove(ctx context.Context) error {
 
 // Info is what is known of a lock that is held.
 type Info struct {
-	Owner   Owner         // who holds it
+	Owner   owner.Owner   // who holds it
 	Count   int           // of the owner's holds
 	TTL     time.Duration // codec.NoTTL: it never expires
 	Waiters int           // clients that listen for its release; -1: the server does not let them be counted
@@ -136,12 +138,12 @@ type Info struct {
 
 // Holder asks who holds the lock, and who waits; false means that nobody holds it.
 func (l *Lock) Holder(ctx context.Context) (Info, bool, error) {
-	a, err := l.Ask(ctx, kind.Holding, Owner{})
+	a, err := l.Ask(ctx, kind.Holding, owner.Owner{})
 	if err != nil || !a.Yes {
 		return Info{}, false, err
 	}
 	i := Info{Count: int(a.N), TTL: a.TTL}
-	if i.Owner, err = ParseOwner(a.Owner); err == nil {
+	if i.Owner, err = owner.Parse(a.Owner); err == nil {
 		i.Since = l.since(i.Owner)
 		i.Waiters, err = l.countListeners(ctx)
 	}
@@ -149,7 +151,7 @@ func (l *Lock) Holder(ctx context.Context) (Info, bool, error) {
 }
 
 // since is when this client acquired the oldest of the owner's living holds.
-func (l *Lock) since(o Owner) time.Time {
+func (l *Lock) since(o owner.Owner) time.Time {
 	defer l.s.enter(mustNotBlock).leave()
 	st := l.ownerState(o)
 	if st == nil || st.holds == nil {
@@ -168,7 +170,7 @@ func (l *Lock) since(o Owner) time.Time {
 // its own, it is how many wait in the server's queue.
 func (l *Lock) countListeners(ctx context.Context) (int, error) {
 	if l.traits.ByOwner {
-		a, err := l.Ask(ctx, kind.Waiting, Owner{})
+		a, err := l.Ask(ctx, kind.Waiting, owner.Owner{})
 		return int(a.N), err
 	}
 	if l.traits.Silent {
@@ -193,7 +195,7 @@ func (l *Lock) countListeners(ctx context.Context) (int, error) {
 // name.
 func (n *name) noteRelease(l *Lock) {
 	now := n.now()
-	q := n.findQueue(l, Owner{})
+	q := n.findQueue(l, owner.Owner{})
 	if q != nil {
 		q.Use(n.fairShare)
 	}
@@ -317,7 +319,7 @@ func (l *Lock) Scattered() error {
 	const put = "put what the slot is to be made of in braces, such as {order:17}:a"
 	for _, n := range l.names[1:] {
 		if name, ok := n.(string); ok && codec.Slot(name) != l.slot {
-			return fmt.Errorf("in a cluster the lock would be in slot %d, its %s in slot %d; %s", l.slot, Quote(name), codec.Slot(name), put)
+			return fmt.Errorf("in a cluster the lock would be in slot %d, its %s in slot %d; %s", l.slot, lockerr.Quote(name), codec.Slot(name), put)
 		}
 	}
 	if !codec.SlotSafe(l.Key()) { // a latch is of an unlock, or of what is sent by Lock.Change

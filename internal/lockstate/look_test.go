@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/internal/kind"
+	"github.com/rlock-go/redisson/internal/lockerr"
 	"github.com/rlock-go/redisson/internal/redistest"
 	"github.com/rlock-go/redisson/watchdog"
 )
@@ -41,7 +42,7 @@ func TestNoOfALookCountsIfItsOwnerHadNoCommandMeanwhile(t *testing.T) {
 					t.Error("it counts as read")
 				}
 			})}).end([]bool{false}, true)
-			if err := h.Err(); errors.Is(err, ErrLeaseLost) != row.lost {
+			if err := h.Err(); errors.Is(err, lockerr.ErrLeaseLost) != row.lost {
 				t.Error(err)
 			}
 			if left := time.Until(h.ValidUntil()); row.lost == (left > 0) {

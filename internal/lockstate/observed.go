@@ -6,7 +6,9 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/internal/command"
+	"github.com/rlock-go/redisson/internal/lockerr"
 	"github.com/rlock-go/redisson/internal/observe"
+	"github.com/rlock-go/redisson/internal/owner"
 	"github.com/rlock-go/redisson/internal/release"
 	"github.com/rlock-go/redisson/internal/topology"
 	"github.com/rlock-go/redisson/internal/waitqueue"
@@ -20,9 +22,9 @@ func (c *State) post(tell func(observe.Observer)) {
 }
 
 // of is what an event says of the lock, and whose.
-func (l *Lock) of(o Owner) observe.Subject {
+func (l *Lock) of(o owner.Owner) observe.Subject {
 	s := observe.Subject{Name: l.name, Kind: l.traits.Label.String()}
-	if o != (Owner{}) {
+	if o != (owner.Owner{}) {
 		s.Owner = o
 	}
 	return s
@@ -35,7 +37,7 @@ func (o ownerOf) String() string { return o.st.owner.String() }
 
 // subject is the lock, and the hold's owner.
 func (h *Hold) subject() observe.Subject {
-	s := h.l.of(Owner{})
+	s := h.l.of(owner.Owner{})
 	s.Owner = ownerOf{h.st}
 	return s
 }
@@ -148,7 +150,7 @@ func (w *Waiter) outcome(ctx context.Context, err error) int {
 	switch over := ctx.Err() != nil && errors.Is(err, ctx.Err()); {
 	case err == nil:
 		return observe.Acquired
-	case errors.Is(err, ErrUncertain):
+	case errors.Is(err, lockerr.ErrUncertain):
 		return observe.Uncertain
 	case over && !errors.Is(err, context.DeadlineExceeded):
 		return observe.Cancelled
@@ -220,7 +222,7 @@ func (h *Hold) lossReason(cause error) int {
 func (h *Hold) notReleased(cause error, until time.Duration) {
 	l, now := h.l, h.st.n.now()
 	e := observe.Hold{End: "expired", Held: now - h.since, At: time.Now().Add(min(until-now, 0))}
-	if cause != ErrClosed {
+	if cause != lockerr.ErrClosed {
 		reason := h.lossReason(cause)
 		l.counts().lost[reason].Add(1)
 		e.Reason = observe.ReasonNames[reason]
@@ -245,7 +247,7 @@ func (h *Hold) lossOf() (reason string, at time.Time) {
 // unlocked counts how an unlock ended, and tells it.
 func (h *Hold) unlocked(u observedUnlock, wasLost, err error) {
 	l := h.l
-	if errors.Is(err, ErrUncertain) {
+	if errors.Is(err, lockerr.ErrUncertain) {
 		l.counts().unsure.Add(1)
 	}
 	o := l.c.o.Observer
@@ -262,17 +264,17 @@ func (h *Hold) unlocked(u observedUnlock, wasLost, err error) {
 		return
 	}
 	r := observe.Release{Err: err}
-	if wasLost != nil && !errors.Is(wasLost, ErrClosed) {
+	if wasLost != nil && !errors.Is(wasLost, lockerr.ErrClosed) {
 		r.Reason, r.LostAt = h.lossOf()
 	}
 	o.Released(u.ctx, s, r)
 }
 
 // undid counts the undo of an acquire, and tells it.
-func (l *Lock) undid(owner Owner, err error) {
+func (l *Lock) undid(o owner.Owner, err error) {
 	u := observe.Undo{Outcome: "undone", Err: err}
 	switch {
-	case errors.Is(err, ErrNotHeld):
+	case errors.Is(err, lockerr.ErrNotHeld):
 		u.Outcome, u.Err = "nothing", nil
 	case err != nil:
 		u.Outcome = "failed"
@@ -281,7 +283,7 @@ func (l *Lock) undid(owner Owner, err error) {
 		l.counts().undone.Add(1)
 	}
 	if l.c.o.Observer != nil {
-		s := l.of(owner)
+		s := l.of(o)
 		l.c.post(func(o observe.Observer) { o.Undone(s, u) })
 	}
 }

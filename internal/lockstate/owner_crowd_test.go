@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/rlock-go/redisson/internal/kind"
+	"github.com/rlock-go/redisson/internal/lockerr"
+	"github.com/rlock-go/redisson/internal/owner"
 	"github.com/rlock-go/redisson/internal/redistest"
 	"github.com/rlock-go/redisson/internal/waitqueue"
 )
@@ -79,7 +81,7 @@ func TestRefusedCallerLeavesInOneStep(t *testing.T) {
 		before := made
 		// It has no caller, which a search among those who wait would trip over.
 		sec := l.s.enter(mustNotBlock)
-		q := l.s.find(&l).ensureQueue(&l, Owner{})
+		q := l.s.find(&l).ensureQueue(&l, owner.Owner{})
 		nobody := new(waitqueue.Waiter)
 		q.JoinUnqueued(sec.now(), nobody)
 		for q.Next(sec.now()).Do != waitqueue.Nothing {
@@ -97,7 +99,7 @@ func TestRefusedCallerLeavesInOneStep(t *testing.T) {
 				if err == nil {
 					_, err = w.Result(context.Background(), w.Await(context.Background()))
 				}
-				if !errors.Is(err, ErrLocked) {
+				if !errors.Is(err, lockerr.ErrLocked) {
 					t.Errorf("as an owner: %v; %v", as, err)
 				}
 			})

@@ -4,10 +4,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/eventlog"
 	"github.com/rlock-go/redisson/internal/lease"
+	"github.com/rlock-go/redisson/internal/owner"
 	"github.com/rlock-go/redisson/watchdog"
 )
 
@@ -18,7 +18,7 @@ import (
 // command.
 type OwnerState struct {
 	n          *name
-	owner      Owner
+	owner      owner.Owner
 	prev, next *OwnerState // of the name
 
 	holds     *Hold           // living: neither released nor lost; the latest first
@@ -65,7 +65,7 @@ func (st *OwnerState) RedisArg() any { return st.owner.String() }
 
 // AppendArg is RedisArg for a connection that needs no string.
 func (st *OwnerState) AppendArg(b []byte) []byte {
-	return codec.AppendOwner(b, st.owner.client, st.owner.thread)
+	return st.owner.AppendArg(b)
 }
 
 // String is the owner as Redis stores it.
@@ -84,7 +84,7 @@ type operationFunc func()
 func (f operationFunc) begin() { f() }
 
 // newOwnerState makes the state of an owner that has none.
-func (n *name) newOwnerState(o Owner) *OwnerState {
+func (n *name) newOwnerState(o owner.Owner) *OwnerState {
 	st, first := n.l.c.o.NewOwner()
 	st.n, st.owner, st.next, st.listed, st.firstHold = n, o, n.states, true, first
 	if st.next != nil {

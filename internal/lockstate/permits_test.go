@@ -10,7 +10,9 @@ import (
 
 	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/internal/kind"
+	"github.com/rlock-go/redisson/internal/lockerr"
 	"github.com/rlock-go/redisson/internal/luasrc"
+	"github.com/rlock-go/redisson/internal/owner"
 	"github.com/rlock-go/redisson/internal/redistest"
 )
 
@@ -92,13 +94,13 @@ func TestPermitsAreExactThoughRepliesAreLost(t *testing.T) {
 	r.changes(false, func(w *kind.Want) kind.Call { return kind.ReleasePermits(w, id) })
 	r.loses(luasrc.PermitSetScript, func() { r.changes(true, setting(luasrc.TotalPermits, 3)) })
 	r.are("3", 0)
-	if err := h.Unlock(t.Context()); !errors.Is(err, ErrNotHeld) {
+	if err := h.Unlock(t.Context()); !errors.Is(err, lockerr.ErrNotHeld) {
 		t.Errorf("what was given up by its id: %v", err)
 	}
 	becomes(t, r.conn, 1, "DBSIZE") // no receipt is left
 	// Nobody acts as an owner of permits, whatever text was read.
 	h = acquire(t, &r.l)
-	if _, err := ParseOwner(Owner{r.c.id, 1<<40 + 1}.String()); err != nil {
+	if _, err := owner.Parse(codec.Owner(r.c.id, 1<<40+1)); err != nil {
 		t.Fatal(err)
 	}
 	r.loses(luasrc.PermitReleaseScript, func() { unlock(t, h) })
@@ -137,7 +139,7 @@ func TestPermitsOfOneAcquireAreLostTogether(t *testing.T) {
 	}
 	do(t, conn, "ZREM", codec.PermitTimes("seats"), kind.PermitIDs(lost.OwnerText(), 3)[2])
 	<-lost.Done()
-	if err := lost.Err(); !errors.Is(err, ErrLeaseLost) || kept.Err() != nil {
+	if err := lost.Err(); !errors.Is(err, lockerr.ErrLeaseLost) || kept.Err() != nil {
 		t.Errorf("one that lost a permit: %v; another: %v", err, kept.Err())
 	}
 	unlock(t, kept)
@@ -163,7 +165,7 @@ func TestChangeThatIsNotSentIsTakenBack(t *testing.T) {
 		<-dialling
 		cancel()
 	}()
-	if _, err := l.Change(ctx, false, setting(luasrc.MorePermits, 1)); !errors.Is(err, context.Canceled) || errors.Is(err, ErrUncertain) {
+	if _, err := l.Change(ctx, false, setting(luasrc.MorePermits, 1)); !errors.Is(err, context.Canceled) || errors.Is(err, lockerr.ErrUncertain) {
 		t.Errorf("what was not sent: %v", err)
 	}
 	if _, err := l.Change(ctx, false, setting(luasrc.MorePermits, 1)); !errors.Is(err, context.Canceled) {
@@ -184,11 +186,11 @@ func TestChangeWithoutAServerEndsAfterATimeout(t *testing.T) {
 	}
 	defer c.Close()
 	l := c.NewLock(kind.Permits(1), "seats", "seats")
-	if _, err := l.Change(t.Context(), false, setting(luasrc.MorePermits, 1)); err == nil || errors.Is(err, ErrUncertain) || !errors.Is(OfKind(err), ErrUnavailable) {
+	if _, err := l.Change(t.Context(), false, setting(luasrc.MorePermits, 1)); err == nil || errors.Is(err, lockerr.ErrUncertain) || !errors.Is(lockerr.Classify(err), lockerr.ErrUnavailable) {
 		t.Errorf("without a server: %v", err)
 	}
 	c.Close()
-	if _, err := l.Change(t.Context(), false, setting(luasrc.MorePermits, 1)); !errors.Is(err, ErrClosed) {
+	if _, err := l.Change(t.Context(), false, setting(luasrc.MorePermits, 1)); !errors.Is(err, lockerr.ErrClosed) {
 		t.Errorf("of a closed client: %v", err)
 	}
 }

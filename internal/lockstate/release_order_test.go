@@ -5,6 +5,7 @@ import (
 
 	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/kind"
+	"github.com/rlock-go/redisson/internal/owner"
 	"github.com/rlock-go/redisson/internal/redistest"
 	"github.com/rlock-go/redisson/internal/topology"
 )
@@ -184,7 +185,7 @@ func TestWhoCouldNotFollowAReleaseHearsOfIt(t *testing.T) {
 			sec = s.enter(mayBlock)
 			n.ahead--
 			s.forcing--
-			q := n.findQueue(&l, Owner{})
+			q := n.findQueue(&l, owner.Owner{})
 			q.Message(q.n.now(), 1)
 			n.step()
 			n.unpin()

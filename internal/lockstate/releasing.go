@@ -10,6 +10,7 @@ import (
 	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/observe"
+	"github.com/rlock-go/redisson/internal/owner"
 	"github.com/rlock-go/redisson/internal/release"
 )
 
@@ -134,7 +135,7 @@ func (r *releasing) Facts() release.Facts {
 	f.MayArrive, f.Answered, f.Replicas = q.MayArrive, q.Fate == command.Answered, q.Wire.Replicas > 0
 	switch r.Why {
 	case release.UnlockAs:
-		f.Barred = c.actors.strays.has(st.owner)
+		f.Barred = c.actors.IsStray(st.owner)
 	case release.Repeat:
 		f.Barred, f.Known = r.mayMeetAnother(), st.known(r.l)
 	}
@@ -248,7 +249,7 @@ func (r *releasing) arrived(asExpected bool) {
 	}
 	if r.ownMessage && !asExpected {
 		r.ownMessage = false
-		if q := n.findQueue(r.l, Owner{}); q != nil {
+		if q := n.findQueue(r.l, owner.Owner{}); q != nil {
 			q.ResetOwnMessages()
 		}
 		n.step()

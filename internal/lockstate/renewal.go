@@ -8,6 +8,7 @@ import (
 	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/kind"
+	"github.com/rlock-go/redisson/internal/lockerr"
 	"github.com/rlock-go/redisson/internal/topology"
 	"github.com/rlock-go/redisson/watchdog"
 )
@@ -269,7 +270,7 @@ func (r *renewal) Answered(q *command.Request) {
 	}
 	var why error
 	if q.Unreplicated {
-		why = unreplicated(q)
+		why = lockerr.Unreplicated(q)
 	}
 	r.renewed(mine, why)
 	if q.Wire.Everywhere {

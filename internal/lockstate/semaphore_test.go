@@ -10,6 +10,7 @@ import (
 
 	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/internal/kind"
+	"github.com/rlock-go/redisson/internal/lockerr"
 	"github.com/rlock-go/redisson/internal/luasrc"
 	"github.com/rlock-go/redisson/internal/monitor"
 	"github.com/rlock-go/redisson/internal/redistest"
@@ -263,7 +264,7 @@ func TestLatchThatDoesNotOpen(t *testing.T) {
 	if err := w.Start(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.Result(t.Context(), w.Await(t.Context())); !errors.Is(err, ErrNotOpen) || errors.Is(err, ErrLocked) {
+	if _, err := w.Result(t.Context(), w.Await(t.Context())); !errors.Is(err, lockerr.ErrNotOpen) || errors.Is(err, lockerr.ErrLocked) {
 		t.Errorf("a look: %v", err)
 	}
 }
@@ -288,7 +289,7 @@ func TestChangeThatIsDueIsSentThoughItsContextIsOver(t *testing.T) {
 	}
 	defer dead.Close()
 	gone := dead.NewLock(kind.Semaphore(1), "seats", "seats")
-	if _, err := gone.Change(ctx, true, release); !errors.Is(OfKind(err), ErrUnavailable) || errors.Is(err, ErrUncertain) {
+	if _, err := gone.Change(ctx, true, release); !errors.Is(lockerr.Classify(err), lockerr.ErrUnavailable) || errors.Is(err, lockerr.ErrUncertain) {
 		t.Errorf("without a server: %v", err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/kind"
+	"github.com/rlock-go/redisson/internal/owner"
 	"github.com/rlock-go/redisson/internal/wakepolicy"
 )
 
@@ -141,16 +142,16 @@ type name struct {
 
 	// Everything below is guarded by the shard's mu. What never changes is in the handle,
 	// since names come and go with each acquisition.
-	only      *Waiter               // its attempt is under way, and there is nobody else
-	queues    *waitQueue            // one for each sort of waiters; nil while nobody waits and nothing is under way
-	fairShare *wakepolicy.FairShare // nil unless this client releases it often
-	states    *OwnerState           // the first, in no order; most of the time the only one
-	index     map[Owner]*OwnerState // of all; nil while they are few
-	forces    int16                 // how many times ForceUnlock was queued for it
-	ahead     int16                 // releases that went aside and have no answer yet: acquires follow them
-	pins      int32                 // calls under way that came to it
-	holders   int32                 // owners with a living hold
-	exclusive int32                 // living holds of kinds of width 1
+	only      *Waiter                     // its attempt is under way, and there is nobody else
+	queues    *waitQueue                  // one for each sort of waiters; nil while nobody waits and nothing is under way
+	fairShare *wakepolicy.FairShare       // nil unless this client releases it often
+	states    *OwnerState                 // the first, in no order; most of the time the only one
+	index     map[owner.Owner]*OwnerState // of all; nil while they are few
+	forces    int16                       // how many times ForceUnlock was queued for it
+	ahead     int16                       // releases that went aside and have no answer yet: acquires follow them
+	pins      int32                       // calls under way that came to it
+	holders   int32                       // owners with a living hold
+	exclusive int32                       // living holds of kinds of width 1
 }
 
 // now is the time of the section that is in progress.
@@ -162,7 +163,7 @@ func (s *shard) find(l *Lock) *name { return s.names[l.nameKey()] }
 
 // ownerState is what there is of an owner of the lock, nil if there is nothing. It is
 // called with the shard locked.
-func (l *Lock) ownerState(o Owner) *OwnerState {
+func (l *Lock) ownerState(o owner.Owner) *OwnerState {
 	if n := l.s.find(l); n != nil {
 		return n.findOwnerState(o)
 	}
@@ -210,7 +211,7 @@ func (n *name) dropIfIdle() {
 const indexFrom = 32
 
 // findOwnerState is the owner's state, or nil.
-func (n *name) findOwnerState(o Owner) *OwnerState {
+func (n *name) findOwnerState(o owner.Owner) *OwnerState {
 	if n.index != nil {
 		return n.index[o]
 	}
@@ -221,7 +222,7 @@ func (n *name) findOwnerState(o Owner) *OwnerState {
 		}
 		st = st.next
 	}
-	n.index = map[Owner]*OwnerState{}
+	n.index = map[owner.Owner]*OwnerState{}
 	for st = n.states; st != nil; st = st.next {
 		n.index[st.owner] = st
 	}
@@ -229,13 +230,13 @@ func (n *name) findOwnerState(o Owner) *OwnerState {
 }
 
 // holds tells whether the owner has a living hold.
-func (n *name) holds(o Owner) bool {
+func (n *name) holds(o owner.Owner) bool {
 	st := n.findOwnerState(o)
 	return st != nil && st.held > 0
 }
 
 // ensureOwnerState finds or makes the owner's state.
-func (n *name) ensureOwnerState(o Owner) *OwnerState {
+func (n *name) ensureOwnerState(o owner.Owner) *OwnerState {
 	if st := n.findOwnerState(o); st != nil {
 		return st
 	}
@@ -269,7 +270,7 @@ func (l *Lock) Snapshot() Snapshot {
 	if n == nil {
 		return Snapshot{InFlight: true}
 	}
-	q := n.findQueue(l, Owner{})
+	q := n.findQueue(l, owner.Owner{})
 	now := Snapshot{Known: true, InFlight: q == nil}
 	if n.states != nil {
 		now.Hold = n.states.holds

@@ -16,7 +16,9 @@ import (
 	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/eventlog"
 	"github.com/rlock-go/redisson/internal/kind"
+	"github.com/rlock-go/redisson/internal/lockerr"
 	"github.com/rlock-go/redisson/internal/observe"
+	"github.com/rlock-go/redisson/internal/owner"
 	"github.com/rlock-go/redisson/internal/topology"
 	"github.com/rlock-go/redisson/watchdog"
 )
@@ -59,7 +61,7 @@ type State struct {
 	watchdog       *watchdog.Watchdog
 	log            *eventlog.Log // nil: silent
 	shards         [shardCount]shard
-	actors         actors       // who may act as its owners
+	actors         owner.Actors // who may act as its owners
 	pastShared     atomic.Int64 // how many past unlocks its shards have beyond ownPast, in all
 	masters        atomic.Pointer[[]masterChange]
 	untold         atomic.Bool // it was logged that a server does not tell of changes
@@ -181,6 +183,7 @@ func New(o Config) (*State, error) {
 		c.shards[i].init(o.Clock, c.exec)
 	}
 	c.watchdog = watchdog.New(c.renew, watchdog.Options{TTL: o.Watchdog, Clock: o.Clock, Group: renewGroup(c.top), Look: c.look, Idle: c.idle})
+	c.actors.Init(c.id)
 	clients.Store(c.id, c)
 	c.following.Go(c.follow)
 	return c, nil
@@ -285,6 +288,7 @@ func (c *State) end(patience time.Duration) {
 	c.top.Close(time.Until(deadline))
 	c.following.Wait()
 	c.timers.Wait()
+	c.actors.Close()
 	clients.Delete(c.id)
 	c.events.Wait(c.o.Timeout)
 	c.log.End()
@@ -303,7 +307,7 @@ func (c *State) failWaiters(keep func(*Waiter) bool) {
 			}
 			for waits := range q.All() {
 				if w := waits.Call.(*Waiter); !keep(w) {
-					w.fail(ErrClosed)
+					w.fail(lockerr.ErrClosed)
 				}
 			}
 		}
@@ -316,7 +320,7 @@ func (c *State) endHolds() {
 	c.eachName(func(n *name) {
 		for _, st := range n.ownerStates() {
 			st.check() // a loss by time stays one
-			st.end(nil, ErrClosed)
+			st.end(nil, lockerr.ErrClosed)
 			st.forget()
 			st.dropIfIdle()
 		}

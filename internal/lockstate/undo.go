@@ -8,6 +8,7 @@ import (
 	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/kind"
+	"github.com/rlock-go/redisson/internal/lockerr"
 	"github.com/rlock-go/redisson/internal/release"
 	"github.com/rlock-go/redisson/watchdog"
 )
@@ -48,7 +49,7 @@ func (a *attempt) undo() {
 func (st *OwnerState) logUndone(l *Lock, err error) {
 	l.undid(st.owner, err)
 	s := st.n.l.s
-	if err != nil && !errors.Is(err, ErrNotHeld) {
+	if err != nil && !errors.Is(err, lockerr.ErrNotHeld) {
 		st.n.l.c.log.UndoFailed(&s.sec, st.told(), err)
 		return
 	}
@@ -141,8 +142,8 @@ func (a *attempt) countHolds() {
 		u := st.newRelease(release.Vain, w.l, n.now()+n.l.c.unlockFor)
 		u.then = func(err error) {
 			st.logUndone(w.l, err)
-			if err != nil && !errors.Is(err, ErrNotHeld) {
-				w.fail(fmt.Errorf("%w: a lost acquire could not be undone: %w", ErrUncertain, err))
+			if err != nil && !errors.Is(err, lockerr.ErrNotHeld) {
+				w.fail(fmt.Errorf("%w: a lost acquire could not be undone: %w", lockerr.ErrUncertain, err))
 			}
 			a.resumeAs()
 		}
@@ -176,7 +177,7 @@ func (a *attempt) resumeAs() {
 func (a *attempt) undecided(why string) {
 	n := a.st.n
 	n.l.c.log.Undecided(&n.l.s.sec, a.st.told(), why)
-	a.w.fail(fmt.Errorf("%w: the acquire was sent and never answered, and %s; the owner may hold one more than it knows, for %v", ErrUncertain, why, a.lease))
+	a.w.fail(fmt.Errorf("%w: the acquire was sent and never answered, and %s; the owner may hold one more than it knows, for %v", lockerr.ErrUncertain, why, a.lease))
 	a.w.asked()
 	a.unsent()
 }
@@ -184,7 +185,7 @@ func (a *attempt) undecided(why string) {
 // logGivenBack logs what became of a grant that nobody wanted any more.
 func (st *OwnerState) logGivenBack(err error) {
 	s := st.n.l.s
-	if err == nil || errors.Is(err, ErrNotHeld) {
+	if err == nil || errors.Is(err, lockerr.ErrNotHeld) {
 		st.n.l.c.log.GivenBack(&s.sec, st.told())
 		return
 	}
@@ -244,7 +245,7 @@ func (a *attempt) taken(r *command.Request) {
 	w, n := a.w, a.st.n
 	switch {
 	case r.Unreplicated:
-		err := unreplicated(r)
+		err := lockerr.Unreplicated(r)
 		n.l.c.log.Unreplicated(&n.l.s.sec, a.st.told(), r.Wire.Replicas, err)
 		a.undoFirst(func() { a.retryLater(err) })
 	case w.Settled: // its caller has left

@@ -9,6 +9,8 @@ import (
 
 	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/eventlog"
+	"github.com/rlock-go/redisson/internal/lockerr"
+	"github.com/rlock-go/redisson/internal/owner"
 	"github.com/rlock-go/redisson/internal/release"
 )
 
@@ -24,8 +26,8 @@ func (h *Hold) Unlock(ctx context.Context) error {
 	switch {
 	case wasLost != nil:
 		err = h.releasedLate(wasLost, err)
-	case errors.Is(err, ErrNotHeld):
-		err = ofKind{err, ErrLeaseLost}
+	case errors.Is(err, lockerr.ErrNotHeld):
+		err = lockerr.OfKind(err, lockerr.ErrLeaseLost)
 	}
 	h.unlocked(u, wasLost, err)
 	if wasLost == nil {
@@ -38,7 +40,7 @@ func (h *Hold) Unlock(ctx context.Context) error {
 func (h *Hold) logReleased(ctx context.Context, err error) {
 	switch log := h.l.c.log; {
 	case err != nil:
-		log.Unreleased(ctx, h.told(), errors.Is(err, ErrUncertain), err)
+		log.Unreleased(ctx, h.told(), errors.Is(err, lockerr.ErrUncertain), err)
 	case log.On(ctx, slog.LevelDebug):
 		log.Released(ctx, h.told(), h.l.c.now()-h.since)
 	}
@@ -50,14 +52,14 @@ func (h *Hold) startUnlock(u *observedUnlock) (r *releasing, outcome chan error,
 	defer h.l.s.enter(mayBlock).leave()
 	switch {
 	case h.released:
-		return nil, nil, nil, ErrReleased
+		return nil, nil, nil, lockerr.ErrReleased
 	case h.l.c.state.Load() == stateClosed:
 		h.released = true
-		return nil, nil, nil, ErrClosed
+		return nil, nil, nil, lockerr.ErrClosed
 	}
 	wasLost = h.check()
 	if r = h.endAndUnlock(nil, u); r == nil {
-		return nil, nil, nil, lostHold(fmt.Errorf("%w; nothing was sent, since its owner has newer holds", wasLost))
+		return nil, nil, nil, lockerr.Lost(fmt.Errorf("%w; nothing was sent, since its owner has newer holds", wasLost))
 	}
 	return r, r.outcome, wasLost, nil
 }
@@ -87,7 +89,7 @@ func (h *Hold) endAndUnlock(then func(error), u *observedUnlock) *releasing {
 	r := st.newRelease(why, h.l, limit) // counted before the hold is over, or Shutdown would miss both
 	r.then, r.seen = then, u.seen
 	if until := h.st.rare().keepUntil; then == nil && until > h.l.s.sec.now() {
-		r.keep = &keeping{until, c.ownOwner().String()}
+		r.keep = &keeping{until, c.actors.OfAcquire().String()}
 	}
 	ends := clock.Later(h.l.s.sec.now(), c.o.Watchdog) // if no command of its owner follows
 	if h.promise.Fixed {
@@ -102,7 +104,7 @@ func (h *Hold) endAndUnlock(then func(error), u *observedUnlock) *releasing {
 		}
 		trust := h.trust()
 		st.drop(h)
-		h.over(ErrReleased)
+		h.over(lockerr.ErrReleased)
 		if st.held > 0 || st.busy {
 			st.updateLease()
 		}
@@ -147,7 +149,7 @@ func (r *releasing) await(ctx context.Context, l *Lock, outcome chan error) erro
 	if r.Unsent(r) {
 		return r.unsentSoFar()
 	}
-	return fmt.Errorf("%w: no answer to the unlock within %v after the context ended; it goes on in the background", ErrUncertain, l.c.o.Timeout)
+	return fmt.Errorf("%w: no answer to the unlock within %v after the context ended; it goes on in the background", lockerr.ErrUncertain, l.c.o.Timeout)
 }
 
 // willLeave notes when the caller leaves, unless there is an outcome.
@@ -160,42 +162,42 @@ func (r *releasing) willLeave(l *Lock, outcome chan error) {
 
 // UnlockAs releases one hold of an owner that has no Hold in this client, as
 // the public method says.
-func (l *Lock) UnlockAs(ctx context.Context, owner Owner) error {
-	r, outcome, err := l.startUnlockAs(owner)
+func (l *Lock) UnlockAs(ctx context.Context, o owner.Owner) error {
+	r, outcome, err := l.startUnlockAs(o)
 	if err != nil {
 		return err
 	}
 	err = r.await(ctx, l, outcome)
-	l.logReleasedAs(ctx, owner, err)
+	l.logReleasedAs(ctx, o, err)
 	return err
 }
 
 // logReleasedAs logs how such an unlock ended.
-func (l *Lock) logReleasedAs(ctx context.Context, owner Owner, err error) {
+func (l *Lock) logReleasedAs(ctx context.Context, o owner.Owner, err error) {
 	switch log := l.c.log; {
 	case !log.On(ctx, slog.LevelWarn):
 	case err != nil:
-		log.Unreleased(ctx, eventlog.Lock{Name: l.name, Owner: owner}, errors.Is(err, ErrUncertain), err)
+		log.Unreleased(ctx, eventlog.Lock{Name: l.name, Owner: o}, errors.Is(err, lockerr.ErrUncertain), err)
 	case log.On(ctx, slog.LevelDebug):
-		log.ReleasedAs(ctx, eventlog.Lock{Name: l.name, Owner: owner})
+		log.ReleasedAs(ctx, eventlog.Lock{Name: l.name, Owner: o})
 	}
 }
 
 // startUnlockAs starts an unlock of which nothing is known here.
-func (l *Lock) startUnlockAs(owner Owner) (r *releasing, outcome chan error, err error) {
-	if err := l.c.act(l, owner); err != nil {
+func (l *Lock) startUnlockAs(o owner.Owner) (r *releasing, outcome chan error, err error) {
+	if err := l.c.act(l, o); err != nil {
 		return nil, nil, err
 	}
 	s := l.s
 	defer s.enter(mayBlock).leave()
 	if l.c.Closed() {
-		return nil, nil, ErrClosed
+		return nil, nil, lockerr.ErrClosed
 	}
 	n := s.pin(l)
 	defer n.unpin()
-	st := n.ensureShown(owner)
+	st := n.ensureShown(o)
 	if st.held > 0 || st.attempts > 0 {
-		return nil, nil, fmt.Errorf("%w: owner %s has a Hold in this client; release that", ErrInvalidOption, owner.String())
+		return nil, nil, fmt.Errorf("%w: owner %s has a Hold in this client; release that", lockerr.ErrInvalidOption, o.String())
 	}
 	r = st.newRelease(release.UnlockAs, l, n.now()+l.c.unlockFor)
 	r.setTimer(r.Limit - n.now())

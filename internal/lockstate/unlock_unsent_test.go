@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/internal/kind"
+	"github.com/rlock-go/redisson/internal/lockerr"
 	"github.com/rlock-go/redisson/internal/redistest"
 )
 
@@ -64,7 +65,7 @@ func TestUnlockThatIsNotWrittenIsNotUncertain(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if err := h.Unlock(ctx); err == nil || errors.Is(err, ErrUncertain) {
+	if err := h.Unlock(ctx); err == nil || errors.Is(err, lockerr.ErrUncertain) {
 		t.Errorf("nothing of it was sent, and it says %v", err)
 	}
 	if says := c.unwritten().Error(); !strings.Contains(says, "the unlock was not sent within 300ms; the key expires by itself") {

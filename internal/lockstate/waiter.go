@@ -12,6 +12,8 @@ import (
 	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/eventlog"
 	"github.com/rlock-go/redisson/internal/kind"
+	"github.com/rlock-go/redisson/internal/lockerr"
+	"github.com/rlock-go/redisson/internal/owner"
 	"github.com/rlock-go/redisson/internal/waitqueue"
 	"github.com/rlock-go/redisson/internal/wakepolicy"
 )
@@ -22,7 +24,7 @@ type Terms struct {
 	MaxHold time.Duration // 0: no bound
 	AtLeast time.Duration // how long the lock stays taken, even if it is released before; 0: no longer than it is held
 	Wait    time.Duration // how long the call may wait; 0 with HasWait: it makes one attempt
-	Owner   Owner         // who acquires, with As; else a new owner does
+	Owner   owner.Owner   // who acquires, with As; else a new owner does
 	As      bool          // Owner is given
 	HasWait bool          // Wait is given; else the call waits as long as its context
 	Size    int           // how many permits, of a kind that has some
@@ -48,11 +50,11 @@ type Waiter struct {
 	forever   bool // so the server answered it: the key never expires
 	contended bool // others had what it wants, or came before
 	call      call
-	owner     Owner    // of the attempts, without As
-	ownerUsed bool     // an attempt in its name was not refused
-	attempt   *attempt // under way
+	owner     owner.Owner // of the attempts, without As
+	ownerUsed bool        // an attempt in its name was not refused
+	attempt   *attempt    // under way
 
-	queueOwner Owner         // whose queue it waits in, where each owner has one
+	queueOwner owner.Owner   // whose queue it waits in, where each owner has one
 	place      time.Duration // how long it waits, as the server is told; 0: as long as it takes
 	refused    bool          // what it asked for was refused since the server was last told that it left
 
@@ -72,8 +74,8 @@ func (w *Waiter) Start() error {
 	l := w.l
 	if w.Terms.As {
 		w.Shared = w.Terms.Owner
-		if w.Terms.Owner.client != l.c.id {
-			w.Terms.Owner.share() // with another client of this process, if it is of one
+		if !l.c.actors.Made(w.Terms.Owner) {
+			w.Terms.Owner.Share() // with another client of this process, if it is of one
 		}
 		if err := l.c.act(l, w.Terms.Owner); err != nil {
 			return err
@@ -105,12 +107,12 @@ func (w *Waiter) Start() error {
 // more. It is called with the shard locked.
 func (l *Lock) admit(t *Terms) error {
 	if l.c.Closed() {
-		return ErrClosed
+		return lockerr.ErrClosed
 	}
 	if st := l.ownerState(t.Owner); t.As && st != nil && st.held > 0 {
 		return nil
 	}
-	return fmt.Errorf("%w: it is being shut down, only owners that hold the lock may re-enter", ErrClosed)
+	return fmt.Errorf("%w: it is being shut down, only owners that hold the lock may re-enter", lockerr.ErrClosed)
 }
 
 // isOnly tells whether w needs no queue for now: this client has nothing of the
@@ -136,7 +138,7 @@ func (w *Waiter) join() error {
 	}
 	if l.traits.ByOwner {
 		if !w.Terms.As {
-			w.owner = l.c.ownOwner()
+			w.owner = l.c.actors.OfAcquire()
 		}
 		w.queueOwner = w.acquirer()
 	}
@@ -161,13 +163,13 @@ func (n *name) check(l *Lock, t *Terms) error {
 		return nil
 	}
 	if st := n.findOwnerState(t.Owner); st != nil && st.held > 0 && st.tally(l) == 0 {
-		return fmt.Errorf("%w: %w", ErrInvalidOption, l.traits.NoUpgrade)
+		return fmt.Errorf("%w: %w", lockerr.ErrInvalidOption, l.traits.NoUpgrade)
 	}
 	return nil
 }
 
 // acquirer is who acquires: whom As names, or the owner of the latest attempt.
-func (w *Waiter) acquirer() Owner {
+func (w *Waiter) acquirer() owner.Owner {
 	if w.Terms.As {
 		return w.Terms.Owner
 	}
@@ -286,7 +288,7 @@ func (w *Waiter) logResult(ctx context.Context, h *Hold, err error) {
 	waited := max(c.now()-w.began, 0)
 	switch {
 	case err != nil:
-		c.log.NotAcquired(ctx, l, waited, Named("acquire", l.Name, err))
+		c.log.NotAcquired(ctx, l, waited, lockerr.Named("acquire", l.Name, err))
 	case h == nil:
 		c.log.LetThrough(ctx, l, waited, w.tries)
 	default:
@@ -334,11 +336,11 @@ func (w *Waiter) leaveServer() {
 	}
 	w.refused = false
 	n := w.n
-	owner := w.acquirer()
+	o := w.acquirer()
 	if !w.l.traits.ByOwner || w.OneTry || w.Terms.As && w.waitsWithOthers() {
 		return
 	}
-	st := n.ensureOwnerState(owner)
+	st := n.ensureOwnerState(o)
 	st.run(st.newLeaver(w.l, w.want(st), w.began))
 }
 

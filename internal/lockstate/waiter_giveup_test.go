@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/internal/kind"
+	"github.com/rlock-go/redisson/internal/lockerr"
+	"github.com/rlock-go/redisson/internal/owner"
 	"github.com/rlock-go/redisson/internal/redistest"
 )
 
@@ -25,15 +27,15 @@ func TestContextThatEndsWithTheAnswerIsToldBeside(t *testing.T) {
 		w := l.NewWaiter()
 		sec := s.enter(mustNotBlock)
 		w.n = s.pin(&l)
-		w.n.ensureQueue(w.l, Owner{}).JoinUnqueued(sec.now(), &w.Waiter)
-		w.fail(ErrLocked)
+		w.n.ensureQueue(w.l, owner.Owner{}).JoinUnqueued(sec.now(), &w.Waiter)
+		w.fail(lockerr.ErrLocked)
 		w.n.step()
 		sec.leave()
 		_, err := w.giveUp(cause)
 		sec = s.enter(mustNotBlock)
 		w.n.unpin()
 		sec.leave()
-		if !errors.Is(err, cause) || !errors.Is(err, ErrLocked) {
+		if !errors.Is(err, cause) || !errors.Is(err, lockerr.ErrLocked) {
 			t.Errorf("%v", err)
 		}
 		if text := err.Error(); strings.Contains(text, "rlock:") {
@@ -60,7 +62,7 @@ func TestA6GrantThatComesWithTheEndOfTheWaitIsTheCallers(t *testing.T) {
 	}
 	first := settled()
 	ready := first.ready
-	h, err := first.Result(t.Context(), ErrLocked)
+	h, err := first.Result(t.Context(), lockerr.ErrLocked)
 	if err != nil || h.Err() != nil {
 		t.Fatalf("a free lock: %v", err)
 	}
@@ -74,7 +76,7 @@ func TestA6GrantThatComesWithTheEndOfTheWaitIsTheCallers(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	w := settled()
 	cancel()
-	if h, err := w.Result(ctx, ErrLocked); h != nil || !errors.Is(err, context.Canceled) || errors.Is(err, ErrLocked) {
+	if h, err := w.Result(ctx, lockerr.ErrLocked); h != nil || !errors.Is(err, context.Canceled) || errors.Is(err, lockerr.ErrLocked) {
 		t.Errorf("%v, %v", h, err)
 	}
 }

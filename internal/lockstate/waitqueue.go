@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/internal/kind"
+	"github.com/rlock-go/redisson/internal/lockerr"
+	"github.com/rlock-go/redisson/internal/owner"
 	"github.com/rlock-go/redisson/internal/topology"
 	"github.com/rlock-go/redisson/internal/waitqueue"
 )
@@ -22,7 +24,7 @@ type waitQueue struct {
 	shard *shard
 	n     *name         // whose it is; nil: nobody's
 	l     *Lock         // a handle, for its kind
-	owner Owner         // whose queue it is, where each owner has one
+	owner owner.Owner   // whose queue it is, where each owner has one
 	place time.Duration // how long that owner waits, as the server was told first; 0: as long as it takes, -1: nothing yet
 	prev  *waitQueue    // of the name
 	next  *waitQueue    // of the name
@@ -34,7 +36,7 @@ type waitQueue struct {
 	subs        []*topology.Listening // as many as the topology says; it listens when all are confirmed
 	unconfirmed int                   // of them
 	deaf        bool                  // it is among State.unheard
-	listens     Owner                 // for whom, where that makes a difference
+	listens     owner.Owner           // for whom, where that makes a difference
 	epoch       int                   // counts subscriptions, so that an old one's calls are told apart
 	acting      bool                  // an action is being taken
 	unset       bool                  // the last answer was that there are no permits at all
@@ -64,12 +66,12 @@ func (n *name) eachQueue(yield func(*waitQueue) bool) {
 type ownerQueue struct {
 	n     *name
 	sort  string // Traits.Queue
-	owner Owner
+	owner owner.Owner
 }
 
 // findQueue is the queue of l's kind, and of the owner where each has one, nil
 // if nobody waits.
-func (n *name) findQueue(l *Lock, o Owner) *waitQueue {
+func (n *name) findQueue(l *Lock, o owner.Owner) *waitQueue {
 	q := n.queueLone()
 	if l.traits.ByOwner {
 		q = n.l.s.byOwner[ownerQueue{n, l.traits.Queue, o}]
@@ -93,7 +95,7 @@ func (q *waitQueue) touch() {
 
 // ensureQueue finds or makes the queue. step must follow, which drops it if it
 // is not needed. It is called with the shard locked.
-func (n *name) ensureQueue(l *Lock, o Owner) *waitQueue {
+func (n *name) ensureQueue(l *Lock, o owner.Owner) *waitQueue {
 	if q := n.findQueue(l, o); q != nil {
 		return q
 	}
@@ -279,7 +281,7 @@ func (q *waitQueue) unheard(pause time.Duration) time.Duration {
 
 // listenFor has the queue listen for another owner, who takes the place of the
 // one that is not used again.
-func (q *waitQueue) listenFor(o Owner) {
+func (q *waitQueue) listenFor(o owner.Owner) {
 	if q.listens != o {
 		q.listens = o
 		q.resubscribe()
@@ -298,7 +300,7 @@ func (q *waitQueue) tick() {
 
 // letThrough makes attempts for the waiters whose owner has just acquired the
 // name by another call. Otherwise they would wait for themselves (A3).
-func (n *name) letThrough(o Owner) {
+func (n *name) letThrough(o owner.Owner) {
 	for q := range n.eachQueue {
 		if q.Shares() {
 			q.LetThrough(o)
@@ -309,7 +311,7 @@ func (n *name) letThrough(o Owner) {
 // handOff lets the head's acquire follow an unlock of l's kind that has just been
 // queued. It reports whether the message is of no use to this client.
 func (n *name) handOff(l *Lock) bool {
-	q := n.findQueue(l, Owner{})
+	q := n.findQueue(l, owner.Owner{})
 	if q == nil {
 		return false
 	}
@@ -387,7 +389,7 @@ func (sub *subscriber) Duplicate(payload []byte) {
 // Refused ends the waits: without a subscription nobody would be woken.
 func (sub *subscriber) Refused(err error) {
 	sub.tell(func(q *waitQueue) {
-		q.SubscriptionRefused(fmt.Errorf("subscribe to %s: %w", Quote(sub.channel), err))
+		q.SubscriptionRefused(fmt.Errorf("subscribe to %s: %w", lockerr.Quote(sub.channel), err))
 	})
 }
 

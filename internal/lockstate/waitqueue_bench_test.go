@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/internal/kind"
+	"github.com/rlock-go/redisson/internal/lockerr"
 	"github.com/rlock-go/redisson/internal/redistest"
 )
 
@@ -53,7 +54,7 @@ func crowd(b *testing.B, c *State, taken *Lock, callers int, as bool) (longest t
 			if err == nil {
 				_, err = w.Result(context.Background(), w.Await(context.Background()))
 			}
-			if !errors.Is(err, ErrLocked) && others.Add(1) == 1 {
+			if !errors.Is(err, lockerr.ErrLocked) && others.Add(1) == 1 {
 				b.Error(err)
 			}
 		})

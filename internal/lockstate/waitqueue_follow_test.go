@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/internal/kind"
+	"github.com/rlock-go/redisson/internal/owner"
 	"github.com/rlock-go/redisson/internal/redistest"
 	"github.com/rlock-go/redisson/internal/topology"
 )
@@ -20,7 +21,7 @@ func TestQueueThatDoesNotListenDoesNotFollowItsSlot(t *testing.T) {
 	l := c.NewLock(kind.Reentrant, "orders", "orders")
 	sec := l.s.enter(mustNotBlock)
 	n := l.s.pin(&l)
-	q := n.ensureQueue(&l, Owner{})
+	q := n.ensureQueue(&l, owner.Owner{})
 	q.subscribe()
 	listened := len(q.subs)
 	sec.leave()
@@ -53,7 +54,7 @@ func TestQueueDoesNotListenBeforeItsNewSubscriptionIsConfirmed(t *testing.T) {
 	wait(t.Context(), t, &l, 0, ended, Terms{})
 	listens := func() bool {
 		defer l.s.enter(mustNotBlock).leave()
-		return l.s.find(&l).findQueue(&l, Owner{}).Listening()
+		return l.s.find(&l).findQueue(&l, owner.Owner{}).Listening()
 	}
 	for end := time.Now().Add(2 * soon); !listens(); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
@@ -62,7 +63,7 @@ func TestQueueDoesNotListenBeforeItsNewSubscriptionIsConfirmed(t *testing.T) {
 	}
 	func() { // in one section, so that nothing is confirmed meanwhile
 		defer l.s.enter(mayBlock).leave()
-		q := l.s.find(&l).findQueue(&l, Owner{})
+		q := l.s.find(&l).findQueue(&l, owner.Owner{})
 		if q.resubscribe(); q.Listening() {
 			t.Error("it listens, though its subscription was made anew and is not confirmed")
 		}

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/rlock-go/redisson/internal/kind"
+	"github.com/rlock-go/redisson/internal/owner"
 	"github.com/rlock-go/redisson/internal/redistest"
 )
 
@@ -15,7 +16,7 @@ func TestQueueThatDoesNotListenStaysSoWhenItsSlotMoves(t *testing.T) {
 	l := c.NewLock(kind.Reentrant, "orders", "orders")
 	sec := l.s.enter(mustNotBlock)
 	n := l.s.pin(&l)
-	q := n.ensureQueue(&l, Owner{})
+	q := n.ensureQueue(&l, owner.Owner{})
 	for range 2 {
 		q.subscribe()
 		if q.resubscribe(); len(q.subs) != 1 {
