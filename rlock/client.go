@@ -177,7 +177,7 @@ func (c *Client) ID() uuid.UUID {
 	if c.s == nil {
 		return uuid.UUID{}
 	}
-	return c.s.ID()
+	return c.s.ID
 }
 
 // NewOwner returns an owner that was never handed out before. It does no I/O.

@@ -138,7 +138,7 @@ func (m *MultiLock) terms(wait time.Duration, opts []AcquireOption) (t terms, er
 			return t, err
 		}
 		for _, before := range m.members[:i] {
-			if !t.As && before.l.SameKey(&l.l) {
+			if !t.As && before.l.SameKey(&l.l.Lock) {
 				return t, fmt.Errorf("%w: %q is there twice", ErrInvalidOption, l.l.Key())
 			}
 		}
@@ -171,7 +171,7 @@ func (m *MultiLock) order() []int {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return m.members[a].l.Compare(&m.members[b].l) })
+	slices.SortStableFunc(order, func(a, b int) int { return m.members[a].l.Compare(&m.members[b].l.Lock) })
 	return order
 }
 

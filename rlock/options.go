@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rlock-go/redisson/internal/client"
 	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/lockstate"
 	"github.com/rlock-go/redisson/internal/redisconn"
@@ -42,11 +43,13 @@ type settings struct {
 func newSettings(opts []Option) (*settings, error) {
 	s := &settings{
 		Config: lockstate.Config{
-			Watchdog: 30 * time.Second,
-			Timeout:  3 * time.Second,
-			Courtesy: true,
-			Clock:    clock.System(),
-			Servers:  topology.Settings{ConnectionName: "rlock"},
+			Config: client.Config{
+				Watchdog: 30 * time.Second,
+				Timeout:  3 * time.Second,
+				Courtesy: true,
+				Clock:    clock.System(),
+				Servers:  topology.Settings{ConnectionName: "rlock"},
+			},
 			NewOwner: newOwnerState,
 			NewHold:  newHold,
 		},

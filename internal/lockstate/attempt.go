@@ -43,12 +43,12 @@ func (n *name) try(w *Waiter) {
 		// or the next attempt could re-enter (A5). A refused attempt leaves
 		// no hold behind; a place in the server's queue, where the kind has one,
 		// is kept for the next attempt.
-		w.owner, w.ownerUsed = w.l.c.actors.OfAcquire(), false
+		w.owner, w.ownerUsed = w.l.c.Actors.OfAcquire(), false
 		st = n.newOwnerState(w.owner)
 	default:
 		st = n.ensureOwnerState(w.owner)
 	}
-	if w.l.traits.ByOwner && !w.Terms.As {
+	if w.l.Traits.ByOwner && !w.Terms.As {
 		w.queue().listenFor(w.owner)
 	}
 	a := w.l.c.spares.attempts.Get().(*attempt)
@@ -57,10 +57,10 @@ func (n *name) try(w *Waiter) {
 	w.tries++
 	w.attempt = a
 	st.attempts++
-	w.l.c.work.Add()
+	w.l.c.Work.Add()
 	if st.busy { // the wait for an earlier command of the owner has a bound
 		a.referenced = true
-		a.stuckTimer = w.l.c.timers.After(w.l.c.o.Timeout, a.stuck)
+		a.stuckTimer = w.l.c.Timers.After(w.l.c.Timeout, a.stuck)
 	}
 	st.run(a)
 }
@@ -70,25 +70,25 @@ func (n *name) try(w *Waiter) {
 func (a *attempt) begin() {
 	w, st, n := a.w, a.st, a.st.n
 	c := w.l.c
-	if w.Terms.As && c.actors.IsStray(st.owner) { // since it began to wait
+	if w.Terms.As && c.Actors.IsStray(st.owner) { // since it began to wait
 		w.fail(owner.Strayed(st.owner))
 	}
 	if w.Settled {
 		a.unsent()
 		return
 	}
-	if st.lease == nil && !w.l.traits.Unowned {
+	if st.lease == nil && !w.l.Traits.Unowned {
 		st.register()
 	}
 	a.want = w.want(st)
-	a.lease = st.commandLease(cmp.Or(w.Terms.Lease, c.o.Watchdog))
-	a.want.Lease = c.leaseArg(a.lease)
+	a.lease = st.commandLease(cmp.Or(w.Terms.Lease, c.Watchdog))
+	a.want.Lease = c.LeaseArg(a.lease)
 	a.forces = n.forces
 	a.req.Aside = n.acquiresAside()
-	a.req.Strict, a.req.Wire.Counts = w.l.traits.Lasting, c.failsOver && st.mayBeShared()
+	a.req.Strict, a.req.Wire.Counts = w.l.Traits.Lasting, c.FailsOver && st.mayBeShared()
 	w.ownerUsed = true
 	a.req.Handler, a.req.Wire.Tentative = a, true
-	w.l.c.fill(&a.req, w.l.slot, w.l.kind.Acquire(a.req.Wire.ArgBuffer[:0], &a.want))
+	w.l.c.Fill(&a.req, w.l.Slot, w.l.Kind.Acquire(a.req.Wire.ArgBuffer[:0], &a.want))
 	if a.queued = n.l.s.sec.enqueue(&a.req); !a.queued {
 		a.failed()
 		return
@@ -113,7 +113,7 @@ func (a *attempt) queue() *waitQueue { return a.st.n.ensureQueue(a.w.l, a.w.queu
 // Answered takes the server's answer.
 func (a *attempt) Answered(r *command.Request) {
 	defer a.st.n.l.s.enter(mustNotBlock).leave()
-	g, err := a.w.l.kind.Granted(r.Wire.Reply)
+	g, err := a.w.l.Kind.Granted(r.Wire.Reply)
 	switch {
 	case err != nil:
 		a.ranInPart(err)
@@ -123,10 +123,10 @@ func (a *attempt) Answered(r *command.Request) {
 		a.reject(g.Refused)
 	case !g.OK:
 		a.refused(g)
-	case a.w.l.traits.Gate: // nobody holds it
+	case a.w.l.Traits.Gate: // nobody holds it
 		a.reportGrant()
 		a.end()
-	case a.w.l.traits.Unowned:
+	case a.w.l.Traits.Unowned:
 		a.taken(r)
 	default:
 		a.granted(r, g.Token)
@@ -137,8 +137,8 @@ func (a *attempt) Answered(r *command.Request) {
 // nobody wants any more, or that can't be trusted any more, is given back.
 func (a *attempt) granted(r *command.Request, token int64) {
 	st, w, n := a.st, a.w, a.st.n
-	if w.l.traits.Width == 1 && n.holders > min(st.held, 1) || w.l.traits.Width != 1 && n.exclusive > 0 {
-		n.supersede(st, w.l.traits.Width, r.Wire.Sent)
+	if w.l.Traits.Width == 1 && n.holders > min(st.held, 1) || w.l.Traits.Width != 1 && n.exclusive > 0 {
+		n.supersede(st, w.l.Traits.Width, r.Wire.Sent)
 	}
 	h, ok := st.grant(w.l, &w.Terms, r.Wire.Sent, a.lease)
 	if !ok || w.Settled || a.forces != n.forces || r.Unreplicated {
@@ -190,13 +190,13 @@ func (a *attempt) refused(g kind.Grant) {
 	q := a.queue()
 	q.unset, a.w.unset, a.w.forever = g.Unset, g.Unset, g.TTL < 0
 	if w := a.w; !w.Told && !w.OneTry && !w.Settled {
-		w.l.c.log.Waiting(&w.l.s.sec, eventlog.Lock{Name: w.n.l.name}, g.TTL)
+		w.l.c.Log.Waiting(&w.l.s.sec, eventlog.Lock{Name: w.n.l.Name()}, g.TTL)
 	}
 	a.w.ownerUsed = false
 	if !a.w.contended {
 		a.w.waitsForOthers()
 	}
-	q.Refused(a.st.n.now(), &a.w.Waiter, q.unheard(a.w.l.pause(a.w.tries, g)))
+	q.Refused(a.st.n.now(), &a.w.Waiter, q.unheard(a.w.l.Pause(a.w.tries, g)))
 	a.w.asked()
 	a.end()
 	a.done()
@@ -205,7 +205,7 @@ func (a *attempt) refused(g kind.Grant) {
 // reportGrant tells the queue that the lock is taken now.
 func (a *attempt) reportGrant() {
 	q := a.queue()
-	q.Granted(a.st.n.now(), &a.w.Waiter, q.unheard(a.w.l.pause(0, kind.Grant{OK: true, TTL: a.lease})))
+	q.Granted(a.st.n.now(), &a.w.Waiter, q.unheard(a.w.l.Pause(0, kind.Grant{OK: true, TTL: a.lease})))
 }
 
 // grantedInVain ends an attempt whose grant is not the waiter's to keep. ok tells
@@ -222,7 +222,7 @@ func (a *attempt) grantedInVain(r *command.Request, h *Hold, ok bool) {
 		w.fail(fmt.Errorf("%w: its reply took longer than the lease of %v", lockerr.ErrLeaseLost, st.least(r.Wire.Sent, a.lease)))
 	case r.Unreplicated:
 		err := lockerr.Unreplicated(r)
-		n.l.c.log.Unreplicated(&n.l.s.sec, st.told(), r.Wire.Replicas, err)
+		n.l.c.Log.Unreplicated(&n.l.s.sec, st.told(), r.Wire.Replicas, err)
 		if st.held == 1 { // it was free before
 			a.leaveRoom(n.now() - r.Wire.Sent)
 		}
@@ -326,7 +326,7 @@ func (a *attempt) end() {
 	}
 	a.detached = true
 	st, n, c := a.st, a.st.n, a.w.l.c
-	c.timers.Cancel(a.stuckTimer)
+	c.Timers.Cancel(a.stuckTimer)
 	if a.w.attempt == a {
 		a.w.attempt = nil
 	}
@@ -338,7 +338,7 @@ func (a *attempt) end() {
 	if n.queues != nil || n.states == nil {
 		n.step()
 	}
-	c.work.Done()
+	c.Work.Done()
 }
 
 // done puts the attempt back at the end of its Answered. Then only a timer could still
@@ -363,7 +363,7 @@ func (a *attempt) stuck() {
 	if !queued && !a.cancel() {
 		return // its own send bounds it
 	}
-	a.w.fail(a.w.unsent(a.st.n.l.c.exec.Trouble(a.st.n.l.slot)))
+	a.w.fail(a.w.unsent(a.st.n.l.c.Exec.Trouble(a.st.n.l.Slot)))
 	if queued {
 		a.st.n.step()
 	} else {
@@ -377,13 +377,13 @@ func (a *attempt) inCommandQueue() bool { return !a.req.Begun() }
 
 // unanswered tells whether the attempt may have reached the server.
 func (a *attempt) unanswered() bool {
-	return a.queued && !a.detached && (a.req.Reached() != 0 || !a.w.l.c.exec.Waiting(&a.req))
+	return a.queued && !a.detached && (a.req.Reached() != 0 || !a.w.l.c.Exec.Waiting(&a.req))
 }
 
 // cancel takes the command back if it was not written yet. Then unsent must be
 // called. It is called with the shard locked.
 func (a *attempt) cancel() bool {
-	if a.queued && !a.detached && a.st.n.l.c.exec.Cancel(&a.req) {
+	if a.queued && !a.detached && a.st.n.l.c.Exec.Cancel(&a.req) {
 		a.queued, a.w.ownerUsed = false, false
 		return true
 	}

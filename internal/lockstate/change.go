@@ -29,15 +29,15 @@ func (l *Lock) Change(ctx context.Context, due bool, call func(*kind.Want) kind.
 	}
 	c := l.c
 	g := &change{l: l, due: due, done: make(chan struct{})}
-	g.want = kind.Want{Names: &l.names, Latch: codec.FreshLatch(l.Key()), LatchTTL: c.args.receiptTTL, Publish: l.publish()}
+	g.want = kind.Want{Names: &l.Names, Latch: codec.FreshLatch(l.Key()), LatchTTL: c.Args.ReceiptTTL, Publish: l.Publish()}
 	g.start(call(&g.want))
-	limit := time.NewTimer(c.unlockFor)
+	limit := time.NewTimer(c.UnlockFor)
 	defer limit.Stop()
 	select {
 	case <-g.done:
 		return g.req.Wire.Reply, g.err
 	case <-limit.C:
-		return g.leave(fmt.Errorf("no answer within %v", c.unlockFor))
+		return g.leave(fmt.Errorf("no answer within %v", c.UnlockFor))
 	case <-ctx.Done():
 	}
 	if !due && g.takeBack() {
@@ -46,15 +46,15 @@ func (l *Lock) Change(ctx context.Context, due bool, call func(*kind.Want) kind.
 	select {
 	case <-g.done:
 		return g.req.Wire.Reply, g.err
-	case <-time.After(c.o.Timeout + c.o.Timeout/8): // what was lost is known to be by then
-		return g.leave(fmt.Errorf("no answer within %v after the context ended: %w", c.o.Timeout, ctx.Err()))
+	case <-time.After(c.Timeout + c.Timeout/8): // what was lost is known to be by then
+		return g.leave(fmt.Errorf("no answer within %v after the context ended: %w", c.Timeout, ctx.Err()))
 	}
 }
 
 // Read is Change for a call that any number of times may run, without a receipt. It
 // waits for at most a command timeout.
 func (l *Lock) Read(ctx context.Context, call func(*kind.Want) kind.Call) (any, error) {
-	return l.c.query(ctx, l.slot, call(&kind.Want{Names: &l.names, Publish: l.publish()}))
+	return l.c.Query(ctx, l.Slot, call(&kind.Want{Names: &l.Names, Publish: l.Publish()}))
 }
 
 // change is one Change on its way.
@@ -77,9 +77,9 @@ type change struct {
 func (g *change) start(call kind.Call) {
 	l := g.l
 	defer l.s.enter(mayBlock).leave()
-	now, limit := l.s.sec.now(), l.c.changeFor
+	now, limit := l.s.sec.now(), l.c.ChangeFor
 	if !g.due { // what no server has run for a command timeout is given up
-		limit, g.req.Unrun = l.c.unlockFor, now+l.c.o.Timeout
+		limit, g.req.Unrun = l.c.UnlockFor, now+l.c.Timeout
 	}
 	g.begin(call, now+limit)
 }
@@ -87,9 +87,9 @@ func (g *change) start(call kind.Call) {
 // begin is start with the shard locked. It is sent until then.
 func (g *change) begin(call kind.Call, until time.Duration) {
 	l := g.l
-	l.c.fill(&g.req, l.slot, call)
+	l.c.Fill(&g.req, l.Slot, call)
 	g.req.Handler, g.req.Resend, g.req.Aside, g.req.Until = g, call.Resend, true, until
-	l.c.work.Add()
+	l.c.Work.Add()
 	if !l.s.sec.enqueue(&g.req) {
 		g.end(g.verdict())
 	}
@@ -99,7 +99,7 @@ func (g *change) begin(call kind.Call, until time.Duration) {
 // any more.
 func (g *change) takeBack() bool {
 	defer g.l.s.enter(mustNotBlock).leave()
-	if g.ended || g.req.Reached() != 0 || !g.l.c.exec.Cancel(&g.req) {
+	if g.ended || g.req.Reached() != 0 || !g.l.c.Exec.Cancel(&g.req) {
 		return false
 	}
 	g.end(nil)
@@ -116,7 +116,7 @@ func (g *change) leave(why error) (any, error) {
 	switch {
 	case g.ended:
 		return g.req.Wire.Reply, g.err
-	case g.due && g.req.Reached() == 0 && g.l.c.exec.Waiting(&g.req):
+	case g.due && g.req.Reached() == 0 && g.l.c.Exec.Waiting(&g.req):
 		return nil, fmt.Errorf("not done so far, it goes on in the background for a while: %w", g.unsent())
 	}
 	return nil, fmt.Errorf("%w: %w", lockerr.ErrUncertain, why)
@@ -124,7 +124,7 @@ func (g *change) leave(why error) (any, error) {
 
 // unsent is why nothing of it has run.
 func (g *change) unsent() error {
-	return cmp.Or(g.l.c.exec.Delay(&g.req), g.l.c.exec.Trouble(g.l.slot), command.Unsent(errors.New("it waited to be written")))
+	return cmp.Or(g.l.c.Exec.Delay(&g.req), g.l.c.Exec.Trouble(g.l.Slot), command.Unsent(errors.New("it waited to be written")))
 }
 
 // Answered takes the server's answer.
@@ -135,7 +135,7 @@ func (g *change) Answered(*command.Request) {
 
 // Rest sends it again, behind the kill barrier or after a pause.
 func (g *change) Rest(r *command.Request) {
-	g.l.c.exec.Finish(r)
+	g.l.c.Exec.Finish(r)
 	g.Answered(r)
 }
 
@@ -160,20 +160,20 @@ func (g *change) end(err error) {
 	}
 	g.ended, g.err = true, err
 	if err != nil && (g.left || g.again) && !g.l.c.Closed() {
-		g.l.c.log.NotDone(&g.l.s.sec, eventlog.Lock{Name: g.l.name}, err)
+		g.l.c.Log.NotDone(&g.l.s.sec, eventlog.Lock{Name: g.l.Name()}, err)
 	}
 	switch {
 	case g.again: // its receipt stays with the first
-	case g.due && g.l.c.failsOver && g.req.Fate == command.Answered:
+	case g.due && g.l.c.FailsOver && g.req.Fate == command.Answered:
 		g.remember()
 	case g.req.First != 0 && !g.req.MayArrive:
-		g.l.c.exec.Discard(g.l.slot, g.want.Latch)
+		g.l.c.Exec.Discard(g.l.Slot, g.want.Latch)
 	}
 	close(g.done)
 	if g.then != nil {
 		g.then()
 	}
-	g.l.c.work.Done()
+	g.l.c.Work.Done()
 }
 
 // AnyHeld tells whether a living hold of the name in this client is such a one.
@@ -192,11 +192,11 @@ func (l *Lock) AnyHeld(such func(kind.Held) bool) bool {
 }
 
 // Keeps tells whether a release can leave the lock taken.
-func (l *Lock) Keeps() bool { return l.traits.Keeps }
+func (l *Lock) Keeps() bool { return l.Traits.Keeps }
 
 // Of is the same object's lock of another kind.
 func (l *Lock) Of(k kind.Kind) Lock {
 	of := *l
-	of.kind = k
+	of.Kind = k
 	return of
 }

@@ -38,7 +38,7 @@ func TestReleaseThatIsGivenUpInTheBackgroundIsLogged(t *testing.T) {
 	o := config()
 	o.Timeout, o.Logger = 300*time.Millisecond, slog.New(slog.NewTextHandler(&log, nil))
 	c := openWith(t, s, o)
-	c.changeFor = 4 * time.Second
+	c.ChangeFor = 4 * time.Second
 	l := c.NewLock(kind.Semaphore(1), "seats", "seats")
 	s.Kill()
 	ctx, cancel := context.WithCancel(t.Context())

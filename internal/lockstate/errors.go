@@ -13,17 +13,6 @@ import (
 	"github.com/rlock-go/redisson/internal/waitqueue"
 )
 
-// taken is why an acquire that may not wait any more has nothing.
-func (l *Lock) taken() error {
-	switch {
-	case l.traits.Permits:
-		return lockerr.ErrNoPermits
-	case l.traits.Gate:
-		return lockerr.ErrNotOpen
-	}
-	return lockerr.ErrLocked
-}
-
 // waitError is the error of a caller that gives up, with what is known then
 // (A6, A7).
 func (w *Waiter) waitError(cause error) error {
@@ -31,9 +20,9 @@ func (w *Waiter) waitError(cause error) error {
 	last := facts.Trouble
 	if last == nil && (w.attempt != nil || facts.InFlight) {
 		// A request that waits to be written does not know yet why it can't be.
-		last = w.n.l.c.exec.Trouble(w.n.l.slot)
+		last = w.n.l.c.Exec.Trouble(w.n.l.Slot)
 	}
-	elapsed := cause == w.l.taken()
+	elapsed := cause == w.l.Taken()
 	unanswered := w.attempt != nil && w.attempt.unanswered()
 	// A server that has not said "taken" has not said "locked".
 	switch known := !elapsed || w.lastSaidTaken(facts); {
@@ -106,23 +95,15 @@ func (w *Waiter) unreachable(err error) error {
 // sinceLost adds to the error of a lost command why there has been no
 // connection since.
 func (w *Waiter) sinceLost(err error) error {
-	if why := w.n.l.c.exec.Trouble(w.n.l.slot); why != nil && command.IsLost(err) {
+	if why := w.n.l.c.Exec.Trouble(w.n.l.Slot); why != nil && command.IsLost(err) {
 		return fmt.Errorf("%w; since then: %w", err, errors.Unwrap(why))
 	}
 	return err
 }
 
-// notHeld is where Java throws its IllegalMonitorStateException.
-func (l *Lock) notHeld(o owner.Owner) error {
-	if l.traits.Permits {
-		return fmt.Errorf("%w: some or all of its permits had been given up, or their time was over", lockerr.ErrNotHeld)
-	}
-	return lockerr.OfKind(fmt.Errorf("not held by owner %s: it expired, or was deleted, forced or taken before", o.String()), lockerr.ErrNotHeld)
-}
-
 // unwritten is why nothing ran of an unlock that waited for others all the time.
 func (c *State) unwritten() error {
-	return command.Unsent(fmt.Errorf("the unlock was not sent within %v; the key expires by itself", c.o.Timeout))
+	return command.Unsent(fmt.Errorf("the unlock was not sent within %v; the key expires by itself", c.Timeout))
 }
 
 // verdict is the error of the outcome that the release tells.
@@ -130,7 +111,7 @@ func (r *releasing) verdict() error {
 	failed, o := r.Failed, r.st.owner
 	switch r.Verdict {
 	case release.NotHeld:
-		return r.l.notHeld(o)
+		return r.l.NotHeld(o)
 	case release.Unreplicated:
 		return fmt.Errorf("released, but %w", lockerr.Unreplicated(&r.req))
 	case release.ReplicasUnknown:
@@ -198,7 +179,7 @@ func (r *releasing) uncertain() error {
 // unsentSoFar is what the caller is told at the limit of an unlock of which
 // nothing has run.
 func (r *releasing) unsentSoFar() error {
-	why := cmp.Or(r.Failed, r.l.c.exec.Trouble(r.l.slot), r.l.c.unwritten())
+	why := cmp.Or(r.Failed, r.l.c.Exec.Trouble(r.l.Slot), r.l.c.unwritten())
 	then := "it goes on in the background while the lease lasts"
 	switch {
 	case r.Until == clock.Never:

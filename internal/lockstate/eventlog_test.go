@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/rlock-go/redisson/internal/client"
 	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/eventlog"
 	"github.com/rlock-go/redisson/internal/kind"
@@ -22,9 +23,9 @@ import (
 
 // What nobody listens to costs nothing: neither attributes nor texts are built.
 func TestNoLoggerOrALevelThatIsOffCostsNoAllocation(t *testing.T) {
-	c := &State{id: uuid.New(), o: Config{Watchdog: time.Minute, Timeout: time.Second, Clock: clock.System()}}
+	c := &State{Client: client.Client{ID: uuid.New(), Config: client.Config{Watchdog: time.Minute, Timeout: time.Second, Clock: clock.System()}}}
 	s := newShard(c)
-	l := &Lock{c: c, s: s, kind: kind.Reentrant, traits: kind.Reentrant.Traits(), name: strings.Repeat("long", 40)} // has to be cut, which allocates
+	l := &Lock{c: c, s: s, Lock: c.Client.NewLock(kind.Reentrant, strings.Repeat("long", 40), "long")} // has to be cut, which allocates
 	n := &name{l: l}
 	te := &OwnerState{n: n, owner: c.NewOwner()}
 	h := &Hold{l: l, st: te}
@@ -33,7 +34,7 @@ func TestNoLoggerOrALevelThatIsOffCostsNoAllocation(t *testing.T) {
 	r := &renewal{leaseScript: leaseScript{nodePart: &nodePart{c: c}, ttl: time.Minute, subs: []renewee{{st: te}}}}
 	ctx, trouble := context.Background(), errors.New("trouble")
 	for what, logger := range map[string]*slog.Logger{"no logger": nil, "a level that is off": slog.New(slog.DiscardHandler)} {
-		c.log = eventlog.New(logger, c.id.String())
+		c.Log = eventlog.New(logger, c.ID.String())
 		if n := testing.AllocsPerRun(100, func() {
 			w.logResult(ctx, h, nil)
 			w.logResult(ctx, nil, nil)
@@ -65,15 +66,15 @@ func TestLinesAreToldWithoutTheShardsMutex(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer top.Close(0)
-	c := &State{id: uuid.New(), top: top, o: Config{Clock: clock.System(), LongHold: 1}}
+	c := &State{Client: client.Client{ID: uuid.New(), Top: top, Config: client.Config{Clock: clock.System(), LongHold: 1}}}
 	s := newShard(c)
-	te := &OwnerState{n: &name{l: &Lock{c: c, s: s, traits: kind.Reentrant.Traits(), name: "orders"}}}
+	te := &OwnerState{n: &name{l: &Lock{c: c, s: s, Lock: c.Client.NewLock(kind.Reentrant, "orders", "orders")}}}
 	free := false
-	c.log = eventlog.New(slog.New(handlerFunc(func() {
+	c.Log = eventlog.New(slog.New(handlerFunc(func() {
 		if free = s.mu.TryLock(); free {
 			s.mu.Unlock()
 		}
-	})), c.id.String())
+	})), c.ID.String())
 	for what, tell := range map[string]func(){
 		"held long":      func() { (&Hold{l: te.n.l, st: te}).tellAge() },
 		"lost":           func() { te.logLost([]*Hold{{st: te}}, lockerr.ErrLeaseLost) },
@@ -95,21 +96,21 @@ func TestLinesAreToldWithoutTheShardsMutex(t *testing.T) {
 // Of many leases the one that ends first is what matters.
 func TestFailedRenewalNamesTheLeaseThatEndsFirst(t *testing.T) {
 	t.Parallel()
-	c := &State{id: uuid.New(), o: Config{Clock: clock.System()}}
-	dog := watchdog.New(func([]*watchdog.Lease, func(int, watchdog.Answer)) {}, watchdog.Options{Clock: c.o.Clock})
+	c := &State{Client: client.Client{ID: uuid.New(), Config: client.Config{Clock: clock.System()}}}
+	dog := watchdog.New(func([]*watchdog.Lease, func(int, watchdog.Answer)) {}, watchdog.Options{Clock: c.Clock})
 	defer dog.Close()
 	r := &renewal{leaseScript: leaseScript{nodePart: &nodePart{c: c}}}
 	var early owner.Owner
 	for lock, left := range map[string]time.Duration{"late": 3 * time.Hour, "early": time.Hour, "later": 2 * time.Hour} {
-		te := &OwnerState{owner: c.NewOwner(), n: &name{l: &Lock{c: c, s: newShard(c), name: lock}}}
+		te := &OwnerState{owner: c.NewOwner(), n: &name{l: &Lock{c: c, s: newShard(c), Lock: c.Client.NewLock(kind.Reentrant, lock, lock)}}}
 		if te.lease = dog.Register(te); lock == "early" {
 			early = te.owner
 		}
-		te.lease.Live(c.now()+left, watchdog.Never, watchdog.Never)
+		te.lease.Live(c.Now()+left, watchdog.Never, watchdog.Never)
 		r.subs = append(r.subs, renewee{i: len(r.subs), st: te})
 	}
 	var text bytes.Buffer
-	c.log = eventlog.New(slog.New(slog.NewTextHandler(&text, nil)), c.id.String())
+	c.Log = eventlog.New(slog.New(slog.NewTextHandler(&text, nil)), c.ID.String())
 	r.logFailure(errors.New("trouble"))
 	if line := text.String(); !strings.Contains(line, "leases=3 lock=early owner="+early.String()+" trust_left=59m59.") {
 		t.Error(line)
@@ -118,7 +119,7 @@ func TestFailedRenewalNamesTheLeaseThatEndsFirst(t *testing.T) {
 
 func newShard(c *State) *shard {
 	s := new(shard)
-	s.init(c.o.Clock, c.exec)
+	s.init(c.Clock, c.Exec)
 	return s
 }
 

@@ -26,11 +26,11 @@ func (h *Hold) Extend(ctx context.Context, d time.Duration) error {
 	case err = <-e.done:
 	case <-ctx.Done():
 		err = e.giveUp(ctx.Err())
-	case <-time.After(h.l.c.o.Timeout):
+	case <-time.After(h.l.c.Timeout):
 		err = e.giveUp(nil)
 	}
 	if err == nil {
-		h.l.c.log.Extended(ctx, h.told(), e.d)
+		h.l.c.Log.Extended(ctx, h.told(), e.d)
 	}
 	return err
 }
@@ -52,8 +52,8 @@ func (h *Hold) startExtend(d time.Duration) (*extension, error) {
 		return nil, err
 	}
 	e := &extension{h: h, d: d.Truncate(time.Millisecond), done: make(chan error, 1), idle: true}
-	e.req.Handler, e.req.Aside, e.req.Resend, e.req.Until, e.req.Slot = e, true, kind.Always, s.sec.now()+h.l.c.o.Timeout, h.l.slot
-	h.l.c.work.Add()
+	e.req.Handler, e.req.Aside, e.req.Resend, e.req.Until, e.req.Slot = e, true, kind.Always, s.sec.now()+h.l.c.Timeout, h.l.Slot
+	h.l.c.Work.Add()
 	h.st.run(e)
 	return e, nil
 }
@@ -82,7 +82,7 @@ func (e *extension) begin() {
 	others := st.needs(h)
 	e.lease = others.Lease(e.d)
 	sub := renewee{st: st, l: h.l, count: st.tally(h.l)}
-	h.l.c.fill(&e.req, h.l.slot, h.l.kind.Renew(e.req.Wire.ArgBuffer[:0], h.l.c.leaseArg(e.lease), 1, func(int) kind.Held { return sub.held() }))
+	h.l.c.Fill(&e.req, h.l.Slot, h.l.Kind.Renew(e.req.Wire.ArgBuffer[:0], h.l.c.LeaseArg(e.lease), 1, func(int) kind.Held { return sub.held() }))
 	e.send()
 }
 
@@ -116,19 +116,19 @@ func (e *extension) giveUp(ended error) error {
 		return err
 	default:
 	}
-	waits := !e.idle && c.exec.Cancel(&e.req)
-	if e.open || !waits && !e.idle && !c.exec.Waiting(&e.req) {
+	waits := !e.idle && c.Exec.Cancel(&e.req)
+	if e.open || !waits && !e.idle && !c.Exec.Waiting(&e.req) {
 		if waits {
 			e.finish(lockerr.ErrUncertain)
 		}
 		if ended == nil {
-			ended = fmt.Errorf("no answer within %v", c.o.Timeout)
+			ended = fmt.Errorf("no answer within %v", c.Timeout)
 		}
 		return fmt.Errorf("%w: %w", lockerr.ErrUncertain, ended)
 	}
 	if ended == nil {
-		unsent := lockerr.OfKind(fmt.Errorf("not sent within %v", c.o.Timeout), lockerr.ErrUnavailable)
-		ended = cmp.Or[error](c.exec.Trouble(e.h.l.slot), c.exec.Delay(&e.req), unsent)
+		unsent := lockerr.OfKind(fmt.Errorf("not sent within %v", c.Timeout), lockerr.ErrUnavailable)
+		ended = cmp.Or[error](c.Exec.Trouble(e.h.l.Slot), c.Exec.Delay(&e.req), unsent)
 	}
 	e.abandoned = true
 	if waits {
@@ -237,6 +237,6 @@ func (e *extension) finish(err error) {
 	default:
 	}
 	e.h.extends = nil
-	e.h.l.c.work.Done()
+	e.h.l.c.Work.Done()
 	e.h.st.done()
 }

@@ -15,7 +15,7 @@ import (
 
 // follow acts on what the topology tells, until that is closed.
 func (c *State) follow() {
-	for changes := range c.top.Changes() {
+	for changes := range c.Top.Changes() {
 		for _, change := range changes {
 			c.changed(change)
 		}
@@ -36,7 +36,7 @@ func (c *State) changed(change topology.Change) {
 		return // the hub follows by itself
 	}
 	c.eachName(func(n *name) {
-		if change.Slots.Has(n.l.slot) {
+		if change.Slots.Has(n.l.Slot) {
 			for q := range n.eachQueue {
 				q.resubscribe()
 			}
@@ -59,7 +59,7 @@ func (c *State) noteMaster(slots topology.Slots) {
 	if last := c.masters.Load(); last != nil {
 		known = (*last)[max(0, len(*last)-masterChanges+1):]
 	}
-	known = append(slices.Clip(known), masterChange{slots, c.now()})
+	known = append(slices.Clip(known), masterChange{slots, c.Now()})
 	c.masters.Store(&known)
 }
 
@@ -140,7 +140,7 @@ func (r *releasing) remember(q *command.Request, did codec.Release) {
 		return // it is remembered, or is nothing to be sent twice
 	}
 	if u.latch != nil {
-		u.until = min(u.until, q.First+r.l.c.unlockFor)
+		u.until = min(u.until, q.First+r.l.c.UnlockFor)
 		if did != codec.NotHeld {
 			u.shared = min(u.until, r.everywhere)
 		}
@@ -163,10 +163,10 @@ func (g *change) remember() {
 func (w *Waiter) rememberTaken() {
 	c, l := w.l.c, w.l
 	defer l.s.enter(mayBlock).leave()
-	want := kind.Want{Names: &l.names, Latch: kind.Receipt(&l.names, w.owner), LatchTTL: c.args.receiptTTL, Publish: l.publish()}
-	call := kind.TakeAgain(l.kind, &want)
+	want := kind.Want{Names: &l.Names, Latch: kind.Receipt(&l.Names, w.owner), LatchTTL: c.Args.ReceiptTTL, Publish: l.Publish()}
+	call := kind.TakeAgain(l.Kind, &want)
 	l.s.addPast(pastUnlock{
-		l: l, latch: want.Latch, change: &call, sent: w.takenAt, until: w.takenAt + c.changeFor, due: c.newMaster(l.slot, w.takenAt),
+		l: l, latch: want.Latch, change: &call, sent: w.takenAt, until: w.takenAt + c.ChangeFor, due: c.newMaster(l.Slot, w.takenAt),
 	})
 }
 
@@ -183,7 +183,7 @@ func (s *shard) addPast(u pastUnlock) {
 	}
 	// A repetition may be under way, on another connection: it must find its receipt.
 	if old := &s.past[s.oldest]; old.change != nil && !old.again {
-		old.l.c.exec.Discard(old.l.slot, old.latch)
+		old.l.c.Exec.Discard(old.l.Slot, old.latch)
 	}
 	s.past[s.oldest] = u
 	s.oldest = (s.oldest + 1) % len(s.past)
@@ -210,7 +210,7 @@ func (c *State) repeatUnlocks(slots topology.Slots) {
 		sec := s.enter(mustNotBlock)
 		for j := range s.past {
 			u := &s.past[j]
-			u.due = u.due || slots.Has(u.l.slot) && sec.now()-u.sent <= repeatedFor
+			u.due = u.due || slots.Has(u.l.Slot) && sec.now()-u.sent <= repeatedFor
 		}
 		s.nextDue = 0
 		s.repeatDue()
@@ -290,5 +290,5 @@ func (h *Hold) heldEverywhere() time.Duration {
 	case h.promise.Fixed:
 		return watchdog.Trust(since, h.promise.Until-since)
 	}
-	return watchdog.Trust(since, h.l.c.o.Watchdog)
+	return watchdog.Trust(since, h.l.c.Watchdog)
 }

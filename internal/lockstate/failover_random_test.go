@@ -72,7 +72,7 @@ func (f *failover) step(in era) {
 		f.note("%d show %s", in, h.owner.String())
 	case n < 8 && len(f.shared) > 0:
 		o := f.shared[f.rand.IntN(len(f.shared))]
-		if !f.crossed && !f.clients[i].actors.Made(o) {
+		if !f.crossed && !f.clients[i].Actors.Made(o) {
 			i = 1 - i
 		}
 		// Whoever hands an owner over for the first time holds as it, or waits: a repetition may be on its way to the server.

@@ -287,7 +287,7 @@ func TestUnlocksAreNotSentAgainAfterTheirLatch(t *testing.T) {
 	}
 	do(t, conn, "DEL", latches[0])
 	do(t, conn, "HSET", "orders", owner.Share(), 1) // by another process
-	now.by.Store(int64(c.unlockFor))
+	now.by.Store(int64(c.UnlockFor))
 	repeated(t, c)
 	becomes(t, conn, 1, "EXISTS", "orders")
 }
@@ -423,7 +423,7 @@ func TestUndoThatTheNextMasterLacksIsSentAgain(t *testing.T) {
 		w.undoTaken()
 	}()
 	becomes(t, r.conn, 1, "INCRBY", "seats", 0)
-	for r.c.work.Count() > 0 { // the client, too, knows that it ran
+	for r.c.Work.Count() > 0 { // the client, too, knows that it ran
 		time.Sleep(time.Millisecond)
 	}
 	r.setBack()

@@ -20,16 +20,16 @@ import (
 func (l *Lock) ForceUnlock(ctx context.Context) (bool, error) {
 	// Redisson's script deletes whatever has the name; a key that is no lock
 	// stays untouched here (I2).
-	found, err := redis.String(l.c.query(ctx, l.slot, kind.Read("TYPE", l.Key())))
+	found, err := redis.String(l.c.Query(ctx, l.Slot, kind.Read("TYPE", l.Key())))
 	if err != nil {
 		return false, err
 	}
-	if found != l.traits.KeyType && found != "none" {
+	if found != l.Traits.KeyType && found != "none" {
 		return false, lockerr.OfKind(fmt.Errorf("the key holds a %.80s, which is no lock; it was left alone", found), lockerr.ErrRefused)
 	}
 	// Of a kind that has only a part of its key, this client's holds of the other kinds
 	// would end for nothing.
-	if ask := l.kind.Ask(kind.Forcible, &kind.Want{Names: &l.names}); !ask.Empty() {
+	if ask := l.Kind.Ask(kind.Forcible, &kind.Want{Names: &l.Names}); !ask.Empty() {
 		if a, err := l.Ask(ctx, kind.Forcible, owner.Owner{}); !a.Yes || err != nil {
 			return false, err
 		}
@@ -44,7 +44,7 @@ func (l *Lock) ForceUnlock(ctx context.Context) (bool, error) {
 	if f.err != nil {
 		return f.there, f.err
 	}
-	l.c.log.Forced(ctx, eventlog.Lock{Name: l.name}, f.there)
+	l.c.Log.Forced(ctx, eventlog.Lock{Name: l.Name()}, f.there)
 	return ended || f.there, nil
 }
 
@@ -65,10 +65,10 @@ func (l *Lock) startForce() (f *forcing, ended bool, err error) {
 	n.forces++
 	f = &forcing{n: n, l: l, done: make(chan struct{})}
 	f.req.Handler = f
-	f.want = kind.Want{Names: &l.names, Publish: l.publish()}
-	l.c.fill(&f.req, l.slot, l.kind.Force(&f.want))
+	f.want = kind.Want{Names: &l.Names, Publish: l.Publish()}
+	l.c.Fill(&f.req, l.Slot, l.Kind.Force(&f.want))
 	f.req.Whole = true
-	l.c.work.Add()
+	l.c.Work.Add()
 	if s.sec.enqueue(&f.req) {
 		s.forcing++
 	} else {
@@ -99,7 +99,7 @@ func (f *forcing) Answered(*command.Request) {
 }
 
 // Rest ends one that was not answered.
-func (f *forcing) Rest(r *command.Request) { f.rest(func() { f.l.c.exec.Barrier(r) }) }
+func (f *forcing) Rest(r *command.Request) { f.rest(func() { f.l.c.Exec.Barrier(r) }) }
 
 // rest is Rest with what waits until nothing of r can run any more. Where its keys are in two places, as those of an
 // unlock may be (package release), it is sent again with the lock as its only key.
@@ -108,7 +108,7 @@ func (f *forcing) rest(barrier func()) {
 	defer s.enter(mayBlock).leave()
 	if r.Split() {
 		f.want.KeyAlone, r.Whole, r.Until = true, false, clock.Never
-		f.l.c.fill(r, f.l.slot, f.l.kind.Force(&f.want))
+		f.l.c.Fill(r, f.l.Slot, f.l.Kind.Force(&f.want))
 		f.n.forces++ // for those who were queued since
 		if s.sec.enqueue(r) {
 			s.await(r)
@@ -141,7 +141,7 @@ func (f *forcing) end() {
 		n.wakeHead() // no message will tell
 	}
 	n.unpin()
-	n.l.c.work.Done()
+	n.l.c.Work.Done()
 	close(f.done)
 }
 
@@ -152,10 +152,10 @@ var clients sync.Map
 // not held any more. It is for tests with a server that tells nobody of that.
 func TakenAway(server, from string) {
 	clients.Range(func(_, client any) bool {
-		if c := client.(*State); c.top.String() == server {
+		if c := client.(*State); c.Top.String() == server {
 			c.eachName(func(n *name) {
 				for _, st := range n.ownerStates() {
-					if n.l.name == from {
+					if n.l.Name() == from {
 						st.lose(nil, errForced)
 					}
 				}

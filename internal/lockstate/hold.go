@@ -47,10 +47,10 @@ var (
 func lostBy(cause error) error { return fmt.Errorf("%w: %w", lockerr.ErrLeaseLost, cause) }
 
 // told names the hold in an event.
-func (h *Hold) told() eventlog.Lock { return eventlog.Lock{Name: h.l.name, Owner: h.st} }
+func (h *Hold) told() eventlog.Lock { return eventlog.Lock{Name: h.l.Name(), Owner: h.st} }
 
 // Name is the lock's name as it was given to NewLock.
-func (h *Hold) Name() string { return h.l.name }
+func (h *Hold) Name() string { return h.l.Name() }
 
 // Token is the newest token that its owner was granted with here; 0: none.
 func (h *Hold) Token() int64 {
@@ -76,7 +76,7 @@ func (h *Hold) Done() <-chan struct{} {
 func (h *Hold) Err() error {
 	defer h.l.s.enter(mustNotBlock).leave()
 	if why := h.check(); why != nil {
-		return overError{h.l.name, why}
+		return overError{h.l.Name(), why}
 	}
 	return nil
 }
@@ -131,7 +131,7 @@ func (h *Hold) check() error {
 
 // old is when the hold is to be logged for its age; Never: it is not, or was.
 func (h *Hold) old() time.Duration {
-	if long := h.l.c.o.LongHold; long > 0 && !h.toldAge {
+	if long := h.l.c.LongHold; long > 0 && !h.toldAge {
 		return clock.Later(h.since, long)
 	}
 	return clock.Never
@@ -141,7 +141,7 @@ func (h *Hold) old() time.Duration {
 func (h *Hold) tellAge() {
 	if now := h.st.n.now(); now >= h.old() {
 		h.toldAge = true
-		h.l.c.log.HeldLong(&h.l.s.sec, h.told(), now-h.since, !h.promise.Fixed && now < h.promise.Until)
+		h.l.c.Log.HeldLong(&h.l.s.sec, h.told(), now-h.since, !h.promise.Fixed && now < h.promise.Until)
 	}
 }
 
@@ -165,7 +165,7 @@ func (h *Hold) over(cause error) {
 		close(h.done)
 	}
 	for cancel := range h.ctxs {
-		h.l.s.sec.After(func() { (*cancel)(overError{h.l.name, cause}) })
+		h.l.s.sec.After(func() { (*cancel)(overError{h.l.Name(), cause}) })
 	}
 	h.ctxs = nil
 }
@@ -176,7 +176,7 @@ func (h *Hold) Context(parent context.Context) (context.Context, context.CancelF
 	s := h.l.s
 	defer s.enter(mustNotBlock).leave()
 	if why := h.check(); why != nil {
-		cancel(overError{h.l.name, why})
+		cancel(overError{h.l.Name(), why})
 		return ctx, func() {}
 	}
 	if h.ctxs == nil {

@@ -47,7 +47,7 @@ func TestHoldIsEverywhereForTheLeaseOfItsAcquire(t *testing.T) {
 		lease, want            time.Duration
 	}{
 		"unacknowledged": {false, false, 0, 0},
-		"watched":        {true, false, 0, c.o.Watchdog},
+		"watched":        {true, false, 0, c.Watchdog},
 		"fixed":          {true, false, time.Second, time.Second},
 		"extended":       {true, true, time.Second, 0},
 	} {
@@ -102,14 +102,14 @@ func TestHoldIsEverywhereForTheLeaseOfItsRenewal(t *testing.T) {
 		}
 	}
 	next("renewed on all replicas", func() bool { renewed, _ := read(); return renewed > h.since })
-	if renewed, until := read(); until != watchdog.Trust(renewed, c.o.Watchdog) {
+	if renewed, until := read(); until != watchdog.Trust(renewed, c.Watchdog) {
 		t.Errorf("until %v after a renewal at %v", until, renewed)
 	}
 	silence()
 	moved := func() {
 		t.Helper()
 		before := h.ValidUntil()
-		next("renewed on one replica", func() bool { return h.Err() != nil || h.ValidUntil().After(before.Add(c.o.Watchdog/6)) })
+		next("renewed on one replica", func() bool { return h.Err() != nil || h.ValidUntil().After(before.Add(c.Watchdog/6)) })
 		if err := h.Err(); err != nil {
 			t.Fatal(err)
 		}

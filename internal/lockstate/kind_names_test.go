@@ -49,12 +49,12 @@ func TestEveryNameOfAKindMustBeInTheLocksSlot(t *testing.T) {
 		{kind.WriteLock, "a}b", `"redisson_rwlock:{a}b}"`},
 		{kind.WriteLock, "{a}b", ""},
 	} {
-		c.spansSlots = true
+		c.SpansSlots = true
 		l := c.NewLock(tc.kind, tc.key, tc.key)
 		if err := l.Scattered(); err != nil {
 			t.Errorf("%s on one server: %v", tc.key, err)
 		}
-		c.spansSlots = false
+		c.SpansSlots = false
 		err := l.Scattered()
 		if (err == nil) != (tc.bad == "") || err != nil && !strings.Contains(err.Error(), tc.bad) {
 			t.Errorf("%s in a cluster: %v, want %q", tc.key, err, tc.bad)

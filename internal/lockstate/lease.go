@@ -11,11 +11,11 @@ import (
 
 // needs are what the living holds need together, but for one that may be left out.
 func (st *OwnerState) needs(but *Hold) lease.Sum {
-	sum := lease.Of(st.n.now(), st.n.l.c.o.Watchdog)
+	sum := lease.Of(st.n.now(), st.n.l.c.Watchdog)
 	for h := st.holds; h != nil; h = h.next {
 		if h != but {
 			sum.Add(&h.promise, h.own(), h.lease.Expiry())
-			if h.l.traits.Asserts {
+			if h.l.Traits.Asserts {
 				sum.Assert(&h.promise)
 			}
 		}
@@ -36,7 +36,7 @@ func (st *OwnerState) commandLease(own time.Duration) time.Duration {
 // renewedLease is the lease that a renewal sets: the watchdog's, but where only fixed
 // leases are asserted, what they have left.
 func (st *OwnerState) renewedLease() time.Duration {
-	full := st.n.l.c.o.Watchdog
+	full := st.n.l.c.Watchdog
 	if st.alarmed && st.held > 0 {
 		if sum := st.needs(nil); sum.OnlyAsserts() {
 			return sum.Lease(0)
@@ -104,20 +104,15 @@ func (st *OwnerState) mayHaveSet(sent, ttl time.Duration) {
 // command that was not answered.
 func (st *OwnerState) mayLast(ttl time.Duration) {
 	r := st.ensureExtras()
-	r.lasts = max(r.lasts, clock.Later(st.n.now(), clock.Later(ttl, st.n.l.c.o.Timeout)))
+	r.lasts = max(r.lasts, clock.Later(st.n.now(), clock.Later(ttl, st.n.l.c.Timeout)))
 }
 
 // mayArrive records a lost command that sets the lease and whose connection could
 // not be killed. Nobody can tell for how long it may run. The owner may have released
 // by then, and hold again.
 func (st *OwnerState) mayArrive(ttl time.Duration) {
-	st.ensureExtras().late.Add(ttl, clock.Later(st.n.now(), st.n.l.c.lateFor()))
+	st.ensureExtras().late.Add(ttl, clock.Later(st.n.now(), st.n.l.c.LateFor()))
 }
-
-// lateFor is for how long a lost command is reckoned with whose connection could not
-// be killed: one watchdog timeout, and at least as long as the server remembers an
-// unlock.
-func (c *State) lateFor() time.Duration { return max(c.o.Watchdog, c.latchTTL) }
 
 // hasLateCommands tells whether a lost command may still arrive, which is a
 // reason to keep the state. A timer drops the state afterwards.
@@ -130,7 +125,7 @@ func (st *OwnerState) hasLateCommands() bool {
 	}
 	if !r.dropTimer {
 		r.dropTimer = true
-		c.timers.After(left, func() {
+		c.Timers.After(left, func() {
 			defer st.n.l.s.enter(mayBlock).leave()
 			r.dropTimer = false
 			st.dropIfIdle()
@@ -179,7 +174,7 @@ func (st *OwnerState) forget() {
 
 // timeIsUp ends the hold. But an Extend that was not written yet restarts its own time.
 func (h *Hold) timeIsUp(now time.Duration) {
-	if e := h.extends; e != nil && now >= e.end && h.l.c.exec.Waiting(&e.req) {
+	if e := h.extends; e != nil && now >= e.end && h.l.c.Exec.Waiting(&e.req) {
 		e.end = watchdog.Trust(now, e.d) // nothing of it runs as long as it is not written, so trust counts from now
 	}
 	switch {
@@ -241,7 +236,7 @@ func (st *OwnerState) check() {
 // kind.
 func (st *OwnerState) tally(l *Lock) (n int32) {
 	for h := st.holds; h != nil; h = h.next {
-		if h.l.traits.Tally == l.traits.Tally {
+		if h.l.Traits.Tally == l.Traits.Tally {
 			n++
 		}
 	}
@@ -253,7 +248,7 @@ func (st *OwnerState) tally(l *Lock) (n int32) {
 func (st *OwnerState) end(l *Lock, cause error) (ended []*Hold) {
 	for h := st.holds; h != nil; {
 		next := h.next
-		if l == nil || h.l.traits.Tally == l.traits.Tally {
+		if l == nil || h.l.Traits.Tally == l.Traits.Tally {
 			st.drop(h)
 			h.over(cause)
 			ended = append(ended, h)
@@ -299,7 +294,7 @@ func (n *name) supersede(st *OwnerState, width int, sent time.Duration) {
 		}
 		if width == 1 {
 			other.lose(nil, cause)
-		} else if h := other.find(func(h *Hold) bool { return h.l.traits.Width == 1 }); h != nil {
+		} else if h := other.find(func(h *Hold) bool { return h.l.Traits.Width == 1 }); h != nil {
 			other.lose(h.l, cause)
 		}
 	}
@@ -307,8 +302,8 @@ func (n *name) supersede(st *OwnerState, width int, sent time.Duration) {
 
 // logLost logs holds that ended before they were released.
 func (st *OwnerState) logLost(holds []*Hold, cause error) {
-	c, slot := st.n.l.c, st.n.l.slot
-	if !c.log.Warns() {
+	c, slot := st.n.l.c, st.n.l.Slot
+	if !c.Log.Warns() {
 		return
 	}
 	now, since, renewed := st.n.now(), holds[0].since, false
@@ -319,15 +314,15 @@ func (st *OwnerState) logLost(holds []*Hold, cause error) {
 	// What is renewed was there a lease ago.
 	there := since
 	if renewed {
-		there = max(since, now-c.o.Watchdog)
+		there = max(since, now-c.Watchdog)
 	}
 	held := now - since
 	if cause != errForced && c.newMaster(slot, there) {
 		cause = fmt.Errorf("%w, after the master changed", cause)
 	}
-	server := c.top.String()
-	if node, err := c.top.Node(slot); err == nil {
+	server := c.Top.String()
+	if node, err := c.Top.Node(slot); err == nil {
 		server = node.Server()
 	}
-	c.log.Lost(&st.n.l.s.sec, st.told(), server, len(holds), held, renewed, cause)
+	c.Log.Lost(&st.n.l.s.sec, st.told(), server, len(holds), held, renewed, cause)
 }

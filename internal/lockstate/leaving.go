@@ -70,11 +70,11 @@ func (n *name) sendLeavers() {
 		wants[i] = &o.want
 	}
 	l, c, sent := part[0].l, n.l.c, n.now()
-	l.askLater(l.kind.Leave(wants...), clock.Never, func(any, error) { // nobody waits for what it is answered
+	l.askLater(l.Kind.Leave(wants...), clock.Never, func(any, error) { // nobody waits for what it is answered
 		if more := len(s.leavers[n]); more == 0 || more >= mostLeave {
 			n.sendLeavers()
 		} else {
-			c.timers.After(min(leavePauses*(n.now()-sent), longestLeavePause), func() {
+			c.Timers.After(min(leavePauses*(n.now()-sent), longestLeavePause), func() {
 				defer s.enter(mayBlock).leave()
 				n.sendLeavers()
 			})

@@ -36,9 +36,9 @@ func TestWhoCameLastLeavesFirst(t *testing.T) {
 	const crowd = mostLeave + 500
 	came := map[kind.Owner]int{}
 	for _, i := range rand.Perm(crowd) {
-		st := n.newOwnerState(c.actors.OfAcquire())
+		st := n.newOwnerState(c.Actors.OfAcquire())
 		came[st] = i
-		l.s.leavers[n] = append(l.s.leavers[n], st.newLeaver(&l, kind.Want{Names: &l.names, Owner: st}, time.Duration(i)))
+		l.s.leavers[n] = append(l.s.leavers[n], st.newLeaver(&l, kind.Want{Names: &l.Names, Owner: st}, time.Duration(i)))
 	}
 	n.sendLeavers()
 	if len(scripts) != 1 || len(scripts[0]) != mostLeave || len(l.s.leavers[n]) != crowd-mostLeave {

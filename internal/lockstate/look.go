@@ -34,7 +34,7 @@ func (c *State) look(batch []*watchdog.Lease, answer func(int, bool)) {
 // Rest takes the end of a look that was not answered.
 func (k *look) Rest(q *command.Request) {
 	if q.Fate == command.Lost {
-		k.c.exec.Barrier(q)
+		k.c.Exec.Barrier(q)
 	}
 	k.Answered(q)
 }
@@ -59,7 +59,7 @@ func (k *look) end(mine []bool, tracked bool) {
 		k.answer(sub.i, watchdog.Answer{Read: held && tracked})
 	}
 	k.leave()
-	k.c.work.Done()
+	k.c.Work.Done()
 }
 
 // lose ends holds of which the server has said that they are not their owner's.
@@ -88,7 +88,7 @@ func (n *name) changed() {
 // idle gives up the subscriptions when nothing has been held for a while.
 func (c *State) idle() {
 	if c.liveHolds.Count() == 0 {
-		for _, n := range c.top.Nodes() {
+		for _, n := range c.Top.Nodes() {
 			n.Untrack()
 		}
 	}
@@ -97,7 +97,7 @@ func (c *State) idle() {
 // Told has what n serves looked at: changes are told from now on, or all keys have changed.
 func (c *State) Told(n *topology.Node, changed bool) {
 	c.watchdog.LookThose(func(h watchdog.Holder) bool {
-		at, err := c.top.Node(slotOf(h))
+		at, err := c.Top.Node(slotOf(h))
 		return err == nil && at == n
 	}, changed)
 }
@@ -117,7 +117,7 @@ func (c *State) Changed(key []byte) {
 // Untold logs once that holders learn of their loss by renewals only.
 func (c *State) Untold(n *topology.Node, err error) {
 	if !c.untold.Swap(true) {
-		c.log.Untold(n.Server(), err)
+		c.Log.Untold(n.Server(), err)
 	}
 }
 

@@ -54,8 +54,8 @@ func TestNoOfALookCountsIfItsOwnerHadNoCommandMeanwhile(t *testing.T) {
 
 // lookOver is a look of a node's part that nothing else is of, with what ends it.
 func lookOver(c *State, sub renewee, answer answerFunc) leaseScript {
-	c.work.Add()
-	n := &nodePart{c: c, node: c.top.Nodes()[0], looks: true, answer: answer}
+	c.Work.Add()
+	n := &nodePart{c: c, node: c.Top.Nodes()[0], looks: true, answer: answer}
 	n.open.Add(2)
 	return leaseScript{nodePart: n, subs: []renewee{sub}}
 }

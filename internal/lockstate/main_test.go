@@ -7,6 +7,7 @@ import (
 
 	"github.com/gomodule/redigo/redis"
 
+	"github.com/rlock-go/redisson/internal/client"
 	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/leakcheck"
 	"github.com/rlock-go/redisson/internal/redistest"
@@ -21,8 +22,10 @@ const soon = 3 * time.Second
 // config is one that no connection comes of.
 func config() Config {
 	return Config{
-		Watchdog: 30 * time.Second, Timeout: 2 * time.Second, Courtesy: true, Clock: clock.System(),
-		Topology: dials(func(context.Context) (redis.Conn, error) { return nil, context.DeadlineExceeded }).topology,
+		Config: client.Config{
+			Watchdog: 30 * time.Second, Timeout: 2 * time.Second, Courtesy: true, Clock: clock.System(),
+			Topology: dials(func(context.Context) (redis.Conn, error) { return nil, context.DeadlineExceeded }).topology,
+		},
 		NewOwner: func() (*OwnerState, *Hold) { return new(OwnerState), new(Hold) },
 		NewHold:  func() *Hold { return new(Hold) },
 	}

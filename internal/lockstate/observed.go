@@ -14,22 +14,6 @@ import (
 	"github.com/rlock-go/redisson/internal/waitqueue"
 )
 
-// post tells the observer, if there is one, on the queue's goroutine.
-func (c *State) post(tell func(observe.Observer)) {
-	if o := c.o.Observer; o != nil {
-		c.events.Add(func() { tell(o) })
-	}
-}
-
-// of is what an event says of the lock, and whose.
-func (l *Lock) of(o owner.Owner) observe.Subject {
-	s := observe.Subject{Name: l.name, Kind: l.traits.Label.String()}
-	if o != (owner.Owner{}) {
-		s.Owner = o
-	}
-	return s
-}
-
 // ownerOf is the owner of a state, as an event may keep it. It allocates nothing.
 type ownerOf struct{ st *OwnerState }
 
@@ -37,7 +21,7 @@ func (o ownerOf) String() string { return o.st.owner.String() }
 
 // subject is the lock, and the hold's owner.
 func (h *Hold) subject() observe.Subject {
-	s := h.l.of(owner.Owner{})
+	s := h.l.Subject(owner.Owner{})
 	s.Owner = ownerOf{h.st}
 	return s
 }
@@ -80,10 +64,10 @@ var wakeNames = [waitqueue.Sources]string{"look", "message", "expiry", "handoff"
 // that has begun, Result must be called.
 func (w *Waiter) Begin(ctx context.Context) error {
 	l := w.l
-	if o := l.c.o.Observer; o != nil {
+	if o := l.c.Observer; o != nil {
 		own := ctx
 		if l.c.tellsCalls {
-			own = o.Acquire(ctx, l.of(w.Terms.Owner))
+			own = o.Acquire(ctx, l.Subject(w.Terms.Owner))
 		}
 		w.call = l.c.call(own)
 	}
@@ -102,7 +86,7 @@ func (w *Waiter) count(ctx context.Context, h *Hold, err error) {
 	l := w.l
 	outcome := w.outcome(ctx, err)
 	l.counts().acquires[outcome].Add(1)
-	call, o := w.call, l.c.o.Observer
+	call, o := w.call, l.c.Observer
 	if o == nil {
 		return
 	}
@@ -136,11 +120,11 @@ func (w *Waiter) summary(h *Hold) (s observe.Subject, a observe.Acquire) {
 		s = h.subject()
 	} else { // an attempt may be under way
 		defer w.l.s.enter(mustNotBlock).leave()
-		s = w.l.of(w.acquirer())
+		s = w.l.Subject(w.acquirer())
 	}
 	a.Attempts, a.Contended = w.tries, w.contended
 	if w.n != nil {
-		a.Wait = max(w.l.c.now()-w.began, 0)
+		a.Wait = max(w.l.c.Now()-w.began, 0)
 	}
 	return s, a
 }
@@ -154,7 +138,7 @@ func (w *Waiter) outcome(ctx context.Context, err error) int {
 		return observe.Uncertain
 	case over && !errors.Is(err, context.DeadlineExceeded):
 		return observe.Cancelled
-	case !over && !errors.Is(err, w.l.taken()):
+	case !over && !errors.Is(err, w.l.Taken()):
 		return observe.Failed
 	case !over && w.OneTry:
 		return observe.Locked
@@ -173,7 +157,7 @@ func (w *Waiter) seen() *observe.Call {
 
 // tried follows an attempt that is about to be made in the waiter's name.
 func (w *Waiter) tried() {
-	if w.contended && w.l.c.o.Observer != nil {
+	if w.contended && w.l.c.Observer != nil {
 		w.seen().Woken(wakeNames[w.Woken])
 	}
 }
@@ -181,7 +165,7 @@ func (w *Waiter) tried() {
 // waitsForOthers notes that the waiter did not get what it came for at once.
 func (w *Waiter) waitsForOthers() {
 	w.contended = true
-	if !w.OneTry && w.l.c.o.Observer != nil {
+	if !w.OneTry && w.l.c.Observer != nil {
 		w.seen().Waits()
 	}
 }
@@ -196,11 +180,11 @@ type observedUnlock struct {
 // observeUnlock begins to observe an unlock, if anybody does.
 func (h *Hold) observeUnlock(ctx context.Context) (u observedUnlock) {
 	c := h.l.c
-	if c.o.Observer == nil {
+	if c.Observer == nil {
 		return u
 	}
 	if c.tellsCalls {
-		ctx = c.o.Observer.Release(ctx, h.subject())
+		ctx = c.Observer.Release(ctx, h.subject())
 	}
 	u.call = c.call(ctx)
 	return u
@@ -230,11 +214,11 @@ func (h *Hold) notReleased(cause error, until time.Duration) {
 			e.End = "lost"
 		}
 	}
-	if l.c.o.Observer == nil {
+	if l.c.Observer == nil {
 		return
 	}
 	s := h.subject()
-	l.c.post(func(o observe.Observer) { o.Ended(s, e) })
+	l.c.Post(func(o observe.Observer) { o.Ended(s, e) })
 }
 
 // lossOf tells the caller of Unlock what became of a hold that was lost.
@@ -250,7 +234,7 @@ func (h *Hold) unlocked(u observedUnlock, wasLost, err error) {
 	if errors.Is(err, lockerr.ErrUncertain) {
 		l.counts().unsure.Add(1)
 	}
-	o := l.c.o.Observer
+	o := l.c.Observer
 	if o == nil {
 		return
 	}
@@ -282,9 +266,9 @@ func (l *Lock) undid(o owner.Owner, err error) {
 	if err == nil {
 		l.counts().undone.Add(1)
 	}
-	if l.c.o.Observer != nil {
-		s := l.of(o)
-		l.c.post(func(o observe.Observer) { o.Undone(s, u) })
+	if l.c.Observer != nil {
+		s := l.Subject(o)
+		l.c.Post(func(o observe.Observer) { o.Undone(s, u) })
 	}
 }
 
@@ -297,42 +281,35 @@ func (r *renewal) renewed(mine []bool, err error) {
 		if extended {
 			sub.l.counts().renewals.Add(1)
 		}
-		if r.c.o.Observer == nil {
+		if r.c.Observer == nil {
 			continue
 		}
-		s, e := sub.l.of(sub.st.owner), observe.Renewal{Outcome: "renewed"}
+		s, e := sub.l.Subject(sub.st.owner), observe.Renewal{Outcome: "renewed"}
 		switch {
 		case err != nil:
 			e = observe.Renewal{Outcome: "failed", Err: err}
 		case !extended:
 			e.Outcome = "lost"
 		}
-		r.c.post(func(o observe.Observer) { o.Renewed(s, e) })
+		r.c.Post(func(o observe.Observer) { o.Renewed(s, e) })
 	}
-}
-
-// reconnected counts a connection that took the place of another.
-func (c *State) reconnected(server string, down time.Duration) {
-	c.reconnects.Add(1)
-	e := observe.Server{To: server, Down: down}
-	c.post(func(o observe.Observer) { o.Reconnected(e) })
 }
 
 // nodeChanged tells that slots have another server. Those that had none had no locks.
 func (c *State) nodeChanged(change topology.Change) {
-	if c.o.Observer == nil || change.From == nil || change.From == change.To && !change.NewMaster {
+	if c.Observer == nil || change.From == nil || change.From == change.To && !change.NewMaster {
 		return
 	}
 	e := observe.Server{From: change.FormerAddr, To: change.Addr}
 	if change.From != change.To {
 		e.From, e.To = change.From.Server(), change.To.Server()
 	}
-	c.post(func(o observe.Observer) { o.NodeChanged(e) })
+	c.Post(func(o observe.Observer) { o.NodeChanged(e) })
 }
 
 // sent tells a command, as a part of the call that it was made for.
 func (c *State) sent(r *command.Request) {
-	took := max(c.now()-r.Wire.Sent, 0)
+	took := max(c.Now()-r.Wire.Sent, 0)
 	cmd := observe.Command{
 		Name: r.Wire.Command, Server: r.Server(), Start: time.Now().Add(-took), Duration: took, Err: r.Wire.Err,
 	}
@@ -352,5 +329,5 @@ func (c *State) sent(r *command.Request) {
 		return
 	}
 	ctx := by.Context()
-	c.post(func(o observe.Observer) { o.Command(ctx, cmd) })
+	c.Post(func(o observe.Observer) { o.Command(ctx, cmd) })
 }

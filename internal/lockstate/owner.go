@@ -1,20 +1,15 @@
 package lockstate
 
 import (
-	"github.com/google/uuid"
-
 	"github.com/rlock-go/redisson/internal/owner"
 )
 
-// ID is the first half of every owner that this client makes.
-func (c *State) ID() uuid.UUID { return c.id }
-
 // NewOwner makes an owner that was never handed out before, to be handed out. It
 // does no I/O.
-func (c *State) NewOwner() owner.Owner { return c.actors.New() }
+func (c *State) NewOwner() owner.Owner { return c.Actors.New() }
 
 // Exclusive tells whether nobody but this client can hold as o.
-func (c *State) Exclusive(o owner.Owner) bool { return c.actors.Exclusive(o) }
+func (c *State) Exclusive(o owner.Owner) bool { return c.Actors.Exclusive(o) }
 
 // Owner is who holds. From then on others may acquire as it.
 func (h *Hold) Owner() owner.Owner {
@@ -24,7 +19,7 @@ func (h *Hold) Owner() owner.Owner {
 	if st := h.l.ownerState(o); st != nil {
 		st.marked = true // the hold's may have been dropped
 	}
-	h.l.c.actors.HandOut(o)
+	h.l.c.Actors.HandOut(o)
 	return o
 }
 
@@ -34,10 +29,10 @@ func (h *Hold) OwnerText() string { return h.st.owner.String() }
 
 // mayBeShared tells whether others may act as the owner, now or before its unlock: a
 // client that has given away an owner's text may give away the next one's.
-func (st *OwnerState) mayBeShared() bool { return st.shown() || st.n.l.c.actors.SharesAcquires() }
+func (st *OwnerState) mayBeShared() bool { return st.shown() || st.n.l.c.Actors.SharesAcquires() }
 
 // shown tells whether others may act as the owner.
-func (st *OwnerState) shown() bool { return st.marked || st.n.l.c.actors.Parsed(st.owner) }
+func (st *OwnerState) shown() bool { return st.marked || st.n.l.c.Actors.Parsed(st.owner) }
 
 // ensureShown is ensureOwnerState for an owner that acts by As.
 func (n *name) ensureShown(o owner.Owner) *OwnerState {
@@ -49,7 +44,7 @@ func (n *name) ensureShown(o owner.Owner) *OwnerState {
 // act asks whether an owner may act by As or UnlockAs on l. It must not be called with a
 // shard locked.
 func (c *State) act(l *Lock, o owner.Owner) error {
-	return c.actors.MayAct(o, func() bool { return l.knows(o) || c.knows(o) })
+	return c.Actors.MayAct(o, func() bool { return l.knows(o) || c.knows(o) })
 }
 
 // knows tells whether the owner has a state on l's name, where nearly all of these
@@ -68,6 +63,6 @@ func (c *State) knows(o owner.Owner) (known bool) {
 // stray records that an unlock of o may arrive from now on. It is reckoned with for as long as
 // any lost command is. It is called with a shard locked.
 func (c *State) stray(o owner.Owner) {
-	c.actors.Stray(o)
-	c.timers.After(c.lateFor(), func() { c.actors.Arrived(o) })
+	c.Actors.Stray(o)
+	c.Timers.After(c.LateFor(), func() { c.Actors.Arrived(o) })
 }

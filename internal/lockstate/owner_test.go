@@ -17,11 +17,11 @@ func TestClosedClientIsForgotten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if known, _ := clients.Load(c.id); known != c {
+	if known, _ := clients.Load(c.ID); known != c {
 		t.Error("it is not known")
 	}
 	c.Close()
-	if known, _ := clients.Load(c.id); known != nil {
+	if known, _ := clients.Load(c.ID); known != nil {
 		t.Error("it is remembered")
 	}
 }
@@ -75,14 +75,14 @@ func TestR4OwnerMayActAgainWhenNothingCanArrive(t *testing.T) {
 			t.Fatal(err)
 		}
 		c.stray(o)
-		time.Sleep(c.lateFor() / 2)
+		time.Sleep(c.LateFor() / 2)
 		c.stray(o)
-		for _, after := range []time.Duration{0, c.lateFor()*3/4 - time.Millisecond} {
+		for _, after := range []time.Duration{0, c.LateFor()*3/4 - time.Millisecond} {
 			if time.Sleep(after); !errors.Is(c.act(&l, o), lockerr.ErrUncertain) {
 				t.Errorf("it acts while an unlock of it may arrive: %v after the last", after)
 			}
 		}
-		time.Sleep(c.lateFor() / 2)
+		time.Sleep(c.LateFor() / 2)
 		if err := c.act(&l, o); err != nil {
 			t.Error(err)
 		}

@@ -72,7 +72,7 @@ func (st *OwnerState) AppendArg(b []byte) []byte {
 func (st *OwnerState) String() string { return st.owner.String() }
 
 // told names the owner in an event.
-func (st *OwnerState) told() eventlog.Lock { return eventlog.Lock{Name: st.n.l.name, Owner: st} }
+func (st *OwnerState) told() eventlog.Lock { return eventlog.Lock{Name: st.n.l.Name(), Owner: st} }
 
 // operation is a command that waits in its owner's command queue. begin runs with
 // the shard locked. done must be called when the command has ended.
@@ -85,7 +85,7 @@ func (f operationFunc) begin() { f() }
 
 // newOwnerState makes the state of an owner that has none.
 func (n *name) newOwnerState(o owner.Owner) *OwnerState {
-	st, first := n.l.c.o.NewOwner()
+	st, first := n.l.c.newOwner()
 	st.n, st.owner, st.next, st.listed, st.firstHold = n, o, n.states, true, first
 	if st.next != nil {
 		st.next.prev = st
@@ -104,14 +104,14 @@ func (st *OwnerState) grant(l *Lock, t *Terms, sent, ttl time.Duration) (*Hold, 
 	now := st.n.now()
 	h := st.firstHold
 	if h.st != nil {
-		h = c.o.NewHold()
+		h = c.newHold()
 	}
 	h.l, h.st, h.since = l, st, sent
 	switch {
 	case t.Lease > 0:
 		h.promise = lease.Fixed(sent, t.Lease)
 	case t.MaxHold > 0:
-		h.promise = lease.Bounded(clock.Later(now, t.MaxHold), c.o.Watchdog)
+		h.promise = lease.Bounded(clock.Later(now, t.MaxHold), c.Watchdog)
 	default:
 		h.promise = lease.Watched
 	}
@@ -119,7 +119,7 @@ func (st *OwnerState) grant(l *Lock, t *Terms, sent, ttl time.Duration) (*Hold, 
 		extras := st.ensureExtras()
 		extras.keepUntil = max(extras.keepUntil, clock.Later(now, t.AtLeast))
 	}
-	if t.Lease > 0 || t.MaxHold > 0 || c.o.LongHold > 0 {
+	if t.Lease > 0 || t.MaxHold > 0 || c.LongHold > 0 {
 		st.alarmed = true
 	}
 	if st.lease != nil && now >= st.lease.Expiry() {
@@ -132,11 +132,11 @@ func (st *OwnerState) grant(l *Lock, t *Terms, sent, ttl time.Duration) (*Hold, 
 	h.next, st.holds = st.holds, h
 	if st.held++; st.held == 1 {
 		st.n.holders++
-		if st.n.fairShare != nil && l.traits.FairShare {
+		if st.n.fairShare != nil && l.Traits.FairShare {
 			st.n.fairShare.Granted(now)
 		}
 	}
-	if l.traits.Width == 1 {
+	if l.Traits.Width == 1 {
 		st.n.exclusive++
 	}
 	c.liveHolds.Add()
@@ -184,7 +184,7 @@ func (st *OwnerState) goOn() {
 func (st *OwnerState) pause(d time.Duration) {
 	s := st.n.l.s
 	st.paused = true
-	s.blocks(func() { st.n.l.c.sleep(d) })
+	s.blocks(func() { st.n.l.c.Sleep(d) })
 	if st.renewing { // it follows the renewal
 		st.renewing = false
 		turn := make(chan struct{})
@@ -263,7 +263,7 @@ func (st *OwnerState) drop(h *Hold) {
 	for at := &st.holds; *at != nil; at = &(*at).next {
 		if *at == h {
 			*at, h.next = h.next, nil
-			if h.l.traits.Width == 1 {
+			if h.l.Traits.Width == 1 {
 				st.n.exclusive--
 			}
 			if st.held--; st.held == 0 {

@@ -100,7 +100,7 @@ func TestPermitsAreExactThoughRepliesAreLost(t *testing.T) {
 	becomes(t, r.conn, 1, "DBSIZE") // no receipt is left
 	// Nobody acts as an owner of permits, whatever text was read.
 	h = acquire(t, &r.l)
-	if _, err := owner.Parse(codec.Owner(r.c.id, 1<<40+1)); err != nil {
+	if _, err := owner.Parse(codec.Owner(r.c.ID, 1<<40+1)); err != nil {
 		t.Fatal(err)
 	}
 	r.loses(luasrc.PermitReleaseScript, func() { unlock(t, h) })

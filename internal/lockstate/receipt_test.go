@@ -18,7 +18,7 @@ func TestReceiptOutlivesTheRepetitionOfItsChange(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
 	c := open(t, s)
-	c.failsOver = true
+	c.FailsOver = true
 	conn := s.Dial(t)
 	do(t, conn, "SET", "started", 3)
 	l := c.NewLock(kind.CountDownLatch, "started", "started")
@@ -60,12 +60,12 @@ func TestWhatIsDueIsSentWhereverItsPlaceIs(t *testing.T) {
 	c := open(t, s)
 	conn := s.Dial(t)
 	l := c.NewLock(kind.Semaphore(1), "seats", "seats")
-	want := kind.Want{Names: &l.names, Latch: codec.FreshLatch(l.Key()), LatchTTL: c.args.receiptTTL, Publish: l.publish()}
+	want := kind.Want{Names: &l.Names, Latch: codec.FreshLatch(l.Key()), LatchTTL: c.Args.ReceiptTTL, Publish: l.Publish()}
 	call := kind.ChangeSemaphore(&want, luasrc.GiveBack, 1, 0)
 	sec := l.s.enter(mayBlock)
 	now := sec.now()
 	l.s.past, l.s.nextDue = []pastUnlock{{l: &l, sent: now - 2*repeatedFor}}, 1
-	l.s.addPast(pastUnlock{l: &l, latch: want.Latch, change: &call, due: true, sent: now, until: now + c.changeFor})
+	l.s.addPast(pastUnlock{l: &l, latch: want.Latch, change: &call, due: true, sent: now, until: now + c.ChangeFor})
 	sec.leave()
 	becomes(t, conn, 1, "EXISTS", "seats")
 }

@@ -132,7 +132,7 @@ func TestForceUnlockThatIsLostMayStillRun(t *testing.T) {
 	n.ahead++
 	f := &forcing{n: n, l: &l, done: make(chan struct{})}
 	s.forcing++
-	c.work.Add()
+	c.Work.Add()
 	sec.leave()
 	goesAside := func() bool {
 		defer s.enter(mustNotBlock).leave()

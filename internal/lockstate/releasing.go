@@ -64,11 +64,11 @@ func (st *OwnerState) newRelease(why release.Why, l *Lock, limit time.Duration) 
 		c.releases.Add()
 		r.outcome = c.spares.outcomes.Get().(chan error)
 	} else {
-		c.work.Add()
+		c.Work.Add()
 	}
-	r.Why, r.Rules, r.Limit, r.Retry = why, l.traits, limit, c.unlockFor
-	r.st, r.l, r.lease = st, l, c.o.Watchdog
-	r.want = kind.Want{Names: &l.names, Owner: st, Lease: c.args.lease, LatchTTL: c.args.latchTTL, Publish: l.publish()}
+	r.Why, r.Rules, r.Limit, r.Retry = why, l.Traits, limit, c.UnlockFor
+	r.st, r.l, r.lease = st, l, c.Watchdog
+	r.want = kind.Want{Names: &l.Names, Owner: st, Lease: c.Args.Lease, LatchTTL: c.Args.LatchTTL, Publish: l.Publish()}
 	r.req.Handler = r
 	return r
 }
@@ -78,7 +78,7 @@ func (r *releasing) begin() {
 	st, n, l := r.st, r.st.n, r.l
 	if !r.Begin(r) || r.unsendable {
 		r.req.Handler = nil // it waits by itself
-		l.c.start(func() { r.Rest(&r.req) })
+		l.c.Go(func() { r.Rest(&r.req) })
 		return
 	}
 	if !r.Why.Living() || r.Told() || st.held > 0 || r.want.Keep.Millis > 0 {
@@ -87,7 +87,7 @@ func (r *releasing) begin() {
 	if n.queues != nil || n.only != nil {
 		r.ownMessage = n.handOff(l)
 	}
-	if !l.c.o.Courtesy || !l.traits.FairShare {
+	if !l.c.Courtesy || !l.Traits.FairShare {
 		return
 	}
 	if n.fairShare == nil {
@@ -103,7 +103,7 @@ func (r *releasing) Answered(q *command.Request) {
 	defer r.st.n.l.s.enter(mustNotBlock).leave()
 	c := r.l.c
 	if q.Unreplicated {
-		c.exec.Rest(q)
+		c.Exec.Rest(q)
 		return
 	}
 	if r.Answer(r, r.answer()); !r.timed { // nobody refers to it any more
@@ -128,14 +128,14 @@ func (r *releasing) Facts() release.Facts {
 	st, q, c := r.st, &r.req, r.l.c
 	f := release.Facts{Now: st.n.now(), Closed: c.Closed(), Reached: q.Reached()}
 	if r.UnderWay() {
-		f.Waits = c.exec.Waiting(q)
+		f.Waits = c.Exec.Waiting(q)
 		return f
 	}
-	f.Shown, f.Left, f.Lasts = r.l.traits.Latched && st.shown(), st.held > 0, st.rare().lasts
+	f.Shown, f.Left, f.Lasts = r.l.Traits.Latched && st.shown(), st.held > 0, st.rare().lasts
 	f.MayArrive, f.Answered, f.Replicas = q.MayArrive, q.Fate == command.Answered, q.Wire.Replicas > 0
 	switch r.Why {
 	case release.UnlockAs:
-		f.Barred = c.actors.IsStray(st.owner)
+		f.Barred = c.Actors.IsStray(st.owner)
 	case release.Repeat:
 		f.Barred, f.Known = r.mayMeetAnother(), st.known(r.l)
 	}
@@ -191,11 +191,11 @@ func (r *releasing) answer() release.Answer {
 	if q.WentAside || r.ownMessage {
 		r.arrived(!q.OutOfOrder && did == codec.Final && q.Untold == nil)
 	}
-	if r.l.c.failsOver && err == nil {
+	if r.l.c.FailsOver && err == nil {
 		r.remember(q, did)
 	}
 	if r.Form.Once() && did == codec.Partial && r.Why != release.Repeat && err == nil {
-		r.l.c.log.ActedAs(&r.st.n.l.s.sec, r.st.told())
+		r.l.c.Log.ActedAs(&r.st.n.l.s.sec, r.st.told())
 	}
 	return release.Answer{
 		Did: did, Err: err, Untold: q.Untold, Unreplicated: q.Unreplicated, ReplicasUnknown: q.ReplicasNotKnown, Kept: r.kept,
@@ -212,7 +212,7 @@ func (r *releasing) Settle() {
 		s.barrier(q)
 		return
 	case q.MayArrive:
-		s.blocks(func() { r.l.c.sleep(q.Again) })
+		s.blocks(func() { r.l.c.Sleep(q.Again) })
 		return
 	}
 	for d := q.Again; d > 0; {
@@ -229,7 +229,7 @@ func (r *releasing) Settle() {
 // tooLate tells whether a try after d could not be answered before the caller is
 // told: it would make unknown that nothing has run.
 func (r *releasing) tooLate(d time.Duration) bool {
-	return !r.Told() && r.req.First == 0 && !r.l.c.Closed() && r.tells()-r.st.n.now() < d+r.l.c.exec.LeastTime()
+	return !r.Told() && r.req.First == 0 && !r.l.c.Closed() && r.tells()-r.st.n.now() < d+r.l.c.Exec.LeastTime()
 }
 
 // tells is when its caller is told, whatever is known then.
@@ -270,7 +270,7 @@ func (r *releasing) Apply(e release.Effect) {
 		st.mayHaveSet(r.req.Wire.Sent, r.lease)
 	case release.Discard:
 		if r.want.Latch != nil {
-			c.exec.Discard(r.l.slot, r.want.Latch)
+			c.Exec.Discard(r.l.Slot, r.want.Latch)
 		}
 	case release.Stray:
 		c.stray(st.owner)
@@ -279,13 +279,13 @@ func (r *releasing) Apply(e release.Effect) {
 	case release.Wake:
 		st.n.wakeHead()
 	case release.End:
-		if r.Why == release.Undo && r.l.traits.ByOwner && !r.want.OneTry {
+		if r.Why == release.Undo && r.l.Traits.ByOwner && !r.want.OneTry {
 			st.newLeaver(r.l, r.want, r.since).begin()
 		} else {
 			st.done()
 		}
 		if r.Why == release.Undo {
-			c.work.Done()
+			c.Work.Done()
 		}
 	}
 }
@@ -299,7 +299,7 @@ func (r *releasing) encode() {
 		r.leave(st.commandLease(0))
 	} else {
 		st.forget()
-		if r.l.traits.Asserts && r.Why != release.UnlockAs {
+		if r.l.Traits.Asserts && r.Why != release.UnlockAs {
 			r.leave(0) // what the server still counts has ended, or has a lease of its own
 		}
 	}
@@ -308,7 +308,7 @@ func (r *releasing) encode() {
 	switch {
 	case r.Form.Once():
 		r.want.Latch = nil
-	case r.want.Latch == nil && r.l.traits.Latched:
+	case r.want.Latch == nil && r.l.Traits.Latched:
 		r.want.Latch = codec.FreshLatch(r.l.Key())
 	}
 	r.want.Keep = kind.Keep{}
@@ -316,20 +316,20 @@ func (r *releasing) encode() {
 		left := r.keep.until - st.n.now() + time.Millisecond - 1 // rounded up
 		r.want.Keep = kind.Keep{Owner: r.keep.by, Millis: max(left.Milliseconds(), 0)}
 	}
-	call := r.l.kind.Release(q.Wire.ArgBuffer[:0], &r.want)
-	r.l.c.fill(q, r.l.slot, call)
+	call := r.l.Kind.Release(q.Wire.ArgBuffer[:0], &r.want)
+	r.l.c.Fill(q, r.l.Slot, call)
 	q.Resend = call.Resend
 }
 
 // leave has the release leave its owner's other holds a lease.
 func (r *releasing) leave(lease time.Duration) {
 	r.lease = lease
-	r.want.Lease = r.l.c.leaseArg(lease)
+	r.want.Lease = r.l.c.LeaseArg(lease)
 }
 
 // TakeBack takes it back if it was not written yet.
 func (r *releasing) TakeBack() error {
-	if !r.l.c.exec.Cancel(&r.req) {
+	if !r.l.c.Exec.Cancel(&r.req) {
 		return nil
 	}
 	r.arrived(true)
@@ -338,7 +338,7 @@ func (r *releasing) TakeBack() error {
 
 // setTimer has the caller told what is known in d.
 func (r *releasing) setTimer(d time.Duration) {
-	timers := &r.l.c.timers
+	timers := &r.l.c.Timers
 	timers.Cancel(r.timer)
 	r.timed = true
 	r.timer = timers.After(max(d, 0)+time.Millisecond, func() {
@@ -350,7 +350,7 @@ func (r *releasing) setTimer(d time.Duration) {
 // tell tells the outcome.
 func (r *releasing) tell() {
 	c := r.l.c
-	c.timers.Cancel(r.timer)
+	c.Timers.Cancel(r.timer)
 	var err error
 	if r.Verdict != release.Released {
 		err = r.verdict()
@@ -361,7 +361,7 @@ func (r *releasing) tell() {
 		return
 	}
 	if r.then(err); r.Why != release.Undo { // which counts until its waiter leaves
-		c.work.Done()
+		c.Work.Done()
 	}
 }
 
@@ -378,9 +378,9 @@ func (r *releasing) Ask(about release.Question) release.Reply {
 	case release.TTL:
 		of = kind.RemainTTL
 	case release.Shown:
-		limit = min(r.Until, n.now()+c.latchTTL)
+		limit = min(r.Until, n.now()+c.LatchTTL)
 	}
-	query := r.l.kind.Ask(of, &r.want)
+	query := r.l.Kind.Ask(of, &r.want)
 	if query.Empty() {
 		return release.Reply{Err: errUnknowable}
 	}
@@ -391,7 +391,7 @@ func (r *releasing) Ask(about release.Question) release.Reply {
 	}
 	switch {
 	case about == release.TTL:
-		r.leave(max(a.TTL, c.o.Watchdog))
+		r.leave(max(a.TTL, c.Watchdog))
 	case about == release.Count && err == nil && a.N <= r.st.known(r.l):
 		n.l.s.foundNothing(r.want.Latch)
 	}
@@ -403,7 +403,7 @@ func (r *releasing) askReplicas() (a release.Reply) {
 	s := r.st.n.l.s
 	s.sec.queued = true
 	answer := make(chan release.Reply, 1)
-	asks, err := r.l.c.exec.AwaitReplicas(&r.req, func(acked int, err error) {
+	asks, err := r.l.c.Exec.AwaitReplicas(&r.req, func(acked int, err error) {
 		answer <- release.Reply{N: int64(acked), Err: err}
 	})
 	if !asks { // there are none any more, or err says why

@@ -64,7 +64,7 @@ type renewal struct {
 
 // held is what an owner holds by l's kind.
 func (l *Lock) held(st *OwnerState) kind.Held {
-	return kind.Held{Kind: l.kind, Names: &l.names, Owner: st}
+	return kind.Held{Kind: l.Kind, Names: &l.Names, Owner: st}
 }
 
 // held is what the script is for.
@@ -81,7 +81,7 @@ func (st *OwnerState) kinds() (l *Lock, more []*Lock) {
 		l = st.holds.l
 	}
 	for h := st.holds; h != nil; h = h.next {
-		same := func(o *Lock) bool { return o.traits.Tally == h.l.traits.Tally }
+		same := func(o *Lock) bool { return o.Traits.Tally == h.l.Traits.Tally }
 		if !same(l) && !slices.ContainsFunc(more, same) {
 			more = append(more, h.l)
 		}
@@ -101,7 +101,7 @@ func (c *State) renew(batch []*watchdog.Lease, answer answerFunc) {
 // cut divides a batch. It answers for the leases that no node serves for now.
 func (c *State) cut(batch []*watchdog.Lease, looks bool, answer answerFunc) (nodes []*nodePart) {
 	for i, l := range batch {
-		node, err := c.top.Node(slotOf(l.Holder()))
+		node, err := c.Top.Node(slotOf(l.Holder()))
 		if err != nil {
 			answer(i, watchdog.Answer{Result: watchdog.Failed, Err: command.Unsent(err)})
 			continue
@@ -132,7 +132,7 @@ func (n *nodePart) run() {
 			s.send()
 		}
 		// The watchdog's goroutine must not wait for the network.
-		n.c.exec.WakeWriter()
+		n.c.Exec.WakeWriter()
 		return n.open.Add(-1) > 0
 	})
 }
@@ -148,7 +148,7 @@ func (n *nodePart) scripts() (all []leaseScript) {
 			n.answer(sub.i, watchdog.Answer{Result: watchdog.Busy})
 			continue
 		}
-		weight := kind.Weight(sub.l.kind)
+		weight := kind.Weight(sub.l.Kind)
 		at := slices.IndexFunc(all, func(s leaseScript) bool {
 			return s.ttl == ttl && s.weight+weight <= mostRenewed && s.subs[0].l.sharesRenew(sub.l)
 		})
@@ -187,7 +187,7 @@ func (n *nodePart) ready(sub *renewee) (ttl time.Duration, ready bool) {
 
 // sharesRenew tells whether one script can renew both.
 func (l *Lock) sharesRenew(o *Lock) bool {
-	return l.traits.RenewGroup == o.traits.RenewGroup && (l.c.spansSlots || l.slot == o.slot)
+	return l.Traits.RenewGroup == o.Traits.RenewGroup && (l.c.SpansSlots || l.Slot == o.Slot)
 }
 
 // send sends the script. If it can't be sent, it has failed.
@@ -195,16 +195,16 @@ func (s leaseScript) send() {
 	if !s.left {
 		s.open.Add(1)
 	}
-	s.c.work.Add()
+	s.c.Work.Add()
 	l := s.subs[0].l
 	q := &command.Request{Handler: &renewal{leaseScript: s}, Aside: true, Several: len(s.subs) > 1}
-	s.c.fill(q, l.slot, l.kind.Renew(q.Wire.ArgBuffer[:0], s.c.leaseArg(s.ttl), len(s.subs), func(i int) kind.Held { return s.subs[i].held() }))
+	s.c.Fill(q, l.Slot, l.Kind.Renew(q.Wire.ArgBuffer[:0], s.c.LeaseArg(s.ttl), len(s.subs), func(i int) kind.Held { return s.subs[i].held() }))
 	q.Wire.Track = true
-	q.Wire.Counts = s.c.failsOver && slices.ContainsFunc(s.subs, func(sub renewee) bool { return sub.shown })
+	q.Wire.Counts = s.c.FailsOver && slices.ContainsFunc(s.subs, func(sub renewee) bool { return sub.shown })
 	if s.looks {
 		q.Handler, q.Wait = &look{s}, false
 	}
-	if !s.c.exec.Enqueue(q) {
+	if !s.c.Exec.Enqueue(q) {
 		q.Handler.Rest(q)
 	}
 }
@@ -250,14 +250,14 @@ func (r *renewal) Rest(q *command.Request) {
 	}
 	r.fail(q.Wire.Err)
 	r.leave()
-	r.mayArrive = !r.c.exec.Barrier(q)
+	r.mayArrive = !r.c.Exec.Barrier(q)
 	r.freeCommandQueues()
-	r.c.work.Done()
+	r.c.Work.Done()
 }
 
 // Answered takes the end of the command.
 func (r *renewal) Answered(q *command.Request) {
-	defer r.c.work.Done()
+	defer r.c.Work.Done()
 	defer r.leave()
 	mine, err := r.read(q)
 	if len(r.subs) == 0 {
@@ -292,7 +292,7 @@ func (r *renewal) Answered(q *command.Request) {
 		}
 		r.answer(sub.i, a)
 	}
-	r.c.log.Renewed(mine, r.ttl, r.c.watchdog.Failing)
+	r.c.Log.Renewed(mine, r.ttl, r.c.watchdog.Failing)
 }
 
 // renewMore goes on with the next kind of an owner that holds of several, after
@@ -332,7 +332,7 @@ func (r *renewal) fail(err error) {
 
 // logFailure logs, of the leases that were not extended, the one that ends first.
 func (r *renewal) logFailure(err error) {
-	if command.IsClosed(err) || !r.c.log.Warns() {
+	if command.IsClosed(err) || !r.c.Log.Warns() {
 		return
 	}
 	var first *OwnerState
@@ -348,7 +348,7 @@ func (r *renewal) logFailure(err error) {
 		sec.leave()
 	}
 	if first != nil {
-		r.c.log.RenewalFailed(len(r.subs), first.told(), max(left, 0), err)
+		r.c.Log.RenewalFailed(len(r.subs), first.told(), max(left, 0), err)
 	}
 }
 
@@ -372,7 +372,7 @@ func (r *renewal) freeCommandQueues() {
 }
 
 // slotOf is the slot of what a lease is of.
-func slotOf(h watchdog.Holder) uint16 { return h.(*OwnerState).n.l.slot }
+func slotOf(h watchdog.Holder) uint16 { return h.(*OwnerState).n.l.Slot }
 
 // renewGroup tells the watchdog which leases one script can renew. Nil: all.
 func renewGroup(top topology.Topology) func(watchdog.Holder) int {

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rlock-go/redisson/internal/client"
 	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/topology"
 	"github.com/rlock-go/redisson/watchdog"
@@ -34,12 +35,12 @@ func TestBatchOfRenewalsIsCutByNode(t *testing.T) {
 		top.nodes[i] = topology.NewNode(topology.NodeOptions{Timeout: time.Second, Clock: clock.System()})
 		defer top.nodes[i].Leave(0)
 	}
-	c := &State{top: top}
+	c := &State{Client: client.Client{Top: top}}
 	w := watchdog.New(func([]*watchdog.Lease, func(int, watchdog.Answer)) {}, watchdog.Options{})
 	defer w.Close()
 	batch := func(slots ...uint16) (leases []*watchdog.Lease) {
 		for _, slot := range slots {
-			leases = append(leases, w.Register(&OwnerState{n: &name{l: &Lock{slot: slot}}}))
+			leases = append(leases, w.Register(&OwnerState{n: &name{l: &Lock{Lock: client.Lock{Slot: slot}}}}))
 		}
 		return leases
 	}

@@ -25,7 +25,7 @@ func renewBySort(t *testing.T, s *redistest.Server, key string, spans bool, want
 	o := config()
 	o.Watchdog = time.Minute // nothing is renewed but here
 	c := openWith(t, s, o)
-	c.spansSlots = spans
+	c.SpansSlots = spans
 	var leases []*watchdog.Lease
 	for i := range 3 {
 		name := fmt.Sprintf("%s{%d}%d", key, i/2, i)
@@ -45,14 +45,14 @@ func renewBySort(t *testing.T, s *redistest.Server, key string, spans bool, want
 	var scripts []string
 	for _, r := range part.scripts() {
 		for _, sub := range r.subs {
-			if group := sub.l.traits.RenewGroup; group != r.subs[0].l.traits.RenewGroup {
-				t.Errorf("%s goes with %s", group, r.subs[0].l.traits.RenewGroup)
+			if group := sub.l.Traits.RenewGroup; group != r.subs[0].l.Traits.RenewGroup {
+				t.Errorf("%s goes with %s", group, r.subs[0].l.Traits.RenewGroup)
 			}
 		}
-		scripts = append(scripts, fmt.Sprint(r.subs[0].l.traits.RenewGroup, " ", len(r.subs)))
+		scripts = append(scripts, fmt.Sprint(r.subs[0].l.Traits.RenewGroup, " ", len(r.subs)))
 		r.send()
 	}
-	c.exec.WakeWriter()
+	c.Exec.WakeWriter()
 	slices.Sort(scripts)
 	if got := fmt.Sprint(scripts); got != want {
 		t.Errorf("the scripts have %s", got)

@@ -148,7 +148,7 @@ func TestPermitsOfNobodyAreGivenBackThatNobodyWants(t *testing.T) {
 	leaves(func(w *Waiter) bool { return w.taken })
 	given("the grant is there")
 	r.server.Pause()
-	leaves(func(w *Waiter) bool { return !r.c.exec.Waiting(&w.attempt.req) })
+	leaves(func(w *Waiter) bool { return !r.c.Exec.Waiting(&w.attempt.req) })
 	r.server.Resume()
 	r.change(luasrc.GiveExisting, 1) // it is answered behind the acquire
 	r.change(luasrc.AddMore, -1)
@@ -167,7 +167,7 @@ func TestGrantAtTheEndOfAWaitIsKept(t *testing.T) {
 	}
 	<-w.ready
 	w.ready <- struct{}{}
-	if h, err := w.Result(t.Context(), l.taken()); h != nil || err != nil {
+	if h, err := w.Result(t.Context(), l.Taken()); h != nil || err != nil {
 		t.Fatalf("%v, %v", h, err)
 	}
 	r.become("0")

@@ -6,7 +6,6 @@ import (
 
 	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/command"
-	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/owner"
 	"github.com/rlock-go/redisson/internal/wakepolicy"
 )
@@ -110,12 +109,6 @@ func (x *section) After(fn func()) { x.outside = append(x.outside, fn) }
 func (x *section) enqueue(r *command.Request) bool {
 	x.queued = true
 	return x.exec.Enqueue(r)
-}
-
-// fill makes r a request for what a kind wants to be sent.
-func (c *State) fill(r *command.Request, slot uint16, call kind.Call) {
-	r.Wait, r.Slot = call.Writes && c.o.Replicas, slot
-	r.Wire.Command, r.Wire.Script, r.Wire.Args = call.Name, call.Script, call.Args
 }
 
 // blocks runs fn, which may block, without the section, and enters another one.
@@ -296,5 +289,5 @@ func (h *Hold) OwnerSnapshot() (busy bool, queued, stillCounted int) {
 // under way that change something, those of Unlock
 // and UnlockAs left out.
 func (c *State) UnderWay() (timers, commands int) {
-	return c.timers.Live(), int(c.work.Count() + c.leaving.Count())
+	return c.Timers.Live(), int(c.Work.Count() + c.leaving.Count())
 }

@@ -23,7 +23,7 @@ const undoEvery = time.Second
 // repeated for one lease. It is called with the shard locked, in the owner's
 // command queue.
 func (a *attempt) undo() {
-	if a.w.l.traits.Gate {
+	if a.w.l.Traits.Gate {
 		a.resolve() // nothing can have been got
 		return
 	}
@@ -35,9 +35,9 @@ func (a *attempt) undo() {
 	u := st.newUndo(l, &want, func(err error) {
 		st.logUndone(l, err)
 		if late {
-			n.l.c.log.UndoRepeats(&n.l.s.sec, st.told(), undoEvery, a.lease)
+			n.l.c.Log.UndoRepeats(&n.l.s.sec, st.told(), undoEvery, a.lease)
 			until := clock.Later(n.now(), a.lease)
-			n.l.c.timers.After(undoEvery, func() { st.undoAgain(l, &want, until) })
+			n.l.c.Timers.After(undoEvery, func() { st.undoAgain(l, &want, until) })
 		}
 		a.resolve()
 	})
@@ -50,10 +50,10 @@ func (st *OwnerState) logUndone(l *Lock, err error) {
 	l.undid(st.owner, err)
 	s := st.n.l.s
 	if err != nil && !errors.Is(err, lockerr.ErrNotHeld) {
-		st.n.l.c.log.UndoFailed(&s.sec, st.told(), err)
+		st.n.l.c.Log.UndoFailed(&s.sec, st.told(), err)
 		return
 	}
-	st.n.l.c.log.Undone(&s.sec, st.told(), err == nil)
+	st.n.l.c.Log.Undone(&s.sec, st.told(), err == nil)
 }
 
 // newUndo makes the release of what may have been got for want.
@@ -82,7 +82,7 @@ func (st *OwnerState) undoAgain(l *Lock, want *kind.Want, until time.Duration) {
 			st.logUndone(l, err)
 		}
 		if n.now() < until {
-			n.l.c.timers.After(undoEvery, func() { st.undoAgain(l, want, until) })
+			n.l.c.Timers.After(undoEvery, func() { st.undoAgain(l, want, until) })
 		}
 	}))
 }
@@ -111,7 +111,7 @@ func (a *attempt) countHolds() {
 		a.undecided("its connection could not be killed")
 		return
 	}
-	ask := w.l.kind.Ask(kind.HoldCount, &a.want)
+	ask := w.l.Kind.Ask(kind.HoldCount, &a.want)
 	if ask.Empty() {
 		a.undecided("what it did can't be known")
 		return
@@ -139,7 +139,7 @@ func (a *attempt) countHolds() {
 	case count == known+1 && n.l.c.Exclusive(st.owner):
 		// This owner is used again. If the undo were repeated after its
 		// latch expired, it would release another hold.
-		u := st.newRelease(release.Vain, w.l, n.now()+n.l.c.unlockFor)
+		u := st.newRelease(release.Vain, w.l, n.now()+n.l.c.UnlockFor)
 		u.then = func(err error) {
 			st.logUndone(w.l, err)
 			if err != nil && !errors.Is(err, lockerr.ErrNotHeld) {
@@ -158,7 +158,7 @@ func (a *attempt) countHolds() {
 // still counts together with those of l's kind.
 func (st *OwnerState) unsent(l *Lock) (n int32) {
 	for _, cmd := range st.rare().queue {
-		if r, ok := cmd.(*releasing); ok && r.counted && r.l.traits.Tally == l.traits.Tally {
+		if r, ok := cmd.(*releasing); ok && r.counted && r.l.Traits.Tally == l.Traits.Tally {
 			n++
 		}
 	}
@@ -176,7 +176,7 @@ func (a *attempt) resumeAs() {
 // undecided ends an attempt whose outcome can't be found out.
 func (a *attempt) undecided(why string) {
 	n := a.st.n
-	n.l.c.log.Undecided(&n.l.s.sec, a.st.told(), why)
+	n.l.c.Log.Undecided(&n.l.s.sec, a.st.told(), why)
 	a.w.fail(fmt.Errorf("%w: the acquire was sent and never answered, and %s; the owner may hold one more than it knows, for %v", lockerr.ErrUncertain, why, a.lease))
 	a.w.asked()
 	a.unsent()
@@ -186,10 +186,10 @@ func (a *attempt) undecided(why string) {
 func (st *OwnerState) logGivenBack(err error) {
 	s := st.n.l.s
 	if err == nil || errors.Is(err, lockerr.ErrNotHeld) {
-		st.n.l.c.log.GivenBack(&s.sec, st.told())
+		st.n.l.c.Log.GivenBack(&s.sec, st.told())
 		return
 	}
-	st.n.l.c.log.NotGivenBack(&s.sec, st.told(), err)
+	st.n.l.c.Log.NotGivenBack(&s.sec, st.told(), err)
 }
 
 // giveBack releases a hold that no caller has. It is called with the shard
@@ -246,7 +246,7 @@ func (a *attempt) taken(r *command.Request) {
 	switch {
 	case r.Unreplicated:
 		err := lockerr.Unreplicated(r)
-		n.l.c.log.Unreplicated(&n.l.s.sec, a.st.told(), r.Wire.Replicas, err)
+		n.l.c.Log.Unreplicated(&n.l.s.sec, a.st.told(), r.Wire.Replicas, err)
 		a.undoFirst(func() { a.retryLater(err) })
 	case w.Settled: // its caller has left
 		a.undoFirst(a.unsent)

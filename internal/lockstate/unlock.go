@@ -38,11 +38,11 @@ func (h *Hold) Unlock(ctx context.Context) error {
 
 // logReleased logs how the unlock ended.
 func (h *Hold) logReleased(ctx context.Context, err error) {
-	switch log := h.l.c.log; {
+	switch log := h.l.c.Log; {
 	case err != nil:
 		log.Unreleased(ctx, h.told(), errors.Is(err, lockerr.ErrUncertain), err)
 	case log.On(ctx, slog.LevelDebug):
-		log.Released(ctx, h.told(), h.l.c.now()-h.since)
+		log.Released(ctx, h.told(), h.l.c.Now()-h.since)
 	}
 }
 
@@ -53,7 +53,7 @@ func (h *Hold) startUnlock(u *observedUnlock) (r *releasing, outcome chan error,
 	switch {
 	case h.released:
 		return nil, nil, nil, lockerr.ErrReleased
-	case h.l.c.state.Load() == stateClosed:
+	case h.l.c.Closed():
 		h.released = true
 		return nil, nil, nil, lockerr.ErrClosed
 	}
@@ -69,7 +69,7 @@ func (h *Hold) startUnlock(u *observedUnlock) (r *releasing, outcome chan error,
 // unlock would release a newer hold of its owner. It is called with the shard locked.
 func (h *Hold) endAndUnlock(then func(error), u *observedUnlock) *releasing {
 	st, c := h.st, h.l.c
-	why, limit := release.Unlock, h.l.s.sec.now()+c.unlockFor
+	why, limit := release.Unlock, h.l.s.sec.now()+c.UnlockFor
 	if then != nil {
 		why = release.GiveBack
 	}
@@ -82,24 +82,24 @@ func (h *Hold) endAndUnlock(then func(error), u *observedUnlock) *releasing {
 		if st = n.ensureShown(h.st.owner); st.lease != h.lease && (st.held > 0 || st.attempts > 0) {
 			return nil
 		}
-		if why, limit = release.Lost, min(limit, n.now()+c.o.Timeout); then != nil {
+		if why, limit = release.Lost, min(limit, n.now()+c.Timeout); then != nil {
 			why = release.Vain
 		}
 	}
 	r := st.newRelease(why, h.l, limit) // counted before the hold is over, or Shutdown would miss both
 	r.then, r.seen = then, u.seen
 	if until := h.st.rare().keepUntil; then == nil && until > h.l.s.sec.now() {
-		r.keep = &keeping{until, c.actors.OfAcquire().String()}
+		r.keep = &keeping{until, c.Actors.OfAcquire().String()}
 	}
-	ends := clock.Later(h.l.s.sec.now(), c.o.Watchdog) // if no command of its owner follows
+	ends := clock.Later(h.l.s.sec.now(), c.Watchdog) // if no command of its owner follows
 	if h.promise.Fixed {
 		ends = h.promise.Until
 	}
-	r.Unheld = clock.Later(ends, c.o.Timeout)
+	r.Unheld = clock.Later(ends, c.Timeout)
 	if h.ended == nil {
 		r.counted, r.since = true, h.since
 		u.ended, u.held = true, h.l.s.sec.now()-h.since
-		if c.failsOver {
+		if c.FailsOver {
 			r.everywhere = h.heldEverywhere()
 		}
 		trust := h.trust()
@@ -117,7 +117,7 @@ func (h *Hold) endAndUnlock(then func(error), u *observedUnlock) *releasing {
 	if st.busy {
 		// Its caller gets an error at the limit, if an earlier command of its owner is
 		// still open. When the client is closed that one ends, and this one is sent.
-		r.setTimer(max(r.Limit-h.l.s.sec.now(), c.o.Timeout))
+		r.setTimer(max(r.Limit-h.l.s.sec.now(), c.Timeout))
 	}
 	st.run(r)
 	return r
@@ -137,7 +137,7 @@ func (r *releasing) await(ctx context.Context, l *Lock, outcome chan error) erro
 	select {
 	case err := <-outcome:
 		return err
-	case <-time.After(l.c.o.Timeout):
+	case <-time.After(l.c.Timeout):
 	}
 	defer l.s.enter(mayBlock).leave()
 	select {
@@ -149,14 +149,14 @@ func (r *releasing) await(ctx context.Context, l *Lock, outcome chan error) erro
 	if r.Unsent(r) {
 		return r.unsentSoFar()
 	}
-	return fmt.Errorf("%w: no answer to the unlock within %v after the context ended; it goes on in the background", lockerr.ErrUncertain, l.c.o.Timeout)
+	return fmt.Errorf("%w: no answer to the unlock within %v after the context ended; it goes on in the background", lockerr.ErrUncertain, l.c.Timeout)
 }
 
 // willLeave notes when the caller leaves, unless there is an outcome.
 func (r *releasing) willLeave(l *Lock, outcome chan error) {
 	defer l.s.enter(mustNotBlock).leave()
 	if len(outcome) == 0 {
-		r.leaves = l.s.sec.now() + l.c.o.Timeout
+		r.leaves = l.s.sec.now() + l.c.Timeout
 	}
 }
 
@@ -174,12 +174,12 @@ func (l *Lock) UnlockAs(ctx context.Context, o owner.Owner) error {
 
 // logReleasedAs logs how such an unlock ended.
 func (l *Lock) logReleasedAs(ctx context.Context, o owner.Owner, err error) {
-	switch log := l.c.log; {
+	switch log := l.c.Log; {
 	case !log.On(ctx, slog.LevelWarn):
 	case err != nil:
-		log.Unreleased(ctx, eventlog.Lock{Name: l.name, Owner: o}, errors.Is(err, lockerr.ErrUncertain), err)
+		log.Unreleased(ctx, eventlog.Lock{Name: l.Name(), Owner: o}, errors.Is(err, lockerr.ErrUncertain), err)
 	case log.On(ctx, slog.LevelDebug):
-		log.ReleasedAs(ctx, eventlog.Lock{Name: l.name, Owner: o})
+		log.ReleasedAs(ctx, eventlog.Lock{Name: l.Name(), Owner: o})
 	}
 }
 
@@ -199,7 +199,7 @@ func (l *Lock) startUnlockAs(o owner.Owner) (r *releasing, outcome chan error, e
 	if st.held > 0 || st.attempts > 0 {
 		return nil, nil, fmt.Errorf("%w: owner %s has a Hold in this client; release that", lockerr.ErrInvalidOption, o.String())
 	}
-	r = st.newRelease(release.UnlockAs, l, n.now()+l.c.unlockFor)
+	r = st.newRelease(release.UnlockAs, l, n.now()+l.c.UnlockFor)
 	r.setTimer(r.Limit - n.now())
 	st.run(r)
 	return r, r.outcome, nil

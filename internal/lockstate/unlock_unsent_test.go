@@ -21,7 +21,7 @@ func TestUnlockIsNotTriedTooLate(t *testing.T) {
 	c := openWith(t, redistest.Start(t), o)
 	l := c.NewLock(kind.Reentrant, "orders", "orders")
 	h := acquire(t, &l)
-	now := c.now()
+	now := c.Now()
 	for what, row := range map[string]struct {
 		limit, leaves, after, first time.Duration
 		want                        bool
@@ -54,14 +54,14 @@ func TestUnlockThatIsNotWrittenIsNotUncertain(t *testing.T) {
 	h := acquire(t, &l)
 	s.Pause()
 	defer s.Resume()
-	if _, err := c.query(t.Context(), l.slot, kind.Read("TYPE", "orders")); err == nil {
+	if _, err := c.Query(t.Context(), l.Slot, kind.Read("TYPE", "orders")); err == nil {
 		t.Fatal("the server answered")
 	}
-	for end := time.Now().Add(10 * soon); c.exec.Trouble(l.slot) == nil; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(10 * soon); c.Exec.Trouble(l.Slot) == nil; time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("no attempt to connect anew has failed")
 		}
-		_, _ = c.query(t.Context(), l.slot, kind.Read("TYPE", "orders"))
+		_, _ = c.Query(t.Context(), l.Slot, kind.Read("TYPE", "orders"))
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()

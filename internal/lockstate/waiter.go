@@ -74,7 +74,7 @@ func (w *Waiter) Start() error {
 	l := w.l
 	if w.Terms.As {
 		w.Shared = w.Terms.Owner
-		if !l.c.actors.Made(w.Terms.Owner) {
+		if !l.c.Actors.Made(w.Terms.Owner) {
 			w.Terms.Owner.Share() // with another client of this process, if it is of one
 		}
 		if err := l.c.act(l, w.Terms.Owner); err != nil {
@@ -85,7 +85,7 @@ func (w *Waiter) Start() error {
 	w.Size = w.Terms.Size
 	s := l.s
 	defer s.enter(mayBlock).leave()
-	if l.c.state.Load() != stateOpen {
+	if !l.c.Open() {
 		if err := l.admit(&w.Terms); err != nil {
 			return err
 		}
@@ -122,10 +122,10 @@ func (l *Lock) admit(t *Terms) error {
 // (name.queueLone), in the state in which that would be. It is called with the shard
 // locked.
 func (n *name) isOnly(w *Waiter) bool {
-	if n.queues != nil || n.states != nil || n.only != nil || w.Terms.As || w.l.traits.ByOwner {
+	if n.queues != nil || n.states != nil || n.only != nil || w.Terms.As || w.l.Traits.ByOwner {
 		return false
 	}
-	return n.fairShare == nil || !w.l.traits.FairShare || wakepolicy.Free(n.fairShare, w.began, w.Until)
+	return n.fairShare == nil || !w.l.Traits.FairShare || wakepolicy.Free(n.fairShare, w.began, w.Until)
 }
 
 // join queues a waiter that is not alone. It is called with the shard locked.
@@ -136,9 +136,9 @@ func (w *Waiter) join() error {
 	if err := n.check(l, &w.Terms); err != nil {
 		return err
 	}
-	if l.traits.ByOwner {
+	if l.Traits.ByOwner {
 		if !w.Terms.As {
-			w.owner = l.c.actors.OfAcquire()
+			w.owner = l.c.Actors.OfAcquire()
 		}
 		w.queueOwner = w.acquirer()
 	}
@@ -148,7 +148,7 @@ func (w *Waiter) join() error {
 		q.JoinUnqueued(w.began, &w.Waiter)
 	} else {
 		q.Join(w.began, &w.Waiter, n.holders > 0)
-		l.c.log.Queued(&l.s.sec, eventlog.Lock{Name: n.l.name}, q.Len()-1)
+		l.c.Log.Queued(&l.s.sec, eventlog.Lock{Name: n.l.Name()}, q.Len()-1)
 	}
 	n.step()
 	if w.tries == 0 && !w.Settled {
@@ -159,11 +159,11 @@ func (w *Waiter) join() error {
 
 // check refuses what could never be granted to an owner that holds already.
 func (n *name) check(l *Lock, t *Terms) error {
-	if !t.As || l.traits.NoUpgrade == nil {
+	if !t.As || l.Traits.NoUpgrade == nil {
 		return nil
 	}
 	if st := n.findOwnerState(t.Owner); st != nil && st.held > 0 && st.tally(l) == 0 {
-		return fmt.Errorf("%w: %w", lockerr.ErrInvalidOption, l.traits.NoUpgrade)
+		return fmt.Errorf("%w: %w", lockerr.ErrInvalidOption, l.Traits.NoUpgrade)
 	}
 	return nil
 }
@@ -181,7 +181,7 @@ func (w *Waiter) queue() *waitQueue { return w.n.findQueue(w.l, w.queueOwner) }
 
 // want tells a kind what the waiter wants.
 func (w *Waiter) want(o kind.Owner) kind.Want {
-	return kind.Want{Names: &w.l.names, Owner: o, OneTry: w.OneTry, Wait: w.place, Publish: w.l.publish()}
+	return kind.Want{Names: &w.l.Names, Owner: o, OneTry: w.OneTry, Wait: w.place, Publish: w.l.Publish()}
 }
 
 // Await waits until the wait of w has ended. It returns early with ctx's error,
@@ -203,7 +203,7 @@ func (w *Waiter) Await(ctx context.Context) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-elapsed:
-		return w.l.taken()
+		return w.l.Taken()
 	}
 }
 
@@ -220,10 +220,10 @@ func (w *Waiter) Result(ctx context.Context, cause error) (h *Hold, err error) {
 	w.count(ctx, h, err)
 	switch {
 	case !w.taken || err != nil:
-	case c.failsOver:
+	case c.FailsOver:
 		w.rememberTaken()
 	default: // it needs no undo any more
-		c.exec.Discard(w.l.slot, kind.Receipt(&w.l.names, w.owner))
+		c.Exec.Discard(w.l.Slot, kind.Receipt(&w.l.Names, w.owner))
 	}
 	if h != nil {
 		w.done()
@@ -245,7 +245,7 @@ func (w *Waiter) giveUp(cause error) (*Hold, error) {
 	n := w.n
 	defer n.l.s.enter(mayBlock).leave()
 	if w.Settled {
-		h, elapsed := w.hold, cause == w.l.taken()
+		h, elapsed := w.hold, cause == w.l.Taken()
 		switch {
 		case h == nil && w.err == nil && elapsed: // a gate was opened, or it has taken what nobody owns
 			return nil, nil
@@ -281,19 +281,19 @@ func (w *Waiter) giveUp(cause error) (*Hold, error) {
 
 // logResult logs how the wait ended.
 func (w *Waiter) logResult(ctx context.Context, h *Hold, err error) {
-	c, l := w.l.c, eventlog.Lock{Name: w.n.l.name}
-	if !c.log.On(ctx, slog.LevelDebug) {
+	c, l := w.l.c, eventlog.Lock{Name: w.n.l.Name()}
+	if !c.Log.On(ctx, slog.LevelDebug) {
 		return
 	}
-	waited := max(c.now()-w.began, 0)
+	waited := max(c.Now()-w.began, 0)
 	switch {
 	case err != nil:
-		c.log.NotAcquired(ctx, l, waited, lockerr.Named("acquire", l.Name, err))
+		c.Log.NotAcquired(ctx, l, waited, lockerr.Named("acquire", l.Name, err))
 	case h == nil:
-		c.log.LetThrough(ctx, l, waited, w.tries)
+		c.Log.LetThrough(ctx, l, waited, w.tries)
 	default:
 		l.Owner = h.st
-		c.log.Acquired(ctx, l, waited, w.tries, cmp.Or(w.Terms.Lease, c.o.Watchdog), w.Terms.Lease == 0)
+		c.Log.Acquired(ctx, l, waited, w.tries, cmp.Or(w.Terms.Lease, c.Watchdog), w.Terms.Lease == 0)
 	}
 }
 
@@ -305,7 +305,7 @@ func (w *Waiter) endWait(why waitqueue.Reason, err error) {
 	cancelled := why != waitqueue.Granted && a != nil && a.cancel()
 	switch why {
 	case waitqueue.Refused:
-		w.err = w.unsetToo(w.l.taken())
+		w.err = w.unsetToo(w.l.Taken())
 	case waitqueue.Unreachable:
 		w.err = w.unreachable(err)
 	case waitqueue.Failed:
@@ -337,7 +337,7 @@ func (w *Waiter) leaveServer() {
 	w.refused = false
 	n := w.n
 	o := w.acquirer()
-	if !w.l.traits.ByOwner || w.OneTry || w.Terms.As && w.waitsWithOthers() {
+	if !w.l.Traits.ByOwner || w.OneTry || w.Terms.As && w.waitsWithOthers() {
 		return
 	}
 	st := n.ensureOwnerState(o)

@@ -73,10 +73,10 @@ type ownerQueue struct {
 // if nobody waits.
 func (n *name) findQueue(l *Lock, o owner.Owner) *waitQueue {
 	q := n.queueLone()
-	if l.traits.ByOwner {
-		q = n.l.s.byOwner[ownerQueue{n, l.traits.Queue, o}]
+	if l.Traits.ByOwner {
+		q = n.l.s.byOwner[ownerQueue{n, l.Traits.Queue, o}]
 	} else {
-		for q != nil && (q.l.traits.ByOwner || q.l.traits.Queue != l.traits.Queue) {
+		for q != nil && (q.l.Traits.ByOwner || q.l.Traits.Queue != l.Traits.Queue) {
 			q = q.next
 		}
 	}
@@ -104,20 +104,20 @@ func (n *name) ensureQueue(l *Lock, o owner.Owner) *waitQueue {
 	if last := len(s.spareQueues) - 1; last >= 0 {
 		q, s.spareQueues = s.spareQueues[last], s.spareQueues[:last]
 	} else {
-		q = &waitQueue{Queue: waitqueue.New(n.l.c.o.Timeout, rand.N[time.Duration]), shard: s}
+		q = &waitQueue{Queue: waitqueue.New(n.l.c.Timeout, rand.N[time.Duration]), shard: s}
 	}
 	q.n, q.l, q.owner, q.listens, q.place = n, l, o, o, -1
 	if q.next = n.queues; q.next != nil {
 		q.next.prev = q
 	}
 	n.queues = q
-	if l.traits.ByOwner {
-		s.byOwner[ownerQueue{n, l.traits.Queue, o}] = q
+	if l.Traits.ByOwner {
+		s.byOwner[ownerQueue{n, l.Traits.Queue, o}] = q
 	}
 	q.touch()
-	q.Follow(l.traits)
+	q.Follow(l.Traits)
 	q.Use(nil)
-	if l.traits.FairShare {
+	if l.Traits.FairShare {
 		q.Use(n.fairShare)
 	}
 	return q
@@ -126,7 +126,7 @@ func (n *name) ensureQueue(l *Lock, o owner.Owner) *waitQueue {
 // choosePlace is how long a waiter of the queue waits, as the server is told: where
 // each owner has a queue there is one place for all who wait as that owner.
 func (q *waitQueue) choosePlace(wait time.Duration) time.Duration {
-	if q.place < 0 || !q.l.traits.ByOwner {
+	if q.place < 0 || !q.l.Traits.ByOwner {
 		q.place = wait
 	}
 	return q.place
@@ -175,8 +175,8 @@ func (q *waitQueue) drop() {
 	if q.next != nil {
 		q.next.prev = q.prev
 	}
-	if q.l.traits.ByOwner {
-		delete(s.byOwner, ownerQueue{n, q.l.traits.Queue, q.owner})
+	if q.l.Traits.ByOwner {
+		delete(s.byOwner, ownerQueue{n, q.l.Traits.Queue, q.owner})
 	}
 	q.n, q.l, q.prev, q.next = nil, nil, nil, nil
 	if len(s.spareQueues) < maxSpareQueues {
@@ -214,11 +214,11 @@ func (q *waitQueue) act(a waitqueue.Action, now time.Duration) {
 func (q *waitQueue) subscribe() {
 	q.epoch++
 	l := q.l
-	channel, where := l.kind.Channel(&l.names, q.listens), l.c.top.Subscriptions(l.slot)
+	channel, where := l.Kind.Channel(&l.Names, q.listens), l.c.Top.Subscriptions(l.Slot)
 	q.unconfirmed = len(where)
 	q.setDeaf(true)
 	for _, s := range where {
-		sub := &subscriber{kind: l.kind, channel: channel, queue: q, epoch: q.epoch, alone: len(where) == 1}
+		sub := &subscriber{kind: l.Kind, channel: channel, queue: q, epoch: q.epoch, alone: len(where) == 1}
 		q.subs = append(q.subs, s.Subscribe(channel, sub))
 	}
 }
@@ -270,7 +270,7 @@ func (c *State) lookAfter() time.Duration {
 
 // unheard bounds a pause in which no message of a release could come.
 func (q *waitQueue) unheard(pause time.Duration) time.Duration {
-	if q.Listening() || q.l.traits.Silent {
+	if q.Listening() || q.l.Traits.Silent {
 		return pause
 	}
 	if most := q.l.c.lookAfter(); pause < 0 || pause > most {
@@ -325,7 +325,7 @@ func (n *name) handOff(l *Lock) bool {
 // it is, and has told that one.
 func (n *name) wakeHead() {
 	for q := range n.eachQueue {
-		if !q.l.traits.ByOwner {
+		if !q.l.Traits.ByOwner {
 			q.WakeHead()
 		}
 	}

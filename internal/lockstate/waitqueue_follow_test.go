@@ -25,7 +25,7 @@ func TestQueueThatDoesNotListenDoesNotFollowItsSlot(t *testing.T) {
 	q.subscribe()
 	listened := len(q.subs)
 	sec.leave()
-	moved := topology.Change{Slots: topology.Slots{{First: l.slot, Last: l.slot}}, To: c.top.Nodes()[0]}
+	moved := topology.Change{Slots: topology.Slots{{First: l.Slot, Last: l.Slot}}, To: c.Top.Nodes()[0]}
 	c.changed(moved)
 	sec = l.s.enter(mustNotBlock)
 	follows := len(q.subs)

@@ -40,7 +40,7 @@ func TestWaiterOfSeveralSubscriptionsListensWhenAllAreConfirmed(t *testing.T) {
 	}
 	t.Cleanup(c.Close)
 	l, conn := c.NewLock(kind.Reentrant, "k", "k"), here.Dial(t)
-	channel := l.kind.Channel(&l.names, nil)
+	channel := l.Kind.Channel(&l.Names, nil)
 	ended := make(chan outcome, 1)
 	waits := func(listens bool) {
 		t.Helper()

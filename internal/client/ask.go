@@ -1,0 +1,143 @@
+package client
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/internal/command"
+	"github.com/rlock-go/redisson/internal/kind"
+	"github.com/rlock-go/redisson/internal/lockerr"
+	"github.com/rlock-go/redisson/internal/owner"
+	"github.com/rlock-go/redisson/internal/topology"
+)
+
+// Ask reads something of the lock, or of the owner, for at most a command
+// timeout.
+func (l *Lock) Ask(ctx context.Context, q kind.Question, o owner.Owner) (kind.Answer, error) {
+	c := l.client
+	if c.Closed() {
+		return kind.Answer{}, lockerr.ErrClosed
+	}
+	query := l.Kind.Ask(q, &kind.Want{Names: &l.Names, Owner: o})
+	if query.Empty() {
+		return kind.Answer{}, fmt.Errorf("%w: only NewFencedLock's locks have a token", lockerr.ErrInvalidOption)
+	}
+	reply, err := c.Query(ctx, l.Slot, query.Call)
+	if err != nil {
+		return kind.Answer{}, err
+	}
+	return query.Answer(reply)
+}
+
+// Read sends what any number of times may run, and returns the reply. It waits for at
+// most a command timeout.
+func (l *Lock) Read(ctx context.Context, call func(*kind.Want) kind.Call) (any, error) {
+	return l.client.Query(ctx, l.Slot, call(&kind.Want{Names: &l.Names, Publish: l.Publish()}))
+}
+
+// Question makes a command of whose sends any number may run: mostly one that only
+// reads. It is asked again until it is answered, its limit has come or the client is
+// closed.
+func (c *Client) Question(slot uint16, call kind.Call, limit time.Duration) *command.Request {
+	r := &command.Request{Resend: call.Resend, Until: limit, Aside: call.Writes}
+	c.Fill(r, slot, call)
+	return r
+}
+
+// Replied is how a question has ended.
+func Replied(r *command.Request) (reply any, err error) {
+	if r.Fate == command.Closed {
+		return nil, lockerr.ErrClosed
+	}
+	return r.Wire.Reply, r.Wire.Err
+}
+
+// Query asks the server of slot and waits for its reply, for at most a command
+// timeout.
+func (c *Client) Query(ctx context.Context, slot uint16, call kind.Call) (any, error) {
+	if c.Closed() {
+		return nil, lockerr.ErrClosed
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	// One that is asked again just before its limit may wait for a connection
+	// for two timeouts more; its caller does not. Else the answer comes first.
+	limited, cancel := context.WithTimeout(ctx, c.Timeout+c.Timeout/8)
+	defer cancel()
+	r := c.Question(slot, call, c.Now()+c.Timeout)
+	r.Left = limited.Done()
+	switch fate := c.Exec.Do(r); {
+	case fate != command.Open && fate != command.TakenBack:
+		return Replied(r)
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	}
+	return nil, cmp.Or(c.Exec.Trouble(slot), command.NoReply("no reply within %v", c.Timeout))
+}
+
+// Prove returns nil when a server has answered. It blocks for no longer than ctx
+// and a command timeout.
+func (c *Client) Prove(ctx context.Context) error {
+	if by, ok := c.Top.(topology.Prover); ok {
+		return by.Prove(ctx)
+	}
+	reply, err := c.Query(ctx, 0, kind.Read("PING"))
+	if err == nil && reply != "PONG" {
+		err = fmt.Errorf("no Redis: PING was answered with a Go %T, not PONG", reply)
+	}
+	return err
+}
+
+// CountListeners is how many clients listen for a release. Of two kinds of channel
+// it is the larger number: who listens to both, as this library does, must not count twice.
+// Where each owner has a channel of its own, it is how many wait in the server's queue.
+func (l *Lock) CountListeners(ctx context.Context) (int, error) {
+	if l.Traits.ByOwner {
+		a, err := l.Ask(ctx, kind.Waiting, owner.Owner{})
+		return int(a.N), err
+	}
+	if l.Traits.Silent {
+		return 0, nil
+	}
+	most := -1
+	for _, call := range l.ListenerCalls() {
+		n, err := Listeners(l.client.Query(ctx, l.Slot, call))
+		if command.IsRefusal(err) {
+			continue // the server does not let this account count, or knows no such channels
+		}
+		if err != nil {
+			return 0, err
+		}
+		most = max(most, n)
+	}
+	return most, nil
+}
+
+// ListenerCalls count the subscribers of the lock's channel, each those of one sort.
+func (l *Lock) ListenerCalls() (all []kind.Call) {
+	for _, s := range l.client.Top.Subscriptions(l.Slot) {
+		by := "NUMSUB"
+		if s.Sharded {
+			by = "SHARDNUMSUB"
+		}
+		all = append(all, kind.Read("PUBSUB", by, l.Kind.Channel(&l.Names, nil)))
+	}
+	return all
+}
+
+// Listeners reads the answer to one of them.
+func Listeners(reply any, err error) (int, error) {
+	pair, err := redis.Values(reply, err)
+	if err != nil {
+		return 0, err
+	}
+	if len(pair) != 2 {
+		return 0, fmt.Errorf("PUBSUB NUMSUB was answered with %d elements", len(pair))
+	}
+	return redis.Int(pair[1], nil)
+}
