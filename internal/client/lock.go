@@ -30,6 +30,9 @@ func (c *Client) NewLock(k kind.Kind, name, key string) Lock {
 	return Lock{Kind: k, Traits: k.Traits(), Names: k.Names(key), Slot: codec.Slot(key), client: c, name: name}
 }
 
+// Client is whose it is.
+func (l *Lock) Client() *Client { return l.client }
+
 // Name is the name that the caller gave it.
 func (l *Lock) Name() string { return l.name }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/internal/command"
+	"github.com/rlock-go/redisson/internal/eventlog"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/owner"
 	"github.com/rlock-go/redisson/internal/release"
@@ -150,11 +151,11 @@ func (r *releasing) remember(q *command.Request, did codec.Release) {
 	r.st.n.l.s.addPast(u)
 }
 
-// remember is releasing.remember of a change.
-func (g *change) remember() {
-	call := kind.Call{Name: g.req.Wire.Command, Script: g.req.Wire.Script, Args: g.req.Wire.Args, Resend: g.req.Resend, Writes: true}
-	u := pastUnlock{l: g.l, latch: g.want.Latch, change: &call, sent: g.req.Wire.Sent, until: g.req.Until, due: g.req.ServedElsewhere()}
-	g.l.s.addPast(u)
+// rememberChange is releasing.remember of a change, by its receipt.
+func (l *Lock) rememberChange(r *command.Request, receipt any) {
+	call := kind.Call{Name: r.Wire.Command, Script: r.Wire.Script, Args: r.Wire.Args, Resend: r.Resend, Writes: true}
+	defer l.s.enter(mustNotBlock).leave()
+	l.s.addPast(pastUnlock{l: l, latch: receipt, change: &call, sent: r.Wire.Sent, until: r.Until, due: r.ServedElsewhere()})
 }
 
 // rememberTaken is releasing.remember of what the waiter has taken and nobody owns. Its
@@ -243,8 +244,15 @@ func (s *shard) repeat(u pastUnlock) {
 		s.repeatDue()
 	}
 	if u.change != nil {
-		g := &change{l: u.l, want: kind.Want{Latch: u.latch}, due: true, again: true, done: make(chan struct{}), then: ended}
-		g.begin(*u.change, u.until)
+		c := u.l.c
+		c.Work.Add()
+		u.l.askLater(*u.change, u.until, func(_ any, err error) { // its receipt stays with the first
+			if err != nil && !c.Closed() {
+				c.Log.NotDone(&s.sec, eventlog.Lock{Name: u.l.Name()}, err)
+			}
+			ended()
+			c.Work.Done()
+		})
 		return
 	}
 	n := s.pin(u.l)

@@ -1,0 +1,165 @@
+// Package change sends what changes an object and is no owner's, such as how many permits there are, or what a latch
+// counts. Each change has a receipt: it is sent again when its reply is lost, and counts once.
+package change
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/internal/client"
+	"github.com/rlock-go/redisson/internal/command"
+	"github.com/rlock-go/redisson/internal/eventlog"
+	"github.com/rlock-go/redisson/internal/kind"
+	"github.com/rlock-go/redisson/internal/lockerr"
+)
+
+// Do makes one change, and returns the reply. call makes it of a Want without an owner, and keeps its result in
+// Want.Latch, the receipt. The caller waits for as long as for an unlock and, when ctx is over, for one command timeout
+// more.
+//
+// A change that is due, such as a release, is sent even if ctx is over, and goes on in the background when its caller has
+// left. Any other is taken back when its caller leaves, if nothing of it was sent, and given up when no server has run it
+// for a command timeout.
+//
+// keep, if there is one, is given a due change that was answered, with its receipt, in the place of the receipt's end.
+func Do(ctx context.Context, l *client.Lock, due bool, call func(*kind.Want) kind.Call, keep func(*command.Request, any)) (any, error) {
+	if err := ctx.Err(); err != nil && !due {
+		return nil, err
+	}
+	c := l.Client()
+	g := &change{c: c, l: l, due: due, keep: keep, done: make(chan struct{})}
+	g.want = kind.Want{Names: &l.Names, Latch: codec.FreshLatch(l.Key()), LatchTTL: c.Args.ReceiptTTL, Publish: l.Publish()}
+	g.start(call(&g.want))
+	limit := time.NewTimer(c.UnlockFor)
+	defer limit.Stop()
+	select {
+	case <-g.done:
+		return g.req.Wire.Reply, g.err
+	case <-limit.C:
+		return g.leave(fmt.Errorf("no answer within %v", c.UnlockFor))
+	case <-ctx.Done():
+	}
+	if !due && g.takeBack() {
+		return nil, ctx.Err()
+	}
+	select {
+	case <-g.done:
+		return g.req.Wire.Reply, g.err
+	case <-time.After(c.Timeout + c.Timeout/8): // what was lost is known to be by then
+		return g.leave(fmt.Errorf("no answer within %v after the context ended: %w", c.Timeout, ctx.Err()))
+	}
+}
+
+// change is one on its way.
+type change struct {
+	req  command.Request
+	c    *client.Client
+	l    *client.Lock
+	want kind.Want
+	due  bool
+	keep func(*command.Request, any)
+	done chan struct{} // closed when err is set, and the reply is there
+	err  error
+
+	mu    sync.Mutex // guards what follows
+	left  bool       // its caller has left, and it goes on
+	ended bool
+}
+
+// start sends it for the first time.
+func (g *change) start(call kind.Call) {
+	c, now := g.c, g.c.Now()
+	limit := c.ChangeFor
+	if !g.due { // what no server has run for a command timeout is given up
+		limit, g.req.Unrun = c.UnlockFor, now+c.Timeout
+	}
+	c.Fill(&g.req, g.l.Slot, call)
+	g.req.Handler, g.req.Resend, g.req.Aside, g.req.Until = g, call.Resend, true, now+limit
+	c.Work.Add()
+	if !c.Exec.Enqueue(&g.req) {
+		g.end(g.verdict())
+		return
+	}
+	c.Exec.Flush()
+}
+
+// takeBack reports whether nothing of it runs: it was not sent so far, and is not sent
+// any more.
+func (g *change) takeBack() bool {
+	g.mu.Lock()
+	back := !g.ended && g.req.Reached() == 0 && g.c.Exec.Cancel(&g.req)
+	g.mu.Unlock()
+	if back {
+		g.end(nil)
+	}
+	return back
+}
+
+// leave is the error of a caller that stops waiting for this reason.
+func (g *change) leave(why error) (any, error) {
+	if !g.due && g.takeBack() {
+		return nil, g.unsent()
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.left = true
+	switch {
+	case g.ended:
+		return g.req.Wire.Reply, g.err
+	case g.due && g.req.Reached() == 0 && g.c.Exec.Waiting(&g.req):
+		return nil, fmt.Errorf("not done so far, it goes on in the background for a while: %w", g.unsent())
+	}
+	return nil, fmt.Errorf("%w: %w", lockerr.ErrUncertain, why)
+}
+
+// unsent is why nothing of it has run.
+func (g *change) unsent() error {
+	return cmp.Or(g.c.Exec.Delay(&g.req), g.c.Exec.Trouble(g.l.Slot), command.Unsent(errors.New("it waited to be written")))
+}
+
+// Answered takes the server's answer.
+func (g *change) Answered(*command.Request) { g.end(g.verdict()) }
+
+// Rest sends it again, behind the kill barrier or after a pause.
+func (g *change) Rest(r *command.Request) {
+	g.c.Exec.Finish(r)
+	g.Answered(r)
+}
+
+// verdict is how it ended, by what became of its last send.
+func (g *change) verdict() error {
+	r := &g.req
+	switch {
+	case r.Fate == command.Answered && r.Unreplicated:
+		return fmt.Errorf("done, but %w", lockerr.Unreplicated(r))
+	case r.Fate == command.Answered && r.Untold != nil:
+		return fmt.Errorf("done, but nobody could be told: %w", r.Untold)
+	case r.Fate == command.Answered:
+		return nil
+	}
+	return lockerr.Unanswered(r)
+}
+
+// end ends it, once. Nothing of it is sent any more.
+func (g *change) end(err error) {
+	g.mu.Lock()
+	g.ended, g.err = true, err
+	left := g.left
+	g.mu.Unlock()
+	if err != nil && left && !g.c.Closed() {
+		g.c.Log.NotDone(nil, eventlog.Lock{Name: g.l.Name()}, err)
+	}
+	switch r := &g.req; {
+	case g.keep != nil && r.Fate == command.Answered:
+		g.keep(r, g.want.Latch)
+	case r.First != 0 && !r.MayArrive:
+		g.c.Exec.Discard(g.l.Slot, g.want.Latch)
+	}
+	close(g.done)
+	g.c.Work.Done()
+}
