@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -426,10 +427,29 @@ func TestBackgroundJobThatReads(t *testing.T) {
 	becomes(t, "the shell has the terminal", func() bool { return c.stat(5) == c.stat(2) }, c.out.String)
 	fmt.Fprintln(f, `"$TOOL" run other -- bash -c 'read line; echo g""ot $line' &`)
 	becomes(t, "the other is stopped too", func() bool { return strings.Count(c.out.String(), "the command is stopped") == 2 }, c.out.String)
-	fmt.Fprintln(f, "jobs; kill %1 %2; wait; exit")
-	c.says("Stopped")
+	becomes(t, "the shell knows of both", func() bool { // else it would continue one of them only
+		fmt.Fprintln(f, "jobs -s")
+		return strings.Contains(c.out.String(), "[1]-  Stopped") && strings.Contains(c.out.String(), "[2]+  Stopped")
+	}, c.out.String)
+	fmt.Fprintln(f, "kill %1 %2; wait; exit")
 	_ = c.status()
 	<-read
+}
+
+// A signal may come between the child's stop and our seeing it.
+func TestChildThatHasJustStoppedIsEnded(t *testing.T) {
+	t.Parallel()
+	r := &run{child: exec.Command("/bin/sh", "-c", "kill -STOP $$; sleep 1000")}
+	r.child.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := r.child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	r.id = r.child.Process.Pid
+	c := &tool{t: t, Cmd: r.child}
+	becomes(t, "it is stopped", func() bool { return c.stat(0) == "T" }, nothing)
+	r.pass(syscall.SIGTERM)
+	becomes(t, "it has ended", func() bool { return c.stat(0) == "Z" }, nothing)
+	_ = r.child.Wait()
 }
 
 // Two machines at one tick: one runs the job, and the other finds the lock taken, although the

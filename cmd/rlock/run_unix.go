@@ -143,13 +143,13 @@ func (r *run) pass(s os.Signal) {
 	}
 }
 
-// goOn continues the stopped child.
+// goOn continues the child, which may have stopped without our having seen it yet.
 func (r *run) goOn() {
 	if r.halted {
 		r.halted = false
 		r.give(unix.Getpgrp(), r.id)
-		r.signal(syscall.SIGCONT)
 	}
+	r.signal(syscall.SIGCONT)
 }
 
 // signal sends to the child's group. It may have ended.
