@@ -294,6 +294,9 @@ func everyUseOfReadWrite(ctx context.Context, l *rlock.ReadWriteLock) error {
 		err = errors.New("nobody reads")
 	}
 	err = errors.Join(err, again.Extend(ctx, time.Minute), again.Unlock(ctx), write.Unlock(ctx), read.Unlock(ctx))
+	if err != nil {
+		return err // what is still held would be waited for
+	}
 	for _, l := range []*rlock.Lock{l.ReadLock(), l.WriteLock()} {
 		if _, err2 := l.Lock(ctx); err2 != nil {
 			err = errors.Join(err, err2)

@@ -5,7 +5,7 @@
 // a counter in Redis that comes out short if ever two were inside at once. A release has one redis-server and one JVM,
 // shared by its behaviours, each of which has a lock name of its own:
 //
-//	go test ./redisson/interop -run 'TestInterop/4.7.0/JavaWaiterIsWokenByGoUnlock' -v
+//	go test ./redisson/interop -run 'TestInterop/4.7.0/Plain/JavaWaiterIsWokenByGoUnlock' -v
 //
 // [TestKindsInterop] does so for spin locks, where nobody is woken: a waiter has to come by itself when the lock is free; for
 // fair, write and fenced locks, whose tokens of both sides are one sequence; for locks whose owner is refused, and for several

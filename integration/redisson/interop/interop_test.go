@@ -7,10 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/rlock-go/redisson/integration/kit/javapeer"
 	"github.com/rlock-go/redisson/integration/kit/redisserver"
+	"github.com/rlock-go/redisson/integration/kit/testbed"
 	"github.com/rlock-go/redisson/integration/redisson/alike"
 	"github.com/rlock-go/redisson/internal/redistest"
 	"github.com/rlock-go/redisson/internal/topologytest"
@@ -19,10 +18,10 @@ import (
 var full = flag.Bool("full", false, "show the behaviours with all recorded releases, and count for longer")
 
 func TestInterop(t *testing.T) {
-	showAll(t, javapeer.Versions(*full), briefly, func(string) map[string][]Behaviour { return map[string][]Behaviour{"": Behaviours} })
+	showAll(t, javapeer.Versions(*full), briefly, func(string) map[string][]Behaviour { return map[string][]Behaviour{"Plain": Behaviours} })
 }
 
-// The other kinds of locks of a release share a server and a JVM.
+// The other kinds of locks. Each has a server and a JVM of its own.
 func TestKindsInterop(t *testing.T) {
 	all, newestOrAll := []string{javapeer.Newest, "3.52.0", "3.21.3"}, []string{javapeer.Newest}
 	if *full {
@@ -54,16 +53,19 @@ func TestKindsInterop(t *testing.T) {
 func showAll(t *testing.T, versions []string, counting time.Duration, kinds func(version string) map[string][]Behaviour) {
 	t.Parallel()
 	javapeer.Beside(t, versions, func(t *testing.T, version string) {
-		w := NewWorld(t, version, redisserver.Local(t))
-		if w.Counting = counting; *full {
-			w.Counting = 30 * time.Second
-		}
 		for of, behaviours := range kinds(version) {
-			for _, b := range behaviours {
-				t.Run(of+b.Name, func(t *testing.T) { w.Show(t, b) })
-			}
+			t.Run(of, func(t *testing.T) {
+				t.Parallel()
+				w := NewWorld(t, version, redisserver.Local(t))
+				if w.Counting = counting; *full {
+					w.Counting = 30 * time.Second
+				}
+				for _, b := range behaviours {
+					t.Run(b.Name, func(t *testing.T) { w.Show(t, b) })
+				}
+				w.CheckNothingIsLeft(t)
+			})
 		}
-		w.CheckNothingIsLeft(t)
 	})
 }
 
@@ -98,12 +100,11 @@ func showAt(t *testing.T, start func() string) {
 
 func TestMain(m *testing.M) {
 	KeepIfAsked()
-	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
+	testbed.Main(m, "4", func() {
 		if toolFolder != "" {
 			os.RemoveAll(toolFolder)
 		}
-		os.Exit(code)
-	}))
+	})
 }
 
 func TestMultiInteropBehindSentinels(t *testing.T) {

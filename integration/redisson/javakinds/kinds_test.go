@@ -4,14 +4,13 @@ import (
 	"flag"
 	"testing"
 
-	"go.uber.org/goleak"
-
 	"github.com/rlock-go/redisson/integration/kit/javapeer"
+	"github.com/rlock-go/redisson/integration/kit/testbed"
 )
 
 var full = flag.Bool("full", false, "all recorded releases, 200 rounds of a queue, and Sentinels")
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { testbed.Main(m, "6") }
 
 func inFull(t *testing.T) {
 	t.Helper()

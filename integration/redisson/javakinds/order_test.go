@@ -108,6 +108,7 @@ func queue(t *testing.T, version string) *alike.Play {
 // A waiter of Java that is killed or interrupted keeps its place until its time is over, which is Java's fault or nobody's.
 // Go waits for that without asking all the time, and a waiter of its own that ends leaves nothing.
 func TestPlaceThatJavaLeavesIsPassedWhenItsTimeIsOver(t *testing.T) {
+	t.Parallel()
 	for _, end := range []string{"dies", "t1 interrupt"} {
 		t.Run(end, func(t *testing.T) {
 			if end == "dies" {

@@ -104,7 +104,8 @@ var wrongScripts = []struct {
 		"a number for who is refused", "fenced: lock", "return call('pttl', lock)", "call('incr', KEYS[2])\nreturn call('pttl', lock)", "fenced: contended try",
 		[]string{"lock of order:17, differ", "go only:       incr redisson_lock_token:{order:17}", "keys left differ"},
 	}, {
-		"a re-entry", "nonreentrant: lock", "return redis.status_reply(ARGV[3])", "call('hincrby', lock, owner, 1)", "nonreentrant: re-entry",
+		"a re-entry that is counted", "nonreentrant: lock", "return redis.status_reply(ARGV[3])",
+		"call('hincrby', lock, owner, 1)\nreturn redis.status_reply(ARGV[3])", "nonreentrant: re-entry",
 		[]string{"lock of order:17, differ", "go only:       hincrby order:17 OWNER1 1", "keys left differ"},
 	}, {
 		"another command", "spin: force", "'del'", "'unlink'", "spin: force unlock of a locked one",

@@ -4,12 +4,11 @@ import (
 	"slices"
 	"testing"
 
-	"go.uber.org/goleak"
-
 	"github.com/rlock-go/redisson/integration/kit/javapeer"
+	"github.com/rlock-go/redisson/integration/kit/testbed"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { testbed.Main(m, "6") }
 
 func TestGoSaysOnTheWireWhatJavaSays(t *testing.T) {
 	t.Parallel()

@@ -19,6 +19,7 @@ import (
 // other server. Two seconds later it takes commands, until it notices that nobody answers. It has not heard of its replica,
 // and CLUSTER SLOTS leaves out whom a server has not heard of.
 func TestMasterThatComesBackAloneLetsNobodyIn(t *testing.T) {
+	t.Parallel()
 	network := gate.New(t)
 	var gates []*gate.Gate
 	s := topologytest.StartReplicatedFronted(t, 8*time.Second, func(int) redistest.Front {

@@ -29,6 +29,7 @@ type taking func(ctx context.Context, c *rlock.Client, name string) (taken, erro
 // TestReshardingByRedisCliLosesNoHold: the slots leave with hundreds of holds of all kinds, or with thousands of each kind, which
 // are renewed meanwhile. A key that a renewal made at the target would stop redis-cli.
 func TestReshardingByRedisCliLosesNoHold(t *testing.T) {
+	t.Parallel()
 	const lease, perSlot = 6 * time.Second, 10
 	resharded, manyHolds := 300, 500
 	if *reshard {
