@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/rlock-go/redisson/internal/client"
 	"github.com/rlock-go/redisson/internal/clock"
+	"github.com/rlock-go/redisson/internal/core"
 	"github.com/rlock-go/redisson/internal/lockstate"
 	"github.com/rlock-go/redisson/internal/redisconn"
 	"github.com/rlock-go/redisson/internal/topology"
@@ -43,7 +43,7 @@ type settings struct {
 func newSettings(opts []Option) (*settings, error) {
 	s := &settings{
 		Config: lockstate.Config{
-			Config: client.Config{
+			Config: core.Config{
 				Watchdog: 30 * time.Second,
 				Timeout:  3 * time.Second,
 				Courtesy: true,

@@ -31,5 +31,5 @@ var acquiring = []defect{
 	{"a re-entry that was told \"taken\" gives up in an outage", "A7", tests{"TestA7ToldReentriesSurviveAnOutage", "TestToldReentrySurvivesAnOutage"},
 		edits{{In: "Queue.Open", Expr: "!w.Told", Put: "true"}, {In: "Queue.retryUnqueued", Expr: "!w.Told", Put: "true"}}},
 	{"an acquire with As that was never sent is called uncertain", "A5", tests{"TestA5ReentryThatWasNeverSentIsNotUncertain"},
-		edits{{In: "attempt.stuck", Call: "fail", Arg: 1, Put: "ErrUncertain"}}},
+		edits{{In: "attempt.stuck", Call: "fail", Arg: 1, Put: "lockerr.ErrUncertain"}}},
 }

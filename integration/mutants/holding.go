@@ -28,7 +28,7 @@ var holding = []defect{
 	{"the answer to an earlier renewal counts", "watchdog's generations, H5", tests{"TestH5AnswerForAnEarlierRenewalIsIgnored"},
 		edits{{In: "Watchdog.answer", If: "l.state != inFlight || _", Put: "l.state != inFlight"}}},
 	{"a nested acquire shortens the outer lease", "H6", tests{"TestH6NestedAcquireNeverShortensTheOuterLease"},
-		edits{{In: "attempt.begin", Stmt: "a.lease = st.commandLease(_)", Put: "a.lease = cmp.Or(w.Terms.Lease, c.o.Watchdog)"}}},
+		edits{{In: "attempt.begin", Stmt: "a.lease = st.commandLease(_)", Put: "a.lease = cmp.Or(w.Terms.Lease, c.Watchdog)"}}},
 	{"a renewal does not wait for its owner's open command", "H6", tests{"TestH6RenewalWaitsForAnOpenCommand"},
 		edits{{In: "nodePart.ready", If: "!st.beginRenewal()", Put: "!st.beginRenewal() && false"}}},
 }

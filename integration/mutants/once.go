@@ -19,7 +19,7 @@ var once = []defect{
 	{"an acquire as an owner does not say that it is shown", "R4", tests{"TestR4WhoIsShownKeepsTheLatch"},
 		edits{{In: "name.ensureShown", Stmt: "st.marked = true", Put: "_ = st"}}},
 	{"an owner of which a lost unlock may arrive is given up for good", "R4", tests{"TestR4OwnerMayActAgainWhenNothingCanArrive"},
-		edits{{In: "State.stray", Call: "c.timers.After", Remove: true}}},
+		edits{{In: "State.stray", Call: "c.Timers.After", Remove: true}}},
 	{"an unlock that was lost before its owner was shown is sent again", "R4", tests{"TestR4ShownMeanwhileIsDecidedByTheCount"},
 		edits{
 			{In: "Release.ends", Case: "u.Form.Once() && f.Shown && f.Reached != 0 && f.MayArrive", Put: "false"},

@@ -62,11 +62,11 @@ var readWrite = []defect{
 	{"force leaves the keys of the holds", "read-write", tests{"TestReadWriteForceUnlock"},
 		edits{{In: "forceMode", Expr: "n[holdsName]", Put: `"nowhere"`}}},
 	{"a fixed lease to read is not asserted", "read-write", tests{"TestFixedReadLeaseIsAsserted"},
-		edits{{In: "OwnerState.needs", If: "h.l.traits.Asserts", Put: "false"}}},
+		edits{{In: "OwnerState.needs", If: "h.l.Traits.Asserts", Put: "false"}}},
 	{"a fixed lease to read is renewed by a full one", "read-write", tests{"TestFixedReadLeaseIsNotMadeLonger"},
 		edits{{In: "OwnerState.renewedLease", Expr: "sum.OnlyAsserts()", Put: "false"}}},
 	{"the last release of an owner gives ended holds a lease", "read-write", tests{"TestEndedReadHoldDoesNotOutliveItsOwnersLast"},
-		edits{{In: "releasing.encode", If: "r.l.traits.Asserts && r.Why != release.UnlockAs", Put: "false"}}},
+		edits{{In: "releasing.encode", If: "r.l.Traits.Asserts && r.Why != release.UnlockAs", Put: "false"}}},
 	{"a release wakes one reader", "read-write", tests{"TestReleaseWakesAllReadersAndOneWriter", "TestDowngradeLetsAllReadersIn"},
 		edits{{In: "readLock.Wake", Expr: "All", Put: "0"}}},
 }

@@ -81,7 +81,7 @@ var releasing = []defect{
 	{"an unlock is sent again when its latch has expired", "R5, R1", tests{"TestUnlocksAreNotSentAgainAfterTheirLatch"},
 		edits{
 			{In: "releasing.remember", Expr: "r.req.Until", Put: "watchdog.Never"},
-			{In: "releasing.remember", Stmt: "u.until = min(u.until, q.First+r.l.c.unlockFor)", Put: "_ = q"},
+			{In: "releasing.remember", Stmt: "u.until = min(u.until, q.First+r.l.c.UnlockFor)", Put: "_ = q"},
 		}},
 	{"others act as an owner whose hold not all replicas have, and its unlock is sent again", "R5", tests{"TestUnlockOfAHoldThatNotAllHaveMeetsNoOtherClients"},
 		edits{{In: "releasing.remember", Stmt: "u.shared = min(u.until, r.everywhere)", Put: "u.shared = u.until"}}},

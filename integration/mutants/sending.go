@@ -11,7 +11,7 @@ var sending = []defect{
 	{"what found no connection is under way until that is told", "fates", tests{"TestWhatCouldNotBeSentIsNotUnderWayUntilItEnds"},
 		edits{{In: "Pipeline.Waiting", Expr: "r.queued || r.unsent", Put: "r.queued"}}},
 	{"an unlock is sent again when its caller is about to be told", "R1", tests{"TestUnlockIsNotTriedTooLate"},
-		edits{{In: "releasing.tooLate", Expr: "r.tells()-r.st.n.now() < d+r.l.c.exec.LeastTime()", Put: "false"}}},
+		edits{{In: "releasing.tooLate", Expr: "r.tells()-r.st.n.now() < d+r.l.c.Exec.LeastTime()", Put: "false"}}},
 	{"a master with too few replicas refuses for good", "availability", tests{"TestTooFewReplicasAreWaitedOut"},
 		edits{{In: "Refusal.Transient", Stmt: `return r.is("LOADING", "MASTERDOWN", "BUSY", "TRYAGAIN", "CLUSTERDOWN", "NOREPLICAS")`, Put: `return r.is("LOADING", "MASTERDOWN", "BUSY", "TRYAGAIN", "CLUSTERDOWN")`}}},
 	{"a connection without an account is kept", "availability", tests{"TestNoAuthOnALivingConnectionIsNobodysError"},

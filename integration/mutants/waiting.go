@@ -3,7 +3,7 @@ package main
 // waiting breaks the queue, what wakes it, and what it shares with others.
 var waiting = []defect{
 	{"a waiter that could not subscribe trusts that it is told", "A2", tests{"TestWaiterThatNobodyTellsLooksEachSecond"},
-		edits{{In: "waitQueue.unheard", If: "q.Listening() || q.l.traits.Silent", Put: "true"}}},
+		edits{{In: "waitQueue.unheard", If: "q.Listening() || q.l.Traits.Silent", Put: "true"}}},
 	{"a waiter whose subscription is lost trusts that it is told", "A2", tests{"TestWaiterThatNobodyTellsLooksEachSecond"},
 		edits{{In: "subscriber.Lost", Expr: "q.n.now() + q.l.c.lookAfter()", Put: "1 << 62"}}},
 	{"a queue whose channel is lost does not look sooner", "A2", tests{"TestHeadLooksSoonWhenItsSubscriptionIsLost"},
@@ -33,7 +33,7 @@ var waiting = []defect{
 	{"a caller that is refused looks for its owner's state", "crowds", tests{"TestRefusedCallerLeavesInOneStep"},
 		edits{{In: "Waiter.leaveServer", Stmt: "w.refused = false", Put: "w.refused = false; w.n.ensureOwnerState(w.owner).dropIfIdle()"}}},
 	{"a caller that is refused looks among all who wait", "crowds", tests{"TestRefusedCallerLeavesInOneStep"},
-		edits{{In: "Waiter.leaveServer", If: "!w.l.traits.ByOwner || w.OneTry || _", Put: "w.Terms.As && w.waitsWithOthers() || !w.l.traits.ByOwner || w.OneTry"}}},
+		edits{{In: "Waiter.leaveServer", If: "!w.l.Traits.ByOwner || w.OneTry || _", Put: "w.Terms.As && w.waitsWithOthers() || !w.l.Traits.ByOwner || w.OneTry"}}},
 	{"a reader that was busy gives its connection up", "crowds", tests{"TestReaderThatWasBusyBeyondTheDeadlineReadsWhatHasCome"},
 		edits{{In: "conn.checkBatches", Expr: "c.busy.Load()", Put: "false"}}},
 	{"an owner of a crowd is looked for in the list", "crowds", tests{"TestOwnerOfACrowdIsFoundInAFewSteps"},

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/codec"
-	"github.com/rlock-go/redisson/internal/client"
 	"github.com/rlock-go/redisson/internal/command"
+	"github.com/rlock-go/redisson/internal/core"
 	"github.com/rlock-go/redisson/internal/eventlog"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/lockerr"
@@ -27,7 +27,7 @@ import (
 // for a command timeout.
 //
 // keep, if there is one, is given a due change that was answered, with its receipt, in the place of the receipt's end.
-func Do(ctx context.Context, l *client.Lock, due bool, call func(*kind.Want) kind.Call, keep func(*command.Request, any)) (any, error) {
+func Do(ctx context.Context, l *core.Lock, due bool, call func(*kind.Want) kind.Call, keep func(*command.Request, any)) (any, error) {
 	if err := ctx.Err(); err != nil && !due {
 		return nil, err
 	}
@@ -58,8 +58,8 @@ func Do(ctx context.Context, l *client.Lock, due bool, call func(*kind.Want) kin
 // change is one on its way.
 type change struct {
 	req  command.Request
-	c    *client.Client
-	l    *client.Lock
+	c    *core.Client
+	l    *core.Lock
 	want kind.Want
 	due  bool
 	keep func(*command.Request, any)

@@ -29,8 +29,8 @@
 //
 // An extension is one Extend (extension.go), a renewal extends some leases of the
 // watchdog's (renewal.go), a look asks for them (look.go), a forcing is one ForceUnlock
-// (forcing.go), a change one of permits or of a latch (change.go). What only reads is a
-// question (lock.go).
+// (forcing.go). What needs to know of no hold is elsewhere: a change of permits or of a
+// latch in internal/change, and what only reads in internal/core.
 //
 // An [OwnerState] is what one owner has of one name. Its commands are sent one
 // at a time and in order, none while the outcome of an earlier one is open (H6).

@@ -11,8 +11,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/rlock-go/redisson/internal/client"
 	"github.com/rlock-go/redisson/internal/clock"
+	"github.com/rlock-go/redisson/internal/core"
 	"github.com/rlock-go/redisson/internal/eventlog"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/lockerr"
@@ -23,7 +23,7 @@ import (
 
 // What nobody listens to costs nothing: neither attributes nor texts are built.
 func TestNoLoggerOrALevelThatIsOffCostsNoAllocation(t *testing.T) {
-	c := &State{Client: client.Client{ID: uuid.New(), Config: client.Config{Watchdog: time.Minute, Timeout: time.Second, Clock: clock.System()}}}
+	c := &State{Client: core.Client{ID: uuid.New(), Config: core.Config{Watchdog: time.Minute, Timeout: time.Second, Clock: clock.System()}}}
 	s := newShard(c)
 	l := &Lock{c: c, s: s, Lock: c.Client.NewLock(kind.Reentrant, strings.Repeat("long", 40), "long")} // has to be cut, which allocates
 	n := &name{l: l}
@@ -66,7 +66,7 @@ func TestLinesAreToldWithoutTheShardsMutex(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer top.Close(0)
-	c := &State{Client: client.Client{ID: uuid.New(), Top: top, Config: client.Config{Clock: clock.System(), LongHold: 1}}}
+	c := &State{Client: core.Client{ID: uuid.New(), Top: top, Config: core.Config{Clock: clock.System(), LongHold: 1}}}
 	s := newShard(c)
 	te := &OwnerState{n: &name{l: &Lock{c: c, s: s, Lock: c.Client.NewLock(kind.Reentrant, "orders", "orders")}}}
 	free := false
@@ -96,7 +96,7 @@ func TestLinesAreToldWithoutTheShardsMutex(t *testing.T) {
 // Of many leases the one that ends first is what matters.
 func TestFailedRenewalNamesTheLeaseThatEndsFirst(t *testing.T) {
 	t.Parallel()
-	c := &State{Client: client.Client{ID: uuid.New(), Config: client.Config{Clock: clock.System()}}}
+	c := &State{Client: core.Client{ID: uuid.New(), Config: core.Config{Clock: clock.System()}}}
 	dog := watchdog.New(func([]*watchdog.Lease, func(int, watchdog.Answer)) {}, watchdog.Options{Clock: c.Clock})
 	defer dog.Close()
 	r := &renewal{leaseScript: leaseScript{nodePart: &nodePart{c: c}}}

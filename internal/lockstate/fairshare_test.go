@@ -7,7 +7,7 @@ import (
 
 	"github.com/gomodule/redigo/redis"
 
-	"github.com/rlock-go/redisson/internal/client"
+	"github.com/rlock-go/redisson/internal/core"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/redistest"
 	"github.com/rlock-go/redisson/internal/wakepolicy"
@@ -15,15 +15,15 @@ import (
 
 func TestListeners(t *testing.T) {
 	t.Parallel()
-	if n, err := client.Listeners([]any{[]byte("channel"), int64(3)}, nil); n != 3 || err != nil {
+	if n, err := core.Listeners([]any{[]byte("channel"), int64(3)}, nil); n != 3 || err != nil {
 		t.Errorf("%d, %v", n, err)
 	}
 	refused := redis.Error("NOPERM this user has no permissions")
-	if _, err := client.Listeners(nil, refused); !errors.Is(err, refused) {
+	if _, err := core.Listeners(nil, refused); !errors.Is(err, refused) {
 		t.Errorf("a refusal is told as %v", err)
 	}
 	for what, reply := range map[string]any{"no pair": []any{[]byte("channel")}, "no array": int64(3), "no number": []any{[]byte("channel"), []byte("many")}} {
-		if n, err := client.Listeners(reply, nil); err == nil {
+		if n, err := core.Listeners(reply, nil); err == nil {
 			t.Errorf("%s: %d", what, n)
 		}
 	}

@@ -4,9 +4,9 @@ import (
 	"context"
 	"time"
 
-	"github.com/rlock-go/redisson/internal/client"
 	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/command"
+	"github.com/rlock-go/redisson/internal/core"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/owner"
 )
@@ -17,7 +17,7 @@ func (l *Lock) ask(call kind.Call, limit time.Duration) (reply any, err error) {
 	if l.s.sec.enqueue(r) {
 		l.s.blocks(func() { l.c.Exec.Finish(r) })
 	}
-	return client.Replied(r)
+	return core.Replied(r)
 }
 
 // askLater asks with what else is written when the section has been left, and calls then
@@ -39,7 +39,7 @@ type asking struct {
 // Answered hands over the reply.
 func (q *asking) Answered(r *command.Request) {
 	defer q.l.s.enter(mustNotBlock).leave()
-	q.then(client.Replied(r))
+	q.then(core.Replied(r))
 }
 
 // Rest asks again.
@@ -112,7 +112,7 @@ func (n *name) countClients(l *Lock, listens bool) {
 	open, most, failed := len(questions), 0, false // guarded by the shard's mutex
 	for _, call := range questions {
 		l.askLater(call, n.now(), func(reply any, err error) {
-			clients, err := client.Listeners(reply, err)
+			clients, err := core.Listeners(reply, err)
 			if command.IsRefusal(err) { // courtesy can do without
 				l.c.noClientCounts.Store(true)
 			}
@@ -133,7 +133,7 @@ func (n *name) countClients(l *Lock, listens bool) {
 // Lock is a lock as its client's state knows it. It never changes, and holds
 // nothing of what becomes of the lock.
 type Lock struct {
-	client.Lock
+	core.Lock
 	c *State
 	s *shard // the key's
 }

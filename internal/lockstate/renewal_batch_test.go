@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rlock-go/redisson/internal/client"
 	"github.com/rlock-go/redisson/internal/clock"
+	"github.com/rlock-go/redisson/internal/core"
 	"github.com/rlock-go/redisson/internal/topology"
 	"github.com/rlock-go/redisson/watchdog"
 )
@@ -35,12 +35,12 @@ func TestBatchOfRenewalsIsCutByNode(t *testing.T) {
 		top.nodes[i] = topology.NewNode(topology.NodeOptions{Timeout: time.Second, Clock: clock.System()})
 		defer top.nodes[i].Leave(0)
 	}
-	c := &State{Client: client.Client{Top: top}}
+	c := &State{Client: core.Client{Top: top}}
 	w := watchdog.New(func([]*watchdog.Lease, func(int, watchdog.Answer)) {}, watchdog.Options{})
 	defer w.Close()
 	batch := func(slots ...uint16) (leases []*watchdog.Lease) {
 		for _, slot := range slots {
-			leases = append(leases, w.Register(&OwnerState{n: &name{l: &Lock{Lock: client.Lock{Slot: slot}}}}))
+			leases = append(leases, w.Register(&OwnerState{n: &name{l: &Lock{Lock: core.Lock{Slot: slot}}}}))
 		}
 		return leases
 	}

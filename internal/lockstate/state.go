@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/internal/background"
-	"github.com/rlock-go/redisson/internal/client"
 	"github.com/rlock-go/redisson/internal/command"
+	"github.com/rlock-go/redisson/internal/core"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/lockerr"
 	"github.com/rlock-go/redisson/internal/observe"
@@ -18,7 +18,7 @@ import (
 
 // Config is what a State is made of.
 type Config struct {
-	client.Config
+	core.Config
 
 	// NewOwner makes an owner's state together with its first hold, in one
 	// allocation. NewHold makes a further hold. Each hold has its Face.
@@ -29,7 +29,7 @@ type Config struct {
 // State is what a client knows of its locks. All methods are safe for
 // concurrent use.
 type State struct {
-	client.Client
+	core.Client
 	newOwner       func() (*OwnerState, *Hold) // Config.NewOwner
 	newHold        func() *Hold                // Config.NewHold
 	watchdog       *watchdog.Watchdog

@@ -1,8 +1,8 @@
-// Package client is what all that a client does has in common: what it was configured with, its topology, the executor
+// Package core is what a client's operations share: what it was configured with, its topology, the executor
 // of its commands, its timers, its log, its observer and who may act as its owners ([Client]); and of a lock what never
 // changes ([Lock]). It knows nothing of who holds or waits. What only reads is asked here ([Lock.Ask]), since nothing
 // comes of it.
-package client
+package core
 
 import (
 	"log/slog"
@@ -39,7 +39,7 @@ type Config struct {
 	Topology func(topology.Settings) (topology.Topology, error)
 }
 
-// Client is what all that one client does has in common. All methods are safe for concurrent use.
+// Client is what the operations of one client share. All methods are safe for concurrent use.
 type Client struct {
 	Config
 	ID         uuid.UUID                                 // the first half of every owner that it makes
