@@ -7,9 +7,9 @@ var holding = []defect{
 	{"a renewal ignores \"not yours\"", "H2", tests{"TestH2NotYoursIsALossAtOnce"},
 		edits{{In: "renewal.Answered", Case: "mine[i]", Put: "true"}}},
 	{"one poisoned key fails its whole batch", "H2", tests{"TestH2PoisonedKeySpoilsNoOthersLease"},
-		edits{{In: "leaseScript.read", If: "err != nil && len(s.subs) > 1 && _ && _ && _", Put: "err != nil && len(s.subs) > watchdog.MaxBatch"}}},
+		edits{{In: "script.read", If: "err != nil && len(s.subs) > 1 && _ && _ && _", Put: "err != nil && len(s.subs) > watchdog.MaxBatch"}}},
 	{"leases of one slot are renewed each for itself", "renewals of a cluster", tests{"TestHoldsOfASlotAreRenewedByOneScript"},
-		edits{{In: "lockstate.renewGroup", If: "top.SpansSlots()", Put: "true"}}},
+		edits{{In: "renew.group", If: "top.SpansSlots()", Put: "true"}}},
 	{"a group's leases are drawn in a sixth ahead only", "renewals of a cluster", tests{"TestLeaseThatCameDuringARenewalIsDrawnIn"},
 		edits{{In: "Watchdog.put", Stmt: "near = Never", Put: "_ = near"}}},
 	{"leases that are renewed at once are renewed without a pace", "watchdog's pace", tests{"TestRenewNowRenewsAllInTheirOrder"},
@@ -21,7 +21,7 @@ var holding = []defect{
 	{"a lease is renewed before its acquire is answered", "H5", tests{"TestH5PendingLeaseIsNotRenewed"},
 		edits{
 			{In: "attempt.begin", Stmt: "a.forces = n.forces", Before: "st.lease.Live(n.now()+a.lease, n.now(), 1<<62)"},
-			{In: "nodePart.ready", If: "!st.beginRenewal()", Put: "!st.beginRenewal() && false"},
+			{In: "OwnerState.Begin", If: "!st.beginRenewal()", Put: "!st.beginRenewal() && false"},
 		}},
 	{"the watchdog knows a lease while its unlock is sent", "H5", tests{"TestH5RefusedUnlockIsNotRenewed", "TestPermitsWhoseReleaseIsRefusedAreNotRenewed"},
 		edits{{In: "releasing.encode", Call: "st.forget", Remove: true}}},
@@ -30,5 +30,5 @@ var holding = []defect{
 	{"a nested acquire shortens the outer lease", "H6", tests{"TestH6NestedAcquireNeverShortensTheOuterLease"},
 		edits{{In: "attempt.begin", Stmt: "a.lease = st.commandLease(_)", Put: "a.lease = cmp.Or(w.Terms.Lease, c.Watchdog)"}}},
 	{"a renewal does not wait for its owner's open command", "H6", tests{"TestH6RenewalWaitsForAnOpenCommand"},
-		edits{{In: "nodePart.ready", If: "!st.beginRenewal()", Put: "!st.beginRenewal() && false"}}},
+		edits{{In: "OwnerState.Begin", If: "!st.beginRenewal()", Put: "!st.beginRenewal() && false"}}},
 }

@@ -3,7 +3,7 @@ package main
 // permits breaks the rules of a semaphore's permits.
 var permits = []defect{
 	{"one script renews all permits of a batch", "permits", tests{"TestManyPermitsAreRenewedByManyScripts"},
-		edits{{In: "nodePart.scripts", Expr: "s.weight+weight <= mostRenewed", Put: "weight > 0"}}},
+		edits{{In: "part.scripts", Expr: "s.weight+weight <= mostRenewed", Put: "weight > 0"}}},
 	{"an acquire takes back no more than it wants, although fewer than none are free", "permits", tests{"TestPermitsWhoseTimeIsOverAreFreeAfterAShrink"},
 		edits{inScript("permit_acquire", "clean(now, -1)", "clean(now, 0)")}},
 	{"an id is hex text, as Redisson had it before 3.21", "permits", tests{"TestPermitIDsAreOfTheirOwner", "TestBothLeaveTheSameOnTheServer"},

@@ -88,7 +88,7 @@ var releasing = []defect{
 	{"an unlock whose repetition found nothing is sent again where others act as its owner", "R5", tests{"TestRepetitionThatFoundNothingMeetsNoLaterHold"},
 		edits{{In: "shard.foundNothing", Expr: "u.latch == latch", Put: "false"}}},
 	{"an unlock whose repetition was not needed is sent again where others act as its owner", "R5", tests{"TestRepetitionThatWasNotNeededMeetsNoLaterHold"},
-		edits{{In: "releasing.Ask", Case: "about == release.Count && err == nil && a.N <= r.st.known(r.l)", Put: "false"}}},
+		edits{{In: "releasing.Ask", Case: "about == release.Count && err == nil && a.N <= r.st.known(&r.l.Lock)", Put: "false"}}},
 	{"as many unlocks are remembered as there are", "R5, E2", tests{"TestPastUnlocksAreBounded"},
 		edits{{In: "State.hasRoom", Expr: "n >= maxPast", Put: "false"}}},
 	{"busy names have all the room for unlocks", "R5, E2", tests{"TestPastUnlocksAreBounded"},

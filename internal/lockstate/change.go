@@ -17,6 +17,11 @@ func (l *Lock) Change(ctx context.Context, due bool, call func(*kind.Want) kind.
 	return change.Do(ctx, &l.Lock, due, call, keep)
 }
 
+// held is what an owner holds by l's kind.
+func (l *Lock) held(st *OwnerState) kind.Held {
+	return kind.Held{Kind: l.Kind, Names: &l.Names, Owner: st}
+}
+
 // AnyHeld tells whether a living hold of the name in this client is such a one.
 func (l *Lock) AnyHeld(such func(kind.Held) bool) bool {
 	defer l.s.enter(mustNotBlock).leave()

@@ -27,9 +27,9 @@
 // world that this acts on, errors.go has the texts. After a failover it is sent again
 // (failover.go).
 //
-// An extension is one Extend (extension.go), a renewal extends some leases of the
-// watchdog's (renewal.go), a look asks for them (look.go), a forcing is one ForceUnlock
-// (forcing.go). What needs to know of no hold is elsewhere: a change of permits or of a
+// An extension is one Extend (extension.go), a forcing one ForceUnlock (forcing.go). Package
+// renew makes the scripts that extend leases for the watchdog; renewal.go is what it asks of
+// an owner. What needs to know of no hold is elsewhere: a change of permits or of a
 // latch in internal/change, and what only reads in internal/core.
 //
 // An [OwnerState] is what one owner has of one name. Its commands are sent one
@@ -42,7 +42,7 @@
 //
 // Every command names the slot of its key, and a topology says which node has
 // it. What the topology tells of its own, that slots have moved or that a server
-// may have lost data, is acted on in failover.go; renewal.go cuts a batch by where
+// may have lost data, is acted on in failover.go; package renew cuts a batch by where
 // its locks are. Nothing else here knows of more than one server.
 //
 // # Public holds

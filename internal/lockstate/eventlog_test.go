@@ -1,7 +1,6 @@
 package lockstate
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"log/slog"
@@ -16,9 +15,7 @@ import (
 	"github.com/rlock-go/redisson/internal/eventlog"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/lockerr"
-	"github.com/rlock-go/redisson/internal/owner"
 	"github.com/rlock-go/redisson/internal/topology"
-	"github.com/rlock-go/redisson/watchdog"
 )
 
 // What nobody listens to costs nothing: neither attributes nor texts are built.
@@ -31,7 +28,6 @@ func TestNoLoggerOrALevelThatIsOffCostsNoAllocation(t *testing.T) {
 	h := &Hold{l: l, st: te}
 	w := &Waiter{n: n, l: l, tries: 1}
 	holds := []*Hold{h}
-	r := &renewal{leaseScript: leaseScript{nodePart: &nodePart{c: c}, ttl: time.Minute, subs: []renewee{{st: te}}}}
 	ctx, trouble := context.Background(), errors.New("trouble")
 	for what, logger := range map[string]*slog.Logger{"no logger": nil, "a level that is off": slog.New(slog.DiscardHandler)} {
 		c.Log = eventlog.New(logger, c.ID.String())
@@ -44,7 +40,6 @@ func TestNoLoggerOrALevelThatIsOffCostsNoAllocation(t *testing.T) {
 			l.logReleasedAs(ctx, te.owner, nil)
 			l.logReleasedAs(ctx, te.owner, trouble)
 			te.logLost(holds, trouble)
-			r.logFailure(trouble)
 			te.logUndone(te.n.l, nil)
 			te.logUndone(te.n.l, trouble)
 			te.logGivenBack(nil)
@@ -90,30 +85,6 @@ func TestLinesAreToldWithoutTheShardsMutex(t *testing.T) {
 		if !free {
 			t.Errorf("%s: not told, or with the mutex held", what)
 		}
-	}
-}
-
-// Of many leases the one that ends first is what matters.
-func TestFailedRenewalNamesTheLeaseThatEndsFirst(t *testing.T) {
-	t.Parallel()
-	c := &State{Client: core.Client{ID: uuid.New(), Config: core.Config{Clock: clock.System()}}}
-	dog := watchdog.New(func([]*watchdog.Lease, func(int, watchdog.Answer)) {}, watchdog.Options{Clock: c.Clock})
-	defer dog.Close()
-	r := &renewal{leaseScript: leaseScript{nodePart: &nodePart{c: c}}}
-	var early owner.Owner
-	for lock, left := range map[string]time.Duration{"late": 3 * time.Hour, "early": time.Hour, "later": 2 * time.Hour} {
-		te := &OwnerState{owner: c.NewOwner(), n: &name{l: &Lock{c: c, s: newShard(c), Lock: c.Client.NewLock(kind.Reentrant, lock, lock)}}}
-		if te.lease = dog.Register(te); lock == "early" {
-			early = te.owner
-		}
-		te.lease.Live(c.Now()+left, watchdog.Never, watchdog.Never)
-		r.subs = append(r.subs, renewee{i: len(r.subs), st: te})
-	}
-	var text bytes.Buffer
-	c.Log = eventlog.New(slog.New(slog.NewTextHandler(&text, nil)), c.ID.String())
-	r.logFailure(errors.New("trouble"))
-	if line := text.String(); !strings.Contains(line, "leases=3 lock=early owner="+early.String()+" trust_left=59m59.") {
-		t.Error(line)
 	}
 }
 

@@ -81,8 +81,9 @@ func (e *extension) begin() {
 	// The other holds keep what they were promised; this one gets d.
 	others := st.needs(h)
 	e.lease = others.Lease(e.d)
-	sub := renewee{st: st, l: h.l, count: st.tally(h.l)}
-	h.l.c.Fill(&e.req, h.l.Slot, h.l.Kind.Renew(e.req.Wire.ArgBuffer[:0], h.l.c.LeaseArg(e.lease), 1, func(int) kind.Held { return sub.held() }))
+	held := h.l.held(st)
+	held.Count = st.tally(&h.l.Lock)
+	h.l.c.Fill(&e.req, h.l.Slot, h.l.Kind.Renew(e.req.Wire.ArgBuffer[:0], h.l.c.LeaseArg(e.lease), 1, func(int) kind.Held { return held }))
 	e.send()
 }
 
@@ -206,7 +207,7 @@ func (e *extension) answered(r *command.Request) {
 		e.mayHaveRun(r)
 		e.finish(err)
 	case !mine[0]:
-		st.lose(h.l, errVanished)
+		st.lose(&h.l.Lock, errVanished)
 		e.finish(lostBy(errVanished))
 	case h.ended != nil:
 		// Lost or released while the answer was on its way.

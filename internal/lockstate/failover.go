@@ -6,6 +6,7 @@ import (
 
 	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/internal/command"
+	"github.com/rlock-go/redisson/internal/core"
 	"github.com/rlock-go/redisson/internal/eventlog"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/owner"
@@ -31,7 +32,7 @@ func (c *State) changed(change topology.Change) {
 		c.noteMaster(change.Slots)
 	}
 	c.nodeChanged(change)
-	c.watchdog.RenewThose(func(h watchdog.Holder) bool { return change.Slots.Has(slotOf(h)) })
+	c.watchdog.RenewIn(change.Slots)
 	c.repeatUnlocks(change.Slots)
 	if change.From == change.To {
 		return // the hub follows by itself
@@ -277,7 +278,7 @@ func (s *shard) foundNothing(latch any) {
 }
 
 // known is how many holds of the owner the server counts, as far as is known here.
-func (st *OwnerState) known(l *Lock) int64 {
+func (st *OwnerState) known(l *core.Lock) int64 {
 	return int64(st.tally(l)+st.unsent(l)) + int64(st.rare().stillCounted)
 }
 

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/internal/clock"
+	"github.com/rlock-go/redisson/internal/core"
 	"github.com/rlock-go/redisson/internal/lease"
 	"github.com/rlock-go/redisson/watchdog"
 )
@@ -234,7 +235,7 @@ func (st *OwnerState) check() {
 
 // tally is how many living holds the server counts together with those of l's
 // kind.
-func (st *OwnerState) tally(l *Lock) (n int32) {
+func (st *OwnerState) tally(l *core.Lock) (n int32) {
 	for h := st.holds; h != nil; h = h.next {
 		if h.l.Traits.Tally == l.Traits.Tally {
 			n++
@@ -245,7 +246,7 @@ func (st *OwnerState) tally(l *Lock) (n int32) {
 
 // end takes off the living holds that the server counts together with those of l's
 // kind, or all if l is nil, and ends them.
-func (st *OwnerState) end(l *Lock, cause error) (ended []*Hold) {
+func (st *OwnerState) end(l *core.Lock, cause error) (ended []*Hold) {
 	for h := st.holds; h != nil; {
 		next := h.next
 		if l == nil || h.l.Traits.Tally == l.Traits.Tally {
@@ -259,7 +260,7 @@ func (st *OwnerState) end(l *Lock, cause error) (ended []*Hold) {
 }
 
 // lose ends living holds as end does, because the owner does not have them any more.
-func (st *OwnerState) lose(l *Lock, cause error) {
+func (st *OwnerState) lose(l *core.Lock, cause error) {
 	lost := st.end(l, lostBy(cause))
 	if st.held == 0 {
 		st.forget()
@@ -295,7 +296,7 @@ func (n *name) supersede(st *OwnerState, width int, sent time.Duration) {
 		if width == 1 {
 			other.lose(nil, cause)
 		} else if h := other.find(func(h *Hold) bool { return h.l.Traits.Width == 1 }); h != nil {
-			other.lose(h.l, cause)
+			other.lose(&h.l.Lock, cause)
 		}
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/lockerr"
 	"github.com/rlock-go/redisson/internal/redistest"
-	"github.com/rlock-go/redisson/watchdog"
 )
 
 // A look is in no command queue. A nested acquire could have run behind it, and have made the key anew that it missed.
@@ -32,16 +31,14 @@ func TestNoOfALookCountsIfItsOwnerHadNoCommandMeanwhile(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			l := c.NewLock(kind.Reentrant, name, name)
 			h := acquire(t, &l)
-			sub := renewee{st: h.st, lease: h.st.lease, l: &l}
+			lease := h.st.lease
+			if _, ready := h.st.Begin(lease, true); !ready {
+				t.Fatal("nobody may look")
+			}
 			sec := l.s.enter(mustNotBlock)
-			h.st.calm = true
 			row.meanwhile(h)
 			sec.leave()
-			(&look{lookOver(c, sub, func(_ int, a watchdog.Answer) {
-				if a.Read {
-					t.Error("it counts as read")
-				}
-			})}).end([]bool{false}, true)
+			h.st.NotHeld(lease, &l.Lock)
 			if err := h.Err(); errors.Is(err, lockerr.ErrLeaseLost) != row.lost {
 				t.Error(err)
 			}
@@ -50,14 +47,6 @@ func TestNoOfALookCountsIfItsOwnerHadNoCommandMeanwhile(t *testing.T) {
 			}
 		})
 	}
-}
-
-// lookOver is a look of a node's part that nothing else is of, with what ends it.
-func lookOver(c *State, sub renewee, answer answerFunc) leaseScript {
-	c.Work.Add()
-	n := &nodePart{c: c, node: c.Top.Nodes()[0], looks: true, answer: answer}
-	n.open.Add(2)
-	return leaseScript{nodePart: n, subs: []renewee{sub}}
 }
 
 // While a command of the owner is under way, no look is sent.
@@ -72,11 +61,8 @@ func TestNobodyLooksWhileACommandIsUnderWay(t *testing.T) {
 	sec := l.s.enter(mustNotBlock)
 	h.st.busy = true
 	sec.leave()
-	answered := false
-	answer := func(_ int, a watchdog.Answer) { answered = !a.Read }
-	looks := c.cut([]*watchdog.Lease{h.st.lease}, true, answer)[0].scripts()
-	if len(looks) > 0 || !answered {
-		t.Errorf("%d looks; answered: %v", len(looks), answered)
+	if _, ready := h.st.Begin(h.st.lease, true); ready {
+		t.Error("a look is sent")
 	}
 	sec = l.s.enter(mustNotBlock)
 	h.st.busy = false

@@ -272,29 +272,6 @@ func (l *Lock) undid(o owner.Owner, err error) {
 	}
 }
 
-// renewed counts what became of the leases of a renewal, and tells it. mine is nil if
-// none was extended.
-func (r *renewal) renewed(mine []bool, err error) {
-	for i := range r.subs {
-		sub := &r.subs[i]
-		extended := err == nil && mine[i]
-		if extended {
-			sub.l.counts().renewals.Add(1)
-		}
-		if r.c.Observer == nil {
-			continue
-		}
-		s, e := sub.l.Subject(sub.st.owner), observe.Renewal{Outcome: "renewed"}
-		switch {
-		case err != nil:
-			e = observe.Renewal{Outcome: "failed", Err: err}
-		case !extended:
-			e.Outcome = "lost"
-		}
-		r.c.Post(func(o observe.Observer) { o.Renewed(s, e) })
-	}
-}
-
 // nodeChanged tells that slots have another server. Those that had none had no locks.
 func (c *State) nodeChanged(change topology.Change) {
 	if c.Observer == nil || change.From == nil || change.From == change.To && !change.NewMaster {
@@ -322,8 +299,8 @@ func (c *State) sent(r *command.Request) {
 		by = h.w.call.seen
 	case *releasing:
 		by, cmd.Undo = h.seen, h.Why == release.Undo
-	case *renewal:
-		cmd.Leases = len(h.subs)
+	case interface{ Leases() int }:
+		cmd.Leases = h.Leases()
 	}
 	if by != nil && by.Sent(cmd) {
 		return

@@ -37,7 +37,7 @@ type OwnerState struct {
 	busy     bool // a command of this owner is under way
 	paused   bool // it was refused or not sent, and is sent again after a pause
 	renewing bool // a renewal is under way in such a pause
-	calm     bool // no command began since the last look, see look.go
+	calm     bool // no command began since the last look, see package renew
 }
 
 // ownerExtras are the fields that few owners need.

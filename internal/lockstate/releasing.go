@@ -137,7 +137,7 @@ func (r *releasing) Facts() release.Facts {
 	case release.UnlockAs:
 		f.Barred = c.Actors.IsStray(st.owner)
 	case release.Repeat:
-		f.Barred, f.Known = r.mayMeetAnother(), st.known(r.l)
+		f.Barred, f.Known = r.mayMeetAnother(), st.known(&r.l.Lock)
 	}
 	return f
 }
@@ -263,7 +263,7 @@ func (r *releasing) Apply(e release.Effect) {
 	case release.Tell:
 		r.tell()
 	case release.Vanish:
-		st.lose(r.l, errVanished)
+		st.lose(&r.l.Lock, errVanished)
 	case release.Leased:
 		st.live(r.req.First, st.trust(r.req.First, r.lease))
 	case release.Lower:
@@ -392,7 +392,7 @@ func (r *releasing) Ask(about release.Question) release.Reply {
 	switch {
 	case about == release.TTL:
 		r.leave(max(a.TTL, c.Watchdog))
-	case about == release.Count && err == nil && a.N <= r.st.known(r.l):
+	case about == release.Count && err == nil && a.N <= r.st.known(&r.l.Lock):
 		n.l.s.foundNothing(r.want.Latch)
 	}
 	return release.Reply{N: a.N, Err: err}

@@ -13,6 +13,7 @@ import (
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/lockerr"
 	"github.com/rlock-go/redisson/internal/observe"
+	"github.com/rlock-go/redisson/internal/renew"
 	"github.com/rlock-go/redisson/watchdog"
 )
 
@@ -32,11 +33,10 @@ type State struct {
 	core.Client
 	newOwner       func() (*OwnerState, *Hold) // Config.NewOwner
 	newHold        func() *Hold                // Config.NewHold
-	watchdog       *watchdog.Watchdog
+	watchdog       *renew.Renewer
 	shards         [shardCount]shard
 	pastShared     atomic.Int64 // how many past unlocks its shards have beyond ownPast, in all
 	masters        atomic.Pointer[[]masterChange]
-	untold         atomic.Bool // it was logged that a server does not tell of changes
 	noClientCounts atomic.Bool // the server refuses to count subscribers
 	spares         spares
 	counts         [kind.Labels]counts
@@ -99,7 +99,7 @@ func New(o Config) (*State, error) {
 	for i := range c.shards {
 		c.shards[i].init(o.Clock, c.Exec)
 	}
-	c.watchdog = watchdog.New(c.renew, watchdog.Options{TTL: o.Watchdog, Clock: o.Clock, Group: renewGroup(c.Top), Look: c.look, Idle: c.idle})
+	c.watchdog = renew.New(&c.Client, c.idle, c.keyChanged)
 	clients.Store(c.ID, c)
 	c.following.Go(c.follow)
 	return c, nil
@@ -249,7 +249,6 @@ type counts struct {
 	lost     [observe.Reasons]atomic.Int64
 	unsure   atomic.Int64 // releases
 	undone   atomic.Int64
-	renewals atomic.Int64
 }
 
 func (l *Lock) counts() *counts { return &l.c.counts[l.Traits.Label] }
@@ -277,7 +276,7 @@ func (c *State) Stats() (all [kind.Labels]Counts, reconnects, dropped int64) {
 		for j := range to.Lost {
 			to.Lost[j] = from.lost[j].Load()
 		}
-		to.Undone, to.Unsure, to.Renewals = from.undone.Load(), from.unsure.Load(), from.renewals.Load()
+		to.Undone, to.Unsure, to.Renewals = from.undone.Load(), from.unsure.Load(), c.watchdog.Extended(i)
 	}
 	c.eachName(func(n *name) {
 		for st := n.states; st != nil; st = st.next {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/command"
+	"github.com/rlock-go/redisson/internal/core"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/lockerr"
 	"github.com/rlock-go/redisson/internal/release"
@@ -122,14 +123,14 @@ func (a *attempt) countHolds() {
 		return
 	}
 	answer, err := ask.Answer(reply)
-	count, known := answer.N, int64(st.tally(w.l)+st.unsent(w.l))
+	count, known := answer.N, int64(st.tally(&w.l.Lock)+st.unsent(&w.l.Lock))
 	switch {
 	case err != nil:
 		a.undecided(err.Error())
 	case count == 0:
 		// It did not run, and what this client held is gone as well.
 		if known > 0 {
-			st.lose(w.l, errVanished)
+			st.lose(&w.l.Lock, errVanished)
 		}
 		a.resumeAs()
 	case st.rare().stillCounted > 0:
@@ -156,7 +157,7 @@ func (a *attempt) countHolds() {
 
 // unsent is how many unlocks wait in the command queue, whose holds the server
 // still counts together with those of l's kind.
-func (st *OwnerState) unsent(l *Lock) (n int32) {
+func (st *OwnerState) unsent(l *core.Lock) (n int32) {
 	for _, cmd := range st.rare().queue {
 		if r, ok := cmd.(*releasing); ok && r.counted && r.l.Traits.Tally == l.Traits.Tally {
 			n++

@@ -162,7 +162,7 @@ func (n *name) check(l *Lock, t *Terms) error {
 	if !t.As || l.Traits.NoUpgrade == nil {
 		return nil
 	}
-	if st := n.findOwnerState(t.Owner); st != nil && st.held > 0 && st.tally(l) == 0 {
+	if st := n.findOwnerState(t.Owner); st != nil && st.held > 0 && st.tally(&l.Lock) == 0 {
 		return fmt.Errorf("%w: %w", lockerr.ErrInvalidOption, l.Traits.NoUpgrade)
 	}
 	return nil

@@ -1,0 +1,171 @@
+package renew
+
+import (
+	"time"
+
+	"github.com/rlock-go/redisson/internal/command"
+	"github.com/rlock-go/redisson/internal/eventlog"
+	"github.com/rlock-go/redisson/internal/lockerr"
+	"github.com/rlock-go/redisson/internal/observe"
+	"github.com/rlock-go/redisson/internal/owner"
+	"github.com/rlock-go/redisson/watchdog"
+)
+
+// renewal is a script that renews. It occupies its owners' command queues until its
+// outcome is known.
+type renewal struct {
+	script
+	Outcome
+}
+
+// renew extends a batch for the watchdog, each node's part when the node's limiter
+// lets it run. One node's trouble delays no other's renewals.
+func (r *Renewer) renew(batch []*watchdog.Lease, answer answerFunc) {
+	for _, p := range r.cut(batch, false, answer) {
+		p.node.Track(r) // a renewal reads what it has written
+		p.run()
+	}
+}
+
+// Leases is how many it renews.
+func (r *renewal) Leases() int { return len(r.subs) }
+
+// Rest takes the end of a renewal that was not answered. Of one that was lost the
+// command queues stay occupied until no byte of it can run any more. The watchdog renews
+// again.
+func (r *renewal) Rest(q *command.Request) {
+	if q.Fate != command.Lost {
+		r.Answered(q)
+		return
+	}
+	r.fail(q.Wire.Err)
+	r.leave()
+	if !r.c.Exec.Barrier(q) {
+		r.Late = r.ttl
+	}
+	r.freeCommandQueues()
+	r.c.Work.Done()
+}
+
+// Answered takes the end of the command.
+func (r *renewal) Answered(q *command.Request) {
+	defer r.c.Work.Done()
+	defer r.leave()
+	mine, err := r.read(q)
+	if len(r.subs) == 0 {
+		return
+	}
+	defer r.freeCommandQueues()
+	if err != nil {
+		r.fail(err)
+		return
+	}
+	var why error
+	if q.Unreplicated {
+		why = lockerr.Unreplicated(q)
+	}
+	r.tell(mine, why)
+	if q.Wire.Everywhere {
+		r.Everywhere = q.Wire.Sent
+	}
+	for i := range r.subs {
+		sub := &r.subs[i]
+		a := watchdog.Answer{Result: watchdog.NotOwned}
+		switch {
+		case mine[i] && q.Unreplicated:
+			// It is tried again while trust lasts. A client that is cut off together
+			// with its master would else trust what the next master has dropped.
+			a = watchdog.Answer{Result: watchdog.Failed, Err: why}
+		case len(sub.More) > 0 || sub.sent > 0:
+			r.renewMore(sub, mine[i], q)
+			continue
+		case mine[i]:
+			a = watchdog.Answer{Result: watchdog.Renewed, Sent: q.Wire.Sent, TTL: sub.Least, Read: q.Wire.Tracked}
+		}
+		r.answer(sub.i, a)
+	}
+	r.c.Log.Renewed(mine, r.ttl, r.Failing)
+}
+
+// renewMore goes on with the next kind of an owner that holds of several, after
+// one was renewed or is held no more. The last of them answers.
+func (r *renewal) renewMore(sub *renewee, mine bool, q *command.Request) {
+	next := *sub
+	lost := sub.Of
+	if mine {
+		lost = nil
+	}
+	if len(sub.More) > 0 {
+		next.Of, next.More = sub.More[0], sub.More[1:]
+	}
+	next.Count = sub.h.Next(lost, next.Of)
+	if mine && sub.sent == 0 {
+		sub.sent = q.Wire.Sent
+	}
+	if len(sub.More) == 0 {
+		r.answer(sub.i, watchdog.Answer{Result: watchdog.Renewed, Sent: sub.sent, TTL: sub.Least, Read: q.Wire.Tracked})
+		return
+	}
+	next.sent = sub.sent
+	sub.h = nil // its command queue is the next one's to free
+	r.alone(next)
+}
+
+func (r *renewal) fail(err error) {
+	for _, sub := range r.subs {
+		r.answer(sub.i, watchdog.Answer{Result: watchdog.Failed, Err: err})
+	}
+	// If it were logged before the answers, the answer to another renewal could
+	// report it as over too early.
+	r.logFailure(err)
+	r.tell(nil, err)
+}
+
+// logFailure logs, of the leases that were not extended, the one that ends first.
+func (r *renewal) logFailure(err error) {
+	if command.IsClosed(err) || !r.c.Log.Warns() {
+		return
+	}
+	var first Holder
+	var ends time.Duration
+	for _, sub := range r.subs {
+		if at, ok := sub.h.Trust(); ok && (first == nil || at < ends) {
+			first, ends = sub.h, at
+		}
+	}
+	if first != nil {
+		r.c.Log.RenewalFailed(len(r.subs), eventlog.Lock{Name: first.Lock().Name(), Owner: first}, max(ends-r.c.Now(), 0), err)
+	}
+}
+
+// tell counts what became of the leases, and tells the observer. mine is nil if none was extended.
+func (r *renewal) tell(mine []bool, err error) {
+	for i := range r.subs {
+		sub := &r.subs[i]
+		extended := err == nil && mine[i]
+		if extended {
+			r.extended[sub.Of.Traits.Label].Add(1)
+		}
+		if r.c.Observer == nil {
+			continue
+		}
+		s, e := sub.Of.Subject(owner.Owner{}), observe.Renewal{Outcome: "renewed"}
+		s.Owner = sub.h
+		switch {
+		case err != nil:
+			e = observe.Renewal{Outcome: "failed", Err: err}
+		case !extended:
+			e.Outcome = "lost"
+		}
+		r.c.Post(func(o observe.Observer) { o.Renewed(s, e) })
+	}
+}
+
+// freeCommandQueues ends the renewal in the command queues of its owners.
+func (r *renewal) freeCommandQueues() {
+	for _, sub := range r.subs {
+		if sub.h != nil {
+			sub.h.End(r.Outcome)
+		}
+	}
+}
