@@ -93,9 +93,10 @@ func (g *change) start(call kind.Call) {
 func (g *change) takeBack() bool {
 	g.mu.Lock()
 	back := !g.ended && g.req.Reached() == 0 && g.c.Exec.Cancel(&g.req)
+	g.ended = g.ended || back
 	g.mu.Unlock()
 	if back {
-		g.end(nil)
+		g.finish()
 	}
 	return back
 }
@@ -122,7 +123,7 @@ func (g *change) unsent() error {
 	return cmp.Or(g.c.Exec.Delay(&g.req), g.c.Exec.Trouble(g.l.Slot), command.Unsent(errors.New("it waited to be written")))
 }
 
-// Answered takes the server's answer.
+// Answered takes the server's answer, or hears that it was taken back.
 func (g *change) Answered(*command.Request) { g.end(g.verdict()) }
 
 // Rest sends it again, behind the kill barrier or after a pause.
@@ -145,15 +146,24 @@ func (g *change) verdict() error {
 	return lockerr.Unanswered(r)
 }
 
-// end ends it, once. Nothing of it is sent any more.
+// end ends it unless it has ended. Nothing of it is sent any more.
 func (g *change) end(err error) {
 	g.mu.Lock()
+	if g.ended {
+		g.mu.Unlock()
+		return
+	}
 	g.ended, g.err = true, err
 	left := g.left
 	g.mu.Unlock()
 	if err != nil && left && !g.c.Closed() {
 		g.c.Log.NotDone(nil, eventlog.Lock{Name: g.l.Name()}, err)
 	}
+	g.finish()
+}
+
+// finish is called once, by who has ended it.
+func (g *change) finish() {
 	switch r := &g.req; {
 	case g.keep != nil && r.Fate == command.Answered:
 		g.keep(r, g.want.Latch)

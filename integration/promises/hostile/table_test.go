@@ -17,6 +17,7 @@ func TestAnHonestServerServesTheSession(t *testing.T) {
 func TestEveryCallEndsWithAnErrorWhateverTheServerDoes(t *testing.T) {
 	for _, p := range places {
 		t.Run(p.where, func(t *testing.T) {
+			t.Parallel()
 			for _, m := range misdeeds {
 				t.Run(m.what, func(t *testing.T) {
 					t.Parallel()
