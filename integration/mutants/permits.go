@@ -20,7 +20,7 @@ var permits = []defect{
 	{"a change without an answer is not sent again", "permits", tests{"TestPermitsAreExactThoughRepliesAreLost"},
 		edits{{In: "change.start", Expr: "call.Resend", Put: "kind.Never"}}},
 	{"a receipt stays", "permits", tests{"TestPermitsAreExactThoughRepliesAreLost"},
-		edits{{In: "change.end", Case: "r.First != 0 && !r.MayArrive", Put: "false"}}},
+		edits{{In: "change.finish", Case: "r.First != 0 && !r.MayArrive", Put: "false"}}},
 	{"permits that came with the end of a wait are not given back", "permits", tests{"TestPermitsAreGivenBackThatNobodyWants"},
 		edits{{In: "Waiter.giveUp", Stmt: "h.giveBack()", Remove: true}, {In: "attempt.grantedInVain", Stmt: "h.giveBack()", Nth: 2, Remove: true}}},
 	{"the text of an owner keeps a release of permits from being repeated", "permits", tests{"TestPermitsAreExactThoughRepliesAreLost"},
