@@ -110,7 +110,7 @@ var releasing = []defect{
 	{"an Extend that was refused shortens trust to its lease", "H6", tests{"TestH6ExtendThatDidNotRunCostsNoTrust"},
 		edits{{In: "extension.send", Stmt: "h.extends = e", Put: "h.extends = e; h.promise.End = min(h.promise.End, e.end)"}}},
 	{"a hold that was granted between the two sends of a lost forced unlock is trusted", "H3", tests{"TestH3GrantBeforeAForcedUnlockThatWasLoadedAndLostIsNotTrusted"},
-		edits{{In: "forcing.end", If: "r.MayHaveRun()", Put: "r.Wire.Err == nil"}}},
+		edits{{In: "lockstate.Lock.force", If: "r.MayHaveRun()", Put: "r.Wire.Err == nil"}}},
 	{"a refused nested unlock keeps the outer hold from being renewed", "H6", tests{"TestH6RefusedCommandLeavesRoomForRenewals"},
 		edits{{In: "releasing.Settle", Case: "q.MayArrive", Put: "q.MayArrive || r.st != nil"}}},
 }

@@ -28,7 +28,7 @@ var sharing = []defect{
 	{"an unlock whose slot does not settle is given up at its caller's limit", "topology", tests{"TestUnlockInASlotThatDoesNotSettleIsNeverUncertain"},
 		edits{{In: "Release.refused", If: "split && u.Form == Latched", Put: "false"}}},
 	{"a force unlock of which no server has all keys is repeated with all of them", "topology", tests{"TestForceUnlockRunsWhereTheLockIs"},
-		edits{{In: "Lock.startForce", Stmt: "f.req.Whole = true", Put: "f.req.Whole = false"}}},
+		edits{{In: "lockstate.Lock.force", Stmt: "r.Whole = true", Put: "r.Whole = false"}}},
 	{"the word of any server at an address counts for a kill barrier", "kill barrier", tests{"TestKillBarrierOfAnotherServerCountsIfThatIsTheMaster"},
 		edits{{In: "Executor.Barrier", If: "killed && r.pipe.Doubted(&r.Wire)", Put: "false"}}},
 	{"a server without a run id is the one that it was", "kill barrier", tests{"TestKillBarrierOfAnotherServerCountsIfThatIsTheMaster"},

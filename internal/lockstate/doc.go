@@ -27,7 +27,7 @@
 // world that this acts on, errors.go has the texts. After a failover it is sent again
 // (failover.go).
 //
-// An extension is one Extend (extension.go), a forcing one ForceUnlock (forcing.go). Package
+// An extension is one Extend (extension.go); a ForceUnlock is one function (force.go). Package
 // renew makes the scripts that extend leases for the watchdog; renewal.go is what it asks of
 // an owner. What needs to know of no hold is elsewhere: a change of permits or of a
 // latch in internal/change, and what only reads in internal/core.

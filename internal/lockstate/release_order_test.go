@@ -1,10 +1,12 @@
 package lockstate
 
 import (
+	"errors"
 	"testing"
+	"time"
 
-	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/kind"
+	"github.com/rlock-go/redisson/internal/lockerr"
 	"github.com/rlock-go/redisson/internal/owner"
 	"github.com/rlock-go/redisson/internal/redistest"
 	"github.com/rlock-go/redisson/internal/topology"
@@ -100,19 +102,38 @@ func TestNoAcquireGoesAsideWhileAForceUnlockIsUnderWay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, _, err := l.startForce()
-	if err != nil {
-		t.Fatal(err)
-	}
+	forced := make(chan error, 1)
+	go func() {
+		_, _, err := l.force()
+		forced <- err
+	}()
+	forcing(t, l.s, 1)
 	ended := make(chan outcome, 1)
 	w := wait(t.Context(), t, &l, 0, ended, Terms{})
 	if wentAside(t, w) {
 		t.Error("it may run before the ForceUnlock, which would delete what it gets")
 	}
 	<-released // or the ForceUnlock was first
-	<-f.done
+	if err := <-forced; err != nil {
+		t.Error(err)
+	}
 	if h := next(t, ended).hold; h.Err() != nil {
 		t.Errorf("granted behind the ForceUnlock: %v", h.Err())
+	}
+}
+
+// forcing waits until so many ForceUnlocks may run.
+func forcing(t *testing.T, s *shard, n int) {
+	t.Helper()
+	for end := time.Now().Add(soon); ; time.Sleep(time.Millisecond) {
+		sec := s.enter(mustNotBlock)
+		are := s.forcing
+		if sec.leave(); are == n {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("%d may run, want %d", are, n)
+		}
 	}
 }
 
@@ -120,38 +141,36 @@ func TestNoAcquireGoesAsideWhileAForceUnlockIsUnderWay(t *testing.T) {
 // that was killed.
 func TestForceUnlockThatIsLostMayStillRun(t *testing.T) {
 	t.Parallel()
-	c, err := New(config())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
+	s := redistest.Start(t)
+	o := config()
+	o.Timeout = 300 * time.Millisecond
+	c := openWith(t, s, o)
 	l := c.NewLock(kind.Reentrant, "orders", "orders")
-	s := l.s
-	sec := s.enter(mustNotBlock)
-	n := s.pin(&l)
+	unlock(t, acquire(t, &l)) // it has a connection
+	sec := l.s.enter(mustNotBlock)
+	n := l.s.pin(&l)
 	n.ahead++
-	f := &forcing{n: n, l: &l, done: make(chan struct{})}
-	s.forcing++
-	c.Work.Add()
 	sec.leave()
 	goesAside := func() bool {
-		defer s.enter(mustNotBlock).leave()
+		defer l.s.enter(mustNotBlock).leave()
 		return n.acquiresAside()
 	}
-	f.req.Fate = command.Lost
-	killed := make(chan struct{})
-	go func() {
-		f.rest(func() { <-killed })
-		close(killed)
-	}()
-	<-f.done
+	if !goesAside() {
+		t.Error("no acquire goes aside")
+	}
+	s.Pause()
+	if _, _, err := l.force(); !errors.Is(err, lockerr.ErrUncertain) {
+		t.Errorf("without an answer: %v", err)
+	}
 	if goesAside() {
 		t.Error("an acquire went aside before the connection was killed")
 	}
-	killed <- struct{}{}
-	if <-killed; !goesAside() {
-		t.Error("no acquire goes aside any more")
-	}
+	s.Resume()
+	forcing(t, l.s, 0)
+	sec = l.s.enter(mustNotBlock)
+	n.ahead--
+	n.unpin()
+	sec.leave()
 }
 
 // A ForceUnlock of another name keeps an acquire from following its release: it

@@ -1,0 +1,127 @@
+package lockstate
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/internal/clock"
+	"github.com/rlock-go/redisson/internal/command"
+	"github.com/rlock-go/redisson/internal/eventlog"
+	"github.com/rlock-go/redisson/internal/kind"
+	"github.com/rlock-go/redisson/internal/lockerr"
+	"github.com/rlock-go/redisson/internal/owner"
+)
+
+// ForceUnlock deletes the lock whoever holds it, as the public method says.
+func (l *Lock) ForceUnlock(ctx context.Context) (bool, error) {
+	// Redisson's script deletes whatever has the name; a key that is no lock
+	// stays untouched here (I2).
+	found, err := redis.String(l.c.Query(ctx, l.Slot, kind.Read("TYPE", l.Key())))
+	if err != nil {
+		return false, err
+	}
+	if found != l.Traits.KeyType && found != "none" {
+		return false, lockerr.OfKind(fmt.Errorf("the key holds a %.80s, which is no lock; it was left alone", found), lockerr.ErrRefused)
+	}
+	// Of a kind that has only a part of its key, this client's holds of the other kinds
+	// would end for nothing.
+	if ask := l.Kind.Ask(kind.Forcible, &kind.Want{Names: &l.Names}); !ask.Empty() {
+		if a, err := l.Ask(ctx, kind.Forcible, owner.Owner{}); !a.Yes || err != nil {
+			return false, err
+		}
+	}
+	there, ended, err := l.force()
+	if err != nil {
+		return there, err
+	}
+	l.c.Log.Forced(ctx, eventlog.Lock{Name: l.Name()}, there)
+	return ended || there, nil
+}
+
+// force ends the name's holds, if there are any, and deletes the key, if it is there. A context may have ended with one of
+// the holds, so the command is sent in any case; the pipeline bounds the wait. Once it may have run it is not sent again: it
+// could hit the next holder. It does not go aside, and while it may still run no acquire does: what is granted behind it must
+// be sent behind it.
+func (l *Lock) force() (there, ended bool, err error) {
+	c, s := l.c, l.s
+	defer s.enter(mayBlock).leave()
+	if c.Closed() {
+		return false, false, lockerr.ErrClosed
+	}
+	n := s.pin(l)
+	defer n.unpin()
+	c.Work.Add()
+	defer c.Work.Done()
+	// Its own Unlock may delete the key before the command does.
+	for _, st := range n.ownerStates() {
+		ended = ended || st.held > 0
+		st.lose(nil, errForced)
+	}
+	want, r := kind.Want{Names: &l.Names, Publish: l.Publish()}, new(command.Request)
+	send := func() {
+		n.forces++ // for those who were queued before
+		c.Fill(r, l.Slot, l.Kind.Force(&want))
+		if s.sec.enqueue(r) {
+			s.await(r)
+		}
+	}
+	s.forcing++
+	r.Whole = true
+	if send(); r.Split() {
+		// Its keys are in two places, as those of an unlock may be (package release): it is sent again with the lock as its
+		// only key.
+		want.KeyAlone, r.Whole, r.Until = true, false, clock.Never
+		send()
+	}
+	if err = lockerr.Unanswered(r); r.Fate == command.Answered {
+		if there, err = codec.DecodeForce(r.Wire.Reply); r.Untold != nil {
+			err = fmt.Errorf("forced, but nobody could be told: %w", r.Untold)
+		}
+	}
+	if r.MayHaveRun() {
+		// Where its script had to be loaded first, it ran behind acquires that
+		// were queued after it. What was sent before it ran before it.
+		for _, st := range n.ownerStates() {
+			if st.find(func(h *Hold) bool { return h.since > r.Wire.Sent }) == nil {
+				st.lose(nil, errForced)
+			}
+		}
+	}
+	if !there || r.Untold != nil {
+		n.wakeHead() // no message will tell
+	}
+	if r.Fate == command.Lost { // bytes of it may still run
+		c.Go(func() {
+			c.Exec.Barrier(r)
+			defer s.enter(mustNotBlock).leave()
+			s.forcing--
+		})
+	} else {
+		s.forcing--
+	}
+	return there, ended, err
+}
+
+// clients are the states of this process that are not closed, by their ids.
+var clients sync.Map
+
+// TakenAway ends what the clients of this process hold by a name on one server, which is
+// not held any more. It is for tests with a server that tells nobody of that.
+func TakenAway(server, from string) {
+	clients.Range(func(_, client any) bool {
+		if c := client.(*State); c.Top.String() == server {
+			c.eachName(func(n *name) {
+				for _, st := range n.ownerStates() {
+					if n.l.Name() == from {
+						st.lose(nil, errForced)
+					}
+				}
+			})
+		}
+		return true
+	})
+}
