@@ -3,6 +3,9 @@ package change
 import (
 	"context"
 	"errors"
+	"log/slog"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -25,38 +28,50 @@ type dials func(context.Context) (redis.Conn, error)
 
 func (d dials) GetContext(ctx context.Context) (redis.Conn, error) { return d(ctx) }
 
-// open is a client of the server, until end is called, and a semaphore of it.
-func open(t *testing.T, url string) (c *core.Client, l core.Lock, end func()) {
-	t.Helper()
-	c = new(core.Client)
-	const timeout = 300 * time.Millisecond
-	if err := c.Init(core.Config{Watchdog: time.Minute, Timeout: timeout, Clock: clock.System(), Topology: func(s topology.Settings) (topology.Topology, error) {
-		return topology.Borrowed(dials(func(ctx context.Context) (redis.Conn, error) {
-			return redis.DialURLContext(ctx, url, redis.DialReadTimeout(timeout), redis.DialWriteTimeout(timeout))
-		}), s), nil
-	}}, nil); err != nil {
-		t.Fatal(err)
-	}
-	return c, c.NewLock(kind.Semaphore(1), "seats", "seats"), func() {
-		c.Shut()
-		c.Timers.RunAll()
-		c.Top.Close(timeout)
-		c.Timers.Wait()
-		c.Actors.Close()
+const timeout = 300 * time.Millisecond
+
+// to dials a server.
+func to(s *redistest.Server) dials {
+	return func(ctx context.Context) (redis.Conn, error) {
+		return redis.DialURLContext(ctx, s.URL(), redis.DialReadTimeout(timeout), redis.DialWriteTimeout(timeout))
 	}
 }
 
-func adding(n int) func(*kind.Want) kind.Call {
-	return func(w *kind.Want) kind.Call { return kind.ChangeSemaphore(w, luasrc.GiveBack, n, 0) }
+// nobody is there.
+func nobody(context.Context) (redis.Conn, error) { return nil, errors.New("nobody is there") }
+
+// open is a client until the test ends, and a semaphore of it.
+func open(t *testing.T, d dials, logger *slog.Logger) (c *core.Client, l core.Lock) {
+	t.Helper()
+	c = new(core.Client)
+	if err := c.Init(core.Config{
+		Watchdog: time.Minute, Timeout: timeout, Clock: clock.System(), Logger: logger,
+		Topology: func(s topology.Settings) (topology.Topology, error) { return topology.Borrowed(d, s), nil },
+	}, nil); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { end(c) })
+	return c, c.NewLock(kind.Semaphore(1), "seats", "seats")
 }
+
+// end is a client's end.
+func end(c *core.Client) {
+	c.Shut()
+	c.Timers.RunAll()
+	c.Top.Close(timeout)
+	c.Timers.Wait()
+	c.Actors.Close()
+}
+
+func adding(w *kind.Want) kind.Call { return kind.ChangeSemaphore(w, luasrc.GiveBack, 2, 0) }
 
 // It counts, and leaves nothing behind unless somebody keeps its receipt.
 func TestChangeCountsAndItsReceiptGoes(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
-	_, l, end := open(t, s.URL())
-	defer end()
+	_, l := open(t, to(s), nil)
 	for range 3 {
-		if _, err := Do(t.Context(), &l, true, adding(2), nil); err != nil {
+		if _, err := Do(t.Context(), &l, true, adding, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -75,14 +90,15 @@ func TestChangeCountsAndItsReceiptGoes(t *testing.T) {
 
 // The server refuses it for now, its caller leaves, and what waits to send it again hears of that later: it ends once.
 func TestChangeThatIsTakenBackEndsOnce(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	if _, err := s.Dial(t).Do("CONFIG", "SET", "min-replicas-to-write", 1); err != nil {
 		t.Fatal(err)
 	}
-	c, l, end := open(t, s.URL())
+	c, l := open(t, to(s), nil)
 	for i := range 20 {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Duration(i)*5*time.Millisecond+time.Millisecond)
-		if _, err := Do(ctx, &l, false, adding(1), nil); !errors.Is(err, context.DeadlineExceeded) && !errors.Is(lockerr.Classify(err), lockerr.ErrUnavailable) {
+		if _, err := Do(ctx, &l, false, adding, nil); !errors.Is(err, context.DeadlineExceeded) && !errors.Is(lockerr.Classify(err), lockerr.ErrUnavailable) {
 			t.Errorf("%v", err)
 		}
 		cancel()
@@ -90,5 +106,104 @@ func TestChangeThatIsTakenBackEndsOnce(t *testing.T) {
 	if n := c.Work.Count(); n != 0 {
 		t.Errorf("%d go on", n)
 	}
-	end()
+}
+
+func TestChangeThatIsNotSentIsTakenBack(t *testing.T) {
+	t.Parallel()
+	dialling := make(chan struct{}, 9)
+	c, l := open(t, func(ctx context.Context) (redis.Conn, error) {
+		dialling <- struct{}{}
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}, nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		<-dialling
+		cancel()
+	}()
+	if _, err := Do(ctx, &l, false, adding, nil); !errors.Is(err, context.Canceled) || errors.Is(err, lockerr.ErrUncertain) {
+		t.Errorf("what was not sent: %v", err)
+	}
+	if _, err := Do(ctx, &l, false, adding, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("with a context that is over: %v", err)
+	}
+	if n := c.Work.Count(); n != 0 {
+		t.Errorf("%d are under way", n)
+	}
+}
+
+func TestChangeWithoutAServerEndsAfterATimeout(t *testing.T) {
+	t.Parallel()
+	c, l := open(t, nobody, nil)
+	if _, err := Do(t.Context(), &l, false, adding, nil); err == nil || errors.Is(err, lockerr.ErrUncertain) || !errors.Is(lockerr.Classify(err), lockerr.ErrUnavailable) {
+		t.Errorf("without a server: %v", err)
+	}
+	c.Shut()
+	c.Top.Close(timeout)
+	if _, err := Do(t.Context(), &l, false, adding, nil); !errors.Is(err, lockerr.ErrClosed) {
+		t.Errorf("of a closed client: %v", err)
+	}
+}
+
+func TestChangeThatIsDueIsSentThoughItsContextIsOver(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	_, l := open(t, to(s), nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Do(ctx, &l, true, adding, nil); err != nil {
+		t.Error(err)
+	}
+	if n, err := redis.Int(s.Dial(t).Do("GET", "seats")); n != 2 || err != nil {
+		t.Errorf("%d permits, %v", n, err)
+	}
+	_, gone := open(t, nobody, nil)
+	if _, err := Do(ctx, &gone, true, adding, nil); !errors.Is(lockerr.Classify(err), lockerr.ErrUnavailable) || errors.Is(err, lockerr.ErrUncertain) {
+		t.Errorf("without a server: %v", err)
+	}
+}
+
+// lines is a log that tests may read while it is written.
+type lines struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *lines) has(what string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return strings.Contains(l.text.String(), what)
+}
+
+// What nobody waits for any more, and no server runs for as long as it is sent, is told in the log.
+func TestReleaseThatIsGivenUpInTheBackgroundIsLogged(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	var log lines
+	c, l := open(t, to(s), slog.New(slog.NewTextHandler(&log, nil)))
+	c.ChangeFor = 4 * time.Second
+	s.Kill()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Do(ctx, &l, true, adding, nil); err == nil {
+		t.Fatal("no server, and no error")
+	}
+	const given = `msg="change failed"`
+	if log.has(given) {
+		t.Error("it is told before it is given up")
+	}
+	for end := time.Now().Add(time.Minute); !log.has(given); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("nobody is told")
+		}
+	}
+	if !log.has("lock=seats") {
+		t.Error("it does not say which")
+	}
 }

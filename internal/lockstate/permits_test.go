@@ -145,56 +145,6 @@ func TestPermitsOfOneAcquireAreLostTogether(t *testing.T) {
 	unlock(t, kept)
 }
 
-func TestChangeThatIsNotSentIsTakenBack(t *testing.T) {
-	t.Parallel()
-	dialling := make(chan struct{}, 9)
-	o := config()
-	o.Topology = dials(func(ctx context.Context) (redis.Conn, error) {
-		dialling <- struct{}{}
-		<-ctx.Done()
-		return nil, ctx.Err()
-	}).topology
-	c, err := New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	l := c.NewLock(kind.Permits(1), "seats", "seats")
-	ctx, cancel := context.WithCancel(t.Context())
-	go func() {
-		<-dialling
-		cancel()
-	}()
-	if _, err := l.Change(ctx, false, setting(luasrc.MorePermits, 1)); !errors.Is(err, context.Canceled) || errors.Is(err, lockerr.ErrUncertain) {
-		t.Errorf("what was not sent: %v", err)
-	}
-	if _, err := l.Change(ctx, false, setting(luasrc.MorePermits, 1)); !errors.Is(err, context.Canceled) {
-		t.Errorf("with a context that is over: %v", err)
-	}
-	if _, open := c.UnderWay(); open != 0 {
-		t.Errorf("%d commands are under way", open)
-	}
-}
-
-func TestChangeWithoutAServerEndsAfterATimeout(t *testing.T) {
-	t.Parallel()
-	o := config()
-	o.Timeout = 200 * time.Millisecond
-	c, err := New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	l := c.NewLock(kind.Permits(1), "seats", "seats")
-	if _, err := l.Change(t.Context(), false, setting(luasrc.MorePermits, 1)); err == nil || errors.Is(err, lockerr.ErrUncertain) || !errors.Is(lockerr.Classify(err), lockerr.ErrUnavailable) {
-		t.Errorf("without a server: %v", err)
-	}
-	c.Close()
-	if _, err := l.Change(t.Context(), false, setting(luasrc.MorePermits, 1)); !errors.Is(err, lockerr.ErrClosed) {
-		t.Errorf("of a closed client: %v", err)
-	}
-}
-
 func TestPermitsAreGivenBackThatNobodyWants(t *testing.T) {
 	t.Parallel()
 	r := newPermitRig(t)

@@ -268,28 +268,3 @@ func TestLatchThatDoesNotOpen(t *testing.T) {
 		t.Errorf("a look: %v", err)
 	}
 }
-
-func TestChangeThatIsDueIsSentThoughItsContextIsOver(t *testing.T) {
-	t.Parallel()
-	r := newNumberRig(t)
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	l := r.of(1)
-	release := func(w *kind.Want) kind.Call { return kind.ChangeSemaphore(w, luasrc.GiveBack, 2, 0) }
-	if _, err := l.Change(ctx, true, release); err != nil {
-		t.Error(err)
-	}
-	r.become("2")
-	r.server.Kill()
-	o := config()
-	o.Timeout = 200 * time.Millisecond
-	dead, err := New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer dead.Close()
-	gone := dead.NewLock(kind.Semaphore(1), "seats", "seats")
-	if _, err := gone.Change(ctx, true, release); !errors.Is(lockerr.Classify(err), lockerr.ErrUnavailable) || errors.Is(err, lockerr.ErrUncertain) {
-		t.Errorf("without a server: %v", err)
-	}
-}

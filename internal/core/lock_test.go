@@ -1,8 +1,9 @@
-package lockstate
+package core
 
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rlock-go/redisson/internal/kind"
 )
@@ -10,19 +11,19 @@ import (
 // byChance is a name without a tag whose other names are in its slot, and whose receipts are not.
 var byChance = "{" + strings.Repeat("x", 1733-len("{09341")) + "09341"
 
-// The second name of the kind apart is its key and ":apart".
+// apart has a second name, which is its key and ":apart".
+type apart struct{ kind.Kind }
+
+func (apart) Names(key string) kind.Names { return kind.Names{key, key + ":apart"} }
+
 func TestEveryNameOfAKindMustBeInTheLocksSlot(t *testing.T) {
-	c, err := New(config())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
+	c := new(Client)
 	for _, tc := range []struct {
 		kind     kind.Kind
 		key, bad string // what is elsewhere in a cluster, "" if nothing is
 	}{
-		{apartKind, "g", `"g:apart"`},
-		{apartKind, "{g}", ""},
+		{apart{kind.Reentrant}, "g", `"g:apart"`},
+		{apart{kind.Reentrant}, "{g}", ""},
 		{kind.Reentrant, "g", ""},
 		{kind.Reentrant, "a}b", `"redisson_lock__channel:{a}b}"`},
 		{kind.Reentrant, "a{b", `"redisson_lock__channel:a{b"`},
@@ -40,9 +41,9 @@ func TestEveryNameOfAKindMustBeInTheLocksSlot(t *testing.T) {
 		{kind.Fenced, "{a}b", ""},
 		{kind.NonReentrant, "a}b", `"redisson_lock__channel:{a}b}"`},
 		{kind.NonReentrant, "{a}b", ""},
-		{fairKind, "a}b", `"redisson_lock__channel:{a}b}"`},
-		{fairKind, "a{b", `"redisson_lock__channel:a{b"`},
-		{fairKind, "{a}b", ""},
+		{kind.Fair(time.Minute), "a}b", `"redisson_lock__channel:{a}b}"`},
+		{kind.Fair(time.Minute), "a{b", `"redisson_lock__channel:a{b"`},
+		{kind.Fair(time.Minute), "{a}b", ""},
 		{kind.ReadLock, "a}b", `"redisson_rwlock:{a}b}"`},
 		{kind.ReadLock, "a{b", `"redisson_rwlock:a{b"`},
 		{kind.ReadLock, "{a}b", ""},
