@@ -81,6 +81,13 @@ func (l *Lease) Holder() Holder { return l.holder }
 // became known.
 func (l *Lease) Expiry() time.Duration { return time.Duration(l.expiry.Load()) }
 
+// Alive tells whether the lease is live.
+func (l *Lease) Alive() bool {
+	l.watchdog.mu.Lock()
+	defer l.watchdog.mu.Unlock()
+	return l.alive()
+}
+
 // Live makes a pending lease live, or gives a live one new terms. Trust ends
 // at expiry. The next renewal comes a third of the TTL after renewFrom (the
 // instant at which the acquire was sent), earlier if many are due then, or

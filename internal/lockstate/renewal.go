@@ -2,7 +2,6 @@ package lockstate
 
 import (
 	"slices"
-	"time"
 
 	"github.com/rlock-go/redisson/internal/core"
 	"github.com/rlock-go/redisson/internal/kind"
@@ -83,15 +82,6 @@ func (st *OwnerState) NotHeld(lease *watchdog.Lease, of *core.Lock) {
 	}
 	st.n.changed() // others may have missed what this one did not
 	st.lose(of, errVanished)
-}
-
-// Trust is until when the lease is trusted.
-func (st *OwnerState) Trust() (time.Duration, bool) {
-	defer st.n.l.s.enter(mustNotBlock).leave()
-	if st.lease == nil {
-		return 0, false
-	}
-	return st.lease.Expiry(), true
 }
 
 // changed has all who hold the name looked at.

@@ -38,9 +38,6 @@ type Holder interface {
 
 	// NotHeld tells that a look has not found what is held by l's kind.
 	NotHeld(l *watchdog.Lease, of *core.Lock)
-
-	// Trust is until when the lease is trusted; false: there is none.
-	Trust() (time.Duration, bool)
 }
 
 // Need is what one lease needs of a script.

@@ -21,10 +21,7 @@ import (
 func TestMain(m *testing.M) { leakcheck.Main(m) }
 
 // holder holds a lock of which nothing is sent.
-type holder struct {
-	l    core.Lock
-	ends time.Duration
-}
+type holder struct{ l core.Lock }
 
 func (h *holder) RedisArg() any                            { return h.String() }
 func (h *holder) String() string                           { return "of " + h.l.Name() }
@@ -33,7 +30,6 @@ func (h *holder) Begin(*watchdog.Lease, bool) (Need, bool) { return Need{}, fals
 func (h *holder) Next(_, _ *core.Lock) int32               { return 0 }
 func (h *holder) End(Outcome)                              {}
 func (h *holder) NotHeld(*watchdog.Lease, *core.Lock)      {}
-func (h *holder) Trust() (ends time.Duration, held bool)   { return h.ends, h.ends > 0 }
 func (h *holder) LeaseLost(*watchdog.Lease, error)         {}
 func (h *holder) LeaseAlarm(*watchdog.Lease)               {}
 
@@ -65,7 +61,7 @@ func TestBatchIsCutByNode(t *testing.T) {
 	defer w.Close()
 	batch := func(slots ...uint16) (leases []*watchdog.Lease) {
 		for _, slot := range slots {
-			leases = append(leases, w.Register(&holder{l: core.Lock{Slot: slot}}))
+			leases = append(leases, w.Register(&holder{core.Lock{Slot: slot}}))
 		}
 		return leases
 	}
@@ -110,12 +106,16 @@ func TestBatchIsCutByNode(t *testing.T) {
 func TestFailedRenewalNamesTheLeaseThatEndsFirst(t *testing.T) {
 	c := &core.Client{Config: core.Config{Clock: clock.System()}}
 	r := &renewal{script: script{part: &part{Renewer: &Renewer{c: c}}}}
-	for name, left := range map[string]time.Duration{"late": 3 * time.Hour, "early": time.Hour, "later": 2 * time.Hour, "lost": -1} {
-		h := &holder{l: c.NewLock(kind.Reentrant, name, name), ends: -1}
-		if left > 0 {
-			h.ends = c.Now() + left
+	w := watchdog.New(func([]*watchdog.Lease, func(int, watchdog.Answer)) {}, watchdog.Options{Clock: c.Clock})
+	defer w.Close()
+	for name, left := range map[string]time.Duration{"late": 3 * time.Hour, "early": time.Hour, "later": 2 * time.Hour, "lost": time.Minute} {
+		h := &holder{c.NewLock(kind.Reentrant, name, name)}
+		l := w.Register(h)
+		l.Live(c.Now()+left, watchdog.Never, watchdog.Never)
+		if name == "lost" {
+			l.Forget()
 		}
-		r.subs = append(r.subs, renewee{i: len(r.subs), h: h})
+		r.subs = append(r.subs, renewee{i: len(r.subs), h: h, lease: l})
 	}
 	var text bytes.Buffer
 	c.Log = eventlog.New(slog.New(slog.NewTextHandler(&text, nil)), "a client")

@@ -1,8 +1,6 @@
 package renew
 
 import (
-	"time"
-
 	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/eventlog"
 	"github.com/rlock-go/redisson/internal/lockerr"
@@ -126,15 +124,14 @@ func (r *renewal) logFailure(err error) {
 	if command.IsClosed(err) || !r.c.Log.Warns() {
 		return
 	}
-	var first Holder
-	var ends time.Duration
-	for _, sub := range r.subs {
-		if at, ok := sub.h.Trust(); ok && (first == nil || at < ends) {
-			first, ends = sub.h, at
+	var first *renewee
+	for i := range r.subs {
+		if sub := &r.subs[i]; sub.lease.Alive() && (first == nil || sub.lease.Expiry() < first.lease.Expiry()) {
+			first = sub
 		}
 	}
 	if first != nil {
-		r.c.Log.RenewalFailed(len(r.subs), eventlog.Lock{Name: first.Lock().Name(), Owner: first}, max(ends-r.c.Now(), 0), err)
+		r.c.Log.RenewalFailed(len(r.subs), eventlog.Lock{Name: first.h.Lock().Name(), Owner: first.h}, max(first.lease.Expiry()-r.c.Now(), 0), err)
 	}
 }
 
