@@ -25,7 +25,7 @@
 // A releasing is one unlock with all its repetitions. What is sent, who is told and
 // when it ends is decided in internal/release, from top to bottom; releasing.go is the
 // world that this acts on, errors.go has the texts. After a failover it is sent again
-// (failover.go).
+// (past.go).
 //
 // An extension is one Extend (extension.go); a ForceUnlock is one function (force.go). Package
 // renew makes the scripts that extend leases for the watchdog; renewal.go is what it asks of

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/rlock-go/redisson/internal/change"
 	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/core"
@@ -11,41 +12,57 @@ import (
 	"github.com/rlock-go/redisson/internal/owner"
 )
 
-// ask asks the server of the lock's slot. It gives the section away meanwhile.
-func (l *Lock) ask(call kind.Call, limit time.Duration) (reply any, err error) {
-	r := l.c.Question(l.Slot, call, limit)
-	if l.s.sec.enqueue(r) {
-		l.s.blocks(func() { l.c.Exec.Finish(r) })
+// Lock is a lock as its client's state knows it. It never changes, and holds
+// nothing of what becomes of the lock.
+type Lock struct {
+	core.Lock
+	c *State
+	s *shard // the key's
+}
+
+// NewLock makes a lock of its kind, its name, and the key that the name is
+// mapped to.
+func (c *State) NewLock(k kind.Kind, name, key string) Lock {
+	return Lock{Lock: c.Client.NewLock(k, name, key), c: c, s: c.shard(key)}
+}
+
+// nameKey is where its name is found.
+func (l *Lock) nameKey() nameKey { return nameKey{l.Key(), l.Traits.Family} }
+
+// Change is change.Do. A release is remembered for a failover.
+func (l *Lock) Change(ctx context.Context, due bool, call func(*kind.Want) kind.Call) (any, error) {
+	var keep func(*command.Request, any)
+	if due && l.c.FailsOver {
+		keep = l.rememberChange
 	}
-	return core.Replied(r)
+	return change.Do(ctx, &l.Lock, due, call, keep)
 }
 
-// askLater asks with what else is written when the section has been left, and calls then
-// in another one.
-func (l *Lock) askLater(call kind.Call, limit time.Duration, then func(reply any, err error)) {
-	r := l.c.Question(l.Slot, call, limit)
-	q := &asking{l, then}
-	if r.Handler = q; !l.s.sec.enqueue(r) {
-		l.c.Go(func() { q.Answered(r) })
+// held is what an owner holds by l's kind.
+func (l *Lock) held(st *OwnerState) kind.Held {
+	return kind.Held{Kind: l.Kind, Names: &l.Names, Owner: st}
+}
+
+// AnyHeld tells whether a living hold of the name in this client is such a one.
+func (l *Lock) AnyHeld(such func(kind.Held) bool) bool {
+	defer l.s.enter(mustNotBlock).leave()
+	n := l.s.find(l)
+	if n == nil {
+		return false
 	}
+	for st := n.states; st != nil; st = st.next {
+		if st.find(func(h *Hold) bool { return such(h.l.held(st)) }) != nil {
+			return true
+		}
+	}
+	return false
 }
 
-// asking is a question that nobody waits for.
-type asking struct {
-	l    *Lock
-	then func(reply any, err error)
-}
-
-// Answered hands over the reply.
-func (q *asking) Answered(r *command.Request) {
-	defer q.l.s.enter(mustNotBlock).leave()
-	q.then(core.Replied(r))
-}
-
-// Rest asks again.
-func (q *asking) Rest(r *command.Request) {
-	q.l.c.Exec.Finish(r)
-	q.Answered(r)
+// Of is the same object's lock of another kind.
+func (l *Lock) Of(k kind.Kind) Lock {
+	of := *l
+	of.Kind = k
+	return of
 }
 
 // Info is what is known of a lock that is held.
@@ -85,64 +102,3 @@ func (l *Lock) since(o owner.Owner) time.Time {
 	wall := time.Now()
 	return wall.Add(first - st.n.now())
 }
-
-// noteRelease records in the name's fair share, which may be new, that this client
-// releases its last hold of it. If it is time, it counts the clients that want the
-// name.
-func (n *name) noteRelease(l *Lock) {
-	now := n.now()
-	q := n.findQueue(l, owner.Owner{})
-	if q != nil {
-		q.Use(n.fairShare)
-	}
-	listens := q != nil && q.Listening()
-	n.fairShare.Released(now, listens)
-	if !n.l.c.noClientCounts.Load() && n.fairShare.CountDue(now) {
-		n.countClients(l, listens)
-	}
-}
-
-// countClients asks how many clients are subscribed to the name's channel. All
-// that wait for it are. The command travels with the unlock. Where there are two
-// kinds of channel it asks for both, and takes the larger number: who listens to
-// both, as this library does, must not count twice. The last answer decides. listens
-// says that this client is among them.
-func (n *name) countClients(l *Lock, listens bool) {
-	share, questions := n.fairShare, l.ListenerCalls()
-	open, most, failed := len(questions), 0, false // guarded by the shard's mutex
-	for _, call := range questions {
-		l.askLater(call, n.now(), func(reply any, err error) {
-			clients, err := core.Listeners(reply, err)
-			if command.IsRefusal(err) { // courtesy can do without
-				l.c.noClientCounts.Store(true)
-			}
-			open, most, failed = open-1, max(most, clients), failed || err != nil
-			switch {
-			case open > 0:
-			case failed:
-				share.CountFailed()
-			case listens:
-				share.SetClients(most)
-			default:
-				share.SetClients(most + 1)
-			}
-		})
-	}
-}
-
-// Lock is a lock as its client's state knows it. It never changes, and holds
-// nothing of what becomes of the lock.
-type Lock struct {
-	core.Lock
-	c *State
-	s *shard // the key's
-}
-
-// NewLock makes a lock of its kind, its name, and the key that the name is
-// mapped to.
-func (c *State) NewLock(k kind.Kind, name, key string) Lock {
-	return Lock{Lock: c.Client.NewLock(k, name, key), c: c, s: c.shard(key)}
-}
-
-// nameKey is where its name is found.
-func (l *Lock) nameKey() nameKey { return nameKey{l.Key(), l.Traits.Family} }
