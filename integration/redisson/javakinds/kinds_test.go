@@ -10,7 +10,7 @@ import (
 
 var full = flag.Bool("full", false, "all recorded releases, 200 rounds of a queue, and Sentinels")
 
-func TestMain(m *testing.M) { testbed.Main(m, "4") }
+func TestMain(m *testing.M) { testbed.Main(m, "3") }
 
 func inFull(t *testing.T) {
 	t.Helper()
