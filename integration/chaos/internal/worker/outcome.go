@@ -29,32 +29,33 @@ type call struct {
 type sort struct {
 	name string
 	is   []error
+	says string // what its text has, which tells it from another with the same errors
 }
 
 // passing are the refusals that a call ends with if they last: nothing ran.
 var passing = []string{"LOADING", "BUSY", "MOVED", "ASK", "TRYAGAIN", "CLUSTERDOWN", "READONLY", "MASTERDOWN", "UNBLOCKED"}
 
 var (
-	locked    = sort{history.Locked, []error{rlock.ErrLocked}}
-	noPermits = sort{history.Locked, []error{rlock.ErrNoPermits}}
-	reentered = sort{history.Reentered, []error{rlock.ErrReentered}}
-	uncertain = sort{history.Uncertain, []error{rlock.ErrUncertain}}
-	leaseLost = sort{history.LostLease, []error{rlock.ErrLeaseLost}}
-	lostHold  = sort{history.LostLease, []error{rlock.ErrLeaseLost, rlock.ErrNotHeld}}
-	notHeld   = sort{history.NotHeld, []error{rlock.ErrLeaseLost, rlock.ErrNotHeld}} // and was relied on until then, see found
+	locked    = sort{name: history.Locked, is: []error{rlock.ErrLocked}}
+	late      = sort{"locked, a grant may come", []error{rlock.ErrLocked}, "a grant that still comes is given back"} // which a look may meet
+	noPermits = sort{name: history.Locked, is: []error{rlock.ErrNoPermits}}
+	reentered = sort{name: history.Reentered, is: []error{rlock.ErrReentered}}
+	uncertain = sort{name: history.Uncertain, is: []error{rlock.ErrUncertain}}
+	leaseLost = sort{name: history.LostLease, is: []error{rlock.ErrLeaseLost}}
+	lostHold  = sort{name: history.LostLease, is: []error{rlock.ErrLeaseLost, rlock.ErrNotHeld}}
+	notHeld   = sort{history.NotHeld, []error{rlock.ErrLeaseLost, rlock.ErrNotHeld}, ": not held by this owner"} // which a release alone says, that finds the loss; it was relied on until then
 )
-
-// found is what only a release says that is the first to find the hold lost.
-const found = ": not held by this owner"
 
 func acquireCall(ctx context.Context, name string, errs ...sort) call {
 	return call{name, "acquire", ctx, append([]sort{uncertain}, errs...), true, true, true}
 }
 
-func lockCall(ctx context.Context) call    { return acquireCall(ctx, "Lock", leaseLost) }
-func tryLockCall(ctx context.Context) call { return acquireCall(ctx, "TryLock", locked, leaseLost) }
+func lockCall(ctx context.Context) call { return acquireCall(ctx, "Lock", leaseLost) }
+func tryLockCall(ctx context.Context) call {
+	return acquireCall(ctx, "TryLock", late, locked, leaseLost)
+}
 func tryLockForCall(ctx context.Context) call {
-	return acquireCall(ctx, "TryLockFor", locked, leaseLost)
+	return acquireCall(ctx, "TryLockFor", late, locked, leaseLost)
 }
 
 func unlockCall() call {
@@ -94,7 +95,7 @@ func (c call) named(err error) (name string, known bool) {
 		return "a context's error that is not its own", false
 	}
 	for _, k := range c.errs {
-		all := k.name != notHeld.name || strings.Contains(err.Error(), found)
+		all := strings.Contains(err.Error(), k.says)
 		for _, e := range k.is {
 			all = all && errors.Is(err, e)
 		}
