@@ -31,6 +31,19 @@ func ExampleLease_Expiry() {
 	// still ours: true
 }
 
+// A log of renewals that failed leaves out what has been released meanwhile.
+func ExampleLease_Alive() {
+	dog := guarding(time.Minute)
+	defer dog.Close()
+	_, lease := take(dog, "lamp", time.Minute)
+	fmt.Println(lease.Alive())
+	lease.Forget()
+	fmt.Println(lease.Alive())
+	// Output:
+	// true
+	// false
+}
+
 // Forget comes before the release is sent: no renewal outlives the hold.
 func ExampleLease_Forget() {
 	dog := guarding(30 * time.Second)
