@@ -37,7 +37,7 @@ import (
 // owner, and a ForceUnlock never: it is not known whose hold it would meet. A
 // repetition has its place in the owner's command queue (H6).
 //
-// What a change gives back (change.due) is remembered with the unlocks, and sent again
+// What a change that is due gives back is remembered with the unlocks, and sent again
 // with its receipt: a server that has that counts it once. So it stays until the change is
 // forgotten. So does that of an acquire of what nobody owns.
 
