@@ -26,18 +26,38 @@ func (w *Waiter) waitError(cause error) error {
 	unanswered := w.attempt != nil && w.attempt.unanswered()
 	// A server that has not said "taken" has not said "locked".
 	switch known := !elapsed || w.lastSaidTaken(facts); {
-	case known && last != nil:
-		return fmt.Errorf("%w (last trouble: %w)", cause, last)
+	case unanswered && w.ownerOfOthers():
+		err := fmt.Errorf("%w: the last attempt was not answered in time, and others may use its owner, which may hold one more than it knows", lockerr.ErrUncertain)
+		if !elapsed {
+			err = fmt.Errorf("%w: %w", cause, err)
+		}
+		return withTrouble(err, last)
 	case known && elapsed && unanswered:
-		return fmt.Errorf("%w (the last attempt was not answered in time; a grant that still comes is given back)", cause)
-	case known:
+		return withTrouble(fmt.Errorf("%w: the last attempt was not answered in time, a grant that still comes is given back", cause), last)
+	case known && last == nil:
 		return w.unsetToo(cause)
+	case known:
+		return withTrouble(cause, last)
 	case last == nil && unanswered:
-		return fmt.Errorf("%w: the wait elapsed before an answer came; a grant that still comes is given back", lockerr.ErrUncertain)
+		return fmt.Errorf("%w: the wait elapsed before an answer came, a grant that still comes is given back", lockerr.ErrUncertain)
 	case unanswered || w.ownerUsed && command.IsLost(last):
 		return fmt.Errorf("%w: the wait elapsed without an answer: %w", lockerr.ErrUncertain, last)
 	}
 	return fmt.Errorf("the wait elapsed without an answer: %w", w.unsent(last))
+}
+
+// ownerOfOthers tells whether others may hold as the owner of w: what a lost attempt
+// of its took can't be told from theirs, and is not given back.
+func (w *Waiter) ownerOfOthers() bool {
+	return w.Terms.As && !w.n.l.c.Exclusive(w.Terms.Owner)
+}
+
+// withTrouble adds to err the last trouble, if there was any.
+func withTrouble(err, last error) error {
+	if last == nil {
+		return err
+	}
+	return fmt.Errorf("%w (last trouble: %w)", err, last)
 }
 
 // unsetToo adds to the error of a wait for permits that nobody has set any.
@@ -89,7 +109,11 @@ func (w *Waiter) unreachable(err error) error {
 	case !w.ownerUsed:
 		return w.unsent(err)
 	}
-	return fmt.Errorf("%w: %w; whatever it took is being given back", lockerr.ErrUncertain, w.sinceLost(err))
+	then := "whatever it took is being given back"
+	if w.ownerOfOthers() {
+		then = "others may use its owner, which may hold one more than it knows"
+	}
+	return fmt.Errorf("%w: %w; %s", lockerr.ErrUncertain, w.sinceLost(err), then)
 }
 
 // sinceLost adds to the error of a lost command why there has been no

@@ -2,6 +2,8 @@ package invariants
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -75,6 +77,57 @@ func TestA6UnansweredLastAttemptIsNamed(t *testing.T) {
 	}
 	held.Release() // a grant after the end
 	r.Gone(name)
+}
+
+// What a lost attempt took is given back if nobody else can be its owner, and else it stays while the lease lasts.
+func TestA6LostLastAttemptIsNamed(t *testing.T) {
+	t.Parallel()
+	for whose, made := range map[string]func(mine client) []rlock.AcquireOption{
+		"its own": func(client) []rlock.AcquireOption { return nil },
+		"known":   func(mine client) []rlock.AcquireOption { return []rlock.AcquireOption{rlock.As(mine.NewOwner())} },
+		"others'": func(client) []rlock.AcquireOption { return []rlock.AcquireOption{rlock.As(another(t, "8"))} },
+	} {
+		for _, byContext := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, by its context: %v", whose, byContext), func(t *testing.T) {
+				r := newRig(t)
+				r.occupy(name)
+				c := r.open()
+				l := c.NewLock(name)
+				ctx, wait := t.Context(), 4*timeout
+				if byContext {
+					timed, cancel := context.WithTimeout(ctx, wait)
+					defer cancel()
+					ctx, wait = timed, long
+				}
+				got := testbed.Acquire(func() (*rlock.Hold, error) { return l.TryLockFor(ctx, wait, made(c)...) })
+				r.answered(name, 2) // one before, one after it has subscribed
+				lost := r.Proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: faultproxy.HoldReply})
+				r.vacate(name)
+				testbed.Receive(t, "the last try", lost.Hit())
+				r.cutOff()
+				err := testbed.Receive(t, "the acquire returns", got).Err
+				r.Proxy.Refuse(false)
+				if !tellsOfLoss(err) {
+					t.Errorf("the server's last trouble is missing in: %v", err)
+				}
+				if byContext {
+					want(t, err, context.DeadlineExceeded)
+				}
+				if whose == "others'" {
+					want(t, err, rlock.ErrUncertain)
+					wantNot(t, err, rlock.ErrLocked)
+					r.connected(l)
+					r.heldOnlyBy(name, another(t, "8"), 1)
+					return
+				}
+				wantNot(t, err, rlock.ErrUncertain)
+				if !byContext && (!errors.Is(err, rlock.ErrLocked) || !strings.Contains(err.Error(), "a grant that still comes is given back")) {
+					t.Errorf("nobody is told that a grant may come: %v", err)
+				}
+				r.Gone(name)
+			})
+		}
+	}
 }
 
 func TestA6GrantAfterTheEndIsGivenBack(t *testing.T) {
