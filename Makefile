@@ -23,6 +23,8 @@ paged := Document|Page|Makefile|Meets|Tables
 
 # -modcacherw: what is fetched can be removed like any other file.
 export GOFLAGS ?= -buildvcs=false -modcacherw
+# A second before each of some seventy processes ends would look for races of goroutines that leakcheck has seen gone.
+export GORACE ?= atexit_sleep_ms=50
 # A plain user's PATH lacks the folders where dockerd is.
 export PATH := $(PATH):/usr/local/sbin:/usr/sbin:/sbin
 # More tests would follow REDIS_URL to somebody's server than are meant to.

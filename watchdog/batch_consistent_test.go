@@ -15,6 +15,7 @@ func TestBatchesStayConsistent(t *testing.T) {
 		"many groups": func(h Holder) int { return h.(numbered).number },
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			rnd := rand.New(rand.NewPCG(11, 12))
 			c := &dial{}
 			var open []func()

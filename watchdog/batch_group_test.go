@@ -212,6 +212,7 @@ func TestCommandsOfAThirdAreAsManyAsGroups(t *testing.T) {
 		{"one lease each", 10_000, 10_000, time.Second, delayed},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				w := newGrouped(t, c.reply)
 				for i := range c.leases {

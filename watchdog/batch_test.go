@@ -35,6 +35,7 @@ func TestCrowdCostsOneBatchAThirdMoreThanItFills(t *testing.T) {
 		{"spread over half a second", 500 * time.Millisecond, delayed},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				w := newWorld(t, c.reply)
 				for i := range crowd {

@@ -106,6 +106,7 @@ func TestCrowdIsRenewedAtAnEvenPace(t *testing.T) {
 		{"more than slots", 130_000, 2 * time.Second, always(renewed), 4},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				r := newRhythm(t, c.reply)
 				r.acquire(c.leases, c.over)

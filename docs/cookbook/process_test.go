@@ -7,6 +7,7 @@ package cookbook_test
 import (
 	"bufio"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -35,7 +36,13 @@ const lease = 3 * time.Second
 
 var binaries string
 
-func TestMain(m *testing.M) { os.Exit(build(m)) }
+func TestMain(m *testing.M) {
+	// Recipes wait most of the time, so several are cooked at once.
+	if err := flag.Set("test.parallel", "8"); err != nil {
+		panic(err)
+	}
+	os.Exit(build(m))
+}
 
 // build makes the programs before the tests run them.
 func build(m *testing.M) int {

@@ -188,6 +188,7 @@ func TestClientsThatAreNotWhatTheySayAreRefused(t *testing.T) {
 
 // Which scheme is wrong can be told by neither side: the error says what to look at.
 func TestSchemeOfTheOtherSortIsGuessed(t *testing.T) {
+	t.Parallel()
 	plain := redisserver.Local(t).Addr()
 	secured := redisserver.TLS(t, true).Addr()
 	for url, want := range map[string]string{
@@ -208,6 +209,7 @@ func TestSchemeOfTheOtherSortIsGuessed(t *testing.T) {
 }
 
 func TestHandshakeThatNeverEndsIsBounded(t *testing.T) {
+	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -12,7 +12,7 @@ import (
 type call struct {
 	exchange *Exchange
 	fault    *Handle
-	local    []byte        // a reply that the proxy gives itself
+	local    []byte        // a reply that the proxy gives itself; empty where it ends the connection instead
 	done     chan struct{} // closed when the server has answered
 
 	acks int // acknowledgements still due, for (P|S)(UN)SUBSCRIBE; guarded by Proxy.mu
@@ -127,9 +127,7 @@ func (c *conn) forward(raw []byte, cmd []string) bool {
 		defer h.announce()
 		switch h.rule.Do {
 		case CutBefore:
-			p.mu.Unlock()
-			c.closeBoth()
-			return false
+			c.deaf, k.local = true, []byte{}
 		case Blackhole:
 			c.deaf, c.silent = true, true
 			p.mu.Unlock()
@@ -261,7 +259,7 @@ func (c *conn) deliver(raw []byte, value any) bool {
 	return true
 }
 
-// answerLocally gives the answers of our own whose turn has come.
+// answerLocally gives the answers of our own whose turn has come, and ends the connection in its turn.
 func (c *conn) answerLocally() {
 	c.turnMu.Lock()
 	defer c.turnMu.Unlock()
@@ -274,6 +272,10 @@ func (c *conn) answerLocally() {
 		k := c.pending[0]
 		c.pending = c.pending[1:]
 		c.p.mu.Unlock()
+		if k.fault.rule.Do == CutBefore {
+			c.closeBoth()
+			return
+		}
 		c.give(k.local)
 	}
 }

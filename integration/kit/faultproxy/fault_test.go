@@ -68,3 +68,33 @@ func TestEachActionDoesWhatItSays(t *testing.T) {
 		})
 	}
 }
+
+// A client must have what was answered before its connection is cut, or chance decides what it knows.
+func TestCutLeavesRepliesBeforeIt(t *testing.T) {
+	r := testbed.NewProxied(t, redisserver.Local(t))
+	held := r.Proxy.Add(faultproxy.Rule{Match: faultproxy.Command("echo"), Times: 1, Do: faultproxy.HoldReply})
+	cut := r.Proxy.Add(faultproxy.Rule{Match: faultproxy.Command("set"), Do: faultproxy.CutBefore})
+	c, err := redis.Dial("tcp", r.Proxy.Addr(), redis.DialReadTimeout(testbed.Patience))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	for _, cmd := range [][]any{{"ECHO", "first"}, {"ECHO", "second"}, {"SET", "k", "v"}, {"ECHO", "never"}} {
+		if err := c.Send(cmd[0].(string), cmd[1:]...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := c.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	testbed.Receive(t, "the SET has come", cut.Hit())
+	held.Release()
+	for _, want := range []string{"first", "second"} {
+		if got, err := redis.String(c.Receive()); got != want {
+			t.Errorf("%q, %v, want %s", got, err, want)
+		}
+	}
+	if reply, err := c.Receive(); err == nil {
+		t.Errorf("%v behind the cut", reply)
+	}
+}

@@ -10,7 +10,8 @@ import (
 type Action int
 
 const (
-	// CutBefore closes the connection's both sides; the command never reaches the server.
+	// CutBefore closes the connection's both sides once what was sent before has its reply; the command never reaches
+	// the server.
 	CutBefore Action = iota + 1
 	// CutAfter closes both sides when the server has answered; the command ran, the reply is lost.
 	CutAfter

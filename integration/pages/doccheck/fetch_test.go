@@ -104,6 +104,7 @@ func fetches(t *testing.T) map[string]fetch {
 // The modules of this tree are zipped as the go command would zip them from tags, and served by a proxy that is a folder. A
 // reader with an empty module cache has nothing else of them: neither go.work nor a replace.
 func TestEveryModuleIsFetchedByItsImportPath(t *testing.T) {
+	t.Parallel()
 	c := thisCheckout(t)
 	clone := c.clone(t)
 	env := append(fromProxy(t, clone), "REDIS_URL="+redisserver.Local(t).URL())
@@ -125,6 +126,7 @@ func TestEveryModuleIsFetchedByItsImportPath(t *testing.T) {
 
 // go.work hides a requirement that a module lacks and a neighbour has.
 func TestEveryModuleNamesWhatItNeeds(t *testing.T) {
+	t.Parallel()
 	c := thisCheckout(t)
 	clone := c.clone(t)
 	env := append(fromProxy(t, clone), "GOWORK=off", "GOFLAGS=-mod=mod -modcacherw -buildvcs=false")

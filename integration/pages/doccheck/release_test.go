@@ -31,6 +31,7 @@ func git(t *testing.T, clone, script string) string {
 }
 
 func TestReleaseWritesVersionsAndPrintsTags(t *testing.T) {
+	t.Parallel()
 	clone := repository(t)
 	release := "make -s release VERSION=v0.9.8 passing='grep -c redisson.v0.9.8 cmd/rlock/go.mod'"
 	if out, err := inShell(t, clone, inClone(clone), strings.Replace(release, "v0.9.8", "0.9", 1)); err == nil || !strings.Contains(out, "VERSION=0.9") {

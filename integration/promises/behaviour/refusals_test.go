@@ -18,6 +18,7 @@ import (
 )
 
 func TestWrongPassword(t *testing.T) {
+	t.Parallel()
 	r := on(t, redisserver.ACL(t, redisserver.User{Name: "worker", Password: "right", Rules: []string{"~*", "&*", "+@all"}}))
 	began := time.Now()
 	_, err := rlock.Open(t.Context(), redisserver.URLAs(r.Server, redisserver.User{Name: "worker", Password: "guessed"}), rlock.WithCommandTimeout(10*time.Second))

@@ -100,7 +100,7 @@ func showAt(t *testing.T, start func() string) {
 
 func TestMain(m *testing.M) {
 	KeepIfAsked()
-	testbed.Main(m, "3", func() {
+	testbed.Main(m, "5", func() {
 		if toolFolder != "" {
 			os.RemoveAll(toolFolder)
 		}

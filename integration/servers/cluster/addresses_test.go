@@ -46,6 +46,7 @@ func TestClusterByIPv6(t *testing.T) {
 
 // Where the host is not told, it is the one that was asked.
 func TestClusterThatDoesNotTellItsHosts(t *testing.T) {
+	t.Parallel()
 	for _, row := range []struct {
 		name, endpoint string
 		slots          any    // the host of CLUSTER SLOTS
@@ -73,6 +74,7 @@ func TestClusterThatDoesNotTellItsHosts(t *testing.T) {
 
 // A server that nobody has told its address does not know it.
 func TestClusterOfOneServerThatDoesNotKnowItsHost(t *testing.T) {
+	t.Parallel()
 	c := topologytest.Start(t, 1)
 	if host := firstHost(t, c, 0); host != "" {
 		t.Fatalf("CLUSTER SLOTS tells %#v", host)
@@ -140,6 +142,7 @@ func startSecure(t *testing.T, mutual bool) *secure {
 func (s *secure) url() string { return fmt.Sprintf("redis+cluster://localhost:%d", s.ports[0]) }
 
 func TestClusterOverTLSByHostName(t *testing.T) {
+	t.Parallel()
 	for name, mutual := range map[string]bool{"servers have certificates": false, "clients have, too": true} {
 		t.Run(name, func(t *testing.T) {
 			s := startSecure(t, mutual)
@@ -159,6 +162,7 @@ func TestClusterOverTLSByHostName(t *testing.T) {
 
 // What no further attempt would mend is told at once.
 func TestClusterWhoseTLSIsWrongIsRefusedAtOnce(t *testing.T) {
+	t.Parallel()
 	const timeout = 9 * time.Second
 	s := startSecure(t, true)
 	own := []tls.Certificate{s.authority.Issue(t)}

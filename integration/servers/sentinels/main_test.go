@@ -13,7 +13,7 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-func TestMain(m *testing.M) { testbed.Main(m, "3", stalls.Watch()) }
+func TestMain(m *testing.M) { testbed.Main(m, "6", stalls.Watch()) }
 
 const farOff = time.Minute
 
