@@ -25,6 +25,10 @@ paged := Document|Page|Makefile|Meets|Tables
 export GOFLAGS ?= -buildvcs=false -modcacherw
 # A second before each of some seventy processes ends would look for races of goroutines that leakcheck has seen gone.
 export GORACE ?= atexit_sleep_ms=50
+# Where HOME can't be written to, what is compiled stays here.
+ifneq ($(shell mkdir -p "$$(go env GOCACHE)" 2>/dev/null && test -w "$$(go env GOCACHE)" && echo writable),writable)
+export GOCACHE := $(CURDIR)/integration/.cache/go-build
+endif
 # A plain user's PATH lacks the folders where dockerd is.
 export PATH := $(PATH):/usr/local/sbin:/usr/sbin:/sbin
 # More tests would follow REDIS_URL to somebody's server than are meant to.

@@ -95,6 +95,7 @@ func TestHubWithoutWaitersDoesNotReconnect(t *testing.T) {
 }
 
 func TestIdleConnectionIsPingedAndKept(t *testing.T) {
+	t.Parallel()
 	redistest.Slow(t, "some PINGs are waited for")
 	both(t, func(t *testing.T, srv *redistest.Server, dial DialFunc) {
 		t.Parallel()

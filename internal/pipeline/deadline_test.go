@@ -58,6 +58,7 @@ func TestAConnectionIsOverOnceItsOldestBatchIsOverdue(t *testing.T) {
 
 // Whoever completes a request may take its time. What the server says meanwhile is read afterwards, in however many reads.
 func TestReaderThatWasBusyBeyondTheDeadlineReadsWhatHasCome(t *testing.T) {
+	t.Parallel()
 	redistest.Slow(t, "waits for two timeouts")
 	for what, o := range map[string]Options{"alone": {}, "with replicas": keeping(true)} {
 		t.Run(what, func(t *testing.T) {

@@ -120,6 +120,7 @@ func fed(t *testing.T, s *redistest.Server) (feed func()) {
 }
 
 func TestReplicaIsWaitedForOnceItHasBeenFed(t *testing.T) {
+	t.Parallel()
 	for _, keep := range []bool{false, true} {
 		t.Run(fmt.Sprint(keep), func(t *testing.T) {
 			t.Parallel()

@@ -23,6 +23,7 @@ func TestUnknownSettingIsRefused(t *testing.T) {
 // A wait that ends before its subscription is confirmed leaves the subscription for as long as the JVM lives. The
 // torture's check of what is left counts on it.
 func TestWaitThatEndsBeforeItIsSubscribedStaysSubscribed(t *testing.T) {
+	t.Parallel()
 	const wait = 2 * time.Second // and Redisson ends a subscription within some milliseconds
 	for how, waits := range map[string]func(*javapeer.Thread) (javapeer.Reply, error){
 		"interrupted": func(th *javapeer.Thread) (javapeer.Reply, error) {

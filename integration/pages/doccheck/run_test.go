@@ -19,6 +19,7 @@ import (
 const patience = 3 * time.Minute
 
 func TestEveryCommandOfTheManualIsRun(t *testing.T) {
+	t.Parallel()
 	jobs, wrong := thisCheckout(t).jobs(ways)
 	none(t, wrong)
 	clone := thisCheckout(t).clone(t)

@@ -12,6 +12,7 @@ import (
 var write = flag.Bool("write", false, "put the outputs of this run into the pages")
 
 func TestEveryCommandOnThePages(t *testing.T) {
+	t.Parallel()
 	sections := readPages(t)
 	var mu sync.Mutex // guards found
 	var found []change

@@ -25,6 +25,7 @@ func status(ctx context.Context, client *rlock.Client, name string) (string, err
 }
 
 func TestStatusAsOnThePage(t *testing.T) {
+	t.Parallel()
 	for topology, url := range map[string]func(*rig) string{
 		"one server": func(r *rig) string { return "redis://" + r.server.Addr() },
 		"Sentinels":  func(r *rig) string { return redistest.StartSentinels(r.T, redistest.SentinelPasswords{}).URL() },

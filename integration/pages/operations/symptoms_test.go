@@ -38,6 +38,7 @@ var named = strings.Fields("DEL FLUSHALL CLIENT OOM NOPERM NOREPLICAS WRONGTYPE 
 var inCapitals = regexp.MustCompile("`([A-Z]+(?: [A-Z]+)*(?: [a-z]+)?)`")
 
 func TestEachSymptomCanBeChecked(t *testing.T) {
+	t.Parallel()
 	page, err := os.ReadFile(symptoms)
 	if err != nil {
 		t.Fatal(err)

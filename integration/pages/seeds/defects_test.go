@@ -21,6 +21,7 @@ const (
 // What each printed script answers, and does wrong, in the order of docs/dev/seeds.md. That has the tests of this library
 // for the same places.
 func TestPrintedScripts(t *testing.T) {
+	t.Parallel()
 	for behaviour, row := range map[string]struct {
 		steps []step
 		left  time.Duration // of the lock's key then; -1 ms: it never ends, -2 ms: it is gone

@@ -100,6 +100,7 @@ func TestPermitsAreReleasedThoughTheContextIsOver(t *testing.T) {
 
 // P3: whatever is published while somebody looks is one look more.
 func TestStormOfMessagesIsOneLook(t *testing.T) {
+	t.Parallel()
 	const none, some = 0, 1
 	for _, k := range []struct {
 		name, channel string

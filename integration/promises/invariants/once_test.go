@@ -125,6 +125,7 @@ func TestR4HoldsThatAreLeftAreSomebodyElses(t *testing.T) {
 
 // The caller is told in time, and sending goes on.
 func TestR4UnlockGoesOnInTheBackground(t *testing.T) {
+	t.Parallel()
 	with(t, []faultproxy.Action{faultproxy.CutBefore, faultproxy.DropReply}, func(t *testing.T, r *rig, do faultproxy.Action) {
 		h := lock(t, r.open().NewLock(name), rlock.Lease(long))
 		fault := r.Proxy.Add(faultproxy.Rule{Match: unlocks, Do: do})

@@ -13,7 +13,7 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-func TestMain(m *testing.M) { testbed.Main(m, "32") }
+func TestMain(m *testing.M) { testbed.Main(m, "64") }
 
 const (
 	timeout = 2 * time.Second         // of one command

@@ -71,6 +71,7 @@ func (r *rig) openStuck(lock string, timeout time.Duration) (client, *stuckWrite
 // A try was lost and all of it is known to be undone; the next one waits behind a write that does not end. Nothing of that
 // one was sent, and when its caller has gone it is taken back.
 func TestA5TryThatIsNotWrittenIsNotUncertain(t *testing.T) {
+	t.Parallel()
 	const other = "elsewhere"
 	hget := faultproxy.Command("HGET")
 	for what, c := range map[string]struct {

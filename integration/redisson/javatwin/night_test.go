@@ -84,6 +84,7 @@ func TestTwinsShareANight(t *testing.T) {
 // TestTwinsLoseTheLock takes the lock from a twin while it prints, and keeps it until the twin has noticed. Neither books
 // what it printed without the lock nor releases the stranger's; Go stops to print, Java cannot know.
 func TestTwinsLoseTheLock(t *testing.T) {
+	t.Parallel()
 	for _, of := range []struct {
 		what, side, then string // then is how the printing ends
 		start            func(*testing.T, night) *twin

@@ -8,7 +8,7 @@ import (
 	"github.com/rlock-go/redisson/integration/kit/testbed"
 )
 
-func TestMain(m *testing.M) { testbed.Main(m, "3") }
+func TestMain(m *testing.M) { testbed.Main(m, "5") }
 
 func TestGoSaysOnTheWireWhatJavaSays(t *testing.T) {
 	for what, names := range map[string][]string{
