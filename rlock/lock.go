@@ -73,7 +73,8 @@ func (l *Lock) checkName() error {
 // have one hold more than it knows, until the lease ends.
 //
 //   - ctx's error: ctx ended. It is joined with the server's last error, if
-//     there was one.
+//     there was one, and with ErrUncertain if others may use the owner and its
+//     last attempt was not answered.
 //   - ErrClosed: the client was closed.
 //   - ErrUncertain: the server did not answer for a command timeout. What the
 //     attempt may have taken is given back in the background.
@@ -100,10 +101,11 @@ func (l *Lock) TryLock(ctx context.Context, opts ...AcquireOption) (*Hold, error
 }
 
 // TryLockFor waits at most for wait, or until ctx ends. ErrLocked: the wait is
-// over, and the last answer was that another owner holds the lock. If the last
-// attempt was not answered, the text says so. If the server never answered, the
-// error is not ErrLocked: it is ErrUncertain if an attempt was sent, otherwise
-// ErrUnavailable, which says what the attempt waited for. With wait ≤ 0 it is
+// over, and the last answer was that another owner holds the lock. If an attempt
+// after that was not answered, the text says so, and a grant that still comes is
+// given back; of an owner that others may use it is ErrUncertain. If the server
+// never answered, the error is not ErrLocked: it is ErrUncertain if an attempt was
+// sent, otherwise ErrUnavailable, which says what it waited for. With wait ≤ 0 it is
 // TryLock. It is Lock with Wait(wait), so a second Wait is ErrInvalidOption. Its
 // other errors are Lock's: ctx's, ErrClosed, ErrLeaseLost, ErrInvalidName,
 // ErrRefused and ErrUnreplicated. It is Redisson's tryLock(waitTime, unit).

@@ -110,9 +110,10 @@ func (m *MultiLock) acquire(ctx context.Context, wait time.Duration, opts []Acqu
 			}
 			late = now.Sub(silent) < 2*m.timeout()
 		}
-		// A wait that was told "taken" outlives its servers' outages (A7).
-		trouble := told && (errors.Is(err, ErrUnavailable) || uncertain && !t.As)
-		if err == nil || last || !late && !trouble && !errors.Is(err, ErrLocked) {
+		// A wait that was told "taken" outlives its servers' outages (A7). But an owner that acts by As may hold one more
+		// than is known after a lost attempt, and another round would hide that.
+		trouble := told && (errors.Is(err, ErrUnavailable) || uncertain)
+		if err == nil || last || uncertain && t.As || !late && !trouble && !errors.Is(err, ErrLocked) {
 			return h, err
 		}
 		select {

@@ -108,6 +108,28 @@ func TestMultiLockOutlastsARoundWithoutAnAnswer(t *testing.T) {
 	m.held(t, false, false, false)
 }
 
+// But of an owner that others use it is the last: what it left may stay, and another round would enter on top of it.
+func TestMultiLockTellsThatAnOwnerOfOthersMayHoldMore(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a round takes seconds")
+	}
+	t.Parallel()
+	m, _ := newTrio(t, WithCommandTimeout(time.Minute))
+	owner, err := ParseOwner("5f0e7a66-1a0e-4c0b-9d2f-0c7d3c8a1b22:7")
+	if err != nil {
+		t.Fatal(err)
+	}
+	paused := 5 * time.Second // a round is 4.5 s
+	if _, err := m.keys[0].Do("CLIENT", "PAUSE", paused.Milliseconds(), "WRITE"); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Do(t.Context(), func(ctx context.Context) error { return ctx.Err() }, As(owner)); !errors.Is(err, ErrUncertain) {
+		t.Error(err)
+	}
+	becomes(t, "the late grant is given back", func() bool { return !m.members[0].l.Snapshot().Known })
+	m.held(t, false, false, false)
+}
+
 // Nor does a round whose attempt was never written, behind others that have no answer.
 func TestMultiLockOutlastsARoundThatCouldNotBeSent(t *testing.T) {
 	if testing.Short() {

@@ -14,6 +14,8 @@ var multi = []defect{
 		edits{{In: "MultiLock.acquire", Expr: "roundFor * time.Duration(len(m.members))", Put: "roundFor"}}},
 	{"a round without an answer ends the wait for several", "multi", tests{"TestMultiLockOutlastsARoundWithoutAnAnswer"},
 		edits{{In: "MultiLock.acquire", Expr: "errors.Is(err, ErrUncertain)", Put: "false"}}},
+	{"a round that an owner of others may have entered is followed by another", "multi", tests{"TestMultiLockTellsThatAnOwnerOfOthersMayHoldMore"},
+		edits{{In: "MultiLock.acquire", Expr: "uncertain && t.As", Put: "false"}}},
 	{"a round that could not be sent ends the wait for several", "multi", tests{"TestMultiLockOutlastsARoundThatCouldNotBeSent"},
 		edits{{In: "MultiLock.acquire", Expr: "(uncertain || errors.Is(err, ErrUnavailable))", Put: "uncertain"}}},
 	{"a silent server keeps a wait for several for ever", "multi, A7", tests{"TestMultiLockGivesUpOnASilentServer"},

@@ -27,7 +27,7 @@ func (w *Waiter) waitError(cause error) error {
 	// A server that has not said "taken" has not said "locked".
 	switch known := !elapsed || w.lastSaidTaken(facts); {
 	case unanswered && w.ownerOfOthers():
-		err := fmt.Errorf("%w: the last attempt was not answered in time, and others may use its owner, which may hold one more than it knows", lockerr.ErrUncertain)
+		err := fmt.Errorf("%w: the last attempt was not answered in time; %s", lockerr.ErrUncertain, w.left())
 		if !elapsed {
 			err = fmt.Errorf("%w: %w", cause, err)
 		}
@@ -50,6 +50,14 @@ func (w *Waiter) waitError(cause error) error {
 // of its took can't be told from theirs, and is not given back.
 func (w *Waiter) ownerOfOthers() bool {
 	return w.Terms.As && !w.n.l.c.Exclusive(w.Terms.Owner)
+}
+
+// left says what an attempt without an answer may leave.
+func (w *Waiter) left() string {
+	if a := w.attempt; a != nil && w.ownerOfOthers() {
+		return fmt.Sprintf("others may use its owner, which may hold one more than it knows, for %v", a.lease)
+	}
+	return "whatever it took is being given back"
 }
 
 // withTrouble adds to err the last trouble, if there was any.
@@ -109,11 +117,7 @@ func (w *Waiter) unreachable(err error) error {
 	case !w.ownerUsed:
 		return w.unsent(err)
 	}
-	then := "whatever it took is being given back"
-	if w.ownerOfOthers() {
-		then = "others may use its owner, which may hold one more than it knows"
-	}
-	return fmt.Errorf("%w: %w; %s", lockerr.ErrUncertain, w.sinceLost(err), then)
+	return fmt.Errorf("%w: %w; %s", lockerr.ErrUncertain, w.sinceLost(err), w.left())
 }
 
 // sinceLost adds to the error of a lost command why there has been no
