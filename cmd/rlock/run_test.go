@@ -418,7 +418,8 @@ func TestSignalEndsARunThatHasNoAnswer(t *testing.T) {
 // so; in the foreground it reads.
 func TestBackgroundJobThatReads(t *testing.T) {
 	t.Parallel()
-	c := prepare(t, single(t), "")
+	url := single(t)
+	c := prepare(t, url, "")
 	c.Path, c.Args = "/bin/bash", []string{"bash", "--norc", "--noediting", "-i"}
 	c.Env = append(c.Env, "PS1=", "PS2=", "TOOL="+os.Args[0])
 	f, read := c.onTerminal(pty.Winsize{Rows: 24, Cols: 80})
@@ -431,8 +432,16 @@ func TestBackgroundJobThatReads(t *testing.T) {
 		fmt.Fprintln(f, "jobs -s")
 		return strings.Contains(c.out.String(), "[1]-  Stopped") && strings.Contains(c.out.String(), "[2]+  Stopped")
 	}, c.out.String)
-	fmt.Fprintln(f, "kill %1 %2; wait; exit")
-	_ = c.status()
+	fmt.Fprintln(f, "kill %1 %2")
+	client := open(t, url)
+	for _, name := range []string{"lock", "other"} {
+		becomes(t, "it ends and releases "+name, func() bool { return ttl(t, client.NewLock(name)) == 0 }, c.out.String)
+	}
+	fmt.Fprintln(f, "exit 3")
+	fmt.Fprintln(f, "exit 3") // the first may still take them for stopped
+	if got := c.status(); got != 3 {
+		t.Errorf("the shell's status is %d: %s", got, c.out.String())
+	}
 	<-read
 }
 
