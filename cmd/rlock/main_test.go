@@ -86,11 +86,14 @@ func begin(t *testing.T, url string, args ...string) *tool {
 	return c
 }
 
-// status waits for its end.
+// status waits for its end, which may not be that of prepare's patience.
 func (c *tool) status() int {
 	c.t.Helper()
 	err := c.Wait()
 	if e, ok := errors.AsType[*exec.ExitError](err); ok {
+		if !e.Exited() {
+			c.t.Errorf("%v: %s%s", err, &c.out, &c.err)
+		}
 		return e.ExitCode()
 	} else if err != nil {
 		c.t.Fatal(err)
