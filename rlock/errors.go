@@ -11,8 +11,8 @@ import (
 // The decisions that a caller takes by error. Each comes wrapped in a text
 // that names the lock and says what was seen; test with errors.Is.
 var (
-	// ErrLocked: another owner holds the lock. Nothing was changed, but if the text
-	// says that a grant may still come: that is given back.
+	// ErrLocked: another owner holds the lock. Nothing was changed; if the text says
+	// that the last attempt was not answered, whatever that took is given back.
 	ErrLocked = lockerr.ErrLocked
 
 	// ErrNoPermits: fewer permits of a Semaphore or a PermitSemaphore are free than were

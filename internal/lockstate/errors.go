@@ -33,13 +33,13 @@ func (w *Waiter) waitError(cause error) error {
 		}
 		return withTrouble(err, last)
 	case known && elapsed && unanswered:
-		return withTrouble(fmt.Errorf("%w: the last attempt was not answered in time, a grant that still comes is given back", cause), last)
+		return withTrouble(fmt.Errorf("%w: the last attempt was not answered in time; %s", cause, w.left()), last)
 	case known && last == nil:
 		return w.unsetToo(cause)
 	case known:
 		return withTrouble(cause, last)
 	case last == nil && unanswered:
-		return fmt.Errorf("%w: the wait elapsed before an answer came, a grant that still comes is given back", lockerr.ErrUncertain)
+		return fmt.Errorf("%w: the wait elapsed before an answer came; %s", lockerr.ErrUncertain, w.left())
 	case unanswered || w.ownerUsed && command.IsLost(last):
 		return fmt.Errorf("%w: the wait elapsed without an answer: %w", lockerr.ErrUncertain, last)
 	}
@@ -54,10 +54,13 @@ func (w *Waiter) ownerOfOthers() bool {
 
 // left says what an attempt without an answer may leave.
 func (w *Waiter) left() string {
-	if a := w.attempt; a != nil && w.ownerOfOthers() {
+	switch a := w.attempt; {
+	case w.l.Traits.Gate:
+		return "it changes nothing"
+	case a != nil && w.ownerOfOthers():
 		return fmt.Sprintf("others may use its owner, which may hold one more than it knows, for %v", a.lease)
 	}
-	return "whatever it took is being given back"
+	return "whatever it took is given back"
 }
 
 // withTrouble adds to err the last trouble, if there was any.

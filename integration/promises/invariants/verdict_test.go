@@ -101,7 +101,7 @@ func TestA6UnansweredLastAttemptIsNamed(t *testing.T) {
 					wantNot(t, err, rlock.ErrLocked)
 				} else {
 					wantNot(t, err, rlock.ErrUncertain)
-					if !byContext && (!errors.Is(err, rlock.ErrLocked) || !strings.Contains(err.Error(), "a grant that still comes is given back")) {
+					if !byContext && (!errors.Is(err, rlock.ErrLocked) || !strings.Contains(err.Error(), "whatever it took is given back")) {
 						t.Errorf("nobody is told that a grant may come: %v", err)
 					}
 				}

@@ -37,7 +37,7 @@ var passing = []string{"LOADING", "BUSY", "MOVED", "ASK", "TRYAGAIN", "CLUSTERDO
 
 var (
 	locked    = sort{name: history.Locked, is: []error{rlock.ErrLocked}}
-	late      = sort{"locked, a grant may come", []error{rlock.ErrLocked}, "a grant that still comes is given back"} // which a look may meet
+	late      = sort{"locked, a grant may come", []error{rlock.ErrLocked}, "whatever it took is given back"} // which a look may meet
 	noPermits = sort{name: history.Locked, is: []error{rlock.ErrNoPermits}}
 	reentered = sort{name: history.Reentered, is: []error{rlock.ErrReentered}}
 	uncertain = sort{name: history.Uncertain, is: []error{rlock.ErrUncertain}}

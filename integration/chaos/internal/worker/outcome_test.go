@@ -42,7 +42,7 @@ func TestOutcomesThatNoContractNamesAreOdd(t *testing.T) {
 		"another than its context's":        {lockCall(ended), acquire(context.DeadlineExceeded), "a context's error that is not its own", true},
 		"a timeout of the network":          {lockCall(on), acquire(away(&pipeline.NotSentError{Cause: &net.OpError{Op: "dial", Err: os.ErrDeadlineExceeded}})), "unreachable", false},
 		"locked":                            {tryLockCall(on), acquire(rlock.ErrLocked), "locked", false},
-		"locked, before an answer came":     {tryLockForCall(on), acquire(fmt.Errorf("%w: the last attempt was not answered in time, a grant that still comes is given back", rlock.ErrLocked)), "locked, a grant may come", false},
+		"locked, before an answer came":     {tryLockForCall(on), acquire(fmt.Errorf("%w: the last attempt was not answered in time; whatever it took is given back", rlock.ErrLocked)), "locked, a grant may come", false},
 		"locked, though it waits":           {lockCall(on), acquire(rlock.ErrLocked), rlock.ErrLocked.Error(), true},
 		"uncertain":                         {lockCall(on), acquire(rlock.ErrUncertain), history.Uncertain, false},
 		"uncertain before locked":           {tryLockCall(on), acquire(fmt.Errorf("%w: %w", rlock.ErrUncertain, rlock.ErrLocked)), history.Uncertain, false},
