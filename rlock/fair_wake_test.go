@@ -287,3 +287,35 @@ func TestFairWaiterLooksAfterEachSubscription(t *testing.T) {
 	}
 	unlock(t, r.h)
 }
+
+// A wait that has elapsed asks the server nothing more, which may be silent by then.
+func TestFairWaitElapsesInTimeThoughTheServerIsSilent(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	c := open(t, s, WithCommandTimeout(10*time.Second))
+	l := c.NewFairLock("orders")
+	lockOf(t, l)
+	const waiters, wait = 12, time.Second // the last of them are too far behind to be told for how long
+	took := make(chan time.Duration, waiters)
+	for range waiters {
+		go func() {
+			began := time.Now()
+			if _, err := l.TryLockFor(t.Context(), wait); !errors.Is(err, ErrLocked) {
+				t.Error(err)
+			}
+			took <- time.Since(began) - stalls.Since(began)
+		}()
+	}
+	conn := s.Dial(t)
+	becomes(t, "all in the queue", func() bool {
+		n, err := redis.Int(conn.Do("LLEN", codec.FairQueue("orders")))
+		return n == waiters && err == nil
+	})
+	s.Pause()
+	defer s.Resume()
+	for range waiters {
+		if d := <-took; d > 3*wait {
+			t.Errorf("a wait of %v took %v", wait, d)
+		}
+	}
+}

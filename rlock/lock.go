@@ -100,10 +100,11 @@ func (l *Lock) TryLock(ctx context.Context, opts ...AcquireOption) (*Hold, error
 	return l.acquire(ctx, 0, opts)
 }
 
-// TryLockFor waits at most for wait, or until ctx ends. ErrLocked: the wait is
-// over, and the last answer was that another owner holds the lock. If an attempt
-// after that was not answered, the text says so, and whatever it took is given
-// back; of an owner that others may use it is ErrUncertain. If the server
+// TryLockFor waits at most for wait, or until ctx ends. If the key never expires, or
+// holds something else, it asks then what that is, for a command timeout at most.
+// ErrLocked: the wait is over, and the last answer was that another owner holds the
+// lock. If an attempt after that was not answered, the text says so, and whatever it
+// took is given back; of an owner that others may use it is ErrUncertain. If the server
 // never answered, the error is not ErrLocked: it is ErrUncertain if an attempt was
 // sent, otherwise ErrUnavailable, which says what it waited for. With wait ≤ 0 it is
 // TryLock. It is Lock with Wait(wait), so a second Wait is ErrInvalidOption. Its

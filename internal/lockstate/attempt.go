@@ -188,7 +188,8 @@ func (a *attempt) Rest(r *command.Request) {
 // refused handles the answer that another owner holds the lock.
 func (a *attempt) refused(g kind.Grant) {
 	q := a.queue()
-	q.unset, a.w.unset, a.w.forever = g.Unset, g.Unset, g.TTL < 0
+	q.unset, a.w.unset = g.Unset, g.Unset
+	a.w.forever = g.TTL < 0 && !a.w.l.Traits.ByOwner // which is told -1 of a place far behind, too
 	if w := a.w; !w.Told && !w.OneTry && !w.Settled {
 		w.l.c.Log.Waiting(&w.l.s.sec, eventlog.Lock{Name: w.n.l.Name()}, g.TTL)
 	}
