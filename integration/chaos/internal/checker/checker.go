@@ -124,6 +124,7 @@ func (c *Checker) Judge(ch history.Chapter, troubles []Trouble) {
 		c.Violation("%s", text)
 	}
 	c.order.judge(ch.Horizon, back)
+	c.late.forget(back)
 	c.tokens.judge(ch.Horizon, back)
 	c.reentry.forget(back)
 }

@@ -178,10 +178,16 @@ func (l *lateness) judge(horizon int64, troubles []Trouble) []string {
 		c.freed = later
 		c.entered = slices.DeleteFunc(c.entered, func(e entry) bool { return e.at < horizon })
 		c.waits = slices.DeleteFunc(c.waits, func(w wait) bool { return w.to < horizon })
+	}
+	return late
+}
+
+// forget drops what is over since before horizon.
+func (l *lateness) forget(horizon int64) {
+	for _, c := range l.locks {
 		c.all = slices.DeleteFunc(c.all, func(a *history.Acquisition) bool { return end(a) < horizon })
 	}
 	l.sightings = slices.DeleteFunc(l.sightings, func(s history.Sighting) bool { return s.Answered < horizon })
-	return late
 }
 
 func (l *lateness) look(lock int, c *comings, f freed, troubles []Trouble) string {

@@ -2,7 +2,9 @@ package checker
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/rlock-go/redisson/integration/chaos/internal/history"
@@ -20,7 +22,8 @@ import (
 //
 // Only a single server's queues are seen: in a set, order is not judged.
 //
-// Owners that come back are not judged, on either side: they may enter because they are inside, and wait for one another.
+// Owners that come back are not judged, on either side: they may enter because they are inside, and wait for one another. Of Java's
+// those are too that were inside, when they called, by an acquire that they took for lost.
 type ordering struct {
 	*Checker
 	lines map[int]*line
@@ -108,14 +111,47 @@ func (o *ordering) look(l *line, a grant) {
 			if b.Returned >= min(a.Returned, till) {
 				break
 			}
+			if o.cameBack(b) {
+				continue
+			}
 			if (at(b) > place || b.Called > q.Answered) && !told[b.Acquisition] && !(java && o.late.near(q.Asked, b.Returned, o.troubles)) {
 				told[b.Acquisition] = true
-				o.Violation("order: lock %d was another's, %v before the one's that was before it in the queue at %d, with %v left of its place:\n    %v, called at %d\n    %v, called at %d",
-					a.Lock, time.Duration(a.Returned-b.Returned), q.Asked, time.Duration(till-q.Asked), b.window, b.Called, a.window, a.Called)
+				o.Violation("order: lock %d was another's, %v before the one's that was before it in the queue at %d, with %v left of its place:\n    %v, called at %d\n    %v, called at %d%s%s%s",
+					a.Lock, time.Duration(a.Returned-b.Returned), q.Asked, time.Duration(till-q.Asked), b.window, b.Called, a.window, a.Called,
+					o.late.locks[a.Lock].meanwhile(q.Asked, a.Returned, ""), o.late.seen(a.Lock, q.Asked, a.Returned), l.shown(q.Asked, a.Returned))
 			}
 		}
 	}
 	o.verdict.Judged["waiters seen behind one that entered"] += behind
+}
+
+// cameBack tells whether b is Java's, and was seen inside just before it called, though all was over that it had been told of.
+func (o *ordering) cameBack(b grant) bool {
+	for _, s := range slices.Backward(o.late.sightings) {
+		if s.Lock == b.Lock && s.Answered <= b.Called {
+			return b.Process.Side == history.Java && s.Owners[b.Place] > 0 && !slices.ContainsFunc(o.late.locks[b.Lock].all, func(a *history.Acquisition) bool {
+				return a.Owner == b.Owner && a.Held && a.Called < b.Called && end(a) >= s.Asked
+			})
+		}
+	}
+	return false
+}
+
+// shown tells what the queue was between two instants.
+func (l *line) shown(from, to int64) string {
+	var b strings.Builder
+	last := ""
+	for _, q := range l.queues {
+		who, left := "", ""
+		for _, p := range q.Places {
+			who, left = who+p.Owner, left+fmt.Sprintf(" %s for %d ms", p.Owner, (p.Until-q.Asked)/1e6)
+		}
+		if q.Asked >= from && q.Answered <= to && who != last {
+			last = who
+			fmt.Fprintf(&b, "\n      the queue, at %.1f:%s", float64(q.Asked-from)/1e6, left)
+		}
+	}
+	return b.String()
 }
 
 // first tells whether a was next in the queue at an instant, and its place lasted until another.

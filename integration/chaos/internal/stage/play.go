@@ -115,6 +115,9 @@ func (s *Stage) playNetwork(p *faultproxy.Proxy, f schedule.Fault) {
 		}
 		if r.Reply = refusals[n]; n > 0 {
 			r.Times = int(f.At/(16*time.Millisecond)) % 2
+		} else { // which a server says of scripts alone
+			of := r.Match
+			r.Match = func(cmd []string) bool { return strings.EqualFold(cmd[0], "EVALSHA") && of(cmd) }
 		}
 	}
 	if f.Kind == schedule.HoldReply {
