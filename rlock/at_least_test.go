@@ -26,11 +26,12 @@ const keeps = 4 * time.Second
 func TestReleaseLeavesTheLockForTheRestOfAtLeast(t *testing.T) {
 	t.Parallel()
 	redistest.Slow(t, "the rest of the time passes")
+	var beside redistest.Parts
+	defer beside.Wait()
 	s := redistest.Start(t)
 	a, b := open(t, s), open(t, s)
 	for kind, l := range lonely(a, "rest:") {
-		t.Run(kind, func(t *testing.T) {
-			t.Parallel()
+		beside.Run(t, kind, func(t *testing.T) {
 			same, other, conn := lonely(a, "rest:")[kind], lonely(b, "rest:")[kind], s.Dial(t)
 			began := time.Now()
 			h := lockOf(t, l, AtLeast(keeps))

@@ -113,6 +113,9 @@ func (f *forgetfuls) forget(subscriptions bool) {
 // A connection whose account the server has forgotten is given up, and the next one gives credentials.
 func TestNoAuthOnALivingConnectionIsNobodysError(t *testing.T) {
 	t.Parallel()
+	redistest.Slow(t, "a PING of an idle connection comes")
+	var beside redistest.Parts
+	defer beside.Wait()
 	for topology, url := range map[string]func(t *testing.T) string{
 		"one server": func(t *testing.T) string {
 			s := redistest.Start(t, "--requirepass", "mellon")
@@ -128,11 +131,11 @@ func TestNoAuthOnALivingConnectionIsNobodysError(t *testing.T) {
 			return strings.Replace(c.ClusterURL(), "://", "://:mellon@", 1)
 		},
 	} {
-		t.Run(topology, func(t *testing.T) {
-			t.Parallel()
+		beside.Run(t, topology, func(t *testing.T) {
 			var conns forgetfuls
 			at := url(t)
-			c, err := rlock.Open(t.Context(), at, patient, rlock.WithDialer(conns.dial))
+			// A connection that forgot is found out by its PING, which comes each half of a command timeout.
+			c, err := rlock.Open(t.Context(), at, rlock.WithCommandTimeout(6*time.Second), rlock.WithDialer(conns.dial))
 			if err != nil {
 				t.Fatal(err)
 			}

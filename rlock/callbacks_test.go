@@ -156,6 +156,8 @@ func TestLogHandlerThatPanicsEndsNothing(t *testing.T) {
 func TestFunctionThatConnectsAndPanicsIsAnError(t *testing.T) {
 	t.Parallel()
 	redistest.Slow(t, "calls run into their timeouts")
+	var beside redistest.Parts
+	defer beside.Wait()
 	for how, end := range map[string]func(){"panicked: odd": func() { panic("odd") }, "ended its goroutine": runtime.Goexit} {
 		for name, open := range map[string]func(ctx context.Context, s *redistest.Server, fails *atomic.Bool) (*rlock.Client, error){
 			"dialer": func(ctx context.Context, s *redistest.Server, fails *atomic.Bool) (*rlock.Client, error) {
@@ -184,8 +186,7 @@ func TestFunctionThatConnectsAndPanicsIsAnError(t *testing.T) {
 				}}, rlock.WithCommandTimeout(time.Second))
 			},
 		} {
-			t.Run(name+" that "+how, func(t *testing.T) {
-				t.Parallel()
+			beside.Run(t, name+" that "+how, func(t *testing.T) {
 				s := redistest.Start(t)
 				var fails atomic.Bool
 				c, err := open(t.Context(), s, &fails)

@@ -12,6 +12,7 @@ import (
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/internal/redistest"
 	"github.com/rlock-go/redisson/internal/stalls"
 	"github.com/rlock-go/redisson/internal/topologytest"
 	"github.com/rlock-go/redisson/rlock"
@@ -95,9 +96,10 @@ func held(t *testing.T, l *rlock.Lock) *rlock.Hold {
 // is in one place. Both kinds of message go out, and a waiter enters by one.
 func TestUnlockWithoutALatchRunsWhereTheLockIs(t *testing.T) {
 	t.Parallel()
+	var beside redistest.Parts
+	defer beside.Wait()
 	for where, moved := range map[string]int{"still at the first server": 0, "moved": 1} {
-		t.Run(where, func(t *testing.T) {
-			t.Parallel()
+		beside.Run(t, where, func(t *testing.T) {
 			g := startSplit(t)
 			h := held(t, openCluster(t, g.s, rlock.WithWatchdogTimeout(10*time.Minute)).NewLock(g.tag))
 			entered := make(chan error, 1)
@@ -134,9 +136,10 @@ func TestUnlockWithoutALatchRunsWhereTheLockIs(t *testing.T) {
 // The release before it runs where the lock is.
 func TestWaiterOfAFencedLockEntersWhenItsSlotHasSettled(t *testing.T) {
 	t.Parallel()
+	var beside redistest.Parts
+	defer beside.Wait()
 	for where, moved := range map[string]int{"nothing moved": 0, "one key moved": 1} {
-		t.Run(where, func(t *testing.T) {
-			t.Parallel()
+		beside.Run(t, where, func(t *testing.T) {
 			g := startSplit(t)
 			h := held(t, openCluster(t, g.s, rlock.WithWatchdogTimeout(10*time.Minute)).NewFencedLock(g.tag))
 			entered := make(chan *rlock.Hold, 1)
@@ -170,12 +173,13 @@ func TestWaiterOfAFencedLockEntersWhenItsSlotHasSettled(t *testing.T) {
 // always.
 func TestUnlockWithALatchWaitsUntilTheSlotHasSettled(t *testing.T) {
 	t.Parallel()
+	var beside redistest.Parts
+	defer beside.Wait()
 	for name, lock := range map[string]func(c *rlock.Client, name string) *rlock.Lock{
 		"plain": (*rlock.Client).NewLock,
 		"spin":  (*rlock.Client).NewSpinLock,
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
+		beside.Run(t, name, func(t *testing.T) {
 			g := startSplit(t)
 			h := held(t, lock(openCluster(t, g.s), g.tag))
 			_ = h.Owner().String() // others may act as it
@@ -198,6 +202,8 @@ func TestUnlockWithALatchWaitsUntilTheSlotHasSettled(t *testing.T) {
 // is told; and it is released when the slot has settled.
 func TestUnlockInASlotThatDoesNotSettleIsNeverUncertain(t *testing.T) {
 	t.Parallel()
+	var beside redistest.Parts
+	defer beside.Wait()
 	const timeout = 2 * time.Second // of which the limit is four, and a second
 	for name, given := range map[string]func() (context.Context, context.CancelFunc){
 		"to its limit": func() (context.Context, context.CancelFunc) { return context.Background(), func() {} },
@@ -205,8 +211,7 @@ func TestUnlockInASlotThatDoesNotSettleIsNeverUncertain(t *testing.T) {
 			return context.WithTimeout(context.Background(), time.Millisecond)
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
+		beside.Run(t, name, func(t *testing.T) {
 			g := startSplit(t)
 			h := held(t, openCluster(t, g.s, rlock.WithCommandTimeout(timeout)).NewLock(g.tag))
 			_ = h.Owner().String() // others may act as it: it needs a latch
@@ -233,6 +238,8 @@ func TestUnlockInASlotThatDoesNotSettleIsNeverUncertain(t *testing.T) {
 // It has two keys, of which the channel is nowhere. The slot never settles here.
 func TestForceUnlockRunsWhereTheLockIs(t *testing.T) {
 	t.Parallel()
+	var beside redistest.Parts
+	defer beside.Wait()
 	for name, at := range map[string]struct {
 		moved int
 		free  bool
@@ -241,8 +248,7 @@ func TestForceUnlockRunsWhereTheLockIs(t *testing.T) {
 		"moved":                     {moved: 1},
 		"free":                      {free: true},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
+		beside.Run(t, name, func(t *testing.T) {
 			g := startSplit(t)
 			forcer := openCluster(t, g.s).NewLock(g.tag)
 			entered := make(chan error, 1)
@@ -301,6 +307,8 @@ func TestLeasesOfASlotInTwoPlacesAreRenewedOneByOne(t *testing.T) {
 // What has several keys is nowhere complete. Who waits goes on, for as long as the slot takes.
 func TestWaitsGoOnUntilTheSlotHasSettled(t *testing.T) {
 	t.Parallel()
+	var beside redistest.Parts
+	defer beside.Wait()
 	const timeout = 2 * time.Second
 	type acquire func(ctx context.Context) (release func(context.Context) error, err error)
 	of := func(l *rlock.Lock) acquire {
@@ -344,8 +352,7 @@ func TestWaitsGoOnUntilTheSlotHasSettled(t *testing.T) {
 			}
 		}},
 	} {
-		t.Run(kind, func(t *testing.T) {
-			t.Parallel()
+		beside.Run(t, kind, func(t *testing.T) {
 			g := startSplit(t)
 			c := openCluster(t, g.s, rlock.WithCommandTimeout(timeout), rlock.WithWatchdogTimeout(10*time.Minute))
 			held(t, c.NewLock(nameOn(1))) // there are connections to both servers: to make one may take as long as a command may

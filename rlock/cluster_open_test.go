@@ -34,12 +34,13 @@ func withUser(url, user string) string { return strings.Replace(url, "://", "://
 
 func TestOpenOfAClusterNeedsOneMaster(t *testing.T) {
 	t.Parallel()
+	var beside redistest.Parts
+	defer beside.Wait()
 	for name, trouble := range map[string]func(*redistest.Server){
 		"the first is dead":      (*redistest.Server).Kill,
 		"the first stands still": (*redistest.Server).Pause,
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
+		beside.Run(t, name, func(t *testing.T) {
 			s := topologytest.Start(t, 1, 1, 1)
 			trouble(s.Servers[0]) // that of slot 0
 			ctx, cancel := context.WithTimeout(t.Context(), 3*soonEnough)
@@ -51,8 +52,7 @@ func TestOpenOfAClusterNeedsOneMaster(t *testing.T) {
 			c.Close()
 		})
 	}
-	t.Run("all are dead", func(t *testing.T) {
-		t.Parallel()
+	beside.Run(t, "all are dead", func(t *testing.T) {
 		s := topologytest.Start(t, 1, 1)
 		for _, server := range s.Servers {
 			server.Kill()

@@ -224,12 +224,13 @@ func TestServerThatLeavesTakesNobodyWithIt(t *testing.T) {
 // renewed there, delays nobody else's.
 func TestOtherSlotsGoOnWhenAMasterHasGone(t *testing.T) {
 	t.Parallel()
+	var beside redistest.Parts
+	defer beside.Wait()
 	for name, trouble := range map[string]func(*redistest.Server){
 		"it is dead":      (*redistest.Server).Kill,
 		"it stands still": (*redistest.Server).Pause,
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
+		beside.Run(t, name, func(t *testing.T) {
 			const (
 				lease   = 3 * time.Second
 				timeout = time.Second

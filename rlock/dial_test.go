@@ -70,6 +70,7 @@ func areRenewed(t *testing.T, holds ...*Hold) {
 // The command timeout bounds each call, and only one dial hangs. When that returns after all, its connection is used.
 func TestE1DialThatHangsHoldsNobodyUp(t *testing.T) {
 	t.Parallel()
+	redistest.Slow(t, "a timeout passes")
 	const timeout = time.Second
 	pool := hangingPool(t, redistest.Start(t))
 	c, err := New(pool, WithCommandTimeout(timeout))

@@ -205,6 +205,8 @@ func TestAWriteThatWaitsHoldsUpNoHold(t *testing.T) {
 func TestCallsEndInTimeWhileAWriteWaits(t *testing.T) {
 	t.Parallel()
 	redistest.Slow(t, "calls run into their timeouts")
+	var beside redistest.Parts
+	defer beside.Wait()
 	const timeout = stalledTimeout / 3
 	s := redistest.Start(t)
 	for what, call := range map[string]func(ctx context.Context, c *rlock.Client, h *rlock.Hold) error{
@@ -229,8 +231,7 @@ func TestCallsEndInTimeWhileAWriteWaits(t *testing.T) {
 			return err
 		},
 	} {
-		t.Run(what, func(t *testing.T) {
-			t.Parallel()
+		beside.Run(t, what, func(t *testing.T) {
 			var g gate
 			c := openThrough(t, &g, s.URL(), rlock.WithCommandTimeout(timeout))
 			h := lock(t, c, "held by "+what)

@@ -205,10 +205,11 @@ func clusterInside(t *testing.T) *network {
 // the dialer was given, and followed when the passwords change.
 func TestEachTopologyThroughATunnel(t *testing.T) {
 	t.Parallel()
+	var beside redistest.Parts
+	defer beside.Wait()
 	for name, start := range map[string]func(*testing.T) *network{"one": oneInside, "sentinels": sentinelsInside, "cluster": clusterInside} {
 		for _, encrypted := range []bool{false, true} {
-			t.Run(fmt.Sprintf("%s, encrypted=%t", name, encrypted), func(t *testing.T) {
-				t.Parallel()
+			beside.Run(t, fmt.Sprintf("%s, encrypted=%t", name, encrypted), func(t *testing.T) {
 				n := start(t)
 				n.lead(t, encrypted)
 				if encrypted && n.scheme == "redis" {

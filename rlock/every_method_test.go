@@ -295,10 +295,11 @@ var troubles = []trouble{
 func TestEveryMethodKeepsItsWordInTrouble(t *testing.T) {
 	t.Parallel()
 	redistest.Slow(t, "calls run into their timeouts")
+	var beside redistest.Parts
+	defer beside.Wait()
 	for _, tr := range troubles {
 		for _, ctxEnds := range []bool{false, true} {
-			t.Run(fmt.Sprintf("%s, ctx ends: %t", tr.name, ctxEnds), func(t *testing.T) {
-				t.Parallel()
+			beside.Run(t, fmt.Sprintf("%s, ctx ends: %t", tr.name, ctxEnds), func(t *testing.T) {
 				everyMethodIn(t, tr, ctxEnds)
 			})
 		}

@@ -134,6 +134,7 @@ func TestInfoWithoutLeaveToCount(t *testing.T) {
 }
 
 func TestInfoOfWhatIsNoLock(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	c, conn := openWith(t, s.URL()), s.Dial(t)
 	for name, row := range map[string]struct {

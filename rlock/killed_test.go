@@ -18,6 +18,7 @@ import (
 
 	"github.com/gomodule/redigo/redis"
 
+	"github.com/rlock-go/redisson/internal/deathsig"
 	"github.com/rlock-go/redisson/internal/redistest"
 	"github.com/rlock-go/redisson/internal/stalls"
 	"github.com/rlock-go/redisson/rlock"
@@ -110,6 +111,7 @@ func (s *stage) start(does, url string) int {
 	cmd := exec.Command(os.Args[0], "-test.run=^TestProcess$")
 	cmd.Env = append(os.Environ(), ofProcess+"="+does+" "+url)
 	cmd.Stdout = s.pipe
+	cmd.SysProcAttr = deathsig.Attr(syscall.SIGKILL)
 	if err := cmd.Start(); err != nil {
 		s.t.Fatal(err)
 	}
@@ -240,9 +242,11 @@ func drained(s *stage, leader *int, of int) {
 // A process that dies while it holds frees the lock with its lease; one that has released leaves the rest.
 func TestAtLeastOfAProcessThatIsKilled(t *testing.T) {
 	t.Parallel()
+	redistest.Slow(t, "leases have to end")
+	var beside redistest.Parts
+	defer beside.Wait()
 	for _, does := range []string{"holds", "rests"} {
-		t.Run(does, func(t *testing.T) {
-			t.Parallel()
+		beside.Run(t, does, func(t *testing.T) {
 			server := redistest.Start(t)
 			s, c := newStage(t), openWith(t, server.URL())
 			pid := s.start(does, server.URL())

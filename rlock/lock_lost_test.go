@@ -126,16 +126,16 @@ func settled(t *testing.T, all []*lost, next redis.Conn) {
 // lease ends.
 func TestAcquiresThatADyingMasterDidNotAnswerAreUndoneAtTheNext(t *testing.T) {
 	t.Parallel()
-	t.Run("cluster", func(t *testing.T) {
-		t.Parallel()
+	var beside redistest.Parts
+	defer beside.Wait()
+	beside.Run(t, "cluster", func(t *testing.T) {
 		s := topologytest.StartReplicated(t, 1, 1, 1)
 		d := dying{s.Servers[0], []*redistest.Server{s.Servers[s.Replica(0)]}, func(i int) string { return nameOf(0, i) }}
 		all := d.acquires(t, s.ClusterURL(), 100)
 		s.AwaitMaster(s.Replica(0))
 		settled(t, all, s.Conn(s.Replica(0)))
 	})
-	t.Run("sentinels", func(t *testing.T) {
-		t.Parallel()
+	beside.Run(t, "sentinels", func(t *testing.T) {
 		s := redistest.StartSentinels(t, redistest.SentinelPasswords{})
 		d := dying{s.Nodes[0], s.Nodes[1:], func(i int) string { return fmt.Sprint("lock-", i) }}
 		s.AllowFailover()

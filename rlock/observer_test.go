@@ -42,6 +42,7 @@ type parentKey struct{}
 
 func TestObserverIsToldEachOutcomeByItsFault(t *testing.T) {
 	t.Parallel()
+	redistest.Slow(t, "calls run into their timeouts")
 	h := heard{of: map[string]int{}}
 	var waited time.Time // the one call for "dead", on its goroutine
 	type callKey struct{}
@@ -185,8 +186,9 @@ func (m *moves) told(t *testing.T, from, to *redistest.Server) {
 
 func TestObserverIsToldOfAnotherServer(t *testing.T) {
 	t.Parallel()
-	t.Run("failover behind Sentinels", func(t *testing.T) {
-		t.Parallel()
+	var beside redistest.Parts
+	defer beside.Wait()
+	beside.Run(t, "failover behind Sentinels", func(t *testing.T) {
 		set := redistest.StartSentinels(t, redistest.SentinelPasswords{})
 		var m moves
 		c := openWith(t, set.URL(), m.observer())
@@ -195,16 +197,14 @@ func TestObserverIsToldOfAnotherServer(t *testing.T) {
 		set.Failover(set.Sentinels[0])
 		m.told(t, former, set.AwaitMaster(former))
 	})
-	t.Run("failover in a cluster", func(t *testing.T) {
-		t.Parallel()
+	beside.Run(t, "failover in a cluster", func(t *testing.T) {
 		s := topologytest.StartReplicated(t, 1, 1)
 		var m moves
 		held(t, openCluster(t, s, m.observer()).NewLock(nameOf(0, 0)))
 		s.Failover(s.Replica(0))
 		m.told(t, s.Servers[0], s.Servers[s.Replica(0)])
 	})
-	t.Run("slot moved", func(t *testing.T) {
-		t.Parallel()
+	beside.Run(t, "slot moved", func(t *testing.T) {
 		s := topologytest.StartReplicated(t, 1, 1)
 		var m moves
 		c, name := openCluster(t, s, m.observer()), nameOf(0, 0)

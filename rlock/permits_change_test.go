@@ -198,16 +198,16 @@ func inAll(aChange) time.Duration { return changeBound }
 func TestChangesEndInTheirBound(t *testing.T) {
 	t.Parallel()
 	redistest.Slow(t, "some timeouts pass")
-	t.Run("silence", func(t *testing.T) {
-		t.Parallel()
+	var beside redistest.Parts
+	defer beside.Wait()
+	beside.Run(t, "silence", func(t *testing.T) {
 		r := newChangeRig(t)
 		r.server.Pause()
 		r.each(t.Context(), inAll, func(_ aChange, err error) bool { return errors.Is(err, ErrUncertain) })
 		r.server.Resume()
 		r.are(func(m aChange) string { return m.left })
 	})
-	t.Run("silence, and its context ends", func(t *testing.T) {
-		t.Parallel()
+	beside.Run(t, "silence, and its context ends", func(t *testing.T) {
 		r := newChangeRig(t)
 		r.server.Pause()
 		ctx, cancel := context.WithTimeout(t.Context(), changeTimeout/2)
@@ -218,8 +218,7 @@ func TestChangesEndInTheirBound(t *testing.T) {
 		r.server.Resume()
 		r.are(func(m aChange) string { return m.left })
 	})
-	t.Run("death", func(t *testing.T) {
-		t.Parallel()
+	beside.Run(t, "death", func(t *testing.T) {
 		r := newChangeRig(t)
 		r.server.Pause()
 		dies := time.AfterFunc(changeTimeout/4, r.server.Kill)

@@ -14,6 +14,7 @@ import (
 // leases that are due.
 func TestManyPermitsAreRenewedByManyScripts(t *testing.T) {
 	t.Parallel()
+	redistest.Slow(t, "waits for renewals")
 	s := redistest.Start(t)
 	var mu sync.Mutex
 	most, renewed := 0, 0

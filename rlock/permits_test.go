@@ -157,6 +157,7 @@ func awaitWaiting(t *testing.T, l *Lock, n int) {
 
 func TestPermitsThatAreNotReleasedComeBack(t *testing.T) {
 	t.Parallel()
+	redistest.Slow(t, "leases have to end")
 	s := redistest.Start(t)
 	a, b := open(t, s), open(t, s, WithWatchdogTimeout(soon))
 	sem := semaphore(t, a, 3)

@@ -56,6 +56,8 @@ func (d *replyLoss) loseNext(s *luasrc.Script) { d.text.Store(&s.SHA1) }
 // as uncertain. Each takes or gives back one hold.
 func TestLostRepliesOfAReadWriteLock(t *testing.T) {
 	t.Parallel()
+	var beside redistest.Parts
+	defer beside.Wait()
 	for _, tc := range []struct {
 		name         string
 		lock, unlock *luasrc.Script
@@ -64,8 +66,7 @@ func TestLostRepliesOfAReadWriteLock(t *testing.T) {
 		{"write", luasrc.WriteLockScript, luasrc.WriteUnlockScript},
 	} {
 		for _, writes := range []bool{false, true} { // the owner writes meanwhile
-			t.Run(fmt.Sprintf("%s, its owner writes %v", tc.name, writes), func(t *testing.T) {
-				t.Parallel()
+			beside.Run(t, fmt.Sprintf("%s, its owner writes %v", tc.name, writes), func(t *testing.T) {
 				s := redistest.Start(t)
 				var loss replyLoss
 				c := open(t, s, WithDialer(loss.dial))

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rlock-go/redisson/internal/redistest"
 	"github.com/rlock-go/redisson/rlock"
 )
 
@@ -20,12 +21,13 @@ func renewed(t *testing.T, holds ...*rlock.Hold) {
 // braces that the lock lacks.
 func TestReadHoldsAreRenewedWhereTheirKeysAre(t *testing.T) {
 	t.Parallel()
+	var beside redistest.Parts
+	defer beside.Wait()
 	for what, name := range map[string]func(g *splitRig) string{
 		"without braces": func(g *splitRig) string { return g.tag[1 : len(g.tag)-1] },
 		"with a tag":     func(g *splitRig) string { return g.tag + "doc" },
 	} {
-		t.Run(what, func(t *testing.T) {
-			t.Parallel()
+		beside.Run(t, what, func(t *testing.T) {
 			g := startSplit(t)
 			rw := openCluster(t, g.s, rlock.WithWatchdogTimeout(4500*time.Millisecond)).NewReadWriteLock(name(g))
 			outer := held(t, rw.ReadLock())

@@ -12,9 +12,10 @@ import (
 func TestLocksOfAllKindsAreRenewedTogether(t *testing.T) {
 	t.Parallel()
 	redistest.Slow(t, "waits for renewals")
+	var beside redistest.Parts
+	defer beside.Wait()
 	for _, first := range []int{0, 1} {
-		t.Run(fmt.Sprint(first), func(t *testing.T) {
-			t.Parallel()
+		beside.Run(t, fmt.Sprint(first), func(t *testing.T) {
 			c := open(t, redistest.Start(t), WithWatchdogTimeout(6*time.Second))
 			rw := c.NewReadWriteLock("prices")
 			all := []*Lock{

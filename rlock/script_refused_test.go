@@ -440,9 +440,10 @@ func TestWhatACallSaysIsSoThoughItMayNotPublish(t *testing.T) {
 func TestWhatACallSaysIsSoWhileTheServerTakesNoWrites(t *testing.T) {
 	t.Parallel()
 	redistest.Slow(t, "some timeouts pass")
+	var beside redistest.Parts
+	defer beside.Wait()
 	for _, setting := range [][]any{{"maxmemory", 1, 0}, {"min-replicas-to-write", 1, 0}} {
-		t.Run(setting[0].(string), func(t *testing.T) {
-			t.Parallel()
+		beside.Run(t, setting[0].(string), func(t *testing.T) {
 			r := newScriptRig(t, changeTimeout)
 			tap := monitor.Tap(t, r.server.URL())
 			type one struct {

@@ -108,6 +108,8 @@ func acquiring(t *testing.T, c *rlock.Client, callers int) (stop func() (acquire
 func TestReleasesAndRenewalsDoNotStandBehindAcquires(t *testing.T) {
 	t.Parallel()
 	redistest.Slow(t, "WAITs run into their timeout")
+	var beside redistest.Parts
+	defer beside.Wait()
 	for name, row := range map[string]struct {
 		opts []rlock.AcquireOption
 		do   func(t *testing.T, h *rlock.Hold) error
@@ -120,8 +122,7 @@ func TestReleasesAndRenewalsDoNotStandBehindAcquires(t *testing.T) {
 			func(ttl int64) bool { return ttl > 11*60_000 },
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
+		beside.Run(t, name, func(t *testing.T) {
 			s := startSilentReplica(t)
 			c := s.open()
 			h := lock(t, c, "held", row.opts...)

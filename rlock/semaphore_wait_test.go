@@ -143,6 +143,7 @@ func TestWhatIsFreeIsTakenByOneCommand(t *testing.T) {
 // A6: the end of a wait says what it met.
 func TestWaitForWhatIsCountedSaysHowItEnded(t *testing.T) {
 	t.Parallel()
+	redistest.Slow(t, "calls run into their timeouts")
 	s := redistest.Start(t)
 	all := countedBy(t, open(t, s), open(t, s))
 	for _, n := range all {

@@ -71,14 +71,15 @@ func TestHowSoonALossIsTold(t *testing.T) {
 func TestHowSoonAClientsOnlyLossIsTold(t *testing.T) {
 	t.Parallel()
 	redistest.Slow(t, "holds have to come of age")
+	var beside redistest.Parts
+	defer beside.Wait()
 	s := redistest.Start(t)
 	ages := []time.Duration{0, 50 * time.Millisecond, 500 * time.Millisecond, 1500 * time.Millisecond}
 	for range 8 { // what the client has to do until then happens in different orders
 		ages = append(ages, momentsLast)
 	}
 	for _, age := range ages {
-		t.Run(fmt.Sprintf("%v old", age), func(t *testing.T) {
-			t.Parallel()
+		beside.Run(t, fmt.Sprintf("%v old", age), func(t *testing.T) {
 			c, conn := openWith(t, s.URL()), s.Dial(t)
 			if err := lock(t, c, t.Name()).Unlock(t.Context()); err != nil { // so that a round is just over
 				t.Fatal(err)

@@ -53,9 +53,11 @@ const notTold = "INFO losses are noticed at renewals only"
 // An account that may not do it works as ever, and that is said once.
 func TestLossIsToldByRenewalsWhereTrackingIsRefused(t *testing.T) {
 	t.Parallel()
+	redistest.Slow(t, "waits for renewals")
+	var beside redistest.Parts
+	defer beside.Wait()
 	for _, refused := range []string{"tracking", "caching", "list", "info", "channel", "server"} {
-		t.Run(refused, func(t *testing.T) {
-			t.Parallel()
+		beside.Run(t, refused, func(t *testing.T) {
 			s := redistest.Start(t)
 			conn, listened := s.Dial(t), s
 			if refused == "server" { // by a proxy that leads the connection that listens elsewhere
@@ -184,6 +186,7 @@ func TestConnectionsOfAPoolEndWithTheClient(t *testing.T) {
 // Nothing is subscribed any more when nothing is held.
 func TestNobodyListensForChangesWhenNothingIsHeld(t *testing.T) {
 	t.Parallel()
+	redistest.Slow(t, "waits for what does not come")
 	s := redistest.Start(t)
 	conn := s.Dial(t)
 	c := openWith(t, s.URL())

@@ -16,6 +16,8 @@ import (
 // subscription that is lost, does not make it wait for the end of the lease.
 func TestWaiterThatNobodyTellsLooksEachSecond(t *testing.T) {
 	t.Parallel()
+	var beside redistest.Parts
+	defer beside.Wait()
 	type object interface {
 		Lock(ctx context.Context, opts ...rlock.AcquireOption) (*rlock.Hold, error)
 	}
@@ -36,8 +38,7 @@ func TestWaiterThatNobodyTellsLooksEachSecond(t *testing.T) {
 			if listened {
 				title = name + ", subscription lost"
 			}
-			t.Run(title, func(t *testing.T) {
-				t.Parallel()
+			beside.Run(t, title, func(t *testing.T) {
 				s := redistest.Start(t)
 				conn := s.Dial(t)
 				a, b := openWith(t, s.URL()), openWith(t, s.URL())

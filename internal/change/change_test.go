@@ -184,6 +184,7 @@ func (l *lines) has(what string) bool {
 // What nobody waits for any more, and no server runs for as long as it is sent, is told in the log.
 func TestReleaseThatIsGivenUpInTheBackgroundIsLogged(t *testing.T) {
 	t.Parallel()
+	redistest.Slow(t, "some timeouts pass")
 	s := redistest.Start(t)
 	var log lines
 	c, l := open(t, to(s), slog.New(slog.NewTextHandler(&log, nil)))

@@ -399,6 +399,7 @@ func TestWhatWasNotWrittenIsTakenBack(t *testing.T) {
 // Between two sends a request is in nobody's queue, and yet nothing of it is under way.
 func TestWhatIsAboutToBeQueuedAgainIsNotUnderWay(t *testing.T) {
 	t.Parallel()
+	redistest.Slow(t, "some timeouts pass")
 	g := start(t)
 	g.s.Kill()
 	h := &handler{g.x, make(chan string)} // it stands still at what it is told

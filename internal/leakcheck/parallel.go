@@ -12,7 +12,7 @@ func parallel() string {
 	text, err := os.ReadFile("/proc/loadavg")
 	var load float64
 	if _, scanned := fmt.Sscan(string(text), &load); err == nil && scanned == nil && load < 3*float64(runtime.NumCPU()) {
-		return "24"
+		return quiet
 	}
 	return "12"
 }

@@ -212,12 +212,13 @@ func TestOwnerOfTwoKindsIsRenewedAsBoth(t *testing.T) {
 	as := Terms{As: true, Owner: c.NewOwner()}
 	write, read := acquireAs(t, w, as), acquireAs(t, r, as)
 	tap := monitor.Tap(t, s.URL())
-	for _, field := range []string{as.Owner.String() + ":write", as.Owner.String()} {
-		tap.UntilMatch("a renewal of "+field, func(l monitor.Line) bool {
-			return l.Is("EVALSHA") && l.Args[1] == luasrc.RenewScript.SHA1 && l.Args[len(l.Args)-1] == field
-		})
+	for range 2 { // for what the first says
+		for _, field := range []string{as.Owner.String() + ":write", as.Owner.String()} {
+			tap.UntilMatch("a renewal of "+field, func(l monitor.Line) bool {
+				return l.Is("EVALSHA") && l.Args[1] == luasrc.RenewScript.SHA1 && l.Args[len(l.Args)-1] == field
+			})
+		}
 	}
-	time.Sleep(o.Watchdog + o.Watchdog/3)
 	for _, h := range []*Hold{write, read} {
 		if err := h.Err(); err != nil {
 			t.Fatal(err)
@@ -230,7 +231,7 @@ func TestOwnerOfTwoKindsIsRenewedAsBoth(t *testing.T) {
 			t.Fatal("the lost hold does not know")
 		}
 	}
-	time.Sleep(2 * o.Watchdog)
+	time.Sleep(o.Watchdog + o.Watchdog/3)
 	if err := read.Err(); err != nil {
 		t.Errorf("the other kind's hold: %v", err)
 	}

@@ -23,6 +23,7 @@ func (k leaves) Leave(all ...*kind.Want) kind.Call {
 
 // One script takes no more than it may, and those first who have the fewest behind them.
 func TestWhoCameLastLeavesFirst(t *testing.T) {
+	t.Parallel()
 	c, err := New(config())
 	if err != nil {
 		t.Fatal(err)

@@ -110,6 +110,7 @@ func TestPermitsAreExactThoughRepliesAreLost(t *testing.T) {
 // Permits are one hold, of which the parts are renewed and lost together.
 func TestPermitsOfOneAcquireAreLostTogether(t *testing.T) {
 	t.Parallel()
+	redistest.Slow(t, "waits for renewals")
 	s := redistest.Start(t)
 	conn := s.Dial(t)
 	o := config()

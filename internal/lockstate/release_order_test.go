@@ -94,6 +94,7 @@ func TestAcquireFollowsAReleaseThatHasNoAnswer(t *testing.T) {
 // What is granted behind a ForceUnlock must have been sent behind it.
 func TestNoAcquireGoesAsideWhileAForceUnlockIsUnderWay(t *testing.T) {
 	t.Parallel()
+	redistest.Slow(t, "waits for WAITs of a second")
 	c, silence := slowReplicas(t)
 	l := c.NewLock(kind.Reentrant, "orders", "orders")
 	h := acquire(t, &l)

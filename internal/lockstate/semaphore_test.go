@@ -176,6 +176,7 @@ func TestGrantAtTheEndOfAWaitIsKept(t *testing.T) {
 // One look a second is for all who want as many.
 func TestWaitersForAsManyPermitsLookOnce(t *testing.T) {
 	t.Parallel()
+	redistest.Slow(t, "looks are counted for some seconds")
 	r := newNumberRig(t)
 	do(t, r.conn, "SET", "seats", 1)
 	ended := make(chan outcome, 9)

@@ -117,6 +117,7 @@ func TestServerThatStaysReadOnlyIsToldAsThat(t *testing.T) {
 // The subscriptions may have found the replica too, and nothing tells them: it takes SUBSCRIBE.
 func TestMoveIsToldWhenAReplicaWasRefusedMeanwhile(t *testing.T) {
 	t.Parallel()
+	redistest.Slow(t, "some pauses pass")
 	master, replica := redistest.Start(t), redistest.Start(t)
 	follow(t, replica, master)
 	var a address
@@ -188,6 +189,7 @@ func TestMoveIsToldWhenTheNextConnectionReachesAnotherServer(t *testing.T) {
 // A server without HELLO, as before 6.0, may hide ROLE from the account. Then its first refusal of a write tells.
 func TestServerThatHidesItsRoleIsFoundOutByItsFirstRefusal(t *testing.T) {
 	t.Parallel()
+	redistest.Slow(t, "a replica and a pause")
 	old := []string{"--rename-command", "HELLO", "", "--rename-command", "ROLE", ""}
 	master, replica := redistest.Start(t, old...), redistest.Start(t, old...)
 	follow(t, replica, master)

@@ -79,6 +79,7 @@ func TestWritesOfABatchShareOneWAIT(t *testing.T) {
 // What comes while a WAIT is in flight goes together behind it, with one of its own.
 func TestNothingIsWrittenBehindAWAIT(t *testing.T) {
 	t.Parallel()
+	redistest.Slow(t, "waits for WAITs of a second")
 	s := redistest.Start(t)
 	replica := s.StartReplica(t)
 	p := open(t, dialler(t, s), Options{Replicas: true})
@@ -128,6 +129,7 @@ func TestWritesWhoseWAITIsLostAreLost(t *testing.T) {
 // What would be undone does not keep others out for the second that another one's WAIT takes.
 func TestTentativeWriteHasNoWAITWhileNoReplicaIsOnline(t *testing.T) {
 	t.Parallel()
+	redistest.Slow(t, "waits for WAITs of a second")
 	s := redistest.Start(t)
 	replica := s.StartReplica(t)
 	a, b := siblings(t, dialler(t, s), keeping(true))

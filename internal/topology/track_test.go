@@ -24,6 +24,7 @@ func (t tracker) Untold(_ *topology.Node, why error) { t.untold <- why }
 // The hub may be about to have another connection: that this one leads elsewhere is said only when it lasts.
 func TestListenerElsewhereIsSaidWhenThatLasts(t *testing.T) {
 	t.Parallel()
+	redistest.Slow(t, "a time passes")
 	const patience = 2 * time.Second // a hub that hears nothing for so long has another connection, which leads to s
 	s, other := redistest.Start(t), redistest.Start(t)
 	var dials atomic.Int32
