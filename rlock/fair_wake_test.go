@@ -319,3 +319,39 @@ func TestFairWaitElapsesInTimeThoughTheServerIsSilent(t *testing.T) {
 		}
 	}
 }
+
+// A fair wait ends in an outage, with an attempt that was never written, and leaves the server's queue when that is back. What
+// the client knows of the lock meanwhile stays one (H6): a nested lease does not cut the one around it.
+func TestH6LeavingAFairQueueInAnOutageSplitsNoOwner(t *testing.T) {
+	t.Parallel()
+	redistest.Slow(t, "looks come each second")
+	s := redistest.Start(t)
+	c := open(t, s, WithCommandTimeout(20*time.Second))
+	l := c.NewFairLock("orders")
+	lockOf(t, open(t, s).NewFairLock("orders"))
+	waits := make(chan error, 1)
+	go func() {
+		_, err := l.TryLockFor(t.Context(), 2*time.Second)
+		waits <- err
+	}()
+	conn := s.Dial(t)
+	becomes(t, "it waits", func() bool {
+		n, err := redis.Int(conn.Do("LLEN", codec.FairQueue("orders")))
+		return n == 1 && err == nil
+	})
+	s.Kill()
+	if err := <-waits; !errors.Is(err, ErrLocked) {
+		t.Error(err)
+	}
+	entered := make(chan *Hold, 1)
+	go func() { entered <- lockOf(t, l) }()
+	s.Restart()
+	h := <-entered
+	becomes(t, "nobody leaves any more", func() bool { _, open := c.s.UnderWay(); return open == 0 })
+	nested := lockOf(t, l, As(h.Owner()), Lease(time.Second))
+	if left, err := redis.Int64(s.Dial(t).Do("PTTL", "orders")); left < 20_000 || err != nil {
+		t.Errorf("the key lives for %d ms inside, %v", left, err)
+	}
+	unlock(t, nested)
+	unlock(t, h)
+}

@@ -24,6 +24,8 @@ var fair = []defect{
 		edits{{In: "fair.place", If: "w.Wait <= 0", Put: "true"}}},
 	{"each caller of one owner has a wait of its own", "fair", tests{"TestCallersOfOneOwnerShareAPlace"},
 		edits{{In: "waitQueue.choosePlace", If: "q.place < 0 || !q.l.Traits.ByOwner", Put: "true"}}},
+	{"whoever leaves takes what the client knows of the lock along", "fair", tests{"TestH6LeavingAFairQueueInAnOutageSplitsNoOwner"},
+		edits{{In: "Waiter.giveUp", Stmt: "n.pins++", Remove: true}, {In: "Waiter.giveUp", Stmt: "defer n.unpin()", Remove: true}}},
 	{"a place far behind counts as a key that never expires", "fair", tests{"TestFairWaitElapsesInTimeThoughTheServerIsSilent"},
 		edits{{In: "attempt.refused", Expr: "g.TTL < 0 && !a.w.l.Traits.ByOwner", Put: "g.TTL < 0"}}},
 	{"one attempt takes a place", "fair", tests{"TestFairLockIsNotTakenFromWhoeverWaits"},

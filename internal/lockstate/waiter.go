@@ -267,6 +267,8 @@ func (w *Waiter) giveUp(cause error) (*Hold, error) {
 		h.giveBack()
 		return nil, cause
 	}
+	n.pins++ // it would go with the attempt, and whoever leaves the server's queue is of it
+	defer n.unpin()
 	a := w.attempt
 	cancelled := a != nil && a.cancel()
 	err := w.waitError(cause)
