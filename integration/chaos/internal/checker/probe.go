@@ -63,7 +63,7 @@ func (p *probing) look(s history.Sighting, windows []Window) {
 			p.complain(s, w.Who, "trust: %s is valid, as %d of its owner are, and lock %d shows %d of it at %d (%v)", w.Who, there[w.Owner], s.Lock, n, s.Asked, s.Owners)
 		}
 		if until := w.by.Trusted(s.Asked, s.Answered); p.model.Permits == 0 && until > s.Answered+(s.TTL+2)*int64(time.Millisecond) {
-			p.complain(s, w.Who, "trust: %s is trusted for %v at %d, and the key of lock %d lives for %d ms%s%s", w.Who, time.Duration(until-s.Answered), s.Answered, s.Lock, s.TTL,
+			p.complain(s, w.Who, "trust: %s is trusted for %v at %d, and the key of lock %d lives for %d ms; it said %v%s%s", w.Who, time.Duration(until-s.Answered), s.Answered, s.Lock, s.TTL, w.by.Said,
 				p.late.locks[s.Lock].meanwhile(s.Asked-int64(3*time.Second), s.Answered, w.Owner), p.late.seen(s.Lock, s.Asked-int64(3*time.Second), s.Answered))
 		}
 	}

@@ -159,6 +159,10 @@ func (s *stay) acquire(owner rlock.Owner) bool {
 		s.say(e)
 		got, err = l.tryFor(wait)(ctx, opts...)
 	}
+	var until time.Time
+	if err == nil {
+		until = got.hold.ValidUntil() // before the instant from which it is taken at its word: it may be renewed at any time
+	}
 	at := machineclock.Now()
 	s.inTime(c, began, most)
 	if err != nil {
@@ -175,7 +179,7 @@ func (s *stay) acquire(owner rlock.Owner) bool {
 		s.exact = s.exact && (name == history.Locked || name == history.Reentered)
 		return false
 	}
-	h := &held{op: e.Op, hold: got.hold, part: part, fixed: e.Lease > 0, until: got.hold.ValidUntil()}
+	h := &held{op: e.Op, hold: got.hold, part: part, fixed: e.Lease > 0, until: until}
 	e = history.Event{At: at, What: history.Held, Op: e.Op, Owner: got.owner, Until: s.clock.At(h.until)}
 	if s.kind.Tokens {
 		e.Token = new(h.hold.(*rlock.Hold).Token())

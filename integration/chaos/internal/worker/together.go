@@ -83,6 +83,11 @@ func (t *together) acquire() bool {
 		t.say(e)
 	}
 	hold, err := take(ctx, opts...)
+	if err == nil {
+		for k, one := range hold.Holds() { // before the instant from which they are taken at their word
+			t.holds[k].hold, t.holds[k].until = one, one.ValidUntil()
+		}
+	}
 	at := machineclock.Now()
 	if err != nil {
 		if strings.HasPrefix(err.Error(), "rlock: extend ") {
@@ -96,7 +101,6 @@ func (t *together) acquire() bool {
 	t.hold = hold
 	for k, one := range hold.Holds() {
 		h := t.holds[k]
-		h.hold, h.until = one, one.ValidUntil()
 		t.say(history.Event{At: at, What: history.Held, Op: h.op, Owner: testbed.Holder(one), Until: t.clock.At(h.until)})
 	}
 	return true
