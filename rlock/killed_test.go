@@ -131,6 +131,11 @@ func (s *stage) signal(pid int, sig syscall.Signal) {
 	if err := s.all[pid].Process.Signal(sig); err != nil {
 		s.t.Fatal(err)
 	}
+	if sig == syscall.SIGSTOP { // which takes its time on a loaded machine
+		if _, err := syscall.Wait4(pid, new(syscall.WaitStatus), syscall.WUNTRACED, nil); err != nil {
+			s.t.Fatal(err)
+		}
+	}
 }
 
 // next is what is said next.
@@ -226,17 +231,14 @@ func TestOneOfSeveralProcessesLeads(t *testing.T) {
 // drained reads what a leader had said before it was ended: then nobody leads.
 func drained(s *stage, leader *int, of int) {
 	s.t.Helper()
-	for {
-		select {
-		case now := <-s.says:
-			if now.pid != of {
-				s.t.Errorf("%d %s while %d leads", now.pid, now.what, of)
-			}
-		case <-time.After(50 * time.Millisecond): // it can't write any more, and the lease goes on for longer
-			*leader = 0
-			return
+	const end = "ends" // behind all that it has written, since it can't write any more
+	fmt.Fprintln(s.pipe, "witness", of, end)
+	for now := s.next(20 * time.Second); now.what != end; now = s.next(20 * time.Second) {
+		if now.pid != of {
+			s.t.Errorf("%d %s while %d leads", now.pid, now.what, of)
 		}
 	}
+	*leader = 0
 }
 
 // A process that dies while it holds frees the lock with its lease; one that has released leaves the rest.

@@ -144,7 +144,7 @@ func TestEndedReadHoldDoesNotOutliveItsOwnersLast(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
 	read, write := both(open(t, s), "doc")
-	first := lockOf(t, read, Lease(50*time.Millisecond))
+	first := lockOf(t, read, Lease(soon/6))
 	second := lockOf(t, read, As(first.Owner()))
 	<-first.Done()
 	waits := inBackground(t, write)

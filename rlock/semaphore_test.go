@@ -51,7 +51,11 @@ func TestCancelledAcquiresOfPermitsTakeNone(t *testing.T) {
 	for i := range 8 {
 		wg.Go(func() {
 			for j := range 60 {
-				ctx, cancel := context.WithTimeout(context.Background(), time.Duration(j%12)*200*time.Microsecond)
+				wait := time.Duration(j%12) * 200 * time.Microsecond // of which the first is over, and the last never is
+				if j%12 == 11 {
+					wait = time.Hour
+				}
+				ctx, cancel := context.WithTimeout(context.Background(), wait)
 				err := sems[i%2].Acquire(ctx, 1+i%2)
 				cancel()
 				switch {

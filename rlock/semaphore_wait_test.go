@@ -252,7 +252,7 @@ func TestReleasedPermitsAreNotRenewed(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
 	conn := s.Dial(t)
-	const third = 100 * time.Millisecond
+	const third = soon / 6
 	sem := semaphore(t, open(t, s, WithWatchdogTimeout(3*third)), 2)
 	p := permitsOf(t, sem, 2)
 	first := p.ValidUntil()
@@ -261,7 +261,7 @@ func TestReleasedPermitsAreNotRenewed(t *testing.T) {
 	if _, err := conn.Do("CONFIG", "RESETSTAT"); err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(5 * third)
+	time.Sleep(2 * third)
 	if n := callsOf(t, conn, "evalsha"); n > 0 {
 		t.Errorf("%d scripts ran after the release", n)
 	}
