@@ -65,7 +65,7 @@ func ExampleCountDownLatch_AwaitFor() {
 	ctx := context.Background()
 	books, done := readiness("books-awaitfor", 1)
 	defer done()
-	err := books.AwaitFor(ctx, 300*time.Millisecond)
+	err := books.AwaitFor(ctx, 100*time.Millisecond)
 	fmt.Println("too late:", errors.Is(err, rlock.ErrNotOpen))
 	if _, err := books.Delete(ctx); err != nil {
 		log.Fatal(err)

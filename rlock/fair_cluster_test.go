@@ -136,6 +136,7 @@ func TestFairQueueOfAClusterFollowsItsSlot(t *testing.T) {
 // No replica acknowledges: what was got is given back, and so is the place.
 func TestFairLockThatNoReplicaHasIsGivenBack(t *testing.T) {
 	t.Parallel()
+	redistest.Slow(t, "waits for WAITs of a second")
 	s := redistest.Start(t)
 	replica := s.StartReplica(t)
 	conn := s.Dial(t)

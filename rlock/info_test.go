@@ -153,7 +153,7 @@ func TestInfoOfWhatIsNoLock(t *testing.T) {
 		l := c.NewLock(name)
 		_, info := l.Info(t.Context())
 		_, try := l.TryLock(t.Context())
-		_, tryFor := l.TryLockFor(t.Context(), time.Second)
+		_, tryFor := l.TryLockFor(t.Context(), time.Second/2)
 		for what, err := range map[string]error{"Info": info, "TryLock": try, "TryLockFor": tryFor} {
 			if !errors.Is(err, rlock.ErrRefused) || errors.Is(err, rlock.ErrLocked) || !strings.Contains(err.Error(), row.says) || !strings.Contains(err.Error(), name) {
 				t.Errorf("%s of %s: %v", what, name, err)

@@ -98,6 +98,7 @@ var neverRenewed = rlock.WithWatchdogTimeout(10 * time.Minute)
 
 func TestHoldOfEachKindIsToldOfItsLossAtOnce(t *testing.T) {
 	t.Parallel()
+	redistest.Slow(t, "some seconds pass")
 	s := redistest.Start(t)
 	conn := s.Dial(t)
 	c, other := openWith(t, s.URL(), neverRenewed), openWith(t, s.URL())
@@ -202,6 +203,7 @@ func TestFalseAlarmsEndNothingAndAreRateLimited(t *testing.T) {
 // What its owner writes itself is read again: a nested hold, its release, an Extend.
 func TestHoldIsToldAfterItsOwnersOwnWrites(t *testing.T) {
 	t.Parallel()
+	redistest.Slow(t, "waits for renewals")
 	s := redistest.Start(t)
 	conn := s.Dial(t)
 	c := openWith(t, s.URL(), neverRenewed)

@@ -65,6 +65,7 @@ func (c *stalling) Read(b []byte) (int, error) {
 // in its socket. What ran before that counts once all the same.
 func TestRepetitionThatAServerFindsMuchLaterCountsOnce(t *testing.T) {
 	t.Parallel()
+	redistest.Slow(t, "some timeouts pass")
 	const timeout = 250 * time.Millisecond
 	changes := func(c *State, k kind.Kind, call func(*kind.Want) kind.Call) {
 		l := c.NewLock(k, "it", "it")

@@ -137,6 +137,7 @@ func TestAPipelineClosesWhileItsReaderIsAside(t *testing.T) {
 
 func TestARetiredConnectionIsReplacedThoughItsReaderIsAside(t *testing.T) {
 	t.Parallel()
+	redistest.Slow(t, "a timeout passes")
 	s := redistest.Start(t)
 	p := start(t, s)
 	for i := range 10 {

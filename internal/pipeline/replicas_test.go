@@ -21,6 +21,7 @@ import (
 // A former master's replicas leave it seconds before it stops to take writes.
 func TestReplicasThatLeftAreStillWaitedForWhereOneMayBeTheMaster(t *testing.T) {
 	t.Parallel()
+	redistest.Slow(t, "waits for WAITs of a second")
 	for _, keep := range []bool{false, true} {
 		t.Run(fmt.Sprint(keep), func(t *testing.T) {
 			t.Parallel()

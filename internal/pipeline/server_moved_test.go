@@ -85,6 +85,7 @@ func TestCommandThatAReplicaRefusesGoesToTheMasterThatTheAddressLeadsTo(t *testi
 
 func TestServerThatStaysReadOnlyIsToldAsThat(t *testing.T) {
 	t.Parallel()
+	redistest.Slow(t, "a timeout passes")
 	master, replica := redistest.Start(t), redistest.Start(t)
 	follow(t, replica, master)
 	var a address
