@@ -248,6 +248,8 @@ func TestWhatAKindPromisesIsJudged(t *testing.T) {
 			acquisitions: list{waits("a", 1, 40, 50), waits("b", 1, 20, 30)}},
 		"of an owner that comes back": {model: order, queues: []history.Queue{queue(10, 90, "a", "b")},
 			acquisitions: list{waits("a", 1, 40, 50), change(waits("b", 1, 20, 30), func(b *history.Acquisition) { b.Asked = true })}},
+		"back in a place that its last call had left": {model: order, queues: []history.Queue{queue(10, 90, "c", "a")},
+			acquisitions: list{waits("a", 1, 40, 50), javas(waits("c", 18, 20, 30))}},
 		"Java's, inside by what it took for lost": {model: order, queues: []history.Queue{queue(10, 90, "a")}, sightings: []history.Sighting{shown(17, 2*sec, "c")},
 			acquisitions: list{waits("a", 1, 40, 50), javas(again("c", 11, 16, history.Uncertain)), javas(waits("c", 18, 20, 30))}},
 		"Java's, inside by what it has just released": {model: order, queues: []history.Queue{queue(10, 90, "a")}, sightings: []history.Sighting{shown(14, 2*sec, "c")}, want: "order",

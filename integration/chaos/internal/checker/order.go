@@ -12,8 +12,8 @@ import (
 
 // ordering judges whether who was in the queue first enters first.
 //
-// A waiter a that is inside later was seen in the queue. Whoever was behind it there, or called only then, must not
-// be inside before a is, unless a's place may have been lost:
+// A waiter a that is inside later was seen in the queue. Whoever was behind it there, or not in it and called only then, must
+// not be inside before a is, unless a's place may have been lost:
 //   - Its time may have been over. All waiters add the same time to the queue, so that is at the earliest what the server
 //     had, less that time for each place before a's.
 //   - a is Java's, which keeps its owner when it repeats a lost command, and a fault was near.
@@ -114,7 +114,7 @@ func (o *ordering) look(l *line, a grant) {
 			if o.cameBack(b) {
 				continue
 			}
-			if (at(b) > place || b.Called > q.Answered) && !told[b.Acquisition] && !(java && o.late.near(q.Asked, b.Returned, o.troubles)) {
+			if (at(b) > place || at(b) < 0 && b.Called > q.Answered) && !told[b.Acquisition] && !(java && o.late.near(q.Asked, b.Returned, o.troubles)) {
 				told[b.Acquisition] = true
 				o.Violation("order: lock %d was another's, %v before the one's that was before it in the queue at %d, with %v left of its place:\n    %v, called at %d\n    %v, called at %d%s%s%s",
 					a.Lock, time.Duration(a.Returned-b.Returned), q.Asked, time.Duration(till-q.Asked), b.window, b.Called, a.window, a.Called,

@@ -127,8 +127,9 @@ func (s *Stage) left() (others, java error) {
 		keys, err := redis.Strings(do("KEYS", LockName(0)[:len(LockName(0))-1]+"*"))
 		for _, key := range keys {
 			owners, e := redis.StringMap(do("HGETALL", key))
-			o, j := s.holders(key+" at "+where, owners)
-			err, java = errors.Join(err, e, o), errors.Join(java, j)
+			ttl, te := redis.Int64(do("PTTL", key))
+			o, j := s.holders(fmt.Sprintf("%s at %s, for %d ms,", key, where, ttl), owners)
+			err, java = errors.Join(err, e, te, o), errors.Join(java, j)
 		}
 		return err
 	})
