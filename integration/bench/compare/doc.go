@@ -9,7 +9,7 @@
 //
 //	go run ./compare -rounds 2                        # a look
 //	go run ./compare -only 'holder paused/redsync'    # one cell again
-//	go run ./compare -write                           # docs/dev/compare.md, its JSON and its picture
+//	go run ./compare -write                           # docs/dev/compare.md and its JSON
 //
 // Peers of others are built in by package peers. One that can't be had is named as missing, with the reason.
 package main

@@ -32,7 +32,7 @@ func parentMain() error {
 	rounds := flag.Int("rounds", 20, "rounds of each cell")
 	only := flag.String("only", "", "cells, as fault/party, between semicolons; either may be left empty for all, and a word of it is enough")
 	java := flag.Bool("java", true, "run Redisson too (needs Java 17 and Maven)")
-	write := flag.Bool("write", false, "write docs/dev/compare.md, docs/dev/compare/run.json and the picture")
+	write := flag.Bool("write", false, "write docs/dev/compare.md and docs/dev/compare/run.json")
 	into := flag.String("into", "", "put the cells into the JSON of an earlier run, in place of those it had")
 	from := flag.String("from", "", "write them from the JSON of an earlier run instead of running")
 	flag.Parse()

@@ -29,7 +29,7 @@ func (r *Report) sort() {
 	})
 }
 
-// write puts the page, its JSON and its picture into docs/dev.
+// write puts the page and its JSON into docs/dev.
 func (r *Report) write(page string) error {
 	root, err := codeedit.Root()
 	if err != nil {
@@ -38,7 +38,6 @@ func (r *Report) write(page string) error {
 	docs := filepath.Join(root, "docs", "dev")
 	return errors.Join(
 		runfile.Save(filepath.Join(docs, "compare", "run.json"), r),
-		os.WriteFile(filepath.Join(docs, "compare", "grid.svg"), []byte(r.picture()), 0o644),
 		os.WriteFile(filepath.Join(docs, "compare.md"), []byte(page), 0o644))
 }
 
@@ -52,7 +51,8 @@ func (r *Report) page() string {
 	if r.Again != "" {
 		put("%s\n", r.Again)
 	}
-	put("![which lock kept what under which fault](compare/grid.svg)\n")
+	put("*Stuck*: the lock stays taken, or a waiter never enters. *Not promised*: one of the others happened, and the lock's documentation promises nothing else. –: missing, or not tried.\n")
+	put("%s", r.grid())
 	put("## Where others are better than rlock\n")
 	if better := r.better(); len(better) == 0 {
 		put("Nowhere in this run.\n")
