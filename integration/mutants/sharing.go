@@ -4,6 +4,8 @@ package main
 var sharing = []defect{
 	{"who waits gives up while a slot moves", "moved slots", tests{"TestWaitsGoOnUntilTheSlotHasSettled"},
 		edits{{In: "attempt.retryLater", Expr: "a.req.Moving()", Put: "false"}}},
+	{"who waits gives up because a slot settles at the end of his attempt", "moved slots", tests{"TestCommandWhoseSlotSettlesTooLateForItIsStillMoving"},
+		edits{{In: "Request.Moving", Expr: "r.moved && r.stillMisplaced()", Put: "false"}}},
 	{"one attempt lasts for as long as a slot moves", "moved slots", tests{"TestBoundsInASlotThatDoesNotSettle"},
 		edits{{In: "Queue.bears", Expr: "heard && !w.OneTry", Put: "heard"}}},
 	{"an acquire of permits takes the number before it meets a key elsewhere", "moved slots", tests{"TestPermitsAreExactThoughAnAcquireMeetsAKeyElsewhere"},

@@ -33,8 +33,25 @@ func TestCommandThatIsSentInCirclesPasses(t *testing.T) {
 	if !strings.Contains(r.Wire.Err.Error(), "did not settle in time which of them serves its slot: MOVED ") {
 		t.Fatalf("it ended with %v", r.Wire.Err)
 	}
-	if r.Fate != command.Refused || r.MayHaveRun() || !r.Passing() || !r.Transient() {
-		t.Errorf("fate %v, may have run %t, passing %t, transient %t", r.Fate, r.MayHaveRun(), r.Passing(), r.Transient())
+	if r.Fate != command.Refused || r.MayHaveRun() || !r.Passing() || !r.Transient() || r.Moving() {
+		t.Errorf("fate %v, may have run %t, passing %t, transient %t, moving %t", r.Fate, r.MayHaveRun(), r.Passing(), r.Transient(), r.Moving())
+	}
+}
+
+// Its slot was half moved for nearly all of its time, and settled in the last moment. That is no longer trouble than
+// the slot's move.
+func TestCommandWhoseSlotSettlesTooLateForItIsStillMoving(t *testing.T) {
+	t.Parallel()
+	g := startCluster(t)
+	g.c.Begin(g.slot, 0, 1)
+	before := g.top.Counts().Unsettled
+	tag := "{" + strings.Trim(strings.SplitAfter(g.key, "}")[0], "{}") + "}"
+	r, h := g.do(kind.Never, "DEL", tag+"a", tag+"b")
+	g.becomes("it was answered TRYAGAIN", func() bool { return g.top.Counts().Unsettled > before })
+	g.eachOther() // so that it is told MOVED until its time is over
+	g.ends(h)
+	if r.Wire.Err == nil || !strings.Contains(r.Wire.Err.Error(), ": MOVED ") || r.Fate != command.Refused || !r.Transient() || !r.Moving() {
+		t.Errorf("it ended with %v: fate %v, transient %t, moving %t", r.Wire.Err, r.Fate, r.Transient(), r.Moving())
 	}
 }
 

@@ -33,6 +33,7 @@ func (r *Request) redirection() (to topology.Redirection, again bool) {
 	case fateOf(r.Wire.Err) == Refused && said.Redirects(): // not what was said when connecting
 		to = x.top.Redirect(r.node, r.Slot, said)
 	}
+	r.moved = r.moved || r.Moving()
 	r.misplaced = to.Again
 	if to.Redial {
 		r.pipe.GiveUp(&r.Wire)

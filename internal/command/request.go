@@ -77,6 +77,7 @@ type Request struct {
 	next      topology.Redirection // where it goes then
 	delay     error                // why it last waited for that
 	misplaced bool                 // the last send was refused for where it went, and may be served later
+	moved     bool                 // an earlier answer was that its slot is half moved
 }
 
 // ran takes an error that says that all was done, see refusal.Untold.
@@ -146,10 +147,11 @@ func (r *Request) Split() bool {
 }
 
 // Moving tells that its slot is half moved: the last answer was that some of its keys, or
-// all of them, are on the other server.
+// all of them, are on the other server. Or that was so before, and it had no time left to
+// follow the slot, which has settled since.
 func (r *Request) Moving() bool {
 	_, asks := r.refusal().Ask()
-	return asks || r.Split() || r.MetElsewhere()
+	return asks || r.Split() || r.MetElsewhere() || r.moved && r.stillMisplaced()
 }
 
 // MetElsewhere tells that a part of it ran, before a key that the server does not have

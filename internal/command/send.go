@@ -37,7 +37,7 @@ func (x *Executor) Enqueue(r *Request) bool {
 		r.wake = make(chan struct{}, 1)
 	}
 	r.x, r.Fate, r.Again = x, Open, 0
-	r.bound, r.redirects, r.misplaced, r.parked, r.idle, r.settled, r.handed = 0, 0, false, false, false, false, false
+	r.bound, r.redirects, r.misplaced, r.moved, r.parked, r.idle, r.settled, r.handed = 0, 0, false, false, false, false, false, false
 	r.OutOfOrder, r.Unreplicated, r.ReplicasNotKnown, r.WentAside = false, false, false, false
 	r.Wire.Done, r.Wire.Wait = (*completion)(r), r.Wait
 	r.Wire.Counts = r.Wire.Counts || r.Strict
