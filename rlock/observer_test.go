@@ -71,8 +71,8 @@ func TestObserverIsToldEachOutcomeByItsFault(t *testing.T) {
 		Woken: func(ctx context.Context, s rlock.Subject, e rlock.WakeEvent) {
 			mine(ctx, s)
 			h.add("wakeups " + e.Source)
-			// The other's lease ends in 600 ms. All is told when the call ends.
-			const early = 300 * time.Millisecond
+			// The other's lease ends in a second. All is told when the call ends.
+			const early = time.Second / 2
 			if took := e.At.Sub(waited); s.Name == "dead" && (e.Source == "expiry") != (took > early) {
 				t.Errorf("a call that waits since %v is said to have been woken at %v by %s", waited, e.At, e.Source)
 			}

@@ -209,13 +209,16 @@ func Make(t testing.TB, ctx context.Context, opts ...rlock.Option) *rlock.Client
 	busy := lock(other, "busy")
 	try(c.NewLock("busy").TryLock(ctx))(rlock.ErrLocked)
 	try(c.NewLock("busy").TryLockFor(ctx, time.Second))(rlock.ErrLocked)
+	asked := w.said("busy")
 	short, end := context.WithCancel(ctx)
-	time.AfterFunc(50*time.Millisecond, end)
-	try(c.NewLock("busy").Lock(short))(context.Canceled)
+	go func() { _, err := c.NewLock("busy").Lock(short); tries <- err }()
+	looked("busy", asked)
+	end()
+	fails(nil, <-tries, context.Canceled)
 	do("SET", "text", "no lock")
 	try(c.NewLock("text").TryLock(ctx))(rlock.ErrRefused)
 
-	asked := w.said("busy")
+	asked = w.said("busy")
 	got := waits("busy") // a message, once the look is over that follows the subscription
 	looked("busy", asked)
 	unlock(busy, nil)
@@ -227,7 +230,7 @@ func Make(t testing.TB, ctx context.Context, opts ...rlock.Option) *rlock.Client
 	unlock(own, nil)
 	unlock(<-got, nil)
 	do("HSET", "dead", "2b1a6f0e-0000-4000-8000-000000000000:1", 1) // the end of a lease
-	do("PEXPIRE", "dead", 600)
+	do("PEXPIRE", "dead", 1000)
 	unlock(lock(c, "dead"), nil)
 
 	over(fixed)
