@@ -37,6 +37,15 @@ func (q fairQueue) long(n int) (all []string) {
 	return all
 }
 
+// told is long for those who wait by l's client, which have been answered then.
+func (q fairQueue) told(l *Lock, n int) {
+	q.t.Helper()
+	q.long(n)
+	if _, err := l.IsLocked(q.t.Context()); err != nil { // answered behind them
+		q.t.Fatal(err)
+	}
+}
+
 // tried waits until so many tries have been seen by a tap.
 func (q fairQueue) tried(tap *monitor.Stream, n int) {
 	q.t.Helper()

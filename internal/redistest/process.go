@@ -68,23 +68,18 @@ func (p *process) ended() bool {
 }
 
 // end sends sig and waits; a process that outlives the wait is killed.
-func (p *process) end(sig syscall.Signal) error {
+func (p *process) end(sig syscall.Signal) {
 	_ = p.cmd.Process.Signal(sig)
 	if sig != syscall.SIGKILL {
 		_ = p.resume() // one that stands still sees nothing but SIGKILL
 	}
 	select {
 	case <-p.gone:
-		return nil
+		return
 	case <-time.After(stopTimeout):
 	}
 	_ = p.cmd.Process.Kill()
-	select {
-	case <-p.gone:
-		return nil
-	case <-time.After(stopTimeout):
-		return fmt.Errorf("process %d does not end", p.pid())
-	}
+	<-p.gone // a kernel that is busy takes half a minute for it at times
 }
 
 // lastLog is the end of the server's log, for error texts.
