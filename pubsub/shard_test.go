@@ -13,6 +13,7 @@ import (
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/internal/redistest"
 	"github.com/rlock-go/redisson/internal/topologytest"
 	"github.com/rlock-go/redisson/pubsub"
 )
@@ -38,14 +39,7 @@ func (h *heard) all() string {
 	return strings.Join(h.messages, " ")
 }
 
-func becomes(t *testing.T, what string, state func() bool) {
-	t.Helper()
-	for end := time.Now().Add(30 * time.Second); !state(); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("never: %s", what)
-		}
-	}
-}
+func becomes(t testing.TB, what string, is func() bool) { t.Helper(); redistest.Becomes(t, what, is) }
 
 // hubOf makes a hub of the first server, whose connections are counted.
 func hubOf(t *testing.T, c *topologytest.Cluster, o pubsub.Options) (h *pubsub.Hub, dialled *atomic.Int32) {

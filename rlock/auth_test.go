@@ -180,13 +180,5 @@ func TestNoAuthOnALivingConnectionIsNobodysError(t *testing.T) {
 // subscribed waits until a client listens for the release.
 func subscribed(t *testing.T, l *rlock.Lock) {
 	t.Helper()
-	for end := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
-		info, err := l.Info(t.Context())
-		if err == nil && info.Waiters > 0 {
-			return
-		}
-		if time.Now().After(end) {
-			t.Fatal(info, err)
-		}
-	}
+	becomes(t, "somebody waits", func() bool { info, err := l.Info(t.Context()); return err == nil && info.Waiters > 0 })
 }

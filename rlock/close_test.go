@@ -43,15 +43,10 @@ func TestE1CloseSendsAReleaseThatIsInTheCommandQueue(t *testing.T) {
 // awaitCommandQueue waits until a command of the hold's owner is under way and so many wait behind it.
 func awaitCommandQueue(t *testing.T, h *Hold, behind int) {
 	t.Helper()
-	for end := time.Now().Add(soon); ; time.Sleep(time.Millisecond) {
+	becomes(t, fmt.Sprint(behind, " wait in the command queue"), func() bool {
 		busy, queued, _ := h.h.OwnerSnapshot()
-		if busy && queued == behind {
-			return
-		}
-		if time.Now().After(end) {
-			t.Fatalf("%d wait in the command queue, want %d", queued, behind)
-		}
-	}
+		return busy && queued == behind
+	})
 }
 
 // Both wait for the same work to end.

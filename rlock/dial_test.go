@@ -39,15 +39,7 @@ func hangingPool(t *testing.T, s *redistest.Server) *hanging {
 	return h
 }
 
-// becomes returns when is holds.
-func becomes(t *testing.T, what string, is func() bool) {
-	t.Helper()
-	for end := time.Now().Add(10 * soon); !is(); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("it never came about: %s", what)
-		}
-	}
-}
+func becomes(t testing.TB, what string, is func() bool) { t.Helper(); redistest.Becomes(t, what, is) }
 
 // areRenewed waits until each hold is valid for longer than it was. Two clocks are read for
 // that: what they differ by is no renewal.

@@ -124,11 +124,7 @@ func (s *story) do(command string, args ...any) any {
 
 // gone waits for the key's own end, which comes a moment after the hold's.
 func (s *story) gone() {
-	for end := time.Now().Add(10 * time.Second); s.do("EXISTS", "orders") != int64(0); {
-		if time.Now().After(end) {
-			s.t.Fatal("the key stays")
-		}
-	}
+	becomes(s.t, "the key is gone", func() bool { return s.do("EXISTS", "orders") == int64(0) })
 }
 
 func released(s *story) { unlock(s.t, s.h) }

@@ -25,14 +25,7 @@ func open(t testing.TB, s *redistest.Server, opts ...Option) *Client {
 func awaitListening(t testing.TB, c *Client, key string) {
 	t.Helper()
 	l := c.NewLock(key)
-	for deadline := time.Now().Add(10 * time.Second); ; {
-		if l.l.Snapshot().Listening {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatal("nobody listens")
-		}
-	}
+	becomes(t, "somebody listens", func() bool { return l.l.Snapshot().Listening })
 }
 
 func TestLockAndUnlock(t *testing.T) {

@@ -58,14 +58,7 @@ func listeners(t *testing.T, c redis.Conn, name string) int {
 	return n
 }
 
-func becomes(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for end := time.Now().Add(3 * soonEnough); !ok(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("it never came about: %s", what)
-		}
-	}
-}
+func becomes(t testing.TB, what string, is func() bool) { t.Helper(); redistest.Becomes(t, what, is) }
 
 // areRenewed waits until each hold is valid for longer than it was. Two clocks are read for
 // that: what they differ by is no renewal.

@@ -13,12 +13,7 @@ import (
 func awaitNoAttempt(t *testing.T, c *Client, key string) {
 	t.Helper()
 	l := c.NewLock(key)
-	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); {
-		if !l.l.Snapshot().InFlight {
-			return
-		}
-	}
-	t.Fatal("an attempt is not answered")
+	becomes(t, "each attempt is answered", func() bool { return !l.l.Snapshot().InFlight })
 }
 
 // The server does not know the unlock script at the first hand-off, so that it runs behind the acquire that was to follow

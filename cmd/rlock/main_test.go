@@ -165,11 +165,7 @@ func (c *tool) handedOver(lock string, from, to *rlock.Hold) {
 
 func becomes(t *testing.T, what string, is func() bool, instead func() string) {
 	t.Helper()
-	for until := time.Now().Add(patience); !is(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(until) {
-			t.Fatalf("never: %s; %s", what, instead())
-		}
-	}
+	redistest.Becomes(t, what, is, instead)
 }
 
 func nothing() string { return "" }

@@ -79,13 +79,7 @@ func TestChangeCountsAndItsReceiptGoes(t *testing.T) {
 	if n, err := redis.Int(conn.Do("GET", "seats")); n != 6 || err != nil {
 		t.Errorf("%d permits, %v", n, err)
 	}
-	for until := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
-		if keys, err := redis.Int(conn.Do("DBSIZE")); err != nil || keys == 1 {
-			break
-		} else if time.Now().After(until) {
-			t.Fatalf("%d keys", keys)
-		}
-	}
+	redistest.Becomes(t, "one key is left", func() bool { keys, err := redis.Int(conn.Do("DBSIZE")); return err == nil && keys == 1 })
 }
 
 // The server refuses it for now, its caller leaves, and what waits to send it again hears of that later: it ends once.
@@ -199,11 +193,7 @@ func TestReleaseThatIsGivenUpInTheBackgroundIsLogged(t *testing.T) {
 	if log.has(given) {
 		t.Error("it is told before it is given up")
 	}
-	for end := time.Now().Add(time.Minute); !log.has(given); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("nobody is told")
-		}
-	}
+	redistest.Becomes(t, "somebody is told", func() bool { return log.has(given) })
 	if !log.has("lock=seats") {
 		t.Error("it does not say which")
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/luasrc"
+	"github.com/rlock-go/redisson/internal/redistest"
 	"github.com/rlock-go/redisson/internal/topology"
 	"github.com/rlock-go/redisson/internal/topologytest"
 )
@@ -123,9 +124,5 @@ func (g *clusterRig) lock(owner string) luasrc.Call {
 
 func (g *clusterRig) becomes(what string, state func() bool) {
 	g.Helper()
-	for end := time.Now().Add(10 * timeout); !state(); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			g.Fatalf("never: %s", what)
-		}
-	}
+	redistest.Becomes(g.T, what, state)
 }

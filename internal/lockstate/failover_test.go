@@ -93,12 +93,7 @@ func repeated(t *testing.T, clients ...*State) {
 		c.repeatUnlocks(topology.AllSlots)
 	}
 	for _, c := range clients {
-		for end := time.Now().Add(2 * soon); c.repeatsLeft(); time.Sleep(time.Millisecond) {
-			if time.Now().After(end) {
-				t.Error("the repetitions don't end")
-				return
-			}
-		}
+		redistest.Becomes(t, "the repetitions end", func() bool { return !c.repeatsLeft() })
 	}
 }
 

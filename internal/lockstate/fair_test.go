@@ -77,11 +77,7 @@ func TestFairAcquireThatQueuedAndWasLostQueuesAnew(t *testing.T) {
 	f := newFairLoss(t)
 	f.d.drop(luasrc.FairLockScript.SHA1)
 	f.waits(&f.lb, 1)
-	for end := time.Now().Add(2 * soon); f.d.lost.Load() == 0; time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("nothing was lost")
-		}
-	}
+	redistest.Becomes(t, "something is lost", func() bool { return f.d.lost.Load() > 0 })
 	f.waits(&f.la, 2)
 	becomes(t, f.conn, 2, "LLEN", codec.FairQueue("q"))
 	becomes(t, f.conn, 2, "ZCARD", codec.FairTimes("q"))
@@ -189,17 +185,10 @@ func TestFairWaiterKeepsItsPlaceThroughAnOutage(t *testing.T) {
 	if _, err := l.Ask(t.Context(), kind.Locked, owner.Owner{}); err == nil { // from here on there is no connection to send on
 		t.Error("it was answered")
 	}
-	for end := time.Now().Add(2 * soon); ; time.Sleep(time.Millisecond) {
-		sec := w.l.s.enter(mustNotBlock)
-		again := w.tries > 3 // the third was not sent
-		sec.leave()
-		if again {
-			break
-		}
-		if time.Now().After(end) {
-			t.Fatal("it does not try")
-		}
-	}
+	redistest.Becomes(t, "it tries again", func() bool {
+		defer w.l.s.enter(mustNotBlock).leave()
+		return w.tries > 3 // the third was not sent
+	})
 	becomes(t, conn, 0, "EXISTS", "q")
 	down.Store(false)
 	h := next(t, ended).hold

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha1"
 	"encoding/hex"
+	"fmt"
 	"io"
 	"net"
 	"sync/atomic"
@@ -159,13 +160,5 @@ func do(t *testing.T, c redis.Conn, name string, args ...any) any {
 // becomes waits until a number on the server is what is wanted.
 func becomes(t *testing.T, c redis.Conn, want int64, name string, args ...any) {
 	t.Helper()
-	for end := time.Now().Add(2 * soon); ; time.Sleep(2 * time.Millisecond) {
-		got := do(t, c, name, args...)
-		if got == want {
-			return
-		}
-		if time.Now().After(end) {
-			t.Fatalf("%s %v is %v, not %d", name, args, got, want)
-		}
-	}
+	redistest.Becomes(t, fmt.Sprintf("%s %v is %d", name, args, want), func() bool { return do(t, c, name, args...) == want })
 }

@@ -93,14 +93,7 @@ func TestHoldIsEverywhereForTheLeaseOfItsRenewal(t *testing.T) {
 		h.everywhere, h.st.marked = false, true // as if not all had acknowledged the acquire
 		return h.st.ensureExtras().everywhere, h.heldEverywhere()
 	}
-	next := func(what string, state func() bool) {
-		t.Helper()
-		for end := time.Now().Add(5 * soon); !state(); time.Sleep(time.Millisecond) {
-			if time.Now().After(end) {
-				t.Fatal("never:", what)
-			}
-		}
-	}
+	next := func(what string, state func() bool) { t.Helper(); redistest.Becomes(t, what, state) }
 	next("renewed on all replicas", func() bool { renewed, _ := read(); return renewed > h.since })
 	if renewed, until := read(); until != watchdog.Trust(renewed, c.Watchdog) {
 		t.Errorf("until %v after a renewal at %v", until, renewed)

@@ -2,7 +2,6 @@ package lockstate
 
 import (
 	"testing"
-	"time"
 
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/redistest"
@@ -31,11 +30,7 @@ func TestKindsOfTwoFamiliesOnOneKeyDoNotMeet(t *testing.T) {
 	wait(t.Context(), t, &other, 0, ended, Terms{})
 	wait(t.Context(), t, &plain, 1, ended, Terms{})
 	for _, l := range []*Lock{&plain, &other} {
-		for end := time.Now().Add(2 * soon); !l.Snapshot().Listening || l.Snapshot().InFlight; {
-			if time.Now().After(end) {
-				t.Fatal("it does not wait")
-			}
-		}
+		redistest.Becomes(t, "it waits", func() bool { return l.Snapshot().Listening && !l.Snapshot().InFlight })
 	}
 	none(t, ended)
 	if other.Snapshot().Waiting != 1 || plain.Snapshot().Waiting != 1 || other.Snapshot().Hold != nil || plain.Snapshot().Hold != h {

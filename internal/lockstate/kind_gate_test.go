@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"testing"
-	"time"
 
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/monitor"
@@ -44,11 +43,7 @@ func TestOneGrantLetsAllThrough(t *testing.T) {
 		wait(t.Context(), t, []*Lock{&la, &lb}[i%2], i, ended, Terms{})
 	}
 	for _, l := range []*Lock{&la, &lb} {
-		for end := time.Now().Add(2 * soon); !l.Snapshot().Listening || l.Snapshot().InFlight; {
-			if time.Now().After(end) {
-				t.Fatal("they do not wait")
-			}
-		}
+		redistest.Becomes(t, "they wait", func() bool { return l.Snapshot().Listening && !l.Snapshot().InFlight })
 	}
 	none(t, ended)
 	tap := monitor.Tap(t, s.URL())
@@ -63,11 +58,7 @@ func TestOneGrantLetsAllThrough(t *testing.T) {
 		t.Errorf("%d tries of two clients", n)
 	}
 	for _, l := range []*Lock{&la, &lb} {
-		for end := time.Now().Add(2 * soon); l.Snapshot().Known; {
-			if time.Now().After(end) {
-				t.Fatal("something is left of the name")
-			}
-		}
+		redistest.Becomes(t, "nothing is left of the name", func() bool { return !l.Snapshot().Known })
 	}
 }
 

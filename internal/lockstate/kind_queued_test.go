@@ -3,6 +3,7 @@ package lockstate
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -163,37 +164,27 @@ func TestOwnerLeavesTheServersQueueWithItsLastWaiter(t *testing.T) {
 // still being answered when it gives up leaves the server's queue with its attempt, another way than one that waits.
 func refused(t *testing.T, w *Waiter, n int) {
 	t.Helper()
-	for end := time.Now().Add(2 * soon); ; time.Sleep(time.Millisecond) {
-		sec := w.l.s.enter(mustNotBlock)
+	redistest.Becomes(t, fmt.Sprint("it is one of ", n, " waiters that were refused"), func() bool {
+		defer w.l.s.enter(mustNotBlock).leave()
 		q := w.queue()
-		waits := q != nil && q.Len() == n && q.Listening() && w.attempt == nil
-		sec.leave()
-		if waits {
-			return
-		}
-		if time.Now().After(end) {
-			t.Fatalf("not one of %d waiters that were refused", n)
-		}
-	}
+		return q != nil && q.Len() == n && q.Listening() && w.attempt == nil
+	})
 }
 
 // standsAndListens waits until another owner than the one before stands first on the server, and w listens for it.
-func standsAndListens(t *testing.T, conn redis.Conn, w *Waiter, before owner.Owner) owner.Owner {
+func standsAndListens(t *testing.T, conn redis.Conn, w *Waiter, before owner.Owner) (now owner.Owner) {
 	t.Helper()
 	l := w.l
-	for end := time.Now().Add(2 * soon); ; time.Sleep(time.Millisecond) {
+	redistest.Becomes(t, "it listens as another owner, who is the head", func() bool {
 		sec := l.s.enter(mustNotBlock)
-		q, owner := w.queue(), w.owner
-		listens := q != nil && q.Listening() && q.listens == owner && w.attempt == nil
+		q := w.queue()
+		now = w.owner
+		listens := q != nil && q.Listening() && q.listens == now && w.attempt == nil
 		sec.leave()
 		head, _ := do(t, conn, "LINDEX", "q:queue", 0).([]byte)
-		if listens && owner != before && string(head) == owner.String() {
-			return owner
-		}
-		if time.Now().After(end) {
-			t.Fatalf("listens %v, the head is %s, the owner %s", listens, head, owner.String())
-		}
-	}
+		return listens && now != before && string(head) == now.String()
+	})
+	return now
 }
 
 func TestLostTryLeavesTheServersQueueAndItsWaiterListensAnew(t *testing.T) {

@@ -2,6 +2,7 @@ package lockstate
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -142,15 +143,10 @@ func acquireAs(t *testing.T, l *Lock, terms Terms) *Hold {
 
 func awaitsMessage(t *testing.T, l *Lock, n int) {
 	t.Helper()
-	for end := time.Now().Add(2 * soon); ; {
+	redistest.Becomes(t, fmt.Sprint(n, " wait"), func() bool {
 		s := l.Snapshot()
-		if s.Listening && !s.InFlight && s.Waiting == n {
-			return
-		}
-		if time.Now().After(end) {
-			t.Fatalf("%+v", s)
-		}
-	}
+		return s.Listening && !s.InFlight && s.Waiting == n
+	})
 }
 
 func TestReleaseOfOneKindWakesAllWaitersOfTheOther(t *testing.T) {
@@ -226,11 +222,7 @@ func TestOwnerOfTwoKindsIsRenewedAsBoth(t *testing.T) {
 	}
 	// What it writes is gone; what it reads is not.
 	do(t, conn, "HDEL", "rw", as.Owner.String()+":write")
-	for end := time.Now().Add(2 * soon); write.Err() == nil; time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("the lost hold does not know")
-		}
-	}
+	redistest.Becomes(t, "the lost hold knows", func() bool { return write.Err() != nil })
 	time.Sleep(o.Watchdog + o.Watchdog/3)
 	if err := read.Err(); err != nil {
 		t.Errorf("the other kind's hold: %v", err)

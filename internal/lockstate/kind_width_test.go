@@ -79,11 +79,7 @@ func TestMessageLetsInAsManyAsItSays(t *testing.T) {
 	for i := range 6 {
 		wait(t.Context(), t, &l, i, ended, Terms{})
 	}
-	for end := time.Now().Add(2 * soon); !l.Snapshot().Listening || l.Snapshot().InFlight; {
-		if time.Now().After(end) {
-			t.Fatal("they do not wait")
-		}
-	}
+	redistest.Becomes(t, "they wait", func() bool { return l.Snapshot().Listening && !l.Snapshot().InFlight })
 	tap := monitor.Tap(t, s.URL())
 	do(t, conn, "DEL", "s") // three are free now, and nobody knows
 	none(t, ended)

@@ -173,11 +173,7 @@ func TestPermitsAreGivenBackThatNobodyWants(t *testing.T) {
 		}
 	}
 	leaves(func() {
-		for end := time.Now().Add(soon); two.Snapshot().Hold == nil; time.Sleep(time.Millisecond) {
-			if time.Now().After(end) {
-				t.Fatal("no grant came")
-			}
-		}
+		redistest.Becomes(t, "a grant comes", func() bool { return two.Snapshot().Hold != nil })
 	})
 	given("the grant is there")
 	r.server.Pause()

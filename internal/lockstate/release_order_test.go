@@ -2,6 +2,7 @@ package lockstate
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -126,16 +127,10 @@ func TestNoAcquireGoesAsideWhileAForceUnlockIsUnderWay(t *testing.T) {
 // forcing waits until so many ForceUnlocks may run.
 func forcing(t *testing.T, s *shard, n int) {
 	t.Helper()
-	for end := time.Now().Add(soon); ; time.Sleep(time.Millisecond) {
-		sec := s.enter(mustNotBlock)
-		are := s.forcing
-		if sec.leave(); are == n {
-			return
-		}
-		if time.Now().After(end) {
-			t.Fatalf("%d may run, want %d", are, n)
-		}
-	}
+	redistest.Becomes(t, fmt.Sprint(n, " may run"), func() bool {
+		defer s.enter(mustNotBlock).leave()
+		return s.forcing == n
+	})
 }
 
 // A ForceUnlock whose connection is lost has an outcome, and may still run until

@@ -136,14 +136,7 @@ func TestRepetitionThatAServerFindsMuchLaterCountsOnce(t *testing.T) {
 			time.Sleep(5*timeout + 1500*time.Millisecond) // for which receipts once lived
 			s.server.Resume()
 			<-called
-			for end := time.Now().Add(2 * soon); ; time.Sleep(time.Millisecond) {
-				if _, open := c.UnderWay(); open == 0 {
-					break
-				}
-				if time.Now().After(end) {
-					t.Fatal("it never ends")
-				}
-			}
+			redistest.Becomes(t, "it ends", func() bool { _, open := c.UnderWay(); return open == 0 })
 			first := func() string {
 				reply := do(t, conn, tc.get[0].(string), tc.get[1:]...)
 				if many, ok := reply.([]any); ok && len(many) == 1 {

@@ -86,11 +86,7 @@ func TestSemaphoreIsExactThoughRepliesAreLost(t *testing.T) {
 	before := r.d.lost.Load()
 	l := r.of(1)
 	wait(t.Context(), t, &l, 0, ended, Terms{Size: 1})
-	for end := time.Now().Add(2 * soon); r.d.lost.Load() == before; {
-		if time.Now().After(end) {
-			t.Fatal("nothing was lost")
-		}
-	}
+	redistest.Becomes(t, "something is lost", func() bool { return r.d.lost.Load() > before })
 	r.d.drop(luasrc.SemaphoreUndoScript.SHA1)
 	next(t, ended)
 	r.become("0")
@@ -123,17 +119,10 @@ func TestPermitsOfNobodyAreGivenBackThatNobodyWants(t *testing.T) {
 		if err := w.Start(); err != nil {
 			t.Fatal(err)
 		}
-		for began := time.Now(); ; time.Sleep(time.Millisecond) {
-			sec := r.l.s.enter(mustNotBlock)
-			now := when(w)
-			sec.leave()
-			if now {
-				break
-			}
-			if time.Since(began) > soon {
-				t.Fatal("it never came to that")
-			}
-		}
+		redistest.Becomes(t, "the moment", func() bool {
+			defer r.l.s.enter(mustNotBlock).leave()
+			return when(w)
+		})
 		cancel()
 		if h, err := w.Result(ctx, w.Await(ctx)); h != nil || !errors.Is(err, context.Canceled) {
 			t.Fatalf("%v, %v", h, err)
@@ -188,22 +177,16 @@ func TestWaitersForAsManyPermitsLookOnce(t *testing.T) {
 		}
 		wait(t.Context(), t, l, i, ended, Terms{Size: n})
 	}
-	for end := time.Now().Add(2 * soon); !two.Snapshot().Listening || two.Snapshot().InFlight || two.Snapshot().Waiting != 9; {
-		if time.Now().After(end) {
-			t.Fatal("they do not wait")
-		}
-	}
+	redistest.Becomes(t, "they wait", func() bool {
+		s := two.Snapshot()
+		return s.Listening && !s.InFlight && s.Waiting == 9
+	})
 	tap := monitor.Tap(t, r.server.URL())
 	do(t, r.conn, "PUBLISH", "redisson_sc:{seats}", 9)
-	for end := time.Now().Add(2 * soon); ; time.Sleep(time.Millisecond) {
-		// Of three: refused. The first of two behind it: refused. Nobody else asks.
-		if s := two.Snapshot(); !s.InFlight && asked(tap.Mark(), luasrc.SemaphoreAcquireScript) > 0 {
-			break
-		}
-		if time.Now().After(end) {
-			t.Fatal("nobody looks")
-		}
-	}
+	// Of three: refused. The first of two behind it: refused. Nobody else asks.
+	redistest.Becomes(t, "somebody looks", func() bool {
+		return !two.Snapshot().InFlight && asked(tap.Mark(), luasrc.SemaphoreAcquireScript) > 0
+	})
 	tap.Mark()
 	from := time.Now()
 	time.Sleep(3 * time.Second)

@@ -57,12 +57,10 @@ func TestUnlockThatIsNotWrittenIsNotUncertain(t *testing.T) {
 	if _, err := c.Query(t.Context(), l.Slot, kind.Read("TYPE", "orders")); err == nil {
 		t.Fatal("the server answered")
 	}
-	for end := time.Now().Add(10 * soon); c.Exec.Trouble(l.Slot) == nil; time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("no attempt to connect anew has failed")
-		}
+	redistest.Becomes(t, "an attempt to connect anew fails", func() bool {
 		_, _ = c.Query(t.Context(), l.Slot, kind.Read("TYPE", "orders"))
-	}
+		return c.Exec.Trouble(l.Slot) != nil
+	})
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	if err := h.Unlock(ctx); err == nil || errors.Is(err, lockerr.ErrUncertain) {
@@ -73,9 +71,5 @@ func TestUnlockThatIsNotWrittenIsNotUncertain(t *testing.T) {
 	}
 	s.Resume()
 	conn := s.Dial(t)
-	for end := time.Now().Add(10 * soon); do(t, conn, "EXISTS", "orders") != int64(0); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("it is not released in the background")
-		}
-	}
+	becomes(t, conn, 0, "EXISTS", "orders")
 }

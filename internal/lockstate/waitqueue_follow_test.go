@@ -2,7 +2,6 @@ package lockstate
 
 import (
 	"testing"
-	"time"
 
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/owner"
@@ -56,11 +55,7 @@ func TestQueueDoesNotListenBeforeItsNewSubscriptionIsConfirmed(t *testing.T) {
 		defer l.s.enter(mustNotBlock).leave()
 		return l.s.find(&l).findQueue(&l, owner.Owner{}).Listening()
 	}
-	for end := time.Now().Add(2 * soon); !listens(); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("the waiter never listens")
-		}
-	}
+	redistest.Becomes(t, "the waiter listens", listens)
 	func() { // in one section, so that nothing is confirmed meanwhile
 		defer l.s.enter(mayBlock).leave()
 		q := l.s.find(&l).findQueue(&l, owner.Owner{})

@@ -1,6 +1,7 @@
 package lockstate
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -47,14 +48,10 @@ func TestWaiterOfSeveralSubscriptionsListensWhenAllAreConfirmed(t *testing.T) {
 		do(t, conn, "HSET", "k", c.NewOwner().String(), 1)
 		do(t, conn, "PEXPIRE", "k", time.Hour.Milliseconds())
 		wait(t.Context(), t, &l, 0, ended, Terms{})
-		for end := time.Now().Add(2 * soon); ; time.Sleep(time.Millisecond) {
-			if s := l.Snapshot(); s.Waiting == 1 && !s.InFlight && s.Listening == listens {
-				break
-			}
-			if time.Now().After(end) {
-				t.Fatalf("it does not wait, or listens when it should not: %+v", l.Snapshot())
-			}
-		}
+		redistest.Becomes(t, fmt.Sprint("it waits, and that it listens is ", listens), func() bool {
+			s := l.Snapshot()
+			return s.Waiting == 1 && !s.InFlight && s.Listening == listens
+		})
 		do(t, conn, "DEL", "k")
 	}
 	there.Pause()

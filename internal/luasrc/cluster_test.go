@@ -3,7 +3,6 @@ package luasrc
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/gomodule/redigo/redis"
 
@@ -21,15 +20,10 @@ func TestClusterTakesTheNamesThatAreSlotSafe(t *testing.T) {
 	if _, err := conn.Do("CLUSTER", "ADDSLOTSRANGE", 0, 16383); err != nil {
 		t.Fatal(err)
 	}
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	redistest.Becomes(t, "it is a cluster", func() bool {
 		info, err := redis.String(conn.Do("CLUSTER", "INFO"))
-		if err == nil && strings.Contains(info, "cluster_state:ok") {
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("no cluster: %q, %v", info, err)
-		}
-	}
+		return err == nil && strings.Contains(info, "cluster_state:ok")
+	})
 	for _, script := range Scripts() {
 		if _, err := conn.Do("SCRIPT", "LOAD", script.Source); err != nil {
 			t.Fatal(err)

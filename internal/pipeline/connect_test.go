@@ -179,18 +179,13 @@ func awaitBlocked(t *testing.T, s *redistest.Server) {
 	t.Helper()
 	c := s.Dial(t)
 	defer c.Close()
-	for end := time.Now().Add(10 * timeout); ; time.Sleep(100 * time.Microsecond) {
+	redistest.Becomes(t, "the command reaches the server", func() bool {
 		info, err := redis.String(c.Do("INFO", "clients"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if field(info, "blocked_clients:", "\r") == "1" {
-			return
-		}
-		if time.Now().After(end) {
-			t.Fatal("the command never reached the server")
-		}
-	}
+		return field(info, "blocked_clients:", "\r") == "1"
+	})
 }
 
 // Who has an answer finds the connection counted that it came by.
@@ -219,17 +214,14 @@ func TestAConnectionIsCountedBeforeACommandIsAnswered(t *testing.T) {
 // connected waits for a connection other than the last.
 func connected(t *testing.T, p *Pipeline, last *conn) *conn {
 	t.Helper()
-	for end := time.Now().Add(10 * timeout); ; time.Sleep(100 * time.Microsecond) {
+	var c *conn
+	redistest.Becomes(t, "there is another connection", func() bool {
 		p.mu.Lock()
-		c := p.conn
-		p.mu.Unlock()
-		if c != nil && c != last {
-			return c
-		}
-		if time.Now().After(end) {
-			t.Fatal("no connection")
-		}
-	}
+		defer p.mu.Unlock()
+		c = p.conn
+		return c != nil && c != last
+	})
+	return c
 }
 
 // Some connections broke before they had answered; the next one answers, and is closed while idle.

@@ -161,17 +161,11 @@ func TestIdleCloseIsNobodysError(t *testing.T) {
 // awaitClosed waits until the pipeline has seen the end of its connection.
 func awaitClosed(t *testing.T, p *Pipeline) {
 	t.Helper()
-	for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(time.Millisecond) {
+	redistest.Becomes(t, "the end of an idle connection is seen", func() bool {
 		p.mu.Lock()
-		gone := p.conn == nil
-		p.mu.Unlock()
-		if gone {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatal("the end of an idle connection was not seen")
-		}
-	}
+		defer p.mu.Unlock()
+		return p.conn == nil
+	})
 }
 
 func TestSilentServerIsLostWithinTheTimeout(t *testing.T) {
@@ -240,18 +234,13 @@ func TestDiscardsRideAlongInOneCommand(t *testing.T) {
 // goes waits until key is deleted.
 func goes(t *testing.T, c redis.Conn, key string) {
 	t.Helper()
-	for deadline := time.Now().Add(5 * time.Second); ; {
+	redistest.Becomes(t, key+" is gone", func() bool {
 		n, err := redis.Int(c.Do("EXISTS", key))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n == 0 {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("%s is still there", key)
-		}
-	}
+		return n == 0
+	})
 }
 
 func TestDiscardGoesAloneWhenNothingFollows(t *testing.T) {
@@ -336,17 +325,12 @@ func TestDiscardThatTheServerRefusedIsSentAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.Discard("k")
-	for deadline := time.Now().Add(5 * time.Second); ; {
+	redistest.Becomes(t, "the DEL meets the refusal", func() bool {
 		if r := end(t, ask(p, "DEL", "else")); !strings.HasPrefix(fmt.Sprint(r.Err), "NOREPLICAS") {
 			t.Fatalf("it was not refused: %v", r.Err)
 		}
-		if p.wasRefused() {
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatal("the DEL never met the refusal")
-		}
-	}
+		return p.wasRefused()
+	})
 	if _, err := c.Do("CONFIG", "SET", "min-replicas-to-write", 0); err != nil {
 		t.Fatal(err)
 	}

@@ -87,15 +87,10 @@ func keeping(keep bool) Options {
 // untilWaitedFor writes until a WAIT is for want replicas.
 func untilWaitedFor(t *testing.T, p *Pipeline, want int) {
 	t.Helper()
-	for end1 := time.Now().Add(20 * timeout); ; time.Sleep(10 * time.Millisecond) {
+	redistest.Becomes(t, fmt.Sprint(want, " replicas are waited for"), func() bool {
 		r := end(t, waitFor(t, p, 1))
-		if r.Err == nil && r.Replicas == want {
-			return
-		}
-		if time.Now().After(end1) {
-			t.Fatalf("%v; %d replicas are waited for, want %d", r.Err, r.Replicas, want)
-		}
-	}
+		return r.Err == nil && r.Replicas == want
+	})
 }
 
 // fed starts a replica that its master does not feed before it is told to.
@@ -109,15 +104,11 @@ func fed(t *testing.T, s *redistest.Server) (feed func()) {
 	}
 	set(3600)
 	redistest.Start(t, "--replicaof", "127.0.0.1", strconv.Itoa(s.Port()))
-	for end1 := time.Now().Add(20 * timeout); ; time.Sleep(10 * time.Millisecond) {
+	redistest.Becomes(t, "the replica waits for its master's data", func() bool {
 		info, err := redis.String(c.Do("INFO", "replication"))
-		if strings.Contains(info, "state=wait_bgsave") {
-			return func() { set(0) }
-		}
-		if time.Now().After(end1) {
-			t.Fatal(info, err)
-		}
-	}
+		return err == nil && strings.Contains(info, "state=wait_bgsave")
+	})
+	return func() { set(0) }
 }
 
 func TestReplicaIsWaitedForOnceItHasBeenFed(t *testing.T) {

@@ -298,9 +298,5 @@ func (s *SentinelSet) info(node *Server) string {
 
 func (s *SentinelSet) await(what string, ok func() bool) {
 	s.t.Helper()
-	for end := time.Now().Add(2 * startTimeout); !ok(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(end) {
-			s.t.Fatalf("redistest: it never came about: %s", what)
-		}
-	}
+	Becomes(s.t, what, ok)
 }

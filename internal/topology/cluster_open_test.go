@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/redistest"
@@ -24,14 +23,10 @@ func TestServerThatIsNoCluster(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer top.Close(0)
-	for end := time.Now().Add(10 * timeout); ; time.Sleep(time.Millisecond) {
-		if _, err = top.Node(0); err != nil && strings.Contains(err.Error(), "cluster support disabled") {
-			return
-		}
-		if time.Now().After(end) {
-			t.Fatalf("got %v", err)
-		}
-	}
+	redistest.Becomes(t, "it says why", func() bool {
+		_, err := top.Node(0)
+		return err != nil && strings.Contains(err.Error(), "cluster support disabled")
+	})
 }
 
 // The map is known, and its only master says nothing.
@@ -52,13 +47,7 @@ func TestClusterWhoseMastersAreSilentIsNotProved(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer top.Close(0)
-	for end := time.Now().Add(10 * timeout); ; time.Sleep(time.Millisecond) {
-		if _, err := top.Node(0); err == nil {
-			break
-		} else if time.Now().After(end) {
-			t.Fatal(err)
-		}
-	}
+	redistest.Becomes(t, "the map is known", func() bool { _, err := top.Node(0); return err == nil })
 	silent.Store(true)
 	if err := top.(topology.Prover).Prove(t.Context()); err == nil {
 		t.Error("it is proved by nobody")

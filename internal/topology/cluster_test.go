@@ -14,6 +14,7 @@ import (
 	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/command"
+	"github.com/rlock-go/redisson/internal/redistest"
 	"github.com/rlock-go/redisson/internal/stalls"
 	"github.com/rlock-go/redisson/internal/topology"
 	"github.com/rlock-go/redisson/internal/topologytest"
@@ -93,11 +94,7 @@ func (g *clusterRig) answered(key, name string, args ...any) any {
 
 func (g *clusterRig) becomes(what string, state func() bool) {
 	g.Helper()
-	for end := time.Now().Add(30 * time.Second); !state(); time.Sleep(2 * time.Millisecond) {
-		if time.Now().After(end) {
-			g.Fatalf("never: %s", what)
-		}
-	}
+	redistest.Becomes(g.T, what, state)
 }
 
 // told tells whether a change of a slot was told that ends at a server.

@@ -5,12 +5,12 @@ import (
 	"errors"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/pipeline"
+	"github.com/rlock-go/redisson/internal/redistest"
 	"github.com/rlock-go/redisson/internal/topology"
 )
 
@@ -38,11 +38,7 @@ func TestNodeThatCannotBeReachedIsTold(t *testing.T) {
 			})
 			defer n.Leave(0)
 			use(n)
-			for end := time.Now().Add(10 * timeout); told.Load() < 2; time.Sleep(time.Millisecond) {
-				if time.Now().After(end) {
-					t.Fatal("it was not told twice")
-				}
-			}
+			redistest.Becomes(t, "it is told twice", func() bool { return told.Load() >= 2 })
 		})
 	}
 }

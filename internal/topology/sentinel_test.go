@@ -73,14 +73,7 @@ func port(t *testing.T, top topology.Topology) int {
 	return 0
 }
 
-func becomes(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for end := time.Now().Add(farOff); !ok(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("it never came about: %s", what)
-		}
-	}
-}
+func becomes(t testing.TB, what string, is func() bool) { t.Helper(); redistest.Becomes(t, what, is) }
 
 // connections counts a server's clients of this name.
 func connections(t *testing.T, s *redistest.Server, name string) int {

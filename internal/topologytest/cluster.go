@@ -306,9 +306,5 @@ func (c *Cluster) text(server int, command string, args ...any) string {
 
 func (c *Cluster) await(what string, state func() bool) {
 	c.t.Helper()
-	for end := time.Now().Add(patience); !state(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			c.t.Fatalf("never: %s", what)
-		}
-	}
+	redistest.Becomes(c.t, what, state)
 }
