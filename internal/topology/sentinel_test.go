@@ -144,9 +144,7 @@ func TestConnectionsToTheFormerMasterEndAtTheFirstWordOfIt(t *testing.T) {
 	}
 	becomes(t, "listening again", func() bool { n, _ := h.state(); return n >= 2 })
 	next := set.AwaitMaster(former)
-	if got := port(t, top); got != next.Port() {
-		t.Errorf("it is at %d, and the master at %d", got, next.Port())
-	}
+	becomes(t, "at the master", func() bool { return port(t, top) == next.Port() })
 	conn := next.Dial(t)
 	becomes(t, "a message from the new master", func() bool {
 		// Its connection may be made anew once more, after that of the commands.
@@ -227,9 +225,10 @@ func TestMasterThatDiedIsReplaced(t *testing.T) {
 	}
 	set.AllowFailover()
 	former.Kill()
-	becomes(t, "at another server", func() bool { p := port(t, top); return p != 0 && p != former.Port() })
-	if next := set.AwaitMaster(former); port(t, top) != next.Port() {
-		t.Error("that is not the master")
+	at := 0
+	becomes(t, "at another server", func() bool { at = port(t, top); return at != 0 && at != former.Port() })
+	if next := set.AwaitMaster(former); at != next.Port() {
+		t.Errorf("it was at %d, and the master at %d", at, next.Port())
 	}
 }
 
@@ -343,9 +342,7 @@ func TestSentinelsAreAskedWhenTheyAreListenedToAgain(t *testing.T) {
 	}
 	h.set()
 	becomes(t, "no connection to the former master", func() bool { return connections(t, former, "follows") == 0 })
-	if got := port(t, top); got != next.Port() {
-		t.Errorf("it is at %d, and the master at %d", got, next.Port())
-	}
+	becomes(t, "at the master", func() bool { return port(t, top) == next.Port() })
 }
 
 func TestSentinelsThatCannotBeAsked(t *testing.T) {
