@@ -80,7 +80,9 @@ func (d *dying) acquires(t *testing.T, url string, n int) []*lost {
 	has := 0
 	for _, r := range d.replicas {
 		becomes(t, "a replica has what was sent to it", func() bool {
-			n, err := redis.Int(r.Dial(t).Do("DBSIZE"))
+			conn := r.Dial(t)
+			defer conn.Close()
+			n, err := redis.Int(conn.Do("DBSIZE"))
 			has = n
 			return err == nil && n > 0
 		})
@@ -147,6 +149,7 @@ func TestAcquiresThatADyingMasterDidNotAnswerAreUndoneAtTheNext(t *testing.T) {
 				if role, err := redis.Values(next.Do("ROLE")); err == nil && string(role[0].([]byte)) == "master" {
 					return true
 				}
+				next.Close()
 			}
 			return false
 		})

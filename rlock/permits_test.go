@@ -104,10 +104,10 @@ func TestPermitsAreTakenTogetherOrNotAtAll(t *testing.T) {
 	if _, err := b.NewPermitSemaphore("seats").TryAcquire(t.Context(), 2); !errors.Is(err, ErrNoPermits) || errors.Is(err, ErrLocked) {
 		t.Errorf("two of one: %v", err)
 	}
-	if _, err := sem.TryAcquireFor(t.Context(), 2, time.Second); !errors.Is(err, ErrNoPermits) {
+	if _, err := sem.TryAcquireFor(t.Context(), 2, 2*time.Second); !errors.Is(err, ErrNoPermits) {
 		t.Errorf("two of one, after a wait: %v", err)
 	}
-	if _, err := sem.Acquire(t.Context(), 2, Wait(time.Second)); !errors.Is(err, ErrNoPermits) {
+	if _, err := sem.Acquire(t.Context(), 2, Wait(2*time.Second)); !errors.Is(err, ErrNoPermits) {
 		t.Errorf("two of one, after a wait: %v", err)
 	}
 	one, err := sem.TryAcquire(t.Context(), 1)

@@ -14,7 +14,7 @@ const patience = time.Minute
 // Becomes returns when is holds. What the test says of a state that never comes is what, and how it is instead.
 func Becomes(t testing.TB, what string, is func() bool, instead ...func() string) {
 	t.Helper()
-	for began := time.Now(); !is(); time.Sleep(time.Millisecond) {
+	for began := time.Now(); !is(); time.Sleep(pollEvery) {
 		if time.Since(began) < patience+stalls.Since(began) {
 			continue
 		}

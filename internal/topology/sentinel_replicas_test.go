@@ -61,8 +61,9 @@ func TestReplicasAreCountedAnewAtAMasterOfTheSameInnerAddress(t *testing.T) {
 	set.AllowFailover()
 	former.Kill()
 	next := set.AwaitMaster(former)
+	conn := next.Dial(t)
 	becomes(t, "the next master has a replica", func() bool {
-		info, err := redis.String(next.Dial(t).Do("INFO", "replication"))
+		info, err := redis.String(conn.Do("INFO", "replication"))
 		return err == nil && strings.Contains(info, "connected_slaves:1\r\n") && strings.Contains(info, "state=online")
 	})
 	becomes(t, "that one is waited for", func() bool { return port(t, top) == next.Port() && waitedFor() == 1 })

@@ -78,7 +78,9 @@ func becomes(t testing.TB, what string, is func() bool) { t.Helper(); redistest.
 // connections counts a server's clients of this name.
 func connections(t *testing.T, s *redistest.Server, name string) int {
 	t.Helper()
-	list, err := redis.String(s.Dial(t).Do("CLIENT", "LIST"))
+	conn := s.Dial(t)
+	defer conn.Close()
+	list, err := redis.String(conn.Do("CLIENT", "LIST"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -318,8 +320,9 @@ func TestSentinelsAreAskedWhenTheyAreListenedToAgain(t *testing.T) {
 		t.Fatalf("it is at %d, and the master at %d", got, former.Port())
 	}
 	for _, s := range set.Sentinels {
+		conn := s.Dial(t)
 		becomes(t, "listening to each Sentinel", func() bool {
-			list, err := redis.String(s.Dial(t).Do("CLIENT", "LIST", "TYPE", "pubsub"))
+			list, err := redis.String(conn.Do("CLIENT", "LIST", "TYPE", "pubsub"))
 			return err == nil && strings.Contains(list, " name=follows ")
 		})
 	}
