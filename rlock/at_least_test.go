@@ -134,7 +134,7 @@ func TestAtLeastIsNotForAGrantThatIsGivenBack(t *testing.T) {
 	l := open(t, s).NewLock("given back")
 	for i := range 50 {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Duration(i)*20*time.Microsecond)
-		h, err := l.Lock(ctx, AtLeast(time.Minute))
+		h, err := l.Lock(ctx, AtLeast(time.Hour))
 		cancel()
 		if err == nil {
 			_ = h.Unlock(t.Context())

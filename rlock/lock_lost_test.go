@@ -143,7 +143,7 @@ func TestAcquiresThatADyingMasterDidNotAnswerAreUndoneAtTheNext(t *testing.T) {
 		s.AllowFailover()
 		all := d.acquires(t, s.URL(), 100)
 		var next redis.Conn
-		becomes(t, "there is another master", func() bool {
+		redistest.Settles(t, "there is another master", func() bool {
 			for _, n := range s.Nodes[1:] {
 				next = n.Dial(t)
 				if role, err := redis.Values(next.Do("ROLE")); err == nil && string(role[0].([]byte)) == "master" {

@@ -7,12 +7,21 @@ import (
 	"github.com/rlock-go/redisson/internal/stalls"
 )
 
-// patience is for what comes at once if all is well. It ends only a test that would hang: a busy machine has been seen to
-// leave one process alone for half a minute.
-const patience = time.Minute
-
-// Becomes returns when is holds. What the test says of a state that never comes is what, and how it is instead.
+// Becomes returns when is holds, which comes at once if all is well, and in any case before a lease of 30 s ends: what a
+// lease's end brings about was not brought about by the library. What the test says of a state that never comes is what,
+// and how it is instead.
 func Becomes(t testing.TB, what string, is func() bool, instead ...func() string) {
+	t.Helper()
+	await(t, 20*time.Second, what, is, instead...)
+}
+
+// Settles is Becomes for what servers do among themselves, for which a busy machine has taken half a minute.
+func Settles(t testing.TB, what string, is func() bool) {
+	t.Helper()
+	await(t, time.Minute, what, is)
+}
+
+func await(t testing.TB, patience time.Duration, what string, is func() bool, instead ...func() string) {
 	t.Helper()
 	for began := time.Now(); !is(); time.Sleep(pollEvery) {
 		if time.Since(began) < patience+stalls.Since(began) {

@@ -298,5 +298,5 @@ func (s *SentinelSet) info(node *Server) string {
 
 func (s *SentinelSet) await(what string, ok func() bool) {
 	s.t.Helper()
-	Becomes(s.t, what, ok)
+	Settles(s.t, what, ok)
 }

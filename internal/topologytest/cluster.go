@@ -306,5 +306,5 @@ func (c *Cluster) text(server int, command string, args ...any) string {
 
 func (c *Cluster) await(what string, state func() bool) {
 	c.t.Helper()
-	redistest.Becomes(c.t, what, state)
+	redistest.Settles(c.t, what, state)
 }

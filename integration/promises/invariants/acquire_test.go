@@ -10,6 +10,7 @@ import (
 	"github.com/rlock-go/redisson/integration/kit/faultproxy"
 	"github.com/rlock-go/redisson/integration/kit/testbed"
 	"github.com/rlock-go/redisson/internal/luasrc"
+	"github.com/rlock-go/redisson/internal/stalls"
 	"github.com/rlock-go/redisson/rlock"
 )
 
@@ -115,8 +116,13 @@ func TestA2MessageBetweenTryAndSubscriptionIsNotMissed(t *testing.T) {
 		got := testbed.Enter(t.Context(), r.openSlow().NewLock(name))
 		testbed.Receive(t, "SUBSCRIBE", late.Hit())
 		r.vacate(name) // its message reaches nobody, or somebody who does not know yet that he listens
+		released := time.Now()
 		late.Release()
-		unlock(t, granted(t, got))
+		h := granted(t, got)
+		if took := time.Since(released); took > 300*time.Millisecond+stalls.Since(released) { // one who does not listen looks after 800
+			t.Errorf("in %v after the confirmation", took)
+		}
+		unlock(t, h)
 	})
 }
 

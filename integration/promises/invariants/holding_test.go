@@ -148,9 +148,15 @@ func TestH2NotYoursIsALossAtOnce(t *testing.T) {
 		steal(r)
 		testbed.Receive(t, "the loss", h.Done())
 		want(t, h.Err(), rlock.ErrLeaseLost)
-		n := len(r.of("renewal", name))
+		asked := r.of("renewal", name)
+		n := len(asked)
 		if n == 0 {
-			t.Error("lost without having asked")
+			t.Fatal("lost without having asked")
+		}
+		for _, e := range r.Proxy.Record()[asked[0].at+1:] {
+			if e.Cmd[0] == "EVALSHA" {
+				t.Errorf("asked again before it was lost: %q", e.Cmd)
+			}
 		}
 		err := h.Unlock(t.Context())
 		want(t, err, rlock.ErrLeaseLost)
