@@ -104,7 +104,7 @@ var ways = map[string]way{
 	"cd integration/bench && go run ./compare -only 'key taken by another/rlock'": {part: "integration/bench/compare.TestEveryCellCanBeNamed"},
 	"make compare FLAGS=-write": {
 		run: true, instead: []string{"make compare FLAGS=-write", "cd integration/bench && go run ./compare -from ../../docs/dev/compare/run.json -write"},
-		keeps: []string{"docs/dev/compare.md", "docs/dev/compare/run.json", "docs/dev/compare/grid.svg"},
+		keeps: []string{"docs/dev/compare.md", "docs/dev/compare/run.json"},
 	},
 
 	"make bench": {part: "integration/bench.TestPairsAreTwoCommands"},
