@@ -4,6 +4,7 @@ import (
 	"net"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gomodule/redigo/redis"
 
@@ -142,6 +143,7 @@ func TestMastersSayWhetherOneThatLostAReplicaStays(t *testing.T) {
 	g.answered(keyOn(0), "SET", "")
 	master, replica := c.Servers[0].Addr(), c.Servers[c.Replica(0)]
 	g.becomes("its replica is known, as soon as it has something", func() bool {
+		time.Sleep(timeout / 50) // so that there are not hundreds of clients
 		new := openCluster(t, c, nil)
 		new.answered(keyOn(0), "SET", "")
 		return len(topology.Known(new.top, master)) == 1
