@@ -7,9 +7,9 @@ import (
 	"github.com/rlock-go/redisson/internal/stalls"
 )
 
-// Becomes returns when is holds, which comes at once if all is well, and in any case before a lease of 30 s ends: what a
-// lease's end brings about was not brought about by the library. What the test says of a state that never comes is what,
-// and how it is instead.
+// Becomes returns when is holds. That comes at once if all is well, and a test waits for less than a lease of 30 s: a
+// state that only the lease's end makes true must not pass for the library's work. The test says what never came, and how
+// it is instead.
 func Becomes(t testing.TB, what string, is func() bool, instead ...func() string) {
 	t.Helper()
 	await(t, 20*time.Second, what, is, instead...)

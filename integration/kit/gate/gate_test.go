@@ -34,15 +34,9 @@ func askedFor(t *testing.T, url string, slot uint16) string {
 		t.Fatal(err)
 	}
 	defer top.Close(0)
-	for end := time.Now().Add(30 * time.Second); ; time.Sleep(time.Millisecond) {
-		n, err := top.Node(slot)
-		if err == nil {
-			return n.String()
-		}
-		if time.Now().After(end) {
-			t.Fatal(err)
-		}
-	}
+	var n *topology.Node
+	testbed.Becomes(t, "a node serves the slot", func() bool { n, err = top.Node(slot); return err == nil })
+	return n.String()
 }
 
 func TestAClusterElectsAnotherMasterForOneThatIsCutOff(t *testing.T) {
