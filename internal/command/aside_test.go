@@ -20,7 +20,7 @@ func withReplica(t *testing.T) *rig {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { top.Close(timeout) })
-	return &rig{s, top, executor(top)}
+	return &rig{s: s, top: top, x: executor(top, clock.System().Now)}
 }
 
 // A pipeline writes for itself what is queued while it calls handlers. What they

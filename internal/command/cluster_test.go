@@ -38,7 +38,7 @@ func startShared(t *testing.T, shares ...int) *clusterRig {
 	c := topologytest.Start(t, shares...)
 	top := topologytest.New(strings.TrimPrefix(c.URL(), topologytest.Scheme+"://"), topology.Settings{Timeout: timeout, Clock: clock.System()})
 	t.Cleanup(func() { top.Close(timeout) })
-	g := &clusterRig{T: t, c: c, top: top, x: executor(top)}
+	g := &clusterRig{T: t, c: c, top: top, x: executor(top, clock.System().Now)}
 	for i := 0; ; i++ {
 		g.key = fmt.Sprintf("{%d}lock", i)
 		if g.slot = codec.Slot(g.key); c.Has(0, g.slot) {

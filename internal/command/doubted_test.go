@@ -113,7 +113,7 @@ func startDoubted(t *testing.T, rules []any) *doubtedRig {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { top.Close(timeout) })
-	g.x = executor(top)
+	g.x = executor(top, clock.System().Now)
 	g.answered(g.do(kind.Reads, "TYPE", g.key))
 	return g
 }

@@ -134,7 +134,7 @@ func TestTableThatNeverComesIsNotSent(t *testing.T) {
 	redistest.Slow(t, "a timeout passes")
 	top := topologytest.New("127.0.0.1:1", topology.Settings{Timeout: 200 * time.Millisecond, Clock: clock.System()})
 	t.Cleanup(func() { top.Close(timeout) })
-	x := executor(top)
+	x := executor(top, clock.System().Now)
 	h := &handler{x, make(chan string, 10)}
 	r := &command.Request{Handler: h}
 	r.Command("PING")
@@ -160,7 +160,7 @@ func TestReadOnlyCommandGoesToTheServerThatTheAddressLeadsTo(t *testing.T) {
 	t.Cleanup(func() { pool.Close() })
 	top := topology.Borrowed(pool, topology.Settings{Timeout: timeout, Clock: clock.System()})
 	t.Cleanup(func() { top.Close(timeout) })
-	g := &clusterRig{T: t, x: executor(top), key: "n"}
+	g := &clusterRig{T: t, x: executor(top, clock.System().Now), key: "n"}
 	g.answered(g.do(kind.Never, "INCR", g.key))
 	if _, err := old.Dial(t).Do("REPLICAOF", "127.0.0.1", 1); err != nil {
 		t.Fatal(err)

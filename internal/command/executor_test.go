@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 	"github.com/rlock-go/redisson/internal/redisconn"
 	"github.com/rlock-go/redisson/internal/redistest"
 	"github.com/rlock-go/redisson/internal/topology"
+	"github.com/rlock-go/redisson/internal/topologytest"
 )
 
 func TestMain(m *testing.M) { leakcheck.Main(m) }
@@ -72,10 +74,13 @@ func (h *handler) want(t *testing.T, want string) {
 }
 
 type rig struct {
-	s   *redistest.Server
-	top topology.Topology
-	x   *command.Executor
+	s     *redistest.Server
+	top   topology.Topology
+	x     *command.Executor
+	ahead atomic.Int64 // of the system's clock is the executor's, by so many nanoseconds
 }
+
+func (g *rig) now() time.Duration { return clock.System().Now() + time.Duration(g.ahead.Load()) }
 
 func start(t *testing.T) *rig {
 	t.Helper()
@@ -85,7 +90,9 @@ func start(t *testing.T) *rig {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { top.Close(timeout) })
-	return &rig{s, top, executor(top)}
+	g := &rig{s: s, top: top}
+	g.x = executor(top, g.now)
+	return g
 }
 
 func dialler(t *testing.T, s *redistest.Server) func(context.Context) (redis.Conn, error) {
@@ -97,10 +104,10 @@ func dialler(t *testing.T, s *redistest.Server) func(context.Context) (redis.Con
 	return func(ctx context.Context) (redis.Conn, error) { return target.Dial(ctx, timeout) }
 }
 
-func executor(top topology.Topology) *command.Executor {
+func executor(top topology.Topology, now func() time.Duration) *command.Executor {
 	var x *command.Executor
 	x = command.New(top, command.Options{
-		Timeout: timeout, Now: clock.System().Now, Closing: func() bool { return false },
+		Timeout: timeout, Now: now, Closing: func() bool { return false },
 		Go: func(fn func()) { go fn() },
 		After: func(d time.Duration, fn func()) {
 			time.AfterFunc(d, func() {
@@ -231,10 +238,15 @@ func TestDoGivesUpWhatHasNotRun(t *testing.T) {
 	t.Parallel()
 	g := start(t)
 	g.full(t, 1)
-	r := &command.Request{Resend: kind.Always, Until: clock.Never, Unrun: clock.System().Now() + timeout/20}
+	r := &command.Request{Resend: kind.Always, Until: clock.Never, Unrun: clock.System().Now() + time.Hour}
 	r.Command("SET", "key", "x")
-	if fate := g.x.Do(r); fate != command.Refused || r.First != 0 || g.x.Delay(r) == nil {
-		t.Errorf("%v, first %v, %v", fate, r.First, g.x.Delay(r))
+	fate := make(chan command.Fate)
+	go func() { fate <- g.x.Do(r) }()
+	conn := g.s.Dial(t)
+	redistest.Becomes(t, "it is refused a second time", func() bool { return topologytest.Errors(t, conn, "OOM") >= 2 })
+	g.ahead.Store(int64(time.Hour))
+	if got := <-fate; got != command.Refused || r.First != 0 || g.x.Delay(r) == nil {
+		t.Errorf("%v, first %v, %v", got, r.First, g.x.Delay(r))
 	}
 }
 
@@ -312,9 +324,10 @@ func TestRefusalIsWaitedOutUntilTheLimit(t *testing.T) {
 	t.Parallel()
 	g := start(t)
 	g.full(t, 1)
-	r, h := g.send(kind.Always, clock.System().Now()+timeout/4, "SET", "key", "x")
+	r, h := g.send(kind.Always, clock.System().Now()+time.Hour, "SET", "key", "x")
 	h.want(t, "paused 20ms")
-	// On a machine that stands still the limit passes during a pause.
+	g.ahead.Store(int64(time.Hour))
+	// The limit passes during a pause, or while it is sent again.
 	for event := "paused"; event != fmt.Sprintf("done %v", command.Refused) && event != fmt.Sprintf("given up %v", command.Refused); {
 		select {
 		case event = <-h.events:
