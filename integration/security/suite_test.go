@@ -95,25 +95,7 @@ func (s *suite) wakes(ctx context.Context) error {
 	before := s.Connections()
 	for range 2 {
 		l := s.lock()
-		h, err := l.TryLock(ctx, rlock.Lease(time.Minute))
-		if err != nil {
-			return err
-		}
-		waiter := testbed.Enter(ctx, l)
-		if err := within(ctx, "a subscription", func() bool { return s.Subscribed(l.Name()) == 1 }); err != nil {
-			return errors.Join(err, (<-waiter).Err)
-		}
-		if err := h.Unlock(ctx); err != nil {
-			return err
-		}
-		e := <-waiter
-		if e.Err != nil {
-			return e.Err
-		}
-		if err := e.Hold.Unlock(ctx); err != nil {
-			return err
-		}
-		if err := within(ctx, "no subscription left", func() bool { return s.Subscribed(l.Name()) == 0 }); err != nil {
+		if err := handOver(ctx, l, l, func() int { return s.Subscribed(l.Name()) }); err != nil {
 			return err
 		}
 	}
@@ -121,6 +103,29 @@ func (s *suite) wakes(ctx context.Context) error {
 		return fmt.Errorf("%d new connections for subscriptions", n)
 	}
 	return nil
+}
+
+// handOver has one who waits for a lock woken by the message of who held it.
+func handOver(ctx context.Context, from, to *rlock.Lock, listeners func() int) error {
+	h, err := from.TryLock(ctx, rlock.Lease(time.Minute))
+	if err != nil {
+		return err
+	}
+	waiter := testbed.Enter(ctx, to)
+	if err := within(ctx, "a subscription", func() bool { return listeners() == 1 }); err != nil {
+		return errors.Join(err, (<-waiter).Err)
+	}
+	if err := h.Unlock(ctx); err != nil {
+		return err
+	}
+	e := <-waiter
+	if e.Err != nil {
+		return e.Err
+	}
+	if err := e.Hold.Unlock(ctx); err != nil {
+		return err
+	}
+	return within(ctx, "no subscription left", func() bool { return listeners() == 0 })
 }
 
 // fair has two owners wait and be woken, and another give up behind them.

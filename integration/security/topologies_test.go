@@ -75,26 +75,8 @@ func wake(ctx context.Context, url string, names []string, listens func(name str
 		clients[i] = c
 	}
 	for _, name := range names {
-		h, err := clients[0].NewLock(name).TryLock(ctx)
-		if err != nil {
-			return err
-		}
-		waiter := testbed.Enter(ctx, clients[1].NewLock(name))
-		if err := within(ctx, name+" is listened for", func() bool { return listens(name) == 1 }); err != nil {
-			return err
-		}
-		if err := h.Unlock(ctx); err != nil {
-			return err
-		}
-		e := <-waiter
-		if e.Err != nil {
-			return e.Err
-		}
-		if err := e.Hold.Unlock(ctx); err != nil {
-			return err
-		}
-		if err := within(ctx, name+" is listened for no more", func() bool { return listens(name) == 0 }); err != nil {
-			return err
+		if err := handOver(ctx, clients[0].NewLock(name), clients[1].NewLock(name), func() int { return listens(name) }); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
 	return nil

@@ -134,15 +134,10 @@ func reduce(t *testbed.Program, set *redistest.SentinelSet, to int, downAfter ti
 	}
 	for _, s := range set.Sentinels {
 		conn := s.Dial(t)
-		for end := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		redistest.Settles(t, "the Sentinels forget a replica", func() bool {
 			m, err := redis.StringMap(conn.Do("SENTINEL", "MASTER", redistest.MasterName))
-			if err == nil && m["num-slaves"] == fmt.Sprint(to) && m["num-other-sentinels"] == "2" && m["flags"] == "master" {
-				break
-			}
-			if time.Now().After(end) {
-				t.Fatal("the Sentinels do not forget a replica: ", m, err)
-			}
-		}
+			return err == nil && m["num-slaves"] == fmt.Sprint(to) && m["num-other-sentinels"] == "2" && m["flags"] == "master"
+		})
 	}
 	return gone, stay
 }

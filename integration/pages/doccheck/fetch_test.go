@@ -54,21 +54,17 @@ func main() {
 )
 
 // observing is a module of a reader's, whose program takes a lock with an observer.
-func observing(imports, observer string) map[string]string {
-	return map[string]string{
+func observing(page, line, imports, observer string) fetch {
+	return fetch{page: page, line: line, use: "go run .", says: "worked: <nil>", files: map[string]string{
 		"go.mod":  readersMod,
 		"main.go": strings.NewReplacer("IMPORTS", imports, "OBSERVER", observer).Replace(readersMain),
-	}
+	}}
 }
 
 // fetches has one for each module that is tagged, by its folder.
 func fetches(t *testing.T) map[string]fetch {
 	return map[string]fetch{
-		".": {
-			page: "README.md", line: "go get github.com/rlock-go/redisson/rlock",
-			files: observing("", "observer := rlock.Observer{}"),
-			use:   "go run .", says: "worked: <nil>",
-		},
+		".": observing("README.md", "go get github.com/rlock-go/redisson/rlock", "", "observer := rlock.Observer{}"),
 		"cmd/rlock": {
 			page: "README.md", line: "go install github.com/rlock-go/redisson/cmd/rlock@latest",
 			use: `"$GOBIN/rlock" run invoices -- echo worked`, says: "worked",
@@ -78,16 +74,10 @@ func fetches(t *testing.T) map[string]fetch {
 			files: map[string]string{"go.mod": readersMod, "main_test.go": readersTest(t)},
 			use:   "go test .", says: "ok",
 		},
-		"rlockprom": {
-			page: "docs/monitoring/README.md", line: "go get github.com/rlock-go/redisson/rlockprom",
-			files: observing("\t\"github.com/rlock-go/redisson/rlockprom\"\n", "observer := rlockprom.New().Observer()"),
-			use:   "go run .", says: "worked: <nil>",
-		},
-		"rlockotel": {
-			page: "docs/monitoring/README.md", line: "go get github.com/rlock-go/redisson/rlockotel",
-			files: observing("\t\"github.com/rlock-go/redisson/rlockotel\"\n", "observer, err := rlockotel.New()\n\tif err != nil {\n\t\tpanic(err)\n\t}"),
-			use:   "go run .", says: "worked: <nil>",
-		},
+		"rlockprom": observing("docs/monitoring/README.md", "go get github.com/rlock-go/redisson/rlockprom",
+			"\t\"github.com/rlock-go/redisson/rlockprom\"\n", "observer := rlockprom.New().Observer()"),
+		"rlockotel": observing("docs/monitoring/README.md", "go get github.com/rlock-go/redisson/rlockotel",
+			"\t\"github.com/rlock-go/redisson/rlockotel\"\n", "observer, err := rlockotel.New()\n\tif err != nil {\n\t\tpanic(err)\n\t}"),
 		"docs/quickstart": {
 			page: "docs/quickstart/README.md", line: "go run github.com/rlock-go/redisson/docs/quickstart@latest",
 			says: "Done in",

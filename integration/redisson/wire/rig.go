@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/gomodule/redigo/redis"
 
@@ -143,23 +142,20 @@ func (r *rig) messages() [][2]string {
 	r.marks++
 	marker := fmt.Sprintf("%s%p-%d", markerPrefix, r, r.marks)
 	r.Do("PUBLISH", marker, "")
-	for end := time.Now().Add(patience); ; <-time.After(time.Millisecond) {
+	var got [][2]string
+	r.Becomes("the subscriber hears the marker", func() bool {
 		r.mu.Lock()
+		defer r.mu.Unlock()
 		i := slices.IndexFunc(r.heard, func(m [2]string) bool { return m[0] == marker })
 		if i >= 0 {
-			got := r.heard[:i]
-			r.heard = r.heard[i+1:]
-			r.mu.Unlock()
-			// Other rigs of a place have markers of their own; Sentinels tell each other of themselves.
-			return slices.DeleteFunc(got, func(m [2]string) bool {
-				return strings.HasPrefix(m[0], markerPrefix) || m[0] == "__sentinel__:hello"
-			})
+			got, r.heard = r.heard[:i], r.heard[i+1:]
 		}
-		r.mu.Unlock()
-		if time.Now().After(end) {
-			r.T.Fatal("the subscriber does not hear the marker")
-		}
-	}
+		return i >= 0
+	})
+	// Other rigs of a place have markers of their own; Sentinels tell each other of themselves.
+	return slices.DeleteFunc(got, func(m [2]string) bool {
+		return strings.HasPrefix(m[0], markerPrefix) || m[0] == "__sentinel__:hello"
+	})
 }
 
 const markerPrefix = "wire-end-of-messages-"

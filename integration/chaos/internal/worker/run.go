@@ -18,6 +18,7 @@ import (
 
 	"github.com/rlock-go/redisson/integration/chaos/internal/history"
 	"github.com/rlock-go/redisson/integration/chaos/internal/kind"
+	"github.com/rlock-go/redisson/integration/kit/testbed"
 	"github.com/rlock-go/redisson/internal/stalls"
 	"github.com/rlock-go/redisson/rlock"
 )
@@ -97,9 +98,8 @@ func run(c Config) error {
 }
 
 // open connects, in spite of faults that are on already.
-func (p *process) open() error {
-	for end := time.Now().Add(patience); ; {
-		var err error
+func (p *process) open() (err error) {
+	testbed.Within(patience, func() bool {
 		opts := []rlock.Option{rlock.WithWatchdogTimeout(p.Watchdog), rlock.WithCommandTimeout(p.CommandTimeout), rlock.WithReplicaSync(p.ReplicaSync)}
 		if p.Place > 0 {
 			opts = append(opts, rlock.WithFairWait(p.Place))
@@ -109,11 +109,9 @@ func (p *process) open() error {
 		} else {
 			p.client, err = rlock.Open(context.Background(), p.URL, opts...)
 		}
-		if err == nil || time.Now().After(end) {
-			return err
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
+		return err == nil
+	})
+	return err
 }
 
 // pool is a caller's, some of whose connections come with a reply that nobody has read.
@@ -150,18 +148,12 @@ func (p *process) obey(closing, ready chan struct{}) {
 }
 
 // leftover is how many goroutines are more than before, and their stacks. Some end a moment after what they served.
-func leftover(before int) (int, string) {
-	for end := time.Now().Add(2 * time.Second); ; {
-		more := runtime.NumGoroutine() - before
-		if more <= 0 {
-			return 0, ""
-		}
-		if time.Now().After(end) {
-			buf := make([]byte, 64<<10)
-			return more, string(buf[:runtime.Stack(buf, true)])
-		}
-		time.Sleep(5 * time.Millisecond)
+func leftover(before int) (more int, stacks string) {
+	if testbed.Within(2*time.Second, func() bool { more = runtime.NumGoroutine() - before; return more <= 0 }) {
+		return 0, ""
 	}
+	buf := make([]byte, 64<<10)
+	return more, string(buf[:runtime.Stack(buf, true)])
 }
 
 // Word is the first argument that makes a binary a worker.
