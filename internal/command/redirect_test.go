@@ -12,6 +12,7 @@ import (
 	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/stalls"
+	"github.com/rlock-go/redisson/internal/topology"
 	"github.com/rlock-go/redisson/internal/topologytest"
 )
 
@@ -151,6 +152,27 @@ func TestWhatDoesNotSettleIsRefusedAtTheTimeout(t *testing.T) {
 	}
 }
 
+// stepped is an executor whose clock stands still between pauses. The nth pause, which is to take d from now on, ends
+// when ends says.
+func stepped(top topology.Topology, ends func(n int64, now, d time.Duration) time.Duration) (x *command.Executor, began time.Duration) {
+	var now, pauses atomic.Int64
+	began = clock.System().Now()
+	now.Store(int64(began))
+	x = command.New(top, command.Options{
+		Timeout: timeout, Now: func() time.Duration { return time.Duration(now.Load()) }, Closing: func() bool { return false },
+		Go: func(fn func()) { go fn() },
+		After: func(d time.Duration, fn func()) {
+			n := pauses.Add(1)
+			go func() {
+				now.Store(int64(ends(n, time.Duration(now.Load()), d)))
+				fn()
+				x.Flush()
+			}()
+		},
+	})
+	return x, began
+}
+
 // An answer that came too late would make unknown that nothing of it ran.
 func TestWhatCouldNotBeAnsweredInTimeIsNotSentAgain(t *testing.T) {
 	t.Parallel()
@@ -160,12 +182,8 @@ func TestWhatCouldNotBeAnsweredInTimeIsNotSentAgain(t *testing.T) {
 	g.answered(g.do(kind.Never, "SET", tag+"b", "1"))
 	g.c.Begin(g.slot, 0, 1)
 	g.c.MoveKeys(g.slot, 0, 1, 1)
-	g.x = command.New(g.top, command.Options{
-		Timeout: timeout, Now: clock.System().Now, Closing: func() bool { return false },
-		Go: func(fn func()) { go fn() },
-		After: func(_ time.Duration, fn func()) { // the pause takes longer
-			time.AfterFunc(timeout-timeout/20, func() { fn(); g.x.Flush() })
-		},
+	g.x, _ = stepped(g.top, func(_ int64, _, _ time.Duration) time.Duration { // the pause takes longer
+		return clock.System().Now() + timeout - timeout/20
 	})
 	r, h := g.do(kind.Never, "DEL", tag+"a", tag+"b")
 	g.ends(h)
@@ -183,32 +201,22 @@ func TestWhatCouldNotBeAnsweredBeforeItsCallerIsToldWaits(t *testing.T) {
 	g.answered(g.do(kind.Never, "SET", tag+"b", "1"))
 	g.c.Begin(g.slot, 0, 1)
 	g.c.MoveKeys(g.slot, 0, 1, 1)
-	const told = timeout / 2
-	began := time.Now()
-	var pauses atomic.Int32
+	var told time.Duration
 	again, counted := make(chan bool), make(chan bool)
-	g.x = command.New(g.top, command.Options{
-		Timeout: timeout, Now: clock.System().Now, Closing: func() bool { return false },
-		Go: func(fn func()) { go fn() },
-		After: func(d time.Duration, fn func()) {
-			n := pauses.Add(1)
-			if n == 1 {
-				d = told - timeout/20 - time.Since(began) // the pause takes longer
-			}
-			go func() {
-				if n == 2 {
-					again <- true
-					<-counted
-				}
-				time.Sleep(d)
-				fn()
-				g.x.Flush()
-			}()
-		},
+	x, began := stepped(g.top, func(n int64, now, d time.Duration) time.Duration {
+		switch n {
+		case 1:
+			return told - timeout/20 // the pause takes longer
+		case 2:
+			again <- true
+			<-counted
+		}
+		return now + d
 	})
+	g.x, told = x, began+timeout/2
 	r := new(command.Request)
 	r.Command("DEL", tag+"a", tag+"b")
-	r.Told = clock.System().Now() + told
+	r.Told = told
 	h := g.send(r, kind.Never)
 	<-again
 	if n := topologytest.Errors(t, g.c.Conn(0), "TRYAGAIN"); n != 1 {
