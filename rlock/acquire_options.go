@@ -12,7 +12,7 @@ import (
 // sends nothing.
 type AcquireOption func(*terms) error
 
-// terms are what one acquisition asks for.
+// terms are the settings of one acquisition.
 type terms = lockstate.Terms
 
 // Lease sets a fixed lease: the lock is free again after d, and the watchdog
@@ -38,10 +38,10 @@ func checkLease(d time.Duration) error {
 	return nil
 }
 
-// MaxHold limits for how long the watchdog renews the lock, so that a stuck
-// holder loses it in the end. From d after the grant on nothing is renewed: the
-// key expires between d and d plus the watchdog timeout, and the hold has ended
-// with ErrLeaseLost before that, at its ValidUntil.
+// MaxHold limits how long the watchdog renews the lock, so that a stuck holder
+// loses it in the end. The watchdog stops when d has passed since the grant: the
+// key expires between d and d plus the watchdog timeout. The hold ends with
+// ErrLeaseLost before that, at its ValidUntil.
 //
 // If the owner has another hold, the key lives as long as that one needs. When
 // the other hold is unlocked, the key gets the TTL that this hold was promised
@@ -60,13 +60,14 @@ func MaxHold(d time.Duration) AcquireOption {
 }
 
 // AtLeast keeps the lock taken for at least d after the grant: a release before that ends
-// the hold, but leaves the key for the rest of d. Waiters are told of the release once,
-// and wait until d is over. So a short job that all processes start at the same time of
-// day runs once, if their clocks differ by less than d. It is ShedLock's lockAtLeastFor.
+// the hold, but leaves the key for the rest of d. Waiters get one message about the
+// release, and wait until d is over. So a short job that all processes start at the same
+// time of day runs once, if their clocks differ by less than d. It is ShedLock's
+// lockAtLeastFor.
 //
-// A loss or a ForceUnlock frees the lock earlier. So does the end of a process that holds
-// the lock, unless it was taken with Lease. Of several holds of one owner the latest end
-// counts.
+// A loss or a ForceUnlock frees the lock earlier. So does the death of the process that
+// holds it, unless the lock was taken with Lease. If an owner has several holds, the latest
+// end counts.
 //
 // d is at least 1 ms, and at most the Lease or MaxHold, if one is given. It is for locks
 // that one owner holds alone, as NewLock's; with read-write locks and permits it is
@@ -103,11 +104,11 @@ func Wait(d time.Duration) AcquireOption {
 	}
 }
 
-// As acquires in the name of owner. If owner already holds the lock, it
-// re-enters. Processes may share an owner by its string. That shares the lock,
-// but not the trust in a lease: another process's acquire or release may set a
-// shorter lease than this process knows. The zero Owner is ErrInvalidOption,
-// and so is an owner with this client's id that the client never handed out.
+// As acquires for owner instead of a new one. If owner already holds the lock, it
+// re-enters. Processes may share an owner by its string. They share the lock, but
+// not what each knows of its lease: another process's acquire or release may set a
+// shorter lease than this process knows. The zero Owner is ErrInvalidOption, and so
+// is an owner with this client's id that the client never handed out.
 func As(owner Owner) AcquireOption {
 	return func(t *terms) error {
 		if t.As {

@@ -34,13 +34,13 @@ type Client struct {
 	fair   kind.Kind
 
 	observers *observers
-	ended     atomic.Bool // they were told that the client is closed
+	ended     atomic.Bool // the observers' Closed was called
 }
 
 var errZeroClient = fmt.Errorf("%w: the zero Client; take one from Open or New", ErrInvalidOption)
 
-// Open connects to a Redis server and returns a client with connections of its
-// own.
+// Open connects to a Redis server and returns a client that makes its own
+// connections.
 //
 //	redis://[user:password@]host[:port][/db]
 //	rediss://[user:password@]host[:port][/db]   the same over TLS
@@ -55,16 +55,16 @@ var errZeroClient = fmt.Errorf("%w: the zero Client; take one from Open or New",
 // server is a replica, Open asks it again, because after a failover an address
 // may lead to a replica for a while. Later the client replaces a connection
 // when its server says that it is read-only, or when the host's name no longer
-// leads to it. It looks the name up every 5 s, less often while connections
-// keep moving.
+// leads to it. The client looks the name up every 5 s, less often while
+// connections keep moving.
 //
 // With redis+sentinel:// the client asks the Sentinels for the master at each
-// connect, and listens to them. Their default port is 26379. When any Sentinel
-// announces a new master, the client drops its old connections and renews all
-// holds on the new master. A hold is lost if it had not been replicated to the
-// new master. User and password are the master's. One Sentinel that answers is
-// enough; it names those that are not in the URL. While none answers, existing
-// connections stay, and the client makes no new one.
+// connect, and subscribes to their messages. Their default port is 26379. When
+// any Sentinel announces a new master, the client drops its old connections and
+// renews all holds on the new master. A hold is lost if it had not been
+// replicated to the new master. User and password are the master's. One Sentinel
+// that answers is enough; it names those that are not in the URL. While none
+// answers, existing connections stay, and the client makes no new one.
 //
 // With redis+cluster:// one host that answers is enough; it names the others.
 // The client reaches them at the addresses that the cluster announces, with the
@@ -107,21 +107,21 @@ func Open(ctx context.Context, rawURL string, opts ...Option) (*Client, error) {
 	return c, nil
 }
 
-// New returns a client that borrows from the caller's pool. It keeps up to two
-// connections as long as the client lives. It breaks each one before it returns
+// New returns a client that borrows connections from the caller's pool. The
+// client keeps up to two until it is closed. It breaks each one before it returns
 // it, so the pool drops it and lends it to nobody. New does no I/O. The caller
 // must call Close or Shutdown; the pool stays the caller's.
 //
-// If the pool can't lend two connections, the error is ErrInvalidOption if the
-// pool's settings show it, otherwise an error of the call that needs the second
-// one. If the server is a Sentinel or a node of a cluster, the first call that
-// asks it returns ErrInvalidOption.
+// If the pool can't lend two connections, and its settings show that, New returns
+// ErrInvalidOption. If they don't, the call that needs the second connection
+// returns an error. If the server is a Sentinel or a node of a cluster, the first
+// call that asks it returns ErrInvalidOption.
 //
-// If the pool's Dial takes longer than the command timeout, it is abandoned, by
-// Close too. At most one such Dial for commands and one for subscriptions goes
-// on. Its connection is returned to the pool on arrival, unused, so a pool
-// without MaxIdle loses it. Until then a check for leaks sees its goroutine even
-// after Close.
+// If the pool's Dial takes longer than the command timeout, the client and its
+// Close stop waiting for it. At most one such Dial for commands and one for
+// subscriptions is running. Its connection goes back to the pool unused on
+// arrival; a pool without MaxIdle then closes it. Until then a leak check sees its
+// goroutine even after Close.
 func New(pool Pool, opts ...Option) (*Client, error) {
 	o, err := newSettings(opts)
 	if err != nil {
@@ -194,7 +194,7 @@ func (c *Client) NewOwner() Owner {
 // bytes are allowed.
 func (c *Client) NewLock(name string) *Lock { return c.newLock(kind.Reentrant, name) }
 
-// newLock is the handle of any kind.
+// newLock returns a handle of any kind.
 func (c *Client) newLock(k kind.Kind, name string) *Lock {
 	if c.s == nil {
 		return &Lock{wrong: wrap("use", name, errZeroClient)}
@@ -208,13 +208,14 @@ func (c *Client) newLock(k kind.Kind, name string) *Lock {
 	return l
 }
 
-// Shutdown ends the client in good order. Acquires by new owners and all
-// waiters get ErrClosed. Owners that hold a lock may still re-enter it and
-// release it; reads, UnlockAs and ForceUnlock still work. When the last hold is
-// over and every Unlock and UnlockAs has its outcome, Shutdown closes the
-// client. Pending commands that give back what nobody holds get one command
-// timeout, as with Close. If ctx ends first, Shutdown closes the client at once
-// and returns ctx's error; keys that are still held are left to expire.
+// Shutdown closes the client once its holds are released, or when ctx ends.
+// Meanwhile acquires by new owners and all waiters get ErrClosed. Owners that
+// hold a lock may still re-enter it and release it; reads, UnlockAs and
+// ForceUnlock still work. When the last hold is over and every Unlock and
+// UnlockAs has its outcome, Shutdown closes the client. Pending commands that
+// give back what nobody holds get one command timeout, as with Close. If ctx
+// ends first, Shutdown closes the client at once and returns ctx's error; keys
+// that are still held are left to expire.
 func (c *Client) Shutdown(ctx context.Context) error {
 	if c.s == nil {
 		return fmt.Errorf("rlock: shut down: %w", errZeroClient)

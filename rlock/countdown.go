@@ -10,19 +10,19 @@ import (
 	"github.com/rlock-go/redisson/internal/luasrc"
 )
 
-// CountDownLatch is Redisson's RCountDownLatch: a count under one name, and whoever waits
-// until it is 0. Without a count it is open. A handle is cheap, holds no state of its
-// own, and is safe for concurrent use. The calls of a zero CountDownLatch return
-// ErrInvalidOption.
+// CountDownLatch is Redisson's RCountDownLatch: a count under one name, and waiters that
+// wait until it is 0. Without a count it is open. A handle is cheap, has no state, and is
+// safe for concurrent use. The calls of a zero CountDownLatch return ErrInvalidOption.
 //
-//   - Waiters are woken by a message, and look each second whether one was lost. Within a
-//     client one look is for all of them.
-//   - A latch whose count is set again at once may be missed by those who wait for the first.
-//   - In a cluster a name must be without braces, as for Java.
+//   - A message wakes the waiters. In case it is lost, a client with waiters also reads the
+//     count each second, once for all of them.
+//   - If the count is set again right after the latch opened, waiters may miss that it was
+//     open.
+//   - In a cluster the name must not contain braces, as in Java.
 type CountDownLatch struct{ object }
 
 // NewCountDownLatch returns a handle for the latch with this name, Redisson's
-// getCountDownLatch(name). It does no I/O. Names are as NewLock's.
+// getCountDownLatch(name). It does no I/O. Names follow NewLock's rules.
 func (c *Client) NewCountDownLatch(name string) *CountDownLatch {
 	return &CountDownLatch{object{*c.newLock(kind.CountDownLatch, name)}}
 }
@@ -31,9 +31,9 @@ func (c *Client) NewCountDownLatch(name string) *CountDownLatch {
 func (l *CountDownLatch) Name() string { return l.lock.Name() }
 
 // TrySetCount sets the count, at least 1, if the latch is open, and reports whether it
-// did. It is sent as [PermitSemaphore.SetPermits] is, with its errors: ctx's, ErrUncertain, ErrUnavailable, ErrRefused, ErrUnreplicated,
-// ErrClosed, ErrInvalidOption and ErrInvalidName. It is
-// Redisson's trySetCount.
+// did. It sends and blocks as [PermitSemaphore.SetPermits] does, with its errors: ctx's,
+// ErrUncertain, ErrUnavailable, ErrRefused, ErrUnreplicated, ErrClosed, ErrInvalidOption
+// and ErrInvalidName. It is Redisson's trySetCount.
 func (l *CountDownLatch) TrySetCount(ctx context.Context, n int64) (bool, error) {
 	const doing = "set the count of"
 	if n < 1 {
@@ -42,20 +42,19 @@ func (l *CountDownLatch) TrySetCount(ctx context.Context, n int64) (bool, error)
 	return l.set(ctx, doing, false, luasrc.SetCount, n)
 }
 
-// CountDown lowers the count by 1, and opens the latch when that makes it 0. Of an open
-// latch it changes nothing. It is sent as [Semaphore.Release] is, with its errors:
-// ErrUncertain, ErrUnavailable, ErrRefused, ErrUnreplicated,
-// ErrClosed, ErrInvalidOption and ErrInvalidName. It is
-// Redisson's countDown.
+// CountDown lowers the count by 1, and opens the latch when that makes it 0. It
+// changes nothing if the latch is open. It sends and blocks as [Semaphore.Release]
+// does, with its errors: ErrUncertain, ErrUnavailable, ErrRefused, ErrUnreplicated,
+// ErrClosed, ErrInvalidOption and ErrInvalidName. It is Redisson's countDown.
 func (l *CountDownLatch) CountDown(ctx context.Context) error {
 	_, err := l.set(ctx, "count down", true, luasrc.DownByOne, 0)
 	return err
 }
 
-// Delete opens the latch whatever its count is, and reports whether it had one. Waiters
-// of Go are woken; Java's wait on until they look again, as after Redisson's delete.
-// Its errors are TrySetCount's: ctx's, ErrUncertain, ErrUnavailable, ErrRefused, ErrUnreplicated,
-// ErrClosed, ErrInvalidOption and ErrInvalidName.
+// Delete opens the latch whatever its count is, and reports whether it had one. It wakes
+// waiters in Go; Java's wait until they look again, as after Redisson's delete. It sends
+// and blocks as TrySetCount does, with its errors: ctx's, ErrUncertain, ErrUnavailable,
+// ErrRefused, ErrUnreplicated, ErrClosed, ErrInvalidOption and ErrInvalidName.
 func (l *CountDownLatch) Delete(ctx context.Context) (bool, error) {
 	return l.set(ctx, "delete", false, luasrc.DeleteCount, 0)
 }
@@ -76,11 +75,11 @@ func (l *CountDownLatch) Await(ctx context.Context) error {
 	return l.pass(ctx, "await", kind.CountDownLatch, lockstate.Terms{})
 }
 
-// AwaitFor waits at most for wait, or until ctx ends. ErrNotOpen: the wait is over, and
-// the last answer was that the latch has a count. If the server never answered, it is
-// ErrUncertain if a question was sent, else ErrUnavailable. Its other errors are Await's:
-// ctx's, ErrClosed, ErrRefused, ErrInvalidOption and ErrInvalidName. With wait ≤ 0 it looks
-// once. It is Redisson's await(time, unit).
+// AwaitFor waits at most for wait, or until ctx ends. ErrNotOpen: the wait is over, and the
+// last answer was that the latch has a count. If the server never answered, it is ErrUncertain
+// if a read was sent, else ErrUnavailable. Its other errors are Await's: ctx's, ErrClosed,
+// ErrRefused, ErrInvalidOption and ErrInvalidName. With wait ≤ 0 it reads the count once. It
+// is Redisson's await(time, unit).
 func (l *CountDownLatch) AwaitFor(ctx context.Context, wait time.Duration) error {
 	return l.pass(ctx, "await", kind.CountDownLatch, lockstate.Terms{Wait: max(wait, 0), HasWait: true})
 }

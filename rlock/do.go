@@ -15,17 +15,16 @@ import (
 // The error joins fn's error, ErrLeaseLost if the lock was lost before fn
 // returned, and the release's error: ErrUncertain, ErrUnavailable, ErrRefused,
 // ErrUnreplicated or ErrClosed, see [Hold.Unlock]. If the acquire failed, fn did
-// not run, and the error is the acquire's: with Wait ErrLocked when the wait is
-// over; else ctx's, one of those, ErrInvalidOption or ErrInvalidName, see
-// [Lock.Lock].
+// not run, and the error is the acquire's: ErrLocked if a Wait is over, ctx's
+// error, one of those above, ErrInvalidOption or ErrInvalidName, see [Lock.Lock].
 func (l *Lock) Do(ctx context.Context, fn func(ctx context.Context) error, opts ...AcquireOption) error {
 	return l.DoHold(ctx, func(ctx context.Context, _ *Hold) error { return fn(ctx) }, opts...)
 }
 
 // DoHold is Do for a function that needs the [Hold], for its Token or its Owner.
-// If fn unlocks it, the error has ErrReleased. Its other errors are Do's: fn's,
-// ErrLeaseLost, ErrLocked, ctx's, ErrUncertain, ErrUnavailable, ErrRefused,
-// ErrUnreplicated, ErrClosed, ErrInvalidOption and ErrInvalidName.
+// If fn unlocks it, the error includes ErrReleased. Its other errors are Do's:
+// fn's, ErrLeaseLost, ErrLocked, ctx's, ErrUncertain, ErrUnavailable,
+// ErrRefused, ErrUnreplicated, ErrClosed, ErrInvalidOption and ErrInvalidName.
 func (l *Lock) DoHold(ctx context.Context, fn func(ctx context.Context, h *Hold) error, opts ...AcquireOption) error {
 	h, err := l.Lock(ctx, opts...)
 	if err != nil {
@@ -34,7 +33,7 @@ func (l *Lock) DoHold(ctx context.Context, fn func(ctx context.Context, h *Hold)
 	return whileHeld(ctx, h, func(ctx context.Context) error { return fn(ctx, h) })
 }
 
-// held is what a function can run under.
+// held is a Hold or a MultiHold.
 type held interface {
 	Context(parent context.Context) (context.Context, context.CancelFunc)
 	Err() error
@@ -45,13 +44,13 @@ type held interface {
 func whileHeld(ctx context.Context, h held, fn func(ctx context.Context) error) (err error) {
 	during, cancel := h.Context(ctx)
 	defer cancel()
-	// fn may panic or exit; both pass through a deferred call.
+	// fn may panic or call Goexit, so only a deferred call is sure to release.
 	defer func() {
 		ended := h.Err()
 		uerr := h.Unlock(ctx)
 		switch told := errors.Is(uerr, errors.Unwrap(ended)); {
 		case err == ended && told:
-			err = nil // fn returned its context's cause, which the release tells too
+			err = nil // fn returned its context's cause, which is in uerr too
 		case err != ended && errors.Is(ended, ErrLeaseLost) && !told:
 			err = errors.Join(err, ended)
 		}

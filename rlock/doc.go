@@ -14,52 +14,55 @@
 //   - At most one owner holds a lock at any moment, as long as the server keeps
 //     its data, nobody forces the lock, and holders act only while their [Hold]
 //     is valid.
-//   - A hold knows until when that is certain without asking the server again:
-//     [Hold.ValidUntil]. Trust counts from before the acquire or the renewal
+//   - [Hold.ValidUntil] says until when a hold is certainly valid, without asking
+//     the server. The lease counts from before the acquire or the last renewal
 //     was sent, on a clock that runs through suspend where the system has one,
-//     and is 1% shorter than the lease.
+//     less 1%.
 //   - A hold that ends before it is released says so: [Hold.Err] is never late,
 //     [Hold.Done] closes, and contexts of [Hold.Context] and [Lock.Do] end with
 //     [ErrLeaseLost] as their cause.
-//   - A failed acquire holds nothing. If its reply was lost, it is undone before
-//     another is tried. If an unlock's reply was lost, it is repeated so that it
-//     counts once. If the client can't find out, the error is [ErrUncertain].
-//   - A wait ends without a message too, only later.
+//   - A failed acquire holds nothing. If its reply was lost, the client undoes it
+//     before the next attempt. If an unlock's reply was lost, the client sends it
+//     again, and it counts once. If the client can't find out, the error is
+//     [ErrUncertain].
+//   - A lost wake-up message makes a wait longer, not endless.
 //   - [Client.Close] leaves no goroutine, connection or subscription behind.
 //
 // # What it does not
 //
 //   - A lease ends whether or not its holder still works. A process that was
-//     paused for longer may act before it looks. Where that matters, the
-//     resource itself must refuse the older writer, by [Hold.Token].
+//     paused for longer than its lease may act before it checks its hold. Where
+//     that matters, the resource must refuse an older fencing token, see
+//     [Hold.Token].
 //   - A failover that loses the key, FLUSHALL, DEL and a [Lock.ForceUnlock] in
-//     another process take the lock from its holder. The holder learns it
-//     afterwards: at once; within two seconds for a lock taken moments ago. Where
-//     the server can't notify the client (before Redis 6.2, or an account without
-//     the rights), it learns it at the next renewal, or when a fixed lease ends.
-//   - Processes that wait have no order, except with [Client.NewFairLock]: the
-//     first command after a release gets the lock. A client that had more than
-//     its share steps back for slower ones, see [WithCourtesy]. Within one client
-//     the waiters of a name queue, but a [Lock.TryLock] and a re-entry pass the
-//     queue.
+//     another process take the lock from its holder. The holder learns of it
+//     afterwards: at once; within two seconds for a lock taken moments ago. If the
+//     server can't notify the client (before Redis 6.2, or an account without the
+//     rights), the holder learns of it at the next renewal, or when a fixed lease
+//     ends.
+//   - There is no order among the processes that wait, except with
+//     [Client.NewFairLock]: the first command that the server gets after a release
+//     takes the lock. A client that had more than its share steps back for slower
+//     ones, see [WithCourtesy]. Within one client the waiters of a name queue, but
+//     a [Lock.TryLock] and a re-entry bypass the queue.
 //   - Owners are trusted: a process that knows an [Owner] can enter and release
 //     as that owner.
-//   - It works with one server (a redis:// or rediss:// URL, or a pool), one
-//     master behind Sentinels (redis+sentinel://), or a cluster
-//     (redis+cluster://). Of Redisson's other locks [Client.NewFairLock],
-//     [Client.NewReadWriteLock], [Client.NewSpinLock], [Client.NewFencedLock],
-//     [Client.NewNonReentrantLock] and [NewMultiLock] are here, and
-//     [Client.NewPermitSemaphore], [Client.NewSemaphore] and
+//   - It works only with one server (a redis:// or rediss:// URL, or a pool),
+//     one master behind Sentinels (redis+sentinel://), or a cluster
+//     (redis+cluster://). Of Redisson's other locks it has
+//     [Client.NewFairLock], [Client.NewReadWriteLock], [Client.NewSpinLock],
+//     [Client.NewFencedLock], [Client.NewNonReentrantLock] and [NewMultiLock],
+//     and also [Client.NewPermitSemaphore], [Client.NewSemaphore] and
 //     [Client.NewCountDownLatch].
 //
 // # The ideas
 //
-// Owners instead of threads. In Java the thread owns the lock; a goroutine has
-// no identity to ask for. So each acquisition gets its own [Owner], and two
+// Owners instead of threads. In Java the thread owns the lock; a goroutine has no
+// identity to ask for. So each acquisition gets its own [Owner], and two
 // goroutines exclude each other even through one handle. A caller that wants to
-// re-enter says so: l.Lock(ctx, rlock.As(hold.Owner())). Count and lease belong
-// to lock and owner, so a nested acquisition never shortens what the outer one
-// was promised.
+// re-enter names the owner: l.Lock(ctx, rlock.As(hold.Owner())). Each owner has
+// one count and one lease of a lock, so a nested acquisition never shortens what
+// the outer one was promised.
 //
 // A hold knows its end. An acquisition returns a [Hold], with the end of its
 // lease, its error and a context, so that the caller can always know whether it
@@ -67,37 +70,39 @@
 // every third of the lease, unless they were taken with [Lease] or have
 // outlived [MaxHold].
 //
-// One queue per name. The waiters of one name in one client make one attempt at
-// a time, the first waiter's; readers try together once one of them was let in.
-// An attempt is made when a message comes, when a subscription is confirmed, or
-// when the TTL that the server last reported expires. A wake-up belongs to the queue, so it is not lost when a waiter
-// leaves. All names share one subscription connection. When this client
-// releases, the next waiter's acquire follows the unlock in the same write, so
-// the lock changes hands within a client in one round trip. The number of such
-// hand-offs in a row is limited, because no other client gets in between. When
-// many clients pass a lock on very fast, the server spends most of its time
-// publishing releases. So clients with courtesy count the subscribers, and at
-// times unsubscribe and poll for a moment.
+// One queue per name. In one client the waiters of a name make one attempt at a
+// time, that of the first waiter; readers try together once one of them has the
+// lock. The client makes an attempt when a message arrives, when a subscription is
+// confirmed, or when the TTL that the server last reported expires. A wake-up
+// belongs to the queue, so it is not lost when a waiter leaves. All names share
+// one subscription connection. When this client releases, the next waiter's
+// acquire follows the unlock in the same write, so the lock changes hands within a
+// client in one round trip. The number of such hand-offs in a row is limited,
+// because no other client can get the lock in between. When many clients pass a
+// lock on very fast, the server spends most of its time publishing releases. So
+// clients with courtesy count the subscribers, and sometimes unsubscribe and poll
+// for a moment.
 //
 // Courtesy. A waiter in Go reaches a released lock long before one in a JVM. So
-// a client counts how many releases it is ahead of its fair share of a lock
-// that others want. If that is too many, it makes no attempt for some
+// for a lock that others want, a client counts how many releases it is ahead of
+// its fair share. If it is too far ahead, it makes no attempt for some
 // milliseconds after a release. [WithCourtesy] turns this off;
 // docs/performance.md has the figures.
 //
 // One pipeline with a kill barrier. All callers share one command connection,
-// used in both directions at once. A caller's context ends that caller's wait
-// and nothing else. When the connection breaks, the next one begins with a
-// CLIENT KILL of it. After that none of its bytes can run, and only then does
-// the client decide what becomes of the open commands. If the server refuses
-// CLIENT KILL or CLIENT ID, a lost acquire is undone again every second for a
-// lease.
+// which sends and receives at the same time. A caller's context ends that
+// caller's wait and nothing else. When the connection breaks, the next one first
+// kills it by CLIENT KILL. After that the server runs no more of its commands,
+// and only then does the client decide what to do about those without a reply.
+// If the server refuses CLIENT KILL or CLIENT ID, the client repeats the undo of
+// a lost acquire every second for a lease.
 //
-// An unlock that counts once. The owner of most acquisitions is used once and
-// never shown. So its unlock finds its field or does not, however often it is
-// sent. If others may act as the owner, an unlock leaves its result in a
-// short-lived key of its own, a latch. If the reply is lost, the same unlock is
-// sent again, changes nothing and gets the same answer.
+// An unlock that counts once. Most owners are used for one acquisition and never
+// shown to anybody. An unlock of such an owner may be sent any number of times:
+// once the owner's field is gone, it changes nothing. If others may act as the
+// owner, the unlock stores its result in a short-lived key, a latch. If the
+// reply is lost, the client sends the same unlock again, which finds the latch,
+// changes nothing and gets the same answer.
 //
 // # Where to look
 //
@@ -113,9 +118,9 @@
 //	owners              Client.NewOwner, Hold.Owner, Owner.String, ParseOwner
 //	what went wrong     ErrLocked and the other errors
 //
-// Inside: this package checks what callers pass, and names call and lock in the
-// errors. What a client knows of its locks, and what becomes of each acquire,
-// hold and release, is in internal/lockstate; its doc comment says where. Tests
+// Inside: this package checks arguments, and names the call and the lock in
+// errors. Package internal/lockstate keeps what a client knows of its locks, and
+// decides each acquire, hold and release; its doc comment lists its files. Tests
 // run the functions' examples. docs/cookbook.md has whole programs,
 // docs/dev/architecture.md follows a call through the packages, and
 // docs/dev/protocol.md describes the commands.

@@ -8,11 +8,11 @@ import (
 	"github.com/rlock-go/redisson/internal/lockerr"
 )
 
-// The decisions that a caller takes by error. Each comes wrapped in a text
-// that names the lock and says what was seen; test with errors.Is.
+// The errors that a caller may have to tell apart. Each is wrapped in a text that
+// names the lock and says what happened; test with errors.Is.
 var (
-	// ErrLocked: another owner holds the lock. Nothing was changed; if the text says
-	// that the last attempt was not answered, whatever that took is given back.
+	// ErrLocked: another owner holds the lock. Nothing was changed. If the text says
+	// that the last attempt was not answered, the client gives back whatever it took.
 	ErrLocked = lockerr.ErrLocked
 
 	// ErrNoPermits: fewer permits of a Semaphore or a PermitSemaphore are free than were
@@ -35,14 +35,14 @@ var (
 	ErrReleased = lockerr.ErrReleased
 
 	// ErrLeaseLost: the hold ended before it was released. Its lease ran out,
-	// perhaps before the acquire was answered, or the server says that the lock
-	// belongs to somebody else, or it was forced. Others may be inside by now.
+	// perhaps before the acquire was answered; or the server says that the lock
+	// belongs to somebody else; or the lock was forced. Others may hold it by now.
 	ErrLeaseLost = lockerr.ErrLeaseLost
 
 	// ErrUncertain: the command was sent, no answer came, and the client could
-	// not find out in time what it did. Or the server met an error inside its
-	// script, and may have run a part of it. The text says what may be left on
-	// the server, and for how long.
+	// not find out in time what it did. Or the script failed on the server, and a
+	// part of it may have run. The text says what may be left on the server, and
+	// for how long.
 	ErrUncertain = lockerr.ErrUncertain
 
 	// ErrClosed: the Client is closed, or is being shut down.
@@ -62,32 +62,32 @@ var (
 	// later call may succeed.
 	ErrUnavailable = lockerr.ErrUnavailable
 
-	// ErrRefused: the server answered with an error that a later call is likely
-	// to meet too, such as a missing permission or no memory. Or the key is no lock
-	// (the text says what it is), or the answer does not fit the command. The server's error is a
-	// redis.Error of redigo (github.com/gomodule/redigo/redis). Nothing was changed,
-	// unless the text says "nobody could be told": then everything was, but waiters
-	// may not know.
+	// ErrRefused: the server answered with an error that a later call is likely to
+	// meet too, such as a missing permission or no memory. Or the key is no lock (the
+	// text says what it is), or the answer does not fit the command. The server's
+	// error is a redis.Error of redigo (github.com/gomodule/redigo/redis). Nothing was
+	// changed, unless the text says "nobody could be told": then the change was made,
+	// but waiters may not know.
 	ErrRefused = lockerr.ErrRefused
 
-	// ErrReentered: the owner holds the lock already, and NewNonReentrantLock's is not
+	// ErrReentered: the owner holds the lock already, and NewNonReentrantLock's can't be
 	// entered twice. Nothing was changed. Java throws IllegalMonitorStateException.
 	ErrReentered = kind.ErrReentered
 
 	// ErrUnreplicated, with WithReplicaSync: the command ran, but no replica
-	// confirmed it, so a failover may undo it. An acquire has given back each
+	// acknowledged it, so a failover may undo it. An acquire has given back each
 	// such grant. An Unlock has released the lock. An Extend counts only while
 	// the shorter of both leases lasts.
 	ErrUnreplicated = lockerr.ErrUnreplicated
 )
 
-// kinds are all of these, and what a context ends with: each error is of one.
+// kinds are the errors above and a context's. A call returns no others.
 var kinds = []error{
 	ErrLocked, ErrNoPermits, ErrNotOpen, ErrNotLocked, ErrNotHeld, ErrReleased, ErrLeaseLost, ErrUncertain, ErrClosed, ErrInvalidOption, ErrInvalidName,
 	ErrUnavailable, ErrRefused, ErrReentered, ErrUnreplicated, context.Canceled, context.DeadlineExceeded,
 }
 
-// wrap names what was being done and to which lock; nil stays nil.
+// wrap adds the operation and the lock's name to err; nil stays nil.
 func wrap(doing, name string, err error) error {
 	if err == nil {
 		return nil
@@ -95,7 +95,7 @@ func wrap(doing, name string, err error) error {
 	return lockerr.Named(doing, name, ofKind(err))
 }
 
-// ofKind sees that err is of one of the kinds.
+// ofKind returns err, classified if it is none of the kinds.
 func ofKind(err error) error {
 	for _, one := range kinds {
 		if errors.Is(err, one) {

@@ -8,26 +8,26 @@ import (
 )
 
 // NewFencedLock returns a handle for the fenced lock with this name, Redisson's
-// getFencedLock(name). It does no I/O. Names are as NewLock's.
+// getFencedLock(name). It does no I/O. Names follow NewLock's rules.
 //
-// A fenced lock is a [Lock] whose grants are numbered. Each grant, a re-entry
-// too, raises the number, which is the hold's fencing token, see [Hold.Token].
-// A holder that was paused for longer than its lease passes an older token than
-// its successor, so a resource that refuses tokens below the highest one it has
-// seen is safe from it. Tokens rise by more than 1 where a grant was given back,
-// and never repeat as long as the server keeps the key that counts them, which
-// has no TTL and which nothing deletes.
+// A fenced lock is a [Lock] whose grants are numbered. Each grant, even a
+// re-entry, raises the number, which is the hold's fencing token, see
+// [Hold.Token]. A holder that was paused for longer than its lease passes an older
+// token than its successor, so a resource that refuses tokens below the highest
+// one it has seen is safe from it. A token is higher by more than 1 after a grant
+// that was given back. Tokens never repeat while the server keeps the key that
+// counts them. That key has no TTL, and nothing deletes it.
 //
 // Its key is a plain lock's, so the two exclude and wake each other. But a plain
-// lock raises no token: its holder can't be told from the one before. Use one
-// kind for one name.
+// lock raises no token, so a resource can't tell its holder from the one before.
+// Use one kind for one name.
 func (c *Client) NewFencedLock(name string) *Lock { return c.newLock(kind.Fenced, name) }
 
-// Token returns the fencing token: the newest that the hold's owner was granted
-// by a NewFencedLock of the name in this client, at least 1; 0 of a lock of
-// another kind. After a re-entry the outer hold's Token is the newer one, which
-// the resource may have seen already. It was part of the grant, so it is never
-// the next holder's. It stays when the hold is over.
+// Token returns the fencing token: the newest that the hold's owner was granted by a
+// NewFencedLock of the name in this client. It is at least 1, or 0 for a lock of
+// another kind. After a re-entry the outer hold's Token is the newer one, which the
+// resource may have seen already. It came with the grant, so it is never the next
+// holder's. It stays the same when the hold is over.
 func (h *Hold) Token() int64 {
 	if h.isZero() {
 		return 0
@@ -37,9 +37,9 @@ func (h *Hold) Token() int64 {
 
 // LastToken returns the token of the lock's latest grant to anybody, 0 if there
 // was none. It blocks like IsLocked. ErrInvalidOption: the lock is not from
-// NewFencedLock. Its other errors are ctx's, ErrUnavailable, ErrRefused,
-// ErrClosed and ErrInvalidName. A holder passes on its [Hold.Token] and not this, which may be
-// another's. It is Redisson's getToken.
+// NewFencedLock. Its other errors are ctx's, ErrUnavailable, ErrRefused, ErrClosed
+// and ErrInvalidName. A holder must pass on its [Hold.Token] instead: this token
+// may be another holder's. It is Redisson's getToken.
 func (l *Lock) LastToken(ctx context.Context) (int64, error) {
 	answer, err := l.ask(ctx, kind.LastToken, owner.Owner{})
 	return answer.N, err

@@ -9,7 +9,7 @@ import (
 )
 
 // Hold is one acquisition of a lock. It ends when it is released, when its
-// lease is lost, or when its client is closed, whichever comes first, and says
+// lease is lost, or when its client is closed, whichever comes first; Err says
 // which. All methods are safe for concurrent use. The zero Hold is over: its
 // errors are ErrInvalidOption.
 type Hold struct{ h lockstate.Hold }
@@ -19,11 +19,11 @@ var errZeroHold = fmt.Errorf("%w: the zero Hold; Lock.Lock returns one", ErrInva
 // closedChannel is the zero Hold's Done.
 var closedChannel = func() chan struct{} { c := make(chan struct{}); close(c); return c }()
 
-// isZero tells whether no client made the hold.
+// isZero reports whether no client made the hold.
 func (h *Hold) isZero() bool { return h.h.Face == nil }
 
-// ownerRoom is an owner's state with room for its first hold, which is nearly
-// always the only one: a pair of acquire and release makes one of them.
+// ownerRoom is an owner's state together with its first hold, which is nearly
+// always the only one. So an acquire allocates both at once.
 type ownerRoom struct {
 	owner lockstate.OwnerState
 	first Hold
@@ -42,9 +42,9 @@ func newHold() *lockstate.Hold {
 }
 
 // Owner returns the owner that holds the lock. Pass it to As to re-enter, or
-// its String to another process. Call it while the lock is held if others are
-// to act as this owner. From then on they may, so the unlock costs one extra
-// command: it stores its result briefly, so that a retry counts once.
+// its String to another process. If others are to act as this owner, call it
+// while the lock is held. After that the unlock costs one extra command: it
+// stores its result briefly, so that a retry counts once.
 func (h *Hold) Owner() Owner {
 	if h.isZero() {
 		return Owner{}
@@ -60,10 +60,10 @@ func (h *Hold) Name() string {
 	return h.h.Name()
 }
 
-// Done is closed when the hold is over: released, lost, or its client closed.
-// Err says which. When the lease runs out, Done closes as soon after ValidUntil
-// as the scheduler allows; Err knows earlier. Each call returns the same
-// channel.
+// Done returns a channel that is closed when the hold is over: released, lost,
+// or its client closed. Err says which. When the lease runs out, Done closes as
+// soon after ValidUntil as the scheduler allows; Err knows earlier. Each call
+// returns the same channel.
 func (h *Hold) Done() <-chan struct{} {
 	if h.isZero() {
 		return closedChannel
@@ -71,11 +71,11 @@ func (h *Hold) Done() <-chan struct{} {
 	return h.h.Done()
 }
 
-// Err is nil while the lock is held, then ErrReleased, ErrLeaseLost or
-// ErrClosed, with the lock's name in its text. It reads the clock, counts suspend too, and is never late: when it
-// returns nil, nobody else was inside at the moment of the call, provided that
-// the server keeps its data, that nobody forces the lock, and that no other
-// process uses this owner.
+// Err is nil while the lock is held, then ErrReleased, ErrLeaseLost or ErrClosed,
+// with the lock's name in its text. It reads a clock that counts suspend too, and
+// is never late: when it returns nil, nobody else held the lock at the moment of
+// the call, provided that the server keeps its data, that nobody forces the lock,
+// and that no other process uses this owner.
 func (h *Hold) Err() error {
 	if h.isZero() {
 		return errZeroHold
@@ -83,14 +83,14 @@ func (h *Hold) Err() error {
 	return h.h.Err()
 }
 
-// ValidUntil is until when the lock is certainly this owner's without another
-// renewal: the time at which the last acquire or renewal was sent, plus its
-// lease, less 1% for clocks that run at different rates. It moves with each
-// renewal, and stays where it is once the hold is over, but for the microseconds
-// by which two readings of the system's clocks differ. It is right provided
-// that the server keeps its data and nobody forces the lock: the package comment
-// says how soon a loss is noticed.
-// Wall clocks jump and suspend: ask Err rather than compare times.
+// ValidUntil returns the time until which this owner certainly has the lock
+// without another renewal: the time at which the last acquire or renewal was
+// sent, plus its lease, less 1% for clocks that run at different rates. It
+// moves with each renewal, and stays the same once the hold is over, except for
+// the microseconds by which two readings of the system's clocks differ. It is
+// right provided that the server keeps its data and nobody forces the lock: the
+// package comment says how soon the holder notices a loss. Wall clocks jump,
+// and others stop in suspend: ask Err rather than compare times.
 func (h *Hold) ValidUntil() time.Time {
 	if h.isZero() {
 		return time.Time{}
@@ -99,10 +99,10 @@ func (h *Hold) ValidUntil() time.Time {
 }
 
 // Context derives a context from parent that also ends with the hold. Its
-// context.Cause is then what Err says: ErrReleased, ErrLeaseLost or ErrClosed,
-// with the lock's name. The returned function frees the context; it does not release the hold. The context does
-// not depend on the one that limited the wait. If the hold is already over, so
-// is the context, with the same cause.
+// context.Cause is then Err's error: ErrReleased, ErrLeaseLost or ErrClosed, with
+// the lock's name. The returned function frees the context; it does not release the
+// hold. The context does not depend on the one that limited the wait. If the hold
+// is already over, the context has already ended, with the same cause.
 func (h *Hold) Context(parent context.Context) (context.Context, context.CancelFunc) {
 	if h.isZero() {
 		ctx, cancel := context.WithCancelCause(parent)
@@ -112,12 +112,12 @@ func (h *Hold) Context(parent context.Context) (context.Context, context.CancelF
 	return h.h.Context(parent)
 }
 
-// Unlock releases this one acquisition. It sends even if ctx is already over,
-// so `defer h.Unlock(ctx)` is right. Once ctx is over, it waits for the outcome
-// for at most one more command timeout. While ctx lasts, it blocks as long as
-// it repeats the unlock: at most four command timeouts and a second, and for
-// the owner's last hold not beyond ValidUntil. The hold is over as soon as
-// Unlock is called, whatever it returns: Done is closed and Err is ErrReleased.
+// Unlock releases this one acquisition. It sends even if ctx is already over, so
+// `defer h.Unlock(ctx)` is right. Once ctx is over, it waits for the outcome for
+// at most one more command timeout. While ctx lasts, it blocks until the unlock
+// is answered, for at most four command timeouts and a second, and for the
+// owner's last hold not beyond ValidUntil. The hold is over as soon as Unlock is
+// called, whatever it returns: Done is closed and Err is ErrReleased.
 //
 // nil means released, whatever ctx says. For a hold that was lost, Unlock still
 // sends one unlock, unless its owner has newer holds of the lock in this

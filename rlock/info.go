@@ -18,11 +18,11 @@ type Info struct {
 	// milliseconds, or NoExpiry.
 	TTL time.Duration
 
-	// Waiters is how many clients listen for the release, however many callers
-	// wait in each. It is -1 if the account may not count them. It leaves out
-	// clients that poll for a moment (see WithCourtesy), and those that wait
-	// for a spin lock, which has no messages. Of a fair lock it is how many
-	// owners have a place in the queue.
+	// Waiters is how many clients are subscribed to the release, however many
+	// callers wait in each. It is -1 if the account may not count them. It
+	// leaves out clients that poll for a moment (see WithCourtesy), and those
+	// that wait for a spin lock, which has no messages. For a fair lock it is
+	// how many owners have a place in the queue.
 	Waiters int
 
 	// Since is when this client acquired the oldest hold that Owner still has
@@ -32,12 +32,12 @@ type Info struct {
 }
 
 // Info returns who holds the lock, for how long, and how many clients wait.
-// Owner, Count and TTL are of one moment; the waiters are counted right after
-// it. Use the answer for people and status pages, not for decisions: that
-// moment is over. Info changes nothing. It sends two commands, in a cluster
-// three; each blocks like IsLocked. ErrNotLocked: nobody holds the lock.
-// ErrRefused: the key is no lock, and the error says what it is, or it is the
-// server's error. Its other errors are ctx's, ErrUnavailable, ErrClosed,
+// Owner, Count and TTL are from one moment; the waiters are counted right after
+// it. Show the answer to people or on status pages, but don't decide by it:
+// that moment is over. Info changes nothing. It sends two commands, in a
+// cluster three; each blocks like IsLocked. ErrNotLocked: nobody holds the
+// lock. ErrRefused: the key is no lock, and the error says what it is, or it is
+// the server's error. Its other errors are ctx's, ErrUnavailable, ErrClosed,
 // ErrInvalidOption and ErrInvalidName.
 func (l *Lock) Info(ctx context.Context) (Info, error) {
 	if err := l.unusable(); err != nil {

@@ -9,34 +9,36 @@ import (
 	"github.com/rlock-go/redisson/internal/redisconn"
 )
 
-// The pauses of Lead between two stands grow from the first to the last. Both are the
-// longest of their kind.
+// Lead's pauses between two attempts grow from the first to the last. Each is shortened at
+// random to as little as half.
 const (
 	firstLeadPause = 100 * time.Millisecond
 	lastLeadPause  = time.Second
 )
 
-// Lead has this process stand for election until ctx ends, and runs fn in each of its
-// terms, which begin when it acquires the lock. So one process of all that call Lead
-// leads; if it ends or dies, another one does within the lease and two seconds.
+// Lead makes this process a candidate until ctx ends, and runs fn each time that it
+// leads, which is while it holds the lock. So one process of all that call Lead leads.
+// If it ends or dies, another one leads within the lease plus two seconds.
 //
 // fn's context derives from ctx and also ends with the lock, as in [Lock.Do]. fn must
-// return then, and Lead waits for it. If the lock was lost, Lead stands again, whatever fn
+// return then, and Lead waits for it. If the lock was lost, Lead tries again, whatever fn
 // returned. If fn returns nil while it leads, Lead releases the lock, so that another
-// process can lead, and stands again. It also stands again after an error that passes:
-// ErrUncertain, ErrUnavailable, ErrUnreplicated, or ErrLeaseLost. Between two stands it
-// pauses, for up to a second. In a process that was paused, the Err of fn's context tells
-// of the end at once, because it asks the hold; Done may close later.
+// process can lead, and tries again. It also tries again after an error that may pass:
+// ErrUncertain, ErrUnavailable, ErrUnreplicated, or ErrLeaseLost. It pauses before each
+// further attempt, for up to a second. After a pause of the process, the Err of fn's
+// context reports the end at once, because it asks the hold; Done may close later.
 //
 // Lead returns, always with an error and without the lock:
 //
-//   - ctx's error: ctx ended. What fn returned then is joined.
-//   - fn's error, if fn returned it while it led. If the release fails, its error is joined.
+//   - ctx's error: ctx ended. It is joined with what fn returned then.
+//   - fn's error, if fn returned it while it led. It is joined with the release's error,
+//     if there is one.
 //   - ErrClosed: the client was closed, or is being shut down.
 //   - ErrRefused: the server's error, which a later try is likely to meet too.
-//   - ErrInvalidOption, ErrInvalidName: it never stood. Wait can't be used.
+//   - ErrInvalidOption, ErrInvalidName: nothing was sent. Wait can't be used.
 //
-// It is what etcd's Election and Kubernetes' leader election are for. Redisson has none.
+// It serves the purpose of etcd's Election and of Kubernetes' leader election. Redisson
+// has nothing like it.
 func (l *Lock) Lead(ctx context.Context, fn func(ctx context.Context) error, opts ...AcquireOption) error {
 	var t terms
 	if err := setTerms(&t, -1, opts); err == nil && t.HasWait {
@@ -62,7 +64,7 @@ func (l *Lock) Lead(ctx context.Context, fn func(ctx context.Context) error, opt
 	}
 }
 
-// passes tells whether a later try may have no such error.
+// passes reports whether a later attempt may succeed after err.
 func passes(err error) bool {
 	for _, one := range []error{ErrUncertain, ErrUnavailable, ErrUnreplicated, ErrLeaseLost} {
 		if errors.Is(err, one) {
@@ -72,8 +74,8 @@ func passes(err error) bool {
 	return false
 }
 
-// lead stands once, and serves a term if it wins. ended says that err is fn's,
-// returned while it led.
+// lead acquires the lock and runs fn while it holds it. ended reports whether fn returned
+// an error while it led.
 func (l *Lock) lead(ctx context.Context, fn func(ctx context.Context) error, opts []AcquireOption) (ended bool, err error) {
 	h, err := l.Lock(ctx, opts...)
 	if err != nil {
@@ -90,14 +92,14 @@ func (l *Lock) lead(ctx context.Context, fn func(ctx context.Context) error, opt
 	return ended, err
 }
 
-// leading is the context of a term.
+// leading is fn's context.
 type leading struct {
 	context.Context
 
 	h *Hold
 }
 
-// Err asks the hold first: if its time is up, that ends the context.
+// Err asks the hold first, which ends the context if the hold's time is up.
 func (c leading) Err() error {
 	_ = c.h.Err()
 	return c.Context.Err()

@@ -10,22 +10,22 @@ import (
 	"github.com/rlock-go/redisson/internal/lockstate"
 )
 
-// Lock is Redisson's RLock: a re-entrant lock with a name, held by an [Owner].
-// A handle is cheap, holds no state of its own, and is safe for concurrent use.
-// Two handles with one name are the same lock.
+// Lock is Redisson's RLock: a re-entrant lock with a name, held by an [Owner]. A
+// handle is cheap, has no state, and is safe for concurrent use. Two handles with
+// one name are the same lock.
 //
 // Every acquisition without As gets its own owner, so two goroutines that share
 // a handle exclude each other. The calls of a zero Lock return
 // ErrInvalidOption.
 type Lock struct {
 	l     lockstate.Lock
-	wrong error // what is wrong with the name, told by every call that would use it; nil: nothing
+	wrong error // what is wrong with the name; every call that would use the name returns it
 }
 
 var errZeroHandle = fmt.Errorf("rlock: %w: a zero handle; take one from its Client", ErrInvalidOption)
 
-// unusable is why no call can use the handle, or nil. Only a zero Lock, or one with
-// something wrong, has no key.
+// unusable returns why no call can use the handle, or nil. A handle without a key is
+// the zero Lock, unless its name is wrong.
 func (l *Lock) unusable() error {
 	if l.wrong == nil && l.l.Key() == "" {
 		return errZeroHandle
@@ -36,11 +36,11 @@ func (l *Lock) unusable() error {
 // Name is the name that was given to NewLock.
 func (l *Lock) Name() string { return l.l.Name() }
 
-// longestName bounds a key: a connection refuses answers of more than a
-// mebibyte, and the server's answer to SUBSCRIBE has the name in it.
+// longestName bounds a key, because the server's answer to SUBSCRIBE contains it, and a
+// connection refuses answers of more than a mebibyte.
 const longestName = 512 << 10
 
-// checkName tells what is wrong with the name, if anything is.
+// checkName returns what is wrong with the name, or nil.
 func (l *Lock) checkName() error {
 	name, key := l.l.Name(), l.l.Key()
 	var err error
@@ -62,27 +62,27 @@ func (l *Lock) checkName() error {
 
 // Lock waits until the lock is acquired or ctx ends. With Wait it waits at most
 // that long, and then fails as TryLockFor does. Without Lease the watchdog
-// keeps the lock until Unlock, as Redisson's lock() does. An acquire with As
-// tries once before it queues behind local waiters. Once a wait has had the
-// answer that the lock is taken, it survives restarts of the server. It is
-// Redisson's lockInterruptibly, with ctx in place of the interrupt.
+// renews the lock until Unlock, as after Redisson's lock(). An acquire with As
+// tries once before it queues behind local waiters. Once the server has
+// answered that the lock is taken, the wait survives restarts of the server. It
+// is Redisson's lockInterruptibly, with ctx in place of the interrupt.
 //
-// After an error this call holds nothing: a grant that comes at the last moment
-// is given back. There is one exception. If an acquire with As ends with
-// ErrUncertain, or if ctx or Close ends its wait for an answer, the owner may
-// have one hold more than it knows, until the lease ends.
+// After an error this call holds nothing: the client gives back a grant that
+// comes at the last moment. There is one exception. If an acquire with As ends
+// with ErrUncertain, or if ctx or Close ends its wait for an answer, the owner
+// may have one hold more than it knows, until the lease ends.
 //
 //   - ctx's error: ctx ended. It is joined with the server's last error, if
 //     there was one, and with ErrUncertain if others may use the owner and its
 //     last attempt was not answered.
 //   - ErrClosed: the client was closed.
-//   - ErrUncertain: the server did not answer for a command timeout. What the
-//     attempt may have taken is given back in the background.
+//   - ErrUncertain: the server did not answer for a command timeout. The client gives
+//     back in the background what the attempt may have taken.
 //   - ErrUnavailable: nothing was sent (no connection, or an earlier attempt or
 //     an earlier command of the owner was still pending), or no server ran the
 //     attempt for a command timeout. The text says which.
-//   - ErrLeaseLost: the answer came after the lease was over. The grant is
-//     given back, and Do has not run fn.
+//   - ErrLeaseLost: the answer came after the lease was over. The client gives back the
+//     grant, and Do has not run fn.
 //   - ErrInvalidOption, ErrInvalidName: nothing was sent.
 //   - ErrRefused: the server's error.
 //   - ErrUnreplicated: for a command timeout no replica acknowledged the grant.
@@ -100,23 +100,23 @@ func (l *Lock) TryLock(ctx context.Context, opts ...AcquireOption) (*Hold, error
 	return l.acquire(ctx, 0, opts)
 }
 
-// TryLockFor waits at most for wait, or until ctx ends. If the key never expires, or
-// holds something else, it asks then what that is, for a command timeout at most.
-// ErrLocked: the wait is over, and the last answer was that another owner holds the
-// lock. If an attempt after that was not answered, the text says so, and whatever it
-// took is given back; of an owner that others may use it is ErrUncertain. If the server
-// never answered, the error is not ErrLocked: it is ErrUncertain if an attempt was
-// sent, otherwise ErrUnavailable, which says what it waited for. With wait ≤ 0 it is
-// TryLock. It is Lock with Wait(wait), so a second Wait is ErrInvalidOption. Its
-// other errors are Lock's: ctx's, ErrClosed, ErrLeaseLost, ErrInvalidName,
-// ErrRefused and ErrUnreplicated. It is Redisson's tryLock(waitTime, unit).
+// TryLockFor waits at most for wait, or until ctx ends. If the key never expires, or is
+// no lock, it then asks what the key holds, for a command timeout at most. ErrLocked:
+// the wait is over, and the last answer was that another owner holds the lock. If an
+// attempt after that was not answered, the text says so, and the client gives back
+// whatever it took; if others may use its owner, the error is ErrUncertain. If the
+// server never answered, the error is ErrUncertain if an attempt was sent, otherwise
+// ErrUnavailable, whose text says what the call waited for. With wait ≤ 0 it is
+// TryLock. It is Lock with Wait(wait), so a second Wait is ErrInvalidOption. Its other
+// errors are Lock's: ctx's, ErrClosed, ErrLeaseLost, ErrInvalidName, ErrRefused and
+// ErrUnreplicated. It is Redisson's tryLock(waitTime, unit).
 func (l *Lock) TryLockFor(ctx context.Context, wait time.Duration, opts ...AcquireOption) (*Hold, error) {
 	return l.acquire(ctx, max(wait, 0), opts)
 }
 
-// acquire is the common part of all calls that acquire the lock. A wait of 0 is
-// one attempt; one below 0 lasts as long as ctx, unless an option bounds it. It
-// is split in two, so that a waiting goroutine has a small stack.
+// acquire is common to all calls that acquire the lock. With a wait of 0 it makes
+// one attempt; with one below 0 it waits until ctx ends, or as an option says.
+// startAcquire is apart, so that a waiting goroutine has a small stack.
 func (l *Lock) acquire(ctx context.Context, wait time.Duration, opts []AcquireOption) (*Hold, error) {
 	w, err := l.startAcquire(ctx, wait, opts)
 	if err != nil {
@@ -132,7 +132,7 @@ func (l *Lock) acquire(ctx context.Context, wait time.Duration, opts []AcquireOp
 	return h.Face.(*Hold), nil
 }
 
-// startAcquire begins to wait.
+// startAcquire checks the options and begins the wait.
 func (l *Lock) startAcquire(ctx context.Context, wait time.Duration, opts []AcquireOption) (*lockstate.Waiter, error) {
 	if err := l.unusable(); err != nil {
 		return nil, err
@@ -172,11 +172,10 @@ func setTerms(t *terms, wait time.Duration, opts []AcquireOption) error {
 	return nil
 }
 
-// UnlockAs releases one hold of an owner that has no Hold in this client: one
-// that another process acquired and handed over by its string, or a Java
-// thread's. If the owner has more holds, the key keeps the larger of its
-// current TTL and the watchdog timeout; a key that never expired gets the
-// latter.
+// UnlockAs releases one hold of an owner that has no Hold in this client: an
+// owner that another process handed over by its string, or a Java thread. If the
+// owner has more holds, the key keeps the larger of its current TTL and the
+// watchdog timeout; a key that never expired gets the latter.
 //
 // It sends even if ctx is over, like Hold.Unlock, and blocks for at most four
 // command timeouts and a second. Once ctx is over, it blocks for at most one
@@ -207,9 +206,9 @@ func (l *Lock) UnlockAs(ctx context.Context, owner Owner) error {
 // returns true if it took the lock from somebody: if it ended a Hold of this client, or if
 // there was a key to delete. Before it sends the command, it ends every Hold of the name in
 // this client with ErrLeaseLost. A hold that is granted meanwhile ends too, if the command may
-// have deleted its key. Holders elsewhere learn it as of any loss; see the package comment.
-// With an error it returns false, even if it ended holds, unless it deleted the lock and only
-// could not announce it. It is Redisson's forceUnlock.
+// have deleted its key. Holders in other clients notice it like any loss; see the package
+// comment. With an error it returns false, even if it ended holds. The exception is a lock
+// that it deleted but could not announce. It is Redisson's forceUnlock.
 //
 // ctx can end the wait only before holds are ended. After that the command must
 // be sent, and ForceUnlock blocks until the server answers or a command timeout

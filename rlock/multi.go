@@ -13,41 +13,40 @@ import (
 )
 
 // MultiLock is Redisson's RMultiLock: several locks that are acquired together,
-// all or none. A handle is cheap, holds no state of its own, and is safe for
-// concurrent use. The calls of a zero MultiLock return ErrInvalidOption.
+// all or none. A handle is cheap, has no state, and is safe for concurrent use.
+// The calls of a zero MultiLock return ErrInvalidOption.
 type MultiLock struct{ members []*Lock }
 
-// NewMultiLock returns a handle for these locks together, Redisson's
-// getMultiLock(locks...). It does no I/O. They may be of any kinds, and of
-// several clients.
+// NewMultiLock returns a handle for these locks together, Redisson's getMultiLock(locks...).
+// It does no I/O. They may be of any kinds and of different clients.
 //
-// The members are acquired one after the other, by server (as the client's URL names it)
-// and key, whatever their order here: callers that list the same locks in different orders
-// do not wait for each other. Redisson goes by the order that is given, so beside it give
-// its locks in the order of their keys. While a call waits for a member, it keeps those
-// before it, for at most 1.5 s times the number of members. Then it releases them all and
-// begins anew after a moment, as Redisson does at once, so there is no deadlock.
+// The members are acquired one after the other, sorted by server (as the client's URL names
+// it) and key. So callers that list the same locks in different orders do not wait for each
+// other. Redisson acquires in the given order, so Java callers of these locks should list
+// them in the order of their keys. While a call waits for a member, it keeps the members
+// that it has, for at most 1.5 s times the number of members. Then it releases them all and
+// starts again after a moment, so there is no deadlock. Redisson starts again at once.
 //
-// Each member is an ordinary lock with an owner of its own: whoever locks it alone,
-// in Go or in Java, is excluded. Two members of one client with one key could wait
+// Each member is an ordinary lock with its own owner, so it excludes callers in Go or
+// in Java that lock it alone. Two members of one client with the same key would wait
 // for each other, so they are ErrInvalidOption, unless As names an owner for both.
 func NewMultiLock(locks ...*Lock) *MultiLock { return &MultiLock{slices.Clone(locks)} }
 
 const (
-	roundFor = 1500 * time.Millisecond // what a round may take for each member
+	roundFor = 1500 * time.Millisecond // how long a round may take, for each member
 
-	// Two callers that each want what the other one has could begin and end their
-	// rounds together for ever. So each waits for a random part of this between two
-	// rounds.
+	// The longest pause between two rounds. Each pause is random, because two callers
+	// that each want what the other one has could otherwise begin and end their rounds
+	// at the same times for ever.
 	betweenRounds = 100 * time.Millisecond
 )
 
 // Lock waits until all members are acquired or ctx ends. Its options are those of
-// [Lock.Lock], and Wait limits it in all: then it is ErrLocked. A lease of its own begins
-// once all members are acquired. Until then they have a longer one. After an error this
-// call holds nothing. Its other errors are those of [Lock.Lock]: ctx's, ErrClosed, ErrUncertain,
-// ErrUnavailable, ErrLeaseLost, ErrRefused, ErrUnreplicated, ErrInvalidOption and
-// ErrInvalidName.
+// [Lock.Lock], and Wait limits the wait for all members together: when that is over, the
+// error is ErrLocked. A Lease begins once all members are acquired. Until then they have a
+// longer one. After an error this call holds nothing. Its other errors are those of
+// [Lock.Lock]: ctx's, ErrClosed, ErrUncertain, ErrUnavailable, ErrLeaseLost, ErrRefused,
+// ErrUnreplicated, ErrInvalidOption and ErrInvalidName.
 func (m *MultiLock) Lock(ctx context.Context, opts ...AcquireOption) (*MultiHold, error) {
 	return m.acquire(ctx, -1, opts)
 }
@@ -79,8 +78,8 @@ func (m *MultiLock) Do(ctx context.Context, fn func(ctx context.Context) error, 
 	return whileHeld(ctx, h, fn)
 }
 
-// acquire makes rounds until one gets all members, or the wait is over. A wait of 0 is
-// one attempt at each; one below 0 lasts as long as ctx, unless an option bounds it.
+// acquire makes rounds until one gets all members, or the wait is over. With a wait of 0 it
+// tries each member once; with one below 0 it waits until ctx ends, or as an option says.
 func (m *MultiLock) acquire(ctx context.Context, wait time.Duration, opts []AcquireOption) (*MultiHold, error) {
 	t, err := m.terms(wait, opts)
 	if err != nil {
@@ -98,8 +97,8 @@ func (m *MultiLock) acquire(ctx context.Context, wait time.Duration, opts []Acqu
 		h, err := m.round(ctx, round, t)
 		uncertain := errors.Is(err, ErrUncertain)
 		told = told || errors.Is(err, ErrLocked)
-		// A round that ends without an answer says nothing, unless there is none for two command timeouts. A grant that
-		// still comes is given back.
+		// A round without an answer is an error only if there is none for two command timeouts.
+		// The client gives back a grant that still comes.
 		now := time.Now()
 		late := (uncertain || errors.Is(err, ErrUnavailable)) && now.Sub(began) >= round
 		if !late || told {
@@ -110,8 +109,9 @@ func (m *MultiLock) acquire(ctx context.Context, wait time.Duration, opts []Acqu
 			}
 			late = now.Sub(silent) < 2*m.timeout()
 		}
-		// A wait that was told "taken" outlives its servers' outages (A7). But an owner that acts by As may hold one more
-		// than is known after a lost attempt, and another round would hide that.
+		// Once a server has answered that a member is taken, the wait survives outages (A7).
+		// But after a lost attempt with As the owner may have one hold more than it knows, and
+		// another round would hide that.
 		trouble := told && (errors.Is(err, ErrUnavailable) || uncertain)
 		if err == nil || last || uncertain && t.As || !late && !trouble && !errors.Is(err, ErrLocked) {
 			return h, err
@@ -123,7 +123,7 @@ func (m *MultiLock) acquire(ctx context.Context, wait time.Duration, opts []Acqu
 	}
 }
 
-// terms are what the options ask for.
+// terms reads the options, and checks the members.
 func (m *MultiLock) terms(wait time.Duration, opts []AcquireOption) (t terms, err error) {
 	if err := setTerms(&t, wait, opts); err != nil {
 		return t, err
@@ -147,7 +147,7 @@ func (m *MultiLock) terms(wait time.Duration, opts []AcquireOption) (t terms, er
 	return t, nil
 }
 
-// timeout is the longest command timeout of its members.
+// timeout returns the longest command timeout of the members.
 func (m *MultiLock) timeout() (longest time.Duration) {
 	for _, l := range m.members {
 		longest = max(longest, l.l.Timeout())
@@ -155,7 +155,7 @@ func (m *MultiLock) timeout() (longest time.Duration) {
 	return longest
 }
 
-// names are those of all members.
+// names joins the names of all members.
 func (m *MultiLock) names() string {
 	var all []string
 	for _, l := range m.members {
@@ -166,7 +166,7 @@ func (m *MultiLock) names() string {
 	return strings.Join(all, ", ")
 }
 
-// order is in which the members are acquired.
+// order returns the members' indexes in the order in which they are acquired.
 func (m *MultiLock) order() []int {
 	order := make([]int, len(m.members))
 	for i := range order {
@@ -176,8 +176,8 @@ func (m *MultiLock) order() []int {
 	return order
 }
 
-// round acquires the members, or releases what it has got. While it lasts they have a
-// lease that outlasts it.
+// round acquires all members, or releases those that it got. Until it has all of them, a fixed
+// lease is longer by wait, so that none expires during the round.
 func (m *MultiLock) round(ctx context.Context, wait time.Duration, t terms) (*MultiHold, error) {
 	h, order := &MultiHold{holds: make([]*Hold, 0, len(m.members))}, m.order()
 	member, end := t, time.Now().Add(wait)

@@ -9,24 +9,23 @@ import (
 	"time"
 )
 
-// MultiHold is one acquisition of a [MultiLock]: a [Hold] of each member. It is over as
-// soon as one of them is. The others stay held until Unlock, as after any loss: call
-// it in any case. All methods are safe for concurrent use. The zero MultiHold is over:
-// its errors are ErrInvalidOption.
+// MultiHold is one acquisition of a [MultiLock]: a [Hold] of each member. It is over as soon
+// as one of them is. The others stay held until Unlock, so call it in any case. All methods
+// are safe for concurrent use. The zero MultiHold is over: its errors are ErrInvalidOption.
 type MultiHold struct {
 	holds []*Hold            // in the order of the members, once all are there
-	all   context.Context    // ends with the first of them
-	end   context.CancelFunc // frees it
+	all   context.Context    // ends with the first hold that ends
+	end   context.CancelFunc // frees all
 }
 
 var errZeroMultiHold = fmt.Errorf("%w: the zero MultiHold; MultiLock.Lock returns one", ErrInvalidOption)
 
-// Holds are the members' own, in the order of NewMultiLock's locks: for the token of
-// a fenced lock, or an owner to re-enter as.
+// Holds returns the members' holds in the order of NewMultiLock's locks, for the token of a
+// fenced lock, or an owner to re-enter as.
 func (h *MultiHold) Holds() []*Hold { return slices.Clone(h.holds) }
 
-// Done is closed when the hold is over: released, a member lost, or its client closed.
-// Err says which. Each call returns the same channel.
+// Done returns a channel that is closed when the hold is over: released, a member lost, or
+// its client closed. Err says which. Each call returns the same channel.
 func (h *MultiHold) Done() <-chan struct{} {
 	if h.all == nil {
 		return closedChannel
@@ -34,8 +33,8 @@ func (h *MultiHold) Done() <-chan struct{} {
 	return h.all.Done()
 }
 
-// Err is nil while all members are held, then what [Hold.Err] says of the first that is
-// not. It is as exact as that.
+// Err is nil while all members are held, then the [Hold.Err] of the first that is not. It is
+// as exact as Hold.Err.
 func (h *MultiHold) Err() error {
 	if len(h.holds) == 0 {
 		return errZeroMultiHold
@@ -48,7 +47,7 @@ func (h *MultiHold) Err() error {
 	return nil
 }
 
-// ValidUntil is the earliest of the members', see [Hold.ValidUntil].
+// ValidUntil returns the earliest [Hold.ValidUntil] of the members.
 func (h *MultiHold) ValidUntil() (earliest time.Time) {
 	for i, one := range h.holds {
 		if until := one.ValidUntil(); i == 0 || until.Before(earliest) {
@@ -75,11 +74,12 @@ func (h *MultiHold) Context(parent context.Context) (context.Context, context.Ca
 	}
 }
 
-// Unlock releases every member, whatever becomes of the others, and joins the errors.
-// Each is as [Hold.Unlock] says: ErrLeaseLost, ErrReleased, ErrUncertain, ErrClosed,
-// ErrUnreplicated, ErrUnavailable, ErrRefused, or ErrInvalidOption for the zero MultiHold. So
-// is how long it takes: they are released at the same time. nil means that all are released. Redisson's unlock stops at the first
-// member that was lost, and goes on to renew those behind it.
+// Unlock releases every member, even if others fail, and joins the errors. They are those of
+// [Hold.Unlock]: ErrLeaseLost, ErrReleased, ErrUncertain, ErrClosed, ErrUnreplicated,
+// ErrUnavailable, ErrRefused, or ErrInvalidOption for the zero MultiHold. It blocks as long as
+// Hold.Unlock, because it releases them at the same time. nil means that all are released.
+// Redisson's unlock stops at the first member that was lost, and goes on renewing those after
+// it.
 func (h *MultiHold) Unlock(ctx context.Context) error {
 	err := h.each(func(one *Hold) error { return one.Unlock(ctx) })
 	if h.end != nil {
@@ -95,7 +95,7 @@ func (h *MultiHold) Extend(ctx context.Context, d time.Duration) error {
 	return h.each(func(one *Hold) error { return one.Extend(ctx, d) })
 }
 
-// each does the same to all members at the same time, and joins the errors in order.
+// each calls do for all members at the same time, and joins the errors in the members' order.
 func (h *MultiHold) each(do func(*Hold) error) error {
 	if len(h.holds) == 0 {
 		return errZeroMultiHold
@@ -109,10 +109,10 @@ func (h *MultiHold) each(do func(*Hold) error) error {
 	return errors.Join(errs...)
 }
 
-// giveBack releases what a round got before it failed with err.
+// giveBack releases the members that a round got before it failed, and returns its error.
 func (h *MultiHold) giveBack(ctx context.Context, err error) error {
 	if len(h.holds) > 0 {
-		_ = h.Unlock(ctx) // logged, and goes on where it must
+		_ = h.Unlock(ctx) // its errors are logged, and it goes on in the background where it must
 	}
 	return err
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/rlock-go/redisson/internal/refusal"
 )
 
-// otherType is a WRONGTYPE of the server's, with what the key holds.
+// otherType is the server's WRONGTYPE error, with the type that the key has.
 type otherType struct {
 	error
 	found string
@@ -22,21 +22,21 @@ func (e otherType) Error() string { return "the key holds a " + e.found + ", whi
 
 func (e otherType) Unwrap() error { return e.error }
 
-// named says what the key holds, if err is the server's that it holds something else. It asks
-// once more then.
+// named adds the key's type to a WRONGTYPE error, for which it asks the server once more. It
+// returns other errors as they are.
 func (l *Lock) named(ctx context.Context, err error) error {
 	if said, _ := refusal.Of(err); !said.WrongType() {
 		return err
 	}
 	found, asked := redis.String(l.l.Read(ctx, func(*kind.Want) kind.Call { return kind.Read("TYPE", l.l.Key()) }))
 	if asked != nil || found == "none" || found == "hash" {
-		return err // it is another of its keys, or has changed
+		return err // another key of the lock has the wrong type, or the key has changed
 	}
 	return otherType{lockerr.Classify(err), found}
 }
 
-// noLock says that the key is a hash that is no lock, if it is, instead of err: that it is
-// locked. It asks once more.
+// noLock asks the server once more. It returns the error of a hash that is no lock, or err,
+// which says that it is locked.
 func (l *Lock) noLock(ctx context.Context, err error) error {
 	_, _, asked := l.l.Holder(ctx)
 	if _, is := errors.AsType[*codec.ShapeError](asked); is {

@@ -10,10 +10,10 @@ import (
 	"github.com/rlock-go/redisson/internal/lockstate"
 )
 
-// object is what has a name and a kind, and is changed by commands that are no owner's.
+// object is a semaphore or a latch. Its commands belong to no owner.
 type object struct{ lock Lock }
 
-// failed names what was being done. Of an unusable handle every error says just that.
+// failed adds the operation and the name to err. An unusable handle's error replaces it.
 func (o *object) failed(doing string, err error) error {
 	if unusable := o.lock.unusable(); unusable != nil {
 		return unusable
@@ -21,8 +21,8 @@ func (o *object) failed(doing string, err error) error {
 	return wrap(doing, o.lock.Name(), err)
 }
 
-// decoded is what a reply means. It may come with an error: the change was made, but
-// could not be announced, or no replica has it.
+// decoded decodes a reply. If it comes with an error, the change was made, but could
+// not be announced, or no replica has it.
 func decoded[T any](o *object, doing string, reply any, err error, decode func(any) (T, error)) (v T, _ error) {
 	if err == nil || reply != nil {
 		var odd error
@@ -32,7 +32,7 @@ func decoded[T any](o *object, doing string, reply any, err error, decode func(a
 	return v, o.failed(doing, err)
 }
 
-// checkNumber checks how many permits are meant.
+// checkNumber checks a number of permits, and that the handle is usable.
 func (o *object) checkNumber(doing string, n, least, most int) error {
 	if n >= least && n <= most {
 		return o.lock.unusable()
@@ -40,7 +40,7 @@ func (o *object) checkNumber(doing string, n, least, most int) error {
 	return o.failed(doing, fmt.Errorf("%w: %d permits; at least %d and at most %d", ErrInvalidOption, n, least, most))
 }
 
-// send sends what changes the object; see lockstate.Lock.Change.
+// send sends a command that changes the object; see lockstate.Lock.Change.
 func (o *object) send(ctx context.Context, due bool, call func(*kind.Want) kind.Call) (any, error) {
 	if err := o.lock.unusable(); err != nil {
 		return nil, err
@@ -48,13 +48,13 @@ func (o *object) send(ctx context.Context, due bool, call func(*kind.Want) kind.
 	return o.lock.l.Change(ctx, due, call)
 }
 
-// change is send, whose reply is whether it did anything.
+// change is send for a command whose reply says whether it changed anything.
 func (o *object) change(ctx context.Context, doing string, due bool, call func(*kind.Want) kind.Call) (bool, error) {
 	reply, err := o.send(ctx, due, call)
 	return decoded(o, doing, reply, err, codec.DecodeExists)
 }
 
-// ask reads something of the object.
+// ask sends a command that reads the object.
 func (o *object) ask(ctx context.Context, call func(*kind.Want) kind.Call) (any, error) {
 	if err := o.lock.unusable(); err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ func (o *object) number(ctx context.Context) (int64, error) {
 	return decoded(o, "ask about", reply, err, codec.DecodeNumber)
 }
 
-// pass waits for what nobody holds afterwards: permits without owners, or a gate.
+// pass waits for what nobody holds afterwards: permits of a Semaphore, or an open latch.
 func (o *object) pass(ctx context.Context, doing string, k kind.Kind, t lockstate.Terms) error {
 	if err := o.lock.unusable(); err != nil {
 		return err

@@ -10,51 +10,52 @@ import (
 	"github.com/rlock-go/redisson/internal/observe"
 )
 
-// Observer is told what a client does: for counters, histograms and traces. Each field
-// is a function for one event, and nil for an event that nobody wants. WithObserver
-// gives it to a client.
+// Observer gets the events of a client, for counters, histograms and traces. Each field
+// is a function for one event; leave it nil if you don't need the event. WithObserver
+// gives an observer to a client.
 //
-// It is a struct of functions, as net/http/httptrace has one, because a later version
-// can add a field without breaking anybody, and an observer of one event is one line.
-// An interface with a method an event, as pgx's tracers are, would have to grow by
-// further interfaces; a hook that wraps each command, as go-redis's does, sees commands
-// and not waits, holds or losses.
+// It is a struct of functions, as in net/http/httptrace. So a later version can add a
+// field without breaking programs, and an observer of one event is one line. Interfaces
+// with a method for each event, like pgx's tracers, would need a new interface for a new
+// event. A hook that wraps each command, like go-redis's, sees commands but no waits,
+// holds or losses.
 //
-//   - Acquire and Release are called when a call begins that acquires or unlocks. The
-//     context that they return is that of the call's other events; a trace keeps its
-//     span in it. The call itself goes on with its caller's context.
+//   - Acquire and Release are called when a call that acquires or unlocks begins. The
+//     call's other events get the context that they return; a tracer keeps its span in
+//     it. The call itself goes on with its caller's context.
 //   - Waiting, Woken and Command of such a call, then Acquired or Released, are called
-//     when it ends, on the caller's goroutine, each with its own time. So they delay
-//     nobody but that caller, whose hold is renewed meanwhile.
-//   - All else is called on a goroutine of its own, one event after the other. If 4,096
-//     wait for a slow observer, further ones are dropped: Stats.Unobserved counts them.
+//     when it ends, on the caller's goroutine, each with its own time. So they delay only
+//     that caller, and the watchdog renews its hold meanwhile.
+//   - All other functions are called on a separate goroutine, one event after the other.
+//     If 4,096 events wait for a slow observer, the client drops further ones:
+//     Stats.Unobserved counts them.
 //
-// No lock of the client is held, so an observer may call it, and close it. A panic is caught
-// and logged. So is the end of a goroutine, as by t.FailNow: if an observer ends its caller's,
-// what that call has acquired is given back. Close waits for the observer for at most a command
-// timeout. Functions are called concurrently. Without an observer nothing is allocated for one
-// and no clock is read.
+// An observer may call the client, and close it: none of the client's mutexes is held. The client
+// catches and logs a panic, and also a Goexit, such as that of t.FailNow. If an observer ends its
+// caller's goroutine by that, the client gives back what that call acquired. Close waits for the
+// observer for at most a command timeout. Functions are called concurrently. Without an observer
+// the client allocates nothing for one, and reads no clock.
 type Observer struct {
 	// Started is called by Open and New, Closed by the end of Close.
 	Started, Closed func(c *Client)
 
-	// Acquire begins a call that acquires, or waits for a latch or for permits. Options
-	// that can't be used are refused before.
+	// Acquire is called when a call begins to acquire, or to wait for a latch or for
+	// permits. A call with an option that can't be used fails before that.
 	Acquire func(ctx context.Context, s Subject) context.Context
 
-	// Waiting says since when it waited for others, if it did; Woken that it tried
-	// again then.
+	// Waiting is called if the call waited for others, with the time when that began;
+	// Woken each time that it tried again.
 	Waiting func(ctx context.Context, s Subject, at time.Time)
 	Woken   func(ctx context.Context, s Subject, e WakeEvent)
 
-	// Acquired ends it, whatever the outcome.
+	// Acquired is called when the call ends, whatever the outcome.
 	Acquired func(ctx context.Context, s Subject, e AcquireEvent)
 
-	// Release begins a call of Hold.Unlock, and Released ends it.
+	// Release is called when a Hold.Unlock begins, Released when it ends.
 	Release  func(ctx context.Context, s Subject) context.Context
 	Released func(ctx context.Context, s Subject, e ReleaseEvent)
 
-	// Ended says that a hold is over: by its Unlock, or because it was lost.
+	// Ended is called when a hold is over: by its Unlock or Close, or because it was lost.
 	Ended func(s Subject, e HoldEvent)
 
 	// Renewed is called for each lease of a renewal, Undone for each acquire whose
@@ -62,17 +63,17 @@ type Observer struct {
 	Renewed func(s Subject, e RenewalEvent)
 	Undone  func(s Subject, e UndoEvent)
 
-	// Reconnected says that a connection took the place of another one, NodeChanged
-	// that locks have another server. A cluster's failover may be told in parts.
+	// Reconnected is called when a connection has replaced another one, NodeChanged when
+	// locks have another server. A cluster's failover may come as several events.
 	Reconnected func(e ServerEvent)
 	NodeChanged func(e ServerEvent)
 
 	// Command is called for each command about a lock that reached a server, or may
-	// have. Those that a call waited for have its context.
+	// have. Commands that a call waited for get that call's context.
 	Command func(ctx context.Context, e CommandEvent)
 }
 
-// Subject is the lock that an event is of.
+// Subject is the lock that an event is about.
 type Subject struct {
 	// Name is the name that its handle was made with.
 	Name string
@@ -84,8 +85,8 @@ type Subject struct {
 	owner fmt.Stringer
 }
 
-// Owner is who acquires or holds, as Redis has it. The text is made by this call. It is
-// empty where that is not known yet, or nobody owns what is acquired.
+// Owner returns the owner that acquires or holds, as Redis stores it. Each call formats the
+// text. It is empty if the owner is not known yet, or if what is acquired has no owner.
 func (s Subject) Owner() string {
 	if s.owner == nil {
 		return ""
@@ -95,16 +96,16 @@ func (s Subject) Owner() string {
 
 // WakeEvent is a wake-up: a call that waits tries again.
 type WakeEvent struct {
-	// Source is message (a release was published), expiry (the lease of the other owner
-	// was to end by then), handoff (another caller of this client unlocked, and passed
-	// the lock on) or look (anything else, such as a new subscription).
+	// Source is message (a release was published), expiry (the other owner's lease should
+	// have ended by then), handoff (another caller of this client unlocked, and passed the
+	// lock on) or look (anything else, such as a new subscription).
 	Source string
-	At     time.Time // when it was
+	At     time.Time // of the wake-up
 }
 
 // AcquireEvent is how an acquire ended.
 type AcquireEvent struct {
-	// Outcome is acquired; locked (TryLock: another owner holds it); timeout (the wait,
+	// Outcome is acquired; locked (TryLock, and another owner holds it); timeout (the wait,
 	// or the deadline of the context, was over); cancelled (the context); uncertain (see
 	// ErrUncertain); or error.
 	Outcome string
@@ -113,74 +114,74 @@ type AcquireEvent struct {
 	Wait     time.Duration
 	Attempts int
 
-	// Contended says that it was refused, or came behind others of this client.
+	// Contended says that the call was refused at least once, or queued behind others here.
 	Contended bool
-	Err       error // what the caller gets
+	Err       error // the caller's
 }
 
 // ReleaseEvent is how a call of Unlock ended.
 type ReleaseEvent struct {
-	Err error // what the caller gets
+	Err error // the caller's
 
-	// Reason is as HoldEvent's, and LostAt when the hold was over, if it was lost
-	// before.
+	// If the hold was lost before, Reason is as HoldEvent's, and LostAt is when the hold
+	// ended.
 	Reason string
 	LostAt time.Time
 }
 
 // HoldEvent is how a hold ended.
 type HoldEvent struct {
-	// End is released, lost, or expired (a lease that nothing was to renew any more:
-	// by Lease, MaxHold or Close).
+	// End is released, lost, or expired (the watchdog had no more renewals to make,
+	// because of Lease, MaxHold or Close).
 	End string
 
-	// Reason is, of a hold that was not released, taken (the server says that the owner
-	// does not hold it), expired (see End) or unreachable (no renewal came through in
-	// time). It is empty where Close ended the hold.
+	// Reason says why a hold ended that was not released: taken (the server says that the
+	// owner does not hold it), expired (see End) or unreachable (no renewal succeeded in
+	// time). It is empty if Close ended the hold.
 	Reason string
 
-	// Held is how long after its acquire was sent the hold ended.
+	// Held is the time from sending the acquire to the end of the hold.
 	Held time.Duration
 	At   time.Time // when it ended
 }
 
-// RenewalEvent is what became of one lease: renewed, failed (it is tried again while
-// there is time) or lost. A failed one has an error.
+// RenewalEvent is how the renewal of one lease ended: renewed, failed (the client tries
+// again while there is time) or lost. A failed one has an error.
 type RenewalEvent struct {
-	Outcome string // the word
+	Outcome string // one of these words
 	Err     error  // nil unless it failed
 }
 
-// UndoEvent is what became of a lost acquire: undone (it had run), nothing (it had not)
-// or failed, with an error.
+// UndoEvent is how the undo of an acquire whose reply was lost ended: undone (the
+// acquire had run), nothing (it had not) or failed, with an error.
 type UndoEvent struct {
-	Outcome string // the word
+	Outcome string // one of these words
 	Err     error  // nil unless it failed
 }
 
-// ServerEvent is of a connection, or of the server of some locks. From is empty for a
-// connection. Down is for how long there was none although it was needed.
+// ServerEvent is about a connection, or the server of some locks. From is empty for a
+// connection. Down is how long a connection was needed and there was none.
 type ServerEvent struct {
 	From, To string        // host:port, or the word pool
-	Down     time.Duration // 0: it was not missed
+	Down     time.Duration // 0: none was needed
 }
 
-// CommandEvent is one command as it was sent, once. Its duration is counted from before
-// it was written, so with the time in which the server was busy with others.
+// CommandEvent is one sending of a command. Its duration counts from before the command
+// was written, so it includes the time in which the server was busy with others.
 type CommandEvent struct {
 	Name     string        // such as EVALSHA
 	Script   string        // of an EVALSHA: such as lock, unlock or renew; else empty
 	Server   string        // host:port, or the word pool
 	Start    time.Time     // before it was written
 	Duration time.Duration // until its reply, or the end of its connection
-	Leases   int           // of a renewal: how many; else 0
-	Undo     bool          // it takes back an acquire whose reply was lost
+	Leases   int           // how many a renewal has; else 0
+	Undo     bool          // it undoes an acquire whose reply was lost
 	Database string        // the number of the server's database; empty with New
-	Err      error         // the server's, or that there was no reply
+	Err      error         // the server's error, or why there was no reply
 }
 
-// WithObserver has o told what the client does. It may be given more than once: each
-// observer is told, in that order. Default is none, which costs nothing.
+// WithObserver makes the client call o for its events. It may be given more than once:
+// each event goes to all observers, in that order. Default is none, which costs nothing.
 func WithObserver(o Observer) Option {
 	return func(s *settings) error {
 		s.observers = append(s.observers, o)
@@ -188,7 +189,7 @@ func WithObserver(o Observer) Option {
 	}
 }
 
-// observers is what lockstate tells.
+// observers passes lockstate's events on to all observers.
 type observers struct {
 	all      []Observer
 	database string // of Open's URL
@@ -211,7 +212,7 @@ func (o *observers) OnPanic(fn func(with any)) { o.panicked = fn }
 // called all the same.
 func (o *observers) each(fn func(*Observer)) { o.from(0, fn) }
 
-// from is each for those from the i-th on.
+// from is each, beginning with the i-th observer.
 func (o *observers) from(i int, fn func(*Observer)) {
 	if i == len(o.all) {
 		return
@@ -239,8 +240,7 @@ func (o *observers) Release(ctx context.Context, s observe.Subject) context.Cont
 	return ctx
 }
 
-// begun tells the beginning of a call, if anybody wants it, and gives the context of the
-// call's other events.
+// begun calls fn, unless it is nil, and returns the context for the call's other events.
 func begun(fn func(context.Context, Subject) context.Context, ctx context.Context, s observe.Subject) context.Context {
 	if fn == nil {
 		return ctx
@@ -248,14 +248,14 @@ func begun(fn func(context.Context, Subject) context.Context, ctx context.Contex
 	return cmp.Or(fn(ctx, subject(s)), ctx)
 }
 
-// tell tells an event of three parts, if anybody wants it.
+// tell calls fn, unless it is nil.
 func tell[A, B, C any](fn func(A, B, C), a A, b B, c C) {
 	if fn != nil {
 		fn(a, b, c)
 	}
 }
 
-// tellTwo is tell for an event of two parts, and tellOne for one of one.
+// tellTwo is tell for two arguments, and tellOne for one.
 func tellTwo[A, B any](fn func(A, B), a A, b B) {
 	if fn != nil {
 		fn(a, b)
@@ -311,7 +311,7 @@ func (o *observers) Command(ctx context.Context, c observe.Command) {
 
 func subject(s observe.Subject) Subject { return Subject{s.Name, s.Kind, s.Owner} }
 
-// started and closed tell of the client.
+// started and closed call the observers' Started and Closed.
 func (c *Client) started() {
 	c.s.Started()
 	c.observers.each(func(one *Observer) { tellOne(one.Started, c) })

@@ -22,22 +22,23 @@ import (
 type Option func(*settings) error
 
 // NameMapper turns the names that callers use into the keys that Redis holds,
-// as Redisson's NameMapper does. Channel and latch have the mapped name too.
+// as Redisson's NameMapper does. The names of the channel and of latches are
+// made from the mapped name.
 type NameMapper interface {
 	// Map returns the key for a name. It must be pure and safe for concurrent
 	// use.
 	Map(name string) string
 }
 
-// settings are what the options say: of what lockstate makes a client, and what is
-// this package's.
+// settings are the options' values: lockstate's configuration, and what is used only
+// here.
 type settings struct {
 	lockstate.Config
 	given     map[string]bool
 	mapper    NameMapper
 	fairWait  time.Duration
 	observers []Observer
-	database  string // for observers; empty if a pool knows it
+	database  string // its number, for observers; empty with a pool
 }
 
 func newSettings(opts []Option) (*settings, error) {
@@ -67,8 +68,7 @@ func newSettings(opts []Option) (*settings, error) {
 	return s, nil
 }
 
-// option is the Option of that name. If its value is not usable, why says so behind the
-// name.
+// option returns the Option with this name. Its error is the name and why, unless usable.
 func option(name string, usable bool, why string, set func(*settings)) Option {
 	return func(s *settings) error {
 		switch {
@@ -83,8 +83,8 @@ func option(name string, usable bool, why string, set func(*settings)) Option {
 	}
 }
 
-// WithWatchdogTimeout sets the lease of locks that are acquired without one;
-// the watchdog extends them every third of it. It is Redisson's
+// WithWatchdogTimeout sets the lease of locks that are acquired without Lease.
+// The watchdog renews them every third of that time. It is Redisson's
 // lockWatchdogTimeout. Default is 30 s; at least 3 ms, rounded down to whole
 // milliseconds.
 func WithWatchdogTimeout(d time.Duration) Option {
@@ -92,13 +92,14 @@ func WithWatchdogTimeout(d time.Duration) Option {
 	return option("WithWatchdogTimeout", d >= 3*time.Millisecond, why, func(s *settings) { s.Watchdog = d.Truncate(time.Millisecond) })
 }
 
-// WithCommandTimeout sets how long one command may take before its connection
-// is replaced, and how long trouble may last before it is returned by a call
-// that has had no answer. If an unlock might count twice, such as that of an
-// owner given by As, the server remembers it until the answer has come: for ten
-// minutes at most, and with servers that fail over for five command timeouts and
-// a second. It is Redisson's timeout. Default is 3 s; at least 1 ms, at most a
-// day.
+// WithCommandTimeout sets how long one command may take before the client
+// replaces its connection, and how long a call that has had no answer goes on in
+// spite of errors before it returns. If an unlock could count twice, such as that
+// of an owner given by As, the server remembers it until the client has the
+// answer: for ten minutes at most, or ten command timeouts and two seconds if
+// that is longer. Servers that fail over remember it for five command timeouts
+// and a second. It is Redisson's timeout. Default is 3 s; at least 1 ms, at most
+// a day.
 func WithCommandTimeout(d time.Duration) Option {
 	const longest = 24 * time.Hour
 	why := fmt.Sprintf("(%v): below 1ms", d)
@@ -108,10 +109,10 @@ func WithCommandTimeout(d time.Duration) Option {
 	return option("WithCommandTimeout", d >= time.Millisecond && d <= longest, why, func(s *settings) { s.Timeout = d })
 }
 
-// WithFairWait sets how long a fair lock's waiter keeps its place if its wait has no limit.
-// A place expires this long after the one before it, the first place this long
-// after the holder's lease. Its waiter then queues again at the end; the place of
-// a process that died is passed over. It is Redisson's
+// WithFairWait sets how long a fair lock's waiter keeps its place if its wait has no
+// limit. A place expires this long after the one before it, the first place this
+// long after the holder's lease. Its waiter then queues again at the end; the server
+// passes over the place of a process that died. It is Redisson's
 // fairLockWaitTimeout. Default is 5 min; at least 1 ms.
 func WithFairWait(d time.Duration) Option {
 	return option("WithFairWait", d >= time.Millisecond, fmt.Sprintf("(%v): below 1ms", d), func(s *settings) { s.fairWait = d })
@@ -128,14 +129,14 @@ func WithTLSConfig(c *tls.Config) Option {
 }
 
 // WithCredentials sets a function that returns user and password at each
-// connect, so that passwords may change while the client lives. An empty user
-// is Redis's default user; an empty password sends no AUTH. Existing
-// connections stay as they are. If a server ends them when a password changes,
-// the client calls f again. f is called by several goroutines and must return
-// when its ctx ends. If f fails, or the server refuses what it returned, the
-// client calls it again, with growing pauses. Together with a user or password
-// in the URL, or with a pool, whose Dial authenticates, it is ErrInvalidOption.
-// Default is what the URL has.
+// connect, so that passwords may change while the client lives. An empty user is
+// Redis's default user; an empty password sends no AUTH. Existing connections
+// stay as they are. If a server ends them when a password changes, the client
+// calls f again. f may be called concurrently and must return when its ctx ends.
+// If f fails, or the server refuses what it returned, the client calls it again,
+// with growing pauses. Together with a user or password in the URL, or with a
+// pool, whose Dial authenticates, it is ErrInvalidOption. Default is the user
+// and password of the URL.
 func WithCredentials(f func(ctx context.Context) (user, password string, err error)) Option {
 	return option("WithCredentials", f != nil, ": a nil function", func(s *settings) { s.Servers.Credentials = f })
 }
@@ -159,32 +160,33 @@ func WithSentinelTLSConfig(c *tls.Config) Option {
 	return option("WithSentinelTLSConfig", c != nil, ": a nil config", func(s *settings) { s.Servers.SentinelTLS = c })
 }
 
-// WithDialer sets how the client reaches its servers: through an SSH tunnel, a
-// proxy, or by addresses of its own. f is called for each connection, with
-// "tcp" and host:port as the URL has it, or as a Sentinel or a cluster
-// announces it; with "unix" and the path for a unix:// URL. The client does not look the name up first, so a tunnel can
-// reach every server of a cluster whose addresses are valid only inside. TLS is
-// laid on top of what f returns, and the server is verified by that host.
+// WithDialer sets how the client reaches its servers: through an SSH tunnel or a
+// proxy, or at other addresses. The client calls f for each connection, with
+// "tcp" and the host:port that is in the URL or that a Sentinel or a cluster
+// announces, or with "unix" and the path of a unix:// URL. The client does not
+// resolve the name first, so a tunnel can reach every server of a cluster whose
+// addresses are valid only inside. The client runs TLS over the connection that f
+// returns, and verifies the server by that host.
 //
-// f is called by several goroutines. Its ctx ends with the command timeout or
-// with the client, and f should return then. A late dialer is abandoned: its
+// f may be called concurrently. Its ctx ends with the command timeout or with
+// the client, and f should return then. A late dialer is abandoned: its
 // connection is closed on arrival, and the address is not redialled until then.
 // After an error of f the client tries again, with growing pauses. The client
 // closes what f returns. Close of that connection must end pending reads and
 // writes; deadlines are not needed.
 //
-// Unlike without WithDialer (see Open), the client does not check whether a
-// name leads elsewhere by now. With a pool, whose Dial does the same, it is
-// ErrInvalidOption. Default dials by TCP.
+// The client does not check whether a name has another address by now, as it
+// does without WithDialer (see Open). With a pool, whose Dial does the same, it
+// is ErrInvalidOption. Default is to dial these addresses directly.
 func WithDialer(f func(ctx context.Context, network, addr string) (net.Conn, error)) Option {
 	return option("WithDialer", f != nil, ": a nil function", func(s *settings) { s.Servers.Dialer = redisconn.Tunnelled(f) })
 }
 
 // WithConnectionName sets the name of the client's connections in CLIENT LIST:
 // printable ASCII without spaces. An empty name sends no CLIENT SETNAME. If the
-// account may not name connections, they have no name. A name made of the
-// host's name, the process id and "{id}", in whose place the client's ID stands,
-// leads from an owner to its process: "rlock show" marks it. With a
+// account may not name connections, they have no name. The client's ID replaces
+// "{id}" in the name. A name made of the host's name, the process id and "{id}"
+// leads from an owner to its process: "rlock show" marks its connections. With a
 // pool, whose Dial names its connections, it is ErrInvalidOption. Default is
 // "rlock". It is Redisson's clientName.
 func WithConnectionName(name string) Option {
@@ -199,45 +201,48 @@ func WithNameMapper(m NameMapper) Option {
 	return option("WithNameMapper", m != nil, ": a nil mapper", func(s *settings) { s.mapper = m })
 }
 
-// WithReplicaSync says whether each change of a lock is followed by WAIT for
-// the master's connected replicas, for at most one second. A grant that no
-// replica acknowledged is given back and tried again. It is Redisson's
-// checkLockSyncedSlaves. Default is on for redis+sentinel:// and
-// redis+cluster://, and off for a redis:// URL and a pool, which are Redisson's
-// single mode.
+// WithReplicaSync sets whether the client waits after each change of a lock
+// until the master's connected replicas have it (WAIT), for at most one second.
+// The client gives back a grant that no replica acknowledged, and tries again.
+// It is Redisson's checkLockSyncedSlaves. Default is on for redis+sentinel://
+// and redis+cluster://, and off for a redis:// URL and a pool, which are
+// Redisson's single mode.
 //
 // Commands that are sent together share one WAIT, and commands that come
-// meanwhile wait for it. So releases, undos and renewals have a connection of
-// their own, and wait only for their own replicas; with a pool they have none.
+// meanwhile wait for it. So releases, undos and renewals use a second command
+// connection, where they don't wait behind acquires. With a pool there is no
+// second one.
 //
-// A replica counts while it is online, not while it receives a full copy. When
-// one disappears, it no longer counts. With Sentinels and in a cluster it still
-// counts until most of the Sentinels, or of the masters, have said twice that
-// the master stays, or, if other replicas are left, for a minute.
+// A replica counts while it is online, not while it receives a full copy. On a
+// single server a replica that disappears stops counting at once. With Sentinels
+// and in a cluster it counts until most of the Sentinels, or of the masters, have
+// said twice that the master stays; if other replicas are left, for a minute at
+// most.
 //
-// If no replica acknowledged an unlock, or their answer was lost, the client
-// asks once more and then returns ErrUnreplicated, though the master has
-// released the lock. A renewal or an Extend that no replica acknowledged is not
-// relied on: the hold is lost if none does for a lease.
+// If no replica acknowledged an unlock, or the answer to WAIT was lost, the
+// client asks once more and then returns ErrUnreplicated, though the master has
+// released the lock. The client does not rely on a renewal or an Extend that no
+// replica acknowledged: after a lease without an acknowledged one the hold is
+// lost.
 func WithReplicaSync(on bool) Option {
 	return option("WithReplicaSync", true, "", func(s *settings) { s.Replicas = on })
 }
 
 // WithClusterPublish sets which messages a release sends in a cluster. Waiters
-// of this package hear all of them. If a server does not know SPUBLISH (Redis
+// of this package receive all of them. If a server does not know SPUBLISH (Redis
 // before 7), or does not let the account use it, the client sends it PUBLISH,
-// whatever was set. With any other URL than redis+cluster://, or with a pool,
-// it is ErrInvalidOption. Default is PublishBoth.
+// whatever was set. With any other URL than redis+cluster://, or with a pool, it
+// is ErrInvalidOption. Default is PublishBoth.
 func WithClusterPublish(p Publish) Option {
 	why := fmt.Sprintf("(%d): there is no such kind", p)
 	return option("WithClusterPublish", p <= PublishPlain, why, func(s *settings) { s.Servers.Publish = announces[p] })
 }
 
-// WithCourtesy says whether this client steps back for slower ones. When a lock
+// WithCourtesy sets whether this client steps back for slower ones. When a lock
 // is released, a Go waiter reaches it long before a JVM's does, so Go would
-// always get a lock that is never free for long. With courtesy on, a client
-// that has lately had more than its share of a lock that others wait for makes
-// no attempt for some milliseconds after a release. If those others never come,
+// always get a lock that is never free for long. With courtesy on, a client that
+// has lately had more than its share of a lock that others wait for makes no
+// attempt for some milliseconds after a release. If those others never come,
 // each client loses up to a seventieth of its time. If nobody else waits,
 // courtesy costs only one PUBSUB NUMSUB now and then for a name that is taken
 // again and again. An ACL that refuses that command turns courtesy off.

@@ -7,25 +7,26 @@ import (
 	"github.com/rlock-go/redisson/internal/owner"
 )
 
-// Owner is who holds a lock: the field of Redisson's hash, "uuid:thread". The
-// first half is the client's id, the second a number within it; in Java that is
-// the thread's id. Owners are comparable. String and ParseOwner are inverses,
-// so an owner can be handed to another process. The zero Owner is nobody, and
-// every call refuses it with ErrInvalidOption.
+// Owner identifies a holder of a lock: it is the field of Redisson's hash,
+// "uuid:thread". The first half is the client's id, the second a number within
+// it; in Java that is the thread's id. Owners are comparable. String and
+// ParseOwner are inverses, so an owner can be handed to another process. The
+// zero Owner is nobody, and every call refuses it with ErrInvalidOption.
 type Owner struct{ o owner.Owner }
 
 // String returns the owner as Redis holds it, such as
 // "7f3c1a52-0a49-4d0c-9d5e-2f6b1a0c8d11:42", and marks it as one that others
 // may act as. After this call other processes may know this owner, and the
 // owners that its client made before it. So if the answer to an acquire of such
-// an owner is lost, and another's hold could be mistaken for it, the acquire is
-// ErrUncertain. For a log line use LogValue, which makes no mark.
+// an owner is lost, and another's hold could be mistaken for it, the acquire
+// returns ErrUncertain. For a log line use LogValue, which does not mark.
 func (o Owner) String() string { return o.o.Share() }
 
 // LogValue returns String's text for package slog, without the mark.
 func (o Owner) LogValue() slog.Value { return slog.StringValue(o.o.String()) }
 
-// MarshalText is String, mark included. The zero Owner is ErrInvalidOption.
+// MarshalText returns String's text, and marks the owner as String does. The
+// zero Owner is ErrInvalidOption.
 func (o Owner) MarshalText() ([]byte, error) {
 	if err := o.check(); err != nil {
 		return nil, fmt.Errorf("rlock: %w", err)
@@ -41,9 +42,9 @@ func (o *Owner) UnmarshalText(text []byte) (err error) {
 
 // ParseOwner reads what String, or Redisson, wrote. If a client of this process
 // made the owner, that client from then on assumes that others act as it. A
-// client of another process assumes so only if it was asked for Hold.Owner.
-// ErrInvalidOption: s is not what Redisson would write, which is a lowercase
-// version 4 UUID, a colon and a decimal number.
+// client of another process assumes so only if Hold.Owner or String was called
+// there. ErrInvalidOption: s is not what Redisson would write, which is a
+// lowercase version 4 UUID, a colon and a decimal number.
 func ParseOwner(s string) (Owner, error) {
 	read, err := owner.Parse(s)
 	if err != nil {

@@ -14,10 +14,9 @@ import (
 	"github.com/rlock-go/redisson/internal/luasrc"
 )
 
-// PermitSemaphore is Redisson's RPermitExpirableSemaphore: a number of permits under
-// one name, each with an id of its own and a lease. A handle is cheap, holds no state
-// of its own, and is safe for concurrent use. The calls of a zero PermitSemaphore return
-// ErrInvalidOption.
+// PermitSemaphore is Redisson's RPermitExpirableSemaphore: a number of permits under one
+// name, each with its own id and lease. A handle is cheap, has no state, and is safe for
+// concurrent use. The calls of a zero PermitSemaphore return ErrInvalidOption.
 //
 //   - There are no permits until TrySetPermits, SetPermits or AddPermits has set some.
 //   - Without Lease the watchdog renews permits until Release. If their process dies, they
@@ -25,44 +24,46 @@ import (
 //   - There is no fairness between clients. Within a client a small request waits
 //     behind a large one.
 //   - Go ends a lease by the server's clock, Java by each client's. A Java client whose
-//     clock is ahead takes permits away early.
+//     clock is ahead ends leases early.
 //   - An acquire takes all of its permits or none, at most 5,000.
 //   - If the semaphore's own key expires, as by Java's expire, all its permits are lost.
-//   - As and MaxHold are ErrInvalidOption: permits have no owner that could be shared.
+//   - As and MaxHold are ErrInvalidOption: permits have no owner to share.
 //
 // Courtesy does not apply to it.
 type PermitSemaphore struct{ object }
 
 // NewPermitSemaphore returns a handle for the semaphore with this name, Redisson's
-// getPermitExpirableSemaphore(name). It does no I/O. Names are as NewLock's.
+// getPermitExpirableSemaphore(name). It does no I/O. Names follow NewLock's rules.
 func (c *Client) NewPermitSemaphore(name string) *PermitSemaphore {
 	return &PermitSemaphore{object{*c.newLock(kind.Permits(1), name)}}
 }
 
-// mostPermits bounds one acquire: while one of its scripts or renewals runs, for some 3 µs
-// a permit, the server runs nothing else.
+// mostPermits bounds one acquire. Its scripts and renewals take some 3 µs for each permit,
+// and the server runs nothing else meanwhile.
 const mostPermits = 5_000
 
 // Name is the name that was given to NewPermitSemaphore.
 func (s *PermitSemaphore) Name() string { return s.lock.Name() }
 
-// Acquire waits until it has taken n permits, 1 to 5,000, or ctx ends. With Wait it waits
-// at most that long. After an error this call holds nothing: permits that are granted too
-// late are given back. It is Redisson's acquire.
+// Acquire waits until it has taken n permits, 1 to 5,000, or ctx ends. With Wait it waits at
+// most that long. After an error this call holds nothing: the client gives back permits that
+// are granted too late. It is Redisson's acquire.
 //
 //   - ctx's error: ctx ended. It is joined with the server's last error, if there was one.
 //   - ErrNoPermits: the Wait is over, and too few permits are free.
 //   - ErrClosed: the client was closed.
-//   - ErrUncertain: the server did not answer for a command timeout. What the attempt may
-//     have taken is given back in the background.
+//   - ErrUncertain: the server did not answer for a command timeout. The client gives back
+//     in the background what the attempt may have taken.
 //   - ErrUnavailable: nothing was sent, or no server ran it for a command timeout.
-//   - ErrLeaseLost: the answer came after the lease was over. The permits are given back.
+//   - ErrLeaseLost: the answer came after the lease was over. The client gives back the
+//     permits.
 //   - ErrRefused: the server's error, such as a key of another type.
-//   - ErrUnreplicated: for a command timeout no replica acknowledged it.
+//   - ErrUnreplicated: for a command timeout no replica acknowledged the grant.
 //   - ErrInvalidOption, ErrInvalidName: nothing was sent. As, MaxHold and AtLeast can't be
 //     used.
 //
-// If no permits were set yet, it waits until some are. The text of its error says so.
+// If nobody has set permits yet, it waits until somebody does. The text of its error says
+// so.
 func (s *PermitSemaphore) Acquire(ctx context.Context, n int, opts ...AcquireOption) (*Permits, error) {
 	return s.acquire(ctx, n, -1, opts)
 }
@@ -127,19 +128,19 @@ func (s *PermitSemaphore) taking(n int, opts []AcquireOption) (*Lock, []AcquireO
 }
 
 // ReleaseIDs releases permits by their ids, such as those of another process or of Java. It
-// releases all of them or, if one is no longer taken, none. A single permit whose lease is
-// over is released all the same. It is sent and blocks as [Semaphore.Release]. It is
-// Redisson's release and tryRelease.
+// releases all of them or, if one is no longer taken, none. It releases a single permit even
+// if its lease is over. It sends and blocks as [Semaphore.Release] does. It is Redisson's
+// release and tryRelease.
 //
 //   - ErrNotHeld: one of them is no longer taken.
 //   - ErrInvalidOption: there is no id, one is not 32 hex digits or is given twice, or one
-//     belongs to a [Permits] of this client: release that.
+//     belongs to [Permits] of this client: release those.
 //   - ErrUncertain: no answer came in time, or the server met an error on the way. It may
 //     have run, or may yet run.
 //   - ErrUnavailable: no server has run it so far. It may yet run.
 //   - ErrRefused: the server's error, such as a key of another type. If the text begins
 //     with "done", the permits are back, but no waiter could be woken.
-//   - ErrUnreplicated: it ran, but no replica confirmed it.
+//   - ErrUnreplicated: it ran, but no replica acknowledged it.
 //   - ErrClosed: the client is closed.
 func (s *PermitSemaphore) ReleaseIDs(ctx context.Context, ids ...string) error {
 	const doing = "release permits of"
@@ -163,7 +164,7 @@ func rawID(id string) (string, error) {
 	return string(bytes), nil
 }
 
-// rawIDs reads ids of permits that are not of this client's Permits.
+// rawIDs reads the ids of permits, and refuses those of this client's Permits.
 func (s *PermitSemaphore) rawIDs(ids []string) ([]string, error) {
 	if err := s.lock.unusable(); err != nil {
 		return nil, err
@@ -188,11 +189,11 @@ func (s *PermitSemaphore) rawIDs(ids []string) ([]string, error) {
 	return raw, nil
 }
 
-// SetLease gives the permit with this id a lease of d from now, longer or shorter than
-// the present one. d is at least 1 ms. It blocks as SetPermits. ErrNotHeld: it is not taken.
-// Its other errors are SetPermits': ctx's, ErrUncertain, ErrUnavailable, ErrRefused, ErrUnreplicated,
-// ErrClosed, ErrInvalidOption and ErrInvalidName. It is
-// Redisson's updateLeaseTime.
+// SetLease gives the permit with this id a lease of d from now, longer or shorter than the
+// present one. d is at least 1 ms. It blocks as SetPermits does. ErrNotHeld: the permit is not
+// taken. Its other errors are SetPermits': ctx's, ErrUncertain, ErrUnavailable, ErrRefused,
+// ErrUnreplicated, ErrClosed, ErrInvalidOption and ErrInvalidName. It is Redisson's
+// updateLeaseTime.
 func (s *PermitSemaphore) SetLease(ctx context.Context, id string, d time.Duration) error {
 	raw, err := s.rawIDs([]string{id})
 	if err == nil {
@@ -206,9 +207,9 @@ func (s *PermitSemaphore) SetLease(ctx context.Context, id string, d time.Durati
 	return err
 }
 
-// LeaseOf returns for how long the permit with this id stays taken without another renewal,
-// or NoExpiry. ErrNotHeld: it is not taken. It blocks for at most a command timeout. Its
-// other errors are ctx's, ErrUnavailable, ErrRefused, ErrClosed, ErrInvalidOption and
+// LeaseOf returns how long the permit with this id stays taken without another renewal, or
+// NoExpiry. ErrNotHeld: the permit is not taken. It blocks for at most a command timeout.
+// Its other errors are ctx's, ErrUnavailable, ErrRefused, ErrClosed, ErrInvalidOption and
 // ErrInvalidName. It is Redisson's getLeaseTime.
 func (s *PermitSemaphore) LeaseOf(ctx context.Context, id string) (time.Duration, error) {
 	const doing = "ask about a permit of"
@@ -228,12 +229,12 @@ func leaseLeft(reply any) (time.Duration, error) {
 	return left, err
 }
 
-// TrySetPermits sets the number of permits, at least 0 and at most 2,147,483,647, Java's
-// int, if none was set before, and reports whether it did. With [Expire] the semaphore and
-// all its permits are deleted after that time; a later Release makes a new one, which never
-// expires. It is sent and blocks as SetPermits, and has its errors: ctx's, ErrUncertain, ErrUnavailable, ErrRefused, ErrUnreplicated,
-// ErrClosed, ErrInvalidOption and ErrInvalidName. It is
-// Redisson's trySetPermits, and with Expire also its expire.
+// TrySetPermits sets the number of permits if none was set before, and reports whether it
+// did. The number is at least 0 and at most 2,147,483,647, Java's int. With [Expire] the
+// semaphore and all its permits are deleted after that time; a later Release makes a new
+// one, which never expires. It sends and blocks as SetPermits does, with its errors: ctx's,
+// ErrUncertain, ErrUnavailable, ErrRefused, ErrUnreplicated, ErrClosed, ErrInvalidOption and
+// ErrInvalidName. It is Redisson's trySetPermits, and with Expire also its expire.
 func (s *PermitSemaphore) TrySetPermits(ctx context.Context, n int, opts ...PermitsOption) (bool, error) {
 	ttl, err := expiry(opts)
 	if err != nil {
@@ -242,20 +243,21 @@ func (s *PermitSemaphore) TrySetPermits(ctx context.Context, n int, opts ...Perm
 	return s.set(ctx, luasrc.FirstPermits, n, ttl)
 }
 
-// SetPermits sets the number of all permits, the taken ones included, to n, as TrySetPermits.
-// If more are taken, the number of free ones is below 0 until enough have come back.
+// SetPermits sets the number of all permits, including the taken ones, to n, within
+// TrySetPermits' bounds. If more are taken, the number of free ones is below 0 until enough
+// have come back.
 //
-// If the reply is lost, it is sent again and counts once. While ctx lasts it blocks for at
-// most four command timeouts and a second. If ctx ends before it was sent, it returns ctx's
-// error and changes nothing; if later, it blocks for at most one more command timeout. It
-// is Redisson's setPermits.
+// If the reply is lost, the client sends the command again, and it counts once. While ctx
+// lasts it blocks for at most four command timeouts and a second. If ctx ends before the
+// command was sent, it returns ctx's error and changes nothing; if later, it blocks for at
+// most one more command timeout. It is Redisson's setPermits.
 //
 //   - ErrUncertain: no answer came in time, or the server met an error on the way. It may
 //     have run, or may yet run.
 //   - ErrUnavailable: no server ran it for a command timeout.
 //   - ErrRefused: the server's error, such as a key of another type. If the text begins
 //     with "done", the number is set, but no waiter could be woken.
-//   - ErrUnreplicated: it ran, but no replica confirmed it.
+//   - ErrUnreplicated: it ran, but no replica acknowledged it.
 //   - ErrClosed: the client is closed.
 //   - ErrInvalidOption, ErrInvalidName: nothing was sent.
 func (s *PermitSemaphore) SetPermits(ctx context.Context, n int) error {
@@ -264,8 +266,8 @@ func (s *PermitSemaphore) SetPermits(ctx context.Context, n int) error {
 }
 
 // AddPermits adds n permits, at most Java's int. If n is below 0, it removes permits for
-// good, and the number of free ones may fall below 0. It is sent and blocks as SetPermits,
-// and has its errors: ctx's, ErrUncertain, ErrUnavailable, ErrRefused, ErrUnreplicated,
+// good, and the number of free ones may fall below 0. It sends and blocks as SetPermits
+// does, with its errors: ctx's, ErrUncertain, ErrUnavailable, ErrRefused, ErrUnreplicated,
 // ErrClosed, ErrInvalidOption and ErrInvalidName. It is Redisson's addPermits.
 func (s *PermitSemaphore) AddPermits(ctx context.Context, n int) error {
 	_, err := s.set(ctx, luasrc.MorePermits, n, 0)
@@ -284,7 +286,7 @@ func (s *PermitSemaphore) set(ctx context.Context, how string, n int, ttl time.D
 	return s.change(ctx, doing, false, func(w *kind.Want) kind.Call { return kind.SetPermits(w, how, n, ttl) })
 }
 
-// count counts the permits that are free and taken.
+// count returns how many permits are free and how many are taken.
 func (s *PermitSemaphore) count(ctx context.Context) (free, taken int, err error) {
 	reply, err := s.ask(ctx, kind.CountPermits)
 	var f, t int64
@@ -294,36 +296,36 @@ func (s *PermitSemaphore) count(ctx context.Context) (free, taken int, err error
 	return int(f), int(t), s.failed("ask about", err)
 }
 
-// Available returns how many permits are free, those whose lease is over included. A number
-// below 0 says how many more are taken than there are. It blocks for at most a command
-// timeout. Its errors are ctx's, ErrUnavailable, ErrRefused, ErrClosed, ErrInvalidOption
-// and ErrInvalidName. It is Redisson's availablePermits.
+// Available returns how many permits are free, including those whose lease is over. A
+// number below 0 says how many more are taken than there are. It blocks for at most a
+// command timeout. Its errors are ctx's, ErrUnavailable, ErrRefused, ErrClosed,
+// ErrInvalidOption and ErrInvalidName. It is Redisson's availablePermits.
 func (s *PermitSemaphore) Available(ctx context.Context) (int, error) {
 	free, _, err := s.count(ctx)
 	return free, err
 }
 
-// Acquired returns how many permits all clients have taken. It blocks as Available, with
-// its errors: ctx's, ErrUnavailable, ErrRefused, ErrClosed, ErrInvalidOption and
+// Acquired returns how many permits all clients have taken. It blocks as Available does,
+// with its errors: ctx's, ErrUnavailable, ErrRefused, ErrClosed, ErrInvalidOption and
 // ErrInvalidName. It is Redisson's acquiredPermits.
 func (s *PermitSemaphore) Acquired(ctx context.Context) (int, error) {
 	_, taken, err := s.count(ctx)
 	return taken, err
 }
 
-// Total returns how many permits there are, free or taken. It blocks as Available, with
-// its errors: ctx's, ErrUnavailable, ErrRefused, ErrClosed, ErrInvalidOption and
+// Total returns how many permits there are, free or taken. It blocks as Available does,
+// with its errors: ctx's, ErrUnavailable, ErrRefused, ErrClosed, ErrInvalidOption and
 // ErrInvalidName. It is Redisson's getPermits.
 func (s *PermitSemaphore) Total(ctx context.Context) (int, error) {
 	free, taken, err := s.count(ctx)
 	return free + taken, err
 }
 
-// Delete deletes the semaphore with all its permits. It reports whether it took something
-// away: the semaphore, or Permits of this client, which end with ErrLeaseLost before the
-// command is sent. Holders in other clients notice the loss as any other, see the package
-// comment. Waiters are not woken, as in Redisson's delete. It blocks until the server answers
-// or a command timeout has passed.
+// Delete deletes the semaphore with all its permits. It reports whether it deleted a
+// semaphore or ended Permits of this client, which end with ErrLeaseLost before the command
+// is sent. Holders in other clients notice it like any loss, see the package comment. It
+// wakes no waiters, like Redisson's delete. It blocks until the server answers or a command
+// timeout has passed.
 //
 //   - ErrUncertain: the command was sent and not answered. It is not sent again.
 //   - ErrUnavailable: it could not be sent. Permits that were ended stay ended.
@@ -334,16 +336,16 @@ func (s *PermitSemaphore) Delete(ctx context.Context) (bool, error) {
 	return s.lock.force(ctx, "delete")
 }
 
-// Permits are what one acquire of a [PermitSemaphore] has taken. They end together: when
-// they are released, when their lease is lost, when one of them is released by its id, or
-// when their client is closed. All methods are safe for concurrent use, and work as those
-// of a [Hold]. The zero Permits are over.
+// Permits are the permits that one acquire of a [PermitSemaphore] took. They end together:
+// when they are released, when their lease is lost, when one of them is released by its id, or
+// when their client is closed. All methods are safe for concurrent use, and work like those of
+// a [Hold]. The zero Permits are over.
 type Permits struct {
 	h *Hold
 	n int
 }
 
-// hold is the hold that they are.
+// hold returns the Hold of these permits, or a zero Hold.
 func (p *Permits) hold() *Hold {
 	if p.h == nil {
 		return new(Hold)
@@ -351,8 +353,8 @@ func (p *Permits) hold() *Hold {
 	return p.h
 }
 
-// IDs are their ids, as Java shows them: 32 hex digits each. Another process can release
-// them by these.
+// IDs returns the permits' ids as Java shows them: 32 hex digits each. Another process can
+// release the permits by their ids.
 func (p *Permits) IDs() []string {
 	if p.h == nil {
 		return nil
@@ -367,43 +369,43 @@ func (p *Permits) IDs() []string {
 // Name is the semaphore's name, as it was given to NewPermitSemaphore.
 func (p *Permits) Name() string { return p.hold().Name() }
 
-// Release gives them back. It is sent and blocks as [Hold.Unlock].
+// Release gives the permits back. It sends and blocks as [Hold.Unlock] does.
 //
-//   - ErrLeaseLost, which is ErrNotHeld too: some of them had been released by their ids,
-//     or their lease was over. The others are back.
+//   - ErrLeaseLost, which is ErrNotHeld too: somebody had released some of them by their
+//     ids, or their lease was over. The others are back.
 //   - ErrReleased: an earlier Release came first; nothing was changed.
-//   - ErrUncertain: no answer came in time. It may have run, and is repeated while the
-//     lease lasts.
-//   - ErrUnavailable: no server has run it so far. Their lease ends, or they are released
-//     later.
+//   - ErrUncertain: no answer came in time. The release may have run. The client repeats it
+//     while the lease lasts.
+//   - ErrUnavailable: no server has run the release so far. The lease ends, or the client
+//     releases them later.
 //   - ErrRefused: the server's error.
-//   - ErrUnreplicated: they are back, but no replica confirmed it.
+//   - ErrUnreplicated: they are back, but no replica acknowledged it.
 //   - ErrClosed: the client is closed; their lease ends.
 //   - ErrInvalidOption: the zero Permits.
 func (p *Permits) Release(ctx context.Context) error { return p.hold().Unlock(ctx) }
 
-// Extend gives permits that were taken with Lease a new one of d, at least 1 ms, from
-// now. It blocks until the server answers, ctx ends or a command timeout has passed.
+// Extend gives permits that were taken with Lease a new lease of d from now, at least 1 ms.
+// It blocks until the server answers, ctx ends or a command timeout has passed.
 //
-//   - ErrLeaseLost, which is ErrNotHeld too: they are over.
+//   - ErrLeaseLost, which is ErrNotHeld too: the permits were lost.
 //   - ErrUncertain: there was no answer. Only the shorter lease is trusted.
 //   - ErrUnavailable, ErrRefused, or ctx's error alone: nothing was changed.
 //   - ErrUnreplicated: the new lease counts only while the shorter of both lasts.
-//   - ErrReleased, ErrClosed: they were released, or the client is closed.
-//   - ErrInvalidOption: they were taken without Lease, or d is below 1 ms.
+//   - ErrReleased, ErrClosed: the permits were released, or the client is closed.
+//   - ErrInvalidOption: the permits were taken without Lease, or d is below 1 ms.
 func (p *Permits) Extend(ctx context.Context, d time.Duration) error { return p.hold().Extend(ctx, d) }
 
-// Done is closed when they are over, as [Hold.Done].
+// Done returns a channel that is closed when the permits are over, see [Hold.Done].
 func (p *Permits) Done() <-chan struct{} { return p.hold().Done() }
 
-// Err is nil while they are held, as [Hold.Err].
+// Err is nil while the permits are held, see [Hold.Err].
 func (p *Permits) Err() error { return p.hold().Err() }
 
-// ValidUntil is the time until which they are certainly held without another renewal, as
-// [Hold.ValidUntil].
+// ValidUntil returns the time until which the permits are certainly held without another
+// renewal, see [Hold.ValidUntil].
 func (p *Permits) ValidUntil() time.Time { return p.hold().ValidUntil() }
 
-// Context derives a context from parent that also ends with them, as [Hold.Context].
+// Context derives a context from parent that also ends with the permits, see [Hold.Context].
 func (p *Permits) Context(parent context.Context) (context.Context, context.CancelFunc) {
 	return p.hold().Context(parent)
 }

@@ -7,11 +7,10 @@ import (
 	"github.com/rlock-go/redisson/internal/lockerr"
 )
 
-// Without these methods %v would walk through fields that other goroutines
-// change meanwhile.
+// Without these methods %v would read fields that other goroutines change meanwhile.
 
-// printed is what a handle of a name is for people, the name cut to a length that suits
-// a log line.
+// printed formats a handle for people, with its name cut to a length that suits a log
+// line.
 func printed(what, name string) string { return "rlock." + what + "(" + lockerr.Quote(name) + ")" }
 
 // String is the client's id, for people.
@@ -29,7 +28,7 @@ func (s *Semaphore) String() string { return printed("Semaphore", s.Name()) }
 // String is the latch's name, cut to a length that suits a log line.
 func (l *CountDownLatch) String() string { return printed("CountDownLatch", l.Name()) }
 
-// String names the semaphore and how many permits they are.
+// String names the semaphore and the number of permits.
 func (p *Permits) String() string {
 	return "rlock.Permits(" + lockerr.Quote(p.Name()) + ", " + strconv.Itoa(p.n) + ")"
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/rlock-go/redisson/internal/luasrc"
 )
 
-// Publish is which messages a release sends in a cluster; see WithClusterPublish.
+// Publish says which messages a release sends in a cluster; see WithClusterPublish.
 type Publish uint8
 
 const (
@@ -15,17 +15,17 @@ const (
 	// the cluster.
 	PublishBoth Publish = iota
 
-	// PublishSharded sends SPUBLISH alone, as Redisson does from 3.22 on, and
-	// wakes no waiter of an older one: that one looks when the lease ends. While
-	// the lock's slot is being moved the message may be missed.
+	// PublishSharded sends SPUBLISH alone, as Redisson does from 3.22 on, and wakes
+	// no waiter of an older one, which looks again when the lease ends. Waiters may
+	// miss the message while the lock's slot is being moved.
 	PublishSharded
 
 	// PublishPlain sends PUBLISH alone, as Redisson does before 3.22 and with its
-	// shardedSubscriptionMode off, and wakes no waiter of any other.
+	// shardedSubscriptionMode off, and wakes no waiter of any other Redisson.
 	PublishPlain
 )
 
-// announces is what a release publishes, by Publish.
+// announces has the script's argument for each Publish.
 var announces = [...]luasrc.Arg{PublishBoth: luasrc.Both, PublishSharded: luasrc.SPublish, PublishPlain: luasrc.Publish}
 
 var errPublish = errors.New("WithClusterPublish: it is for redis+cluster:// URLs")

@@ -9,8 +9,8 @@ import (
 	"github.com/rlock-go/redisson/internal/owner"
 )
 
-// ask is every read of the lock but Info. A read that met a broken connection is
-// sent again, for at most a command timeout.
+// ask sends each read of the lock except Info's. If the connection breaks, it
+// sends the read again, for at most a command timeout.
 func (l *Lock) ask(ctx context.Context, q kind.Question, o owner.Owner) (kind.Answer, error) {
 	if err := l.unusable(); err != nil {
 		return kind.Answer{}, err

@@ -13,22 +13,22 @@ import (
 )
 
 // Semaphore is Redisson's RSemaphore: a number of permits under one name, which nobody
-// owns. A handle is cheap, holds no state of its own, and is safe for concurrent use.
-// The calls of a zero Semaphore return ErrInvalidOption.
+// owns. A handle is cheap, has no state, and is safe for concurrent use. The calls of a
+// zero Semaphore return ErrInvalidOption.
 //
 //   - There are no permits until TrySetPermits or AddPermits has set some.
 //   - Permits have no lease. If a process dies, its permits are lost until somebody
 //     releases or adds as many. A [PermitSemaphore] gets them back by itself.
-//   - A release adds permits, also without an acquire.
+//   - A release adds permits, even without an acquire.
 //   - There is no fairness between clients. Within a client a small request waits
 //     behind a large one.
 //   - A call takes or gives at least 1 and at most 2,147,483,647 permits, Java's int.
 //
-// Shutdown does not wait for permits to be released. Courtesy does not apply to them.
+// Shutdown does not wait for permits to be released. Courtesy does not apply.
 type Semaphore struct{ object }
 
 // NewSemaphore returns a handle for the semaphore with this name, Redisson's
-// getSemaphore(name). It does no I/O. Names are as NewLock's.
+// getSemaphore(name). It does no I/O. Names follow NewLock's rules.
 func (c *Client) NewSemaphore(name string) *Semaphore {
 	return &Semaphore{object{*c.newLock(kind.Semaphore(1), name)}}
 }
@@ -36,29 +36,30 @@ func (c *Client) NewSemaphore(name string) *Semaphore {
 // Name is the name that was given to NewSemaphore.
 func (s *Semaphore) Name() string { return s.lock.Name() }
 
-// Acquire waits until it has taken n permits or ctx ends; with Wait at most that long.
-// After an error this call has taken nothing: permits that are granted too late, or by a
-// lost reply, are given back. It is Redisson's acquire(permits).
+// Acquire waits until it has taken n permits or ctx ends. With Wait it waits at most that
+// long. After an error this call has taken nothing: the client gives back permits that are
+// granted too late, or whose reply was lost. It is Redisson's acquire(permits).
 //
 //   - ctx's error: ctx ended. It is joined with the server's last error, if there was one.
 //   - ErrNoPermits: the Wait is over, and too few permits are free.
 //   - ErrClosed: the client was closed.
-//   - ErrUncertain: the server did not answer for a command timeout. What the attempt may
-//     have taken is given back in the background.
+//   - ErrUncertain: the server did not answer for a command timeout. The client gives back
+//     in the background what the attempt may have taken.
 //   - ErrUnavailable: nothing was sent, or no server ran it for a command timeout.
 //   - ErrRefused: the server's error, such as a key of another type.
-//   - ErrUnreplicated: for a command timeout no replica acknowledged it.
+//   - ErrUnreplicated: for a command timeout no replica acknowledged the grant.
 //   - ErrInvalidOption, ErrInvalidName: nothing was sent. Wait is the only option that can
 //     be used.
 //
-// If no permits were set yet, it waits until some are. The text of its error says so.
+// If nobody has set permits yet, it waits until somebody does. The text of its error says so.
 func (s *Semaphore) Acquire(ctx context.Context, n int, opts ...AcquireOption) error {
 	return s.acquire(ctx, n, -1, opts)
 }
 
-// TryAcquire makes one attempt and does not wait: the error is ErrNoPermits if fewer
-// than n permits are free. Its other errors are Acquire's: ctx's, ErrClosed, ErrUncertain, ErrUnavailable, ErrRefused,
-// ErrUnreplicated, ErrInvalidOption and ErrInvalidName. It is Redisson's tryAcquire(permits).
+// TryAcquire makes one attempt and does not wait: the error is ErrNoPermits if fewer than n permits
+// are free. Its other errors are Acquire's: ctx's, ErrClosed, ErrUncertain, ErrUnavailable,
+// ErrRefused, ErrUnreplicated, ErrInvalidOption and ErrInvalidName. It is Redisson's
+// tryAcquire(permits).
 func (s *Semaphore) TryAcquire(ctx context.Context, n int) error { return s.acquire(ctx, n, 0, nil) }
 
 // TryAcquireFor waits at most for wait, or until ctx ends. ErrNoPermits: the wait is
@@ -88,35 +89,36 @@ func (s *Semaphore) acquire(ctx context.Context, n int, wait time.Duration, opts
 }
 
 // Do acquires n permits as Acquire does, runs fn, and releases them when fn returns, panics
-// or calls runtime.Goexit. fn's context is ctx, because a living process does not lose its
-// permits. With Wait it waits for the permits at most that long. The error joins fn's and
-// the release's: ErrUncertain, ErrUnavailable, ErrRefused, ErrUnreplicated or ErrClosed. If
-// the acquire failed, fn did not run, and the error is Acquire's: ErrNoPermits, ctx's, one
-// of those, ErrInvalidOption or ErrInvalidName.
+// or calls runtime.Goexit. fn's context is ctx itself, because permits have no lease to lose.
+// With Wait it waits for the permits at most that long. The error joins fn's and the
+// release's: ErrUncertain, ErrUnavailable, ErrRefused, ErrUnreplicated or ErrClosed. If the
+// acquire failed, fn did not run, and the error is Acquire's: ErrNoPermits, ctx's, one of
+// those, ErrInvalidOption or ErrInvalidName.
 func (s *Semaphore) Do(ctx context.Context, n int, fn func(ctx context.Context) error, opts ...AcquireOption) (err error) {
 	if err := s.Acquire(ctx, n, opts...); err != nil {
 		return err
 	}
 	defer func() {
-		// A semaphore that expired or was deleted meanwhile is not made anew.
+		// A plain Release would recreate a semaphore that expired or was deleted meanwhile.
 		_, gerr := s.ReleaseIfExists(ctx, n)
 		err = errors.Join(err, gerr)
 	}()
 	return fn(ctx)
 }
 
-// Release gives back n permits that any client has taken, or adds them if none has. It is
-// sent even if ctx is over. If the reply is lost, it is sent again and counts once. It
-// blocks for at most four command timeouts and a second; once ctx is over, for at most one
-// more command timeout. After that it goes on in the background for five minutes, while
-// the client is open. It is Redisson's release(permits).
+// Release gives back n permits that any client has taken, or adds them if none has. It sends
+// even if ctx is over. If the reply is lost, the client sends the command again, and it
+// counts once. It blocks for at most four command timeouts and a second; once ctx is over,
+// for at most one more command timeout. Then the client goes on in the background until it
+// is closed, or until five minutes after the call (five command timeouts and a second, if
+// that is longer). It is Redisson's release(permits).
 //
 //   - ErrUncertain: no answer came in time, or the server met an error on the way. It may
 //     have run, or may yet run.
 //   - ErrUnavailable: no server has run it so far. It may yet run.
 //   - ErrRefused: the server's error, such as a key of another type. If the text begins
 //     with "done", the permits are back, but no waiter could be woken.
-//   - ErrUnreplicated: it ran, but no replica confirmed it.
+//   - ErrUnreplicated: it ran, but no replica acknowledged it.
 //   - ErrClosed: the client is closed.
 //   - ErrInvalidOption, ErrInvalidName: nothing was sent.
 func (s *Semaphore) Release(ctx context.Context, n int) error {
@@ -147,7 +149,7 @@ func changing(how string, n int, ttl time.Duration) func(*kind.Want) kind.Call {
 // ErrInvalidOption and sends nothing.
 type PermitsOption func(*permitsTerms) error
 
-// permitsTerms are what one TrySetPermits asks for.
+// permitsTerms are the settings of one TrySetPermits.
 type permitsTerms struct{ ttl time.Duration }
 
 // Expire makes the server delete the semaphore d after TrySetPermits has set it, so that
@@ -167,7 +169,7 @@ func Expire(d time.Duration) PermitsOption {
 	}
 }
 
-// expiry is how long a semaphore is to exist; 0: until it is deleted.
+// expiry returns how long a semaphore is to exist, or 0 if it has no end.
 func expiry(opts []PermitsOption) (time.Duration, error) {
 	var t permitsTerms
 	for _, o := range opts {
@@ -183,8 +185,8 @@ func expiry(opts []PermitsOption) (time.Duration, error) {
 
 // TrySetPermits sets the number of permits, at least 0, if the semaphore does not exist,
 // and reports whether it did. With [Expire] the semaphore is deleted after that time; a
-// later Release makes a new one, which never expires. It is sent and blocks as AddPermits,
-// and has its errors: ctx's, ErrUncertain, ErrUnavailable, ErrRefused, ErrUnreplicated,
+// later Release makes a new one, which never expires. It sends and blocks as AddPermits
+// does, with its errors: ctx's, ErrUncertain, ErrUnavailable, ErrRefused, ErrUnreplicated,
 // ErrClosed, ErrInvalidOption and ErrInvalidName. It is Redisson's trySetPermits.
 func (s *Semaphore) TrySetPermits(ctx context.Context, n int, opts ...PermitsOption) (bool, error) {
 	const doing = "set the permits of"
@@ -201,15 +203,15 @@ func (s *Semaphore) TrySetPermits(ctx context.Context, n int, opts ...PermitsOpt
 // AddPermits adds delta permits. If delta is below 0, it removes permits for good, and the
 // number of free ones may fall below 0. Afterwards the semaphore never expires.
 //
-// If the reply is lost, it is sent again and counts once. While ctx lasts it blocks for at
-// most four command timeouts and a second. If ctx ends before it was sent, it returns ctx's
-// error and changes nothing; if later, it blocks for at most one more command timeout. It
-// is Redisson's addPermits.
+// If the reply is lost, the client sends the command again, and it counts once. While ctx
+// lasts it blocks for at most four command timeouts and a second. If ctx ends before the
+// command was sent, it returns ctx's error and changes nothing; if later, it blocks for at
+// most one more command timeout. It is Redisson's addPermits.
 //
 //   - ErrUncertain: no answer came in time. It may have run, or may yet run.
 //   - ErrUnavailable: no server ran it for a command timeout.
 //   - ErrRefused: the server's error, such as a key of another type.
-//   - ErrUnreplicated: it ran, but no replica confirmed it.
+//   - ErrUnreplicated: it ran, but no replica acknowledged it.
 //   - ErrClosed: the client is closed.
 //   - ErrInvalidOption, ErrInvalidName: nothing was sent.
 func (s *Semaphore) AddPermits(ctx context.Context, delta int) error {
@@ -231,19 +233,20 @@ func (s *Semaphore) Available(ctx context.Context) (int, error) {
 }
 
 // Drain takes all free permits, and returns how many they were. A number below 0 says how
-// many were missing; it is 0 afterwards. Afterwards the semaphore never expires. It is
-// sent and blocks as AddPermits, and has its errors: ctx's, ErrUncertain, ErrUnavailable, ErrRefused, ErrUnreplicated,
-// ErrClosed, ErrInvalidOption and ErrInvalidName. It is Redisson's drainPermits.
+// many were missing. Afterwards the number is 0, and the semaphore never expires. It sends
+// and blocks as AddPermits does, with its errors: ctx's, ErrUncertain, ErrUnavailable,
+// ErrRefused, ErrUnreplicated, ErrClosed, ErrInvalidOption and ErrInvalidName. It is
+// Redisson's drainPermits.
 func (s *Semaphore) Drain(ctx context.Context) (int, error) {
 	reply, err := s.send(ctx, false, changing(luasrc.DrainAll, 0, 0))
 	n, err := decoded(&s.object, "drain", reply, err, codec.DecodeNumber)
 	return int(n), err
 }
 
-// Delete deletes the semaphore, and reports whether there was one. Waiters are not woken,
-// as in Redisson's delete. It is sent and blocks as AddPermits, and has its errors: ctx's,
-// ErrUncertain, ErrUnavailable, ErrRefused, ErrUnreplicated,
-// ErrClosed, ErrInvalidOption and ErrInvalidName.
+// Delete deletes the semaphore, and reports whether there was one. It wakes no waiters, like
+// Redisson's delete. It sends and blocks as AddPermits does, with its errors: ctx's,
+// ErrUncertain, ErrUnavailable, ErrRefused, ErrUnreplicated, ErrClosed, ErrInvalidOption and
+// ErrInvalidName.
 func (s *Semaphore) Delete(ctx context.Context) (bool, error) {
 	return s.change(ctx, "delete", false, changing(luasrc.DeleteAll, 0, 0))
 }

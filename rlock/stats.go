@@ -9,22 +9,22 @@ import (
 	"github.com/rlock-go/redisson/watchdog"
 )
 
-// Stats is what a client has now, and what it has counted since it was made.
+// Stats are a client's holds and waiters now, and its counts since it was made.
 type Stats struct {
-	// KindStats are of all kinds together.
+	// KindStats are the sums over all kinds.
 	KindStats
 
-	// Kinds are those of each kind that was used, by Subject.Kind.
+	// Kinds has the numbers of each kind that was used, by Subject.Kind.
 	Kinds map[string]KindStats
 
-	// Reconnects is how often a connection took the place of another one.
+	// Reconnects is how often a connection has replaced another one.
 	Reconnects int64
 
 	// Unobserved is how many events were dropped because observers were too slow.
 	Unobserved int64
 }
 
-// KindStats are of one kind of lock.
+// KindStats are the numbers of one kind of lock.
 type KindStats struct {
 	Holds   int // now
 	Waiters int // calls that wait now
@@ -42,10 +42,10 @@ type KindStats struct {
 	LeastRemaining time.Duration
 }
 
-// Stats returns a snapshot. It sends nothing and reads counters; to count what is held
-// and who waits it goes through all of them, a 64th at a time, and calls about locks of
-// that part wait meanwhile. The parts are of slightly different moments. A closed
-// client keeps its counts. The Stats of a zero Client are empty.
+// Stats returns a snapshot. It sends nothing. To count holds and waiters it goes through
+// all locks, one of 64 shards at a time, and calls about that shard's locks wait
+// meanwhile. So the shards are counted at slightly different moments. A closed client
+// keeps its counts. The Stats of a zero Client are empty.
 func (c *Client) Stats() Stats {
 	s := Stats{KindStats: kindStats(), Kinds: map[string]KindStats{}}
 	if c.s == nil {
@@ -61,7 +61,7 @@ func (c *Client) Stats() Stats {
 	return s
 }
 
-// kindStats are these together.
+// kindStats returns the sum of these counts.
 func kindStats(all ...lockstate.Counts) KindStats {
 	var k KindStats
 	least := watchdog.Never
