@@ -19,9 +19,9 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// Client is a client on a server of its own. In addition to the methods of
-// rlock.Client it has some that make happen what a test can't wait for. If one
-// of them can't, it fails the test, so call it on the test's goroutine.
+// Client is a client with its own server. In addition to rlock.Client's methods
+// it has some that cause what a test can't wait for. One that can't do that fails
+// the test, so call it on the test's goroutine.
 type Client struct {
 	*rlock.Client
 
@@ -32,8 +32,8 @@ type Client struct {
 }
 
 // Open starts a Redis inside this process and opens a client on it. The end of
-// the test closes both. Leases run by the machine's clock. opts are those of
-// rlock.Open, except WithDialer, which Open uses itself.
+// the test closes both. Leases run in real time. opts are those of rlock.Open,
+// except WithDialer, which Open uses itself.
 func Open(t testing.TB, opts ...rlock.Option) *Client {
 	t.Helper()
 	server, err := miniredis.Run()
@@ -62,10 +62,10 @@ func (c *Client) open(opts []rlock.Option) *rlock.Client {
 // for another process.
 func (c *Client) URL() string { return "redis://" + c.server.Addr() }
 
-// TakeAway takes the lock with this name from its holders, or the permits of a
-// semaphore. It may be of any kind, and held by this client or by another one that was
-// opened with URL. Each Hold, and each Permits, ends at once with ErrLeaseLost. The lock
-// is free; the permits are all free. It fails the test if nobody holds.
+// TakeAway takes the lock with this name from its holders, or the permits of a semaphore.
+// It may be of any kind, and held by this client or by another one that was opened with
+// URL. Each Hold, and each Permits, ends at once with ErrLeaseLost. After that the lock,
+// or every permit, is free. It fails the test if nobody holds any.
 func (c *Client) TakeAway(name string) {
 	c.t.Helper()
 	rw := c.NewReadWriteLock(name)
@@ -74,7 +74,7 @@ func (c *Client) TakeAway(name string) {
 		case taken:
 			lockstate.TakenAway(c.server.Addr(), name)
 			return
-		case err != nil && !errors.Is(err, rlock.ErrRefused): // that it is no lock
+		case err != nil && !errors.Is(err, rlock.ErrRefused): // which says that it is no lock
 			c.t.Fatalf("rlocktest: take the lock away: %v", err)
 		}
 	}
@@ -83,8 +83,7 @@ func (c *Client) TakeAway(name string) {
 	}
 }
 
-// takePermitsAway has all permits of a semaphore come back. It reports whether any were
-// taken.
+// takePermitsAway frees all permits of a semaphore, and reports whether any were taken.
 func (c *Client) takePermitsAway(name string) bool {
 	c.t.Helper()
 	ctx, seats := context.Background(), c.NewPermitSemaphore(name)
@@ -106,9 +105,9 @@ func (c *Client) takePermitsAway(name string) bool {
 	return true
 }
 
-// HoldElsewhere makes another process hold the lock with this name, until you
-// unlock the Hold or the test ends. It is for locks of all kinds but the halves of a
-// read-write lock. It fails the test if the lock is taken.
+// HoldElsewhere makes another process hold the lock with this name, until you unlock
+// the Hold or the test ends. It is for locks of all kinds except read and write locks.
+// It fails the test if the lock is taken.
 func (c *Client) HoldElsewhere(name string) *rlock.Hold {
 	c.t.Helper()
 	return c.elsewhere(func(other *rlock.Client) *rlock.Lock { return other.NewLock(name) })
@@ -148,8 +147,8 @@ func (c *Client) elsewhere(lock func(*rlock.Client) *rlock.Lock) *rlock.Hold {
 
 // LoseReply breaks the connection under the next command that acquires,
 // releases or renews a lock: the server runs the command, but its reply is
-// lost. The call that sent it goes on until it knows what happened: an acquire
-// is undone and tried again, an unlock is sent again and counts once.
+// lost. The call that sent it goes on until it knows what happened: it undoes
+// an acquire and tries again; it sends an unlock again, which counts once.
 func (c *Client) LoseReply() { c.losesNext.Store(true) }
 
 // StopServer ends all connections and lets nobody connect until StartServer.
@@ -190,7 +189,7 @@ func (c *Client) runClock() {
 	})
 }
 
-// loadScripts makes sure that the first lost reply is not NOSCRIPT.
+// loadScripts loads all scripts, so that the first lost reply is not NOSCRIPT.
 func (c *Client) loadScripts() {
 	c.t.Helper()
 	conn, err := redis.Dial("tcp", c.server.Addr())

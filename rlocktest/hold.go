@@ -15,9 +15,9 @@ import (
 
 // NewHold returns a Hold of a lock with this name, and a function that ends it
 // with ErrLeaseLost, ErrClosed or ErrReleased; any other error fails the test.
-// There is no server and no network. Otherwise the Hold is what Lock returns:
-// it lasts until it is ended, and then its Unlock returns what it returns after
-// a real loss. opts are those of Lock. The end of the test closes it.
+// There is no server and no network. Otherwise the Hold is what Lock returns: it
+// lasts until end is called, and then its Unlock returns what it returns after a
+// real loss. opts are those of Lock. The end of the test closes its client.
 func NewHold(t testing.TB, name string, opts ...rlock.AcquireOption) (hold *rlock.Hold, end func(error)) {
 	t.Helper()
 	ctx := context.Background()
@@ -50,7 +50,7 @@ func NewHold(t testing.TB, name string, opts ...rlock.AcquireOption) (hold *rloc
 	}
 }
 
-// nowhere has one lock, without a name, and room for one owner.
+// nowhere is a server with one lock, which has no name and at most one owner.
 type nowhere struct {
 	mu   sync.Mutex // guards held
 	held bool
@@ -63,7 +63,8 @@ func (n *nowhere) dial(context.Context, string, string) (net.Conn, error) {
 	return near, nil
 }
 
-// serve answers until the other end is closed. A command has the form of a reply.
+// serve answers until the other end is closed. It reads commands as replies,
+// which have the same form.
 func (n *nowhere) serve(far net.Conn) {
 	defer far.Close()
 	commands := redis.NewConn(far, 0, 0)
@@ -78,7 +79,7 @@ func (n *nowhere) serve(far net.Conn) {
 	}
 }
 
-// answer is what a server says.
+// answer returns a server's reply.
 func (n *nowhere) answer(words []string) string {
 	switch words[0] {
 	case "PING":
@@ -91,7 +92,7 @@ func (n *nowhere) answer(words []string) string {
 	return "-ERR unknown command\r\n"
 }
 
-// run answers for the scripts, which are known by their SHA-1.
+// run returns the reply of a script, which it knows by its SHA-1.
 func (n *nowhere) run(sha1 string) string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
