@@ -9,8 +9,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// options are a measurement's, or a span's: made once for each set of attributes, since
-// that costs more than all else.
+// options are those of a measurement or a span, made once for each set of attributes,
+// because making them costs more than all else.
 type options struct {
 	record  []metric.RecordOption
 	add     []metric.AddOption
@@ -20,45 +20,45 @@ type options struct {
 
 // event is what the attributes of a lock's event are made from.
 type event struct {
-	kind, name string        // name is empty: it has none
-	key        attribute.Key // empty: it adds nothing
+	kind, name string        // name: empty if it has none
+	key        attribute.Key // empty if it adds nothing
 	value      string
-	contended  string // empty: it is no acquire's
+	contended  string // true or false; empty unless it is an acquire's
 }
 
-// sent is what those of a command are made from.
+// sent is what the attributes of a command are made from.
 type sent struct {
 	command, server string
-	database        string // empty: it is not known
-	script          string // empty: it runs none
+	database        string // empty if it is not known
+	script          string // empty if it runs none
 	undo            bool
 	leases          int
-	failed          string // why; empty: it did not
-	refused         bool   // by the server, in this word
+	failed          string // why; empty if it did not
+	refused         bool   // by the server, with this code
 }
 
-// mostSets bounds what is kept of commands, whose errors and sizes are many.
+// mostSets bounds the kept options, because commands have many different errors and sizes.
 const mostSets = 2000
 
-// sets keeps options, by event or by sent. Most are those asked for lately, such as a lock's
-// and an unlock's in turn; to ask the map for one allocates.
+// sets keeps options, by event or by sent. lately has the last few, such as a lock's and an
+// unlock's in turn, because a look-up in the map allocates.
 type sets[K event | sent] struct {
 	attributes func(K) []attribute.KeyValue
-	rest       *kept[K] // what those are counted as that are not kept; nil: each is told as what it is
+	rest       *kept[K] // counts those beyond mostSets; nil: each gets its options, which are not kept
 	all        sync.Map
 	size       atomic.Int64
 	lately     [4]atomic.Pointer[kept[K]]
-	next       atomic.Uint32 // whose place it is to be given up
+	next       atomic.Uint32 // the place in lately to overwrite
 }
 
-// kept are the options of one.
+// kept are the options of one event or command.
 type kept[K event | sent] struct {
 	of K
 	options
-	n atomic.Int64 // how many there were, where they are counted here
+	n atomic.Int64 // how many there were, in metrics.acquired
 }
 
-// keep makes those of attributes.
+// keep makes the options with these attributes.
 func keep[K event | sent](of K, attrs ...attribute.KeyValue) *kept[K] {
 	with := metric.WithAttributeSet(attribute.NewSet(attrs...))
 	return &kept[K]{of: of, options: options{
@@ -66,7 +66,7 @@ func keep[K event | sent](of K, attrs ...attribute.KeyValue) *kept[K] {
 	}}
 }
 
-// options gives those of one.
+// options returns the options of one event or command.
 func (c *sets[K]) options(of K) *kept[K] {
 	for i := range c.lately {
 		if k := c.lately[i].Load(); k != nil && k.of == of {
@@ -88,7 +88,7 @@ func (c *sets[K]) options(of K) *kept[K] {
 	return keep(of, c.attributes(of)...)
 }
 
-// observe tells a counter how many there were of each.
+// observe reports to a counter how many there were of each.
 func (c *sets[K]) observe(to metric.Observer, counter metric.Int64Observable) {
 	c.all.Range(func(_, one any) bool {
 		k := one.(*kept[K])

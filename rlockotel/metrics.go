@@ -20,14 +20,14 @@ type metrics struct {
 	remaining                                   metric.Float64ObservableGauge
 	acquires, uncertain, reconnects, unobserved metric.Int64ObservableCounter
 
-	acquired sets[event] // how acquires ended: to count that costs less than a measurement
+	acquired sets[event] // counts how acquires ended, which costs less than measurements
 
 	mu      sync.Mutex // guards what follows
 	clients map[*rlock.Client]bool
-	ended   counts // of clients that are closed: a counter never falls
+	ended   counts // of closed clients, because a counter must not fall
 }
 
-// counts are those of Stats that no event tells.
+// counts are the numbers of Stats that no event reports.
 type counts struct {
 	uncertain              map[string]int64 // by kind
 	reconnects, unobserved int64
@@ -72,7 +72,7 @@ func newMetrics(m metric.Meter) (*metrics, error) {
 	return all, err
 }
 
-// started has the gauges tell of a client too, until it is closed.
+// started adds a client to the gauges, until it is closed.
 func (m *metrics) started(c *rlock.Client) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -86,7 +86,7 @@ func (m *metrics) closed(c *rlock.Client) {
 	m.ended.add(c.Stats())
 }
 
-// collect is called by the meter. Several clients are added up.
+// collect is called by the meter. It adds up all clients.
 func (m *metrics) collect(_ context.Context, to metric.Observer) error {
 	m.mu.Lock()
 	var clients []*rlock.Client

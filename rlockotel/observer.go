@@ -21,10 +21,10 @@ import (
 
 const (
 	scope  = "github.com/rlock-go/redisson/rlockotel"
-	schema = "https://opentelemetry.io/schemas/1.34.0" // which has the attributes of commands
+	schema = "https://opentelemetry.io/schemas/1.34.0" // defines the attributes of commands
 )
 
-// version is that of this module, as the program was built with it.
+// version returns the version of this module that the program was built with.
 func version() string {
 	info, _ := debug.ReadBuildInfo()
 	if info == nil {
@@ -54,7 +54,7 @@ type observer struct {
 	commands                    sets[sent]
 }
 
-// Attributes of several.
+// Attributes that several events have.
 const (
 	outcome   = attribute.Key("rlock.outcome")
 	contended = attribute.Key("rlock.contended")
@@ -67,23 +67,23 @@ const (
 func WithMeterProvider(p metric.MeterProvider) Option { return func(o *observer) { o.meters = p } }
 
 // WithTracerProvider sets where spans go. Default is OpenTelemetry's global provider. With
-// that of package trace/noop none are begun, which is the cheapest where only metrics are
-// wanted.
+// that of package trace/noop the observer begins none, which is the cheapest if you need only
+// metrics.
 func WithTracerProvider(p trace.TracerProvider) Option { return func(o *observer) { o.tracers = p } }
 
 // WithName sets the attribute rlock.name of spans and metrics to what of returns for a lock's
-// name. If that is empty, there is no such attribute. The three gauges, the metrics of
-// commands, and what Stats alone counts never have it. In metrics each value makes a series of
-// its own, so of must return one of a few. Default is the lock's name in spans, and none in
+// name. If that is empty, there is no such attribute. The three gauges, the metrics of commands,
+// and counters that come from Stats never have it. In metrics each value makes a separate
+// series, so of must return one of a few. Default is the lock's name in spans, and none in
 // metrics.
 func WithName(of func(name string) string) Option { return func(o *observer) { o.label = of } }
 
-// WithRenewalSpans makes a span of each command that no call waits for, renewals above
-// all. Default is none.
+// WithRenewalSpans makes a span for each command that no call waits for, mostly renewals.
+// Default is none.
 func WithRenewalSpans() Option { return func(o *observer) { o.renewals = true } }
 
-// New makes an observer for rlock.WithObserver, of any number of clients. An error is that
-// of the MeterProvider.
+// New makes an observer for rlock.WithObserver. Clients may share it. The error is the
+// MeterProvider's.
 func New(opts ...Option) (rlock.Observer, error) {
 	o := &observer{meters: otel.GetMeterProvider(), tracers: otel.GetTracerProvider()}
 	for _, set := range opts {
@@ -108,7 +108,7 @@ func New(opts ...Option) (rlock.Observer, error) {
 	return told, nil
 }
 
-// of are the options for an event of a lock.
+// of returns the options for an event of a lock.
 func (o *observer) of(c *sets[event], s rlock.Subject, e event) *kept[event] {
 	e.kind = s.Kind
 	if o.label != nil {
@@ -117,10 +117,10 @@ func (o *observer) of(c *sets[event], s rlock.Subject, e event) *kept[event] {
 	return c.options(e)
 }
 
-// text is a name as an attribute. An exporter drops all that goes with bytes that are no text.
+// text makes a name valid UTF-8. An exporter drops all that it sends with other bytes.
 func text(name string) string { return strings.ToValidUTF8(name, "\uFFFD") }
 
-// attributes are those of a lock, and what an event adds.
+// attributes returns the attributes of a lock, and those that an event adds.
 func (o *observer) attributes(e event) []attribute.KeyValue {
 	all := []attribute.KeyValue{attribute.String("rlock.kind", e.kind)}
 	if e.name != "" {
@@ -187,7 +187,7 @@ func (o *observer) acquired(ctx context.Context, s rlock.Subject, e rlock.Acquir
 	}
 	err := e.Err
 	if e.Outcome == "locked" || e.Outcome == "timeout" || e.Outcome == "cancelled" {
-		err = nil // what the caller asked for
+		err = nil // the caller asked for that
 	}
 	if span := trace.SpanFromContext(ctx); span.IsRecording() {
 		span.SetAttributes(outcome.String(e.Outcome), contended.Bool(e.Contended))
@@ -246,7 +246,7 @@ func (o *observer) command(ctx context.Context, e rlock.CommandEvent) {
 	span.End(trace.WithTimestamp(e.Start.Add(e.Duration)))
 }
 
-// ofCommand are the attributes of one.
+// ofCommand returns the attributes of a command.
 func ofCommand(of sent) []attribute.KeyValue {
 	all := []attribute.KeyValue{attribute.String("db.system.name", "redis"), attribute.String("db.operation.name", of.command)}
 	if of.script != "" {
