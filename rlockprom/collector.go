@@ -1,14 +1,14 @@
-// Package rlockprom gives Prometheus what rlock's clients do.
+// Package rlockprom exports to Prometheus what rlock's clients do.
 //
 //	metrics := rlockprom.New()
 //	prometheus.MustRegister(metrics)
 //	client, err := rlock.Open(ctx, url, rlock.WithObserver(metrics.Observer()))
 //
-// One [Collector] serves any number of clients, whose numbers are added up. docs/monitoring
+// One [Collector] serves any number of clients, and adds up their numbers. docs/monitoring
 // has alert rules and a dashboard.
 //
 //	rlock_acquires_total               kind, outcome, contended   acquires that have ended
-//	rlock_acquire_duration_seconds     kind, contended            how long those took that acquired
+//	rlock_acquire_duration_seconds     kind, contended            how long successful acquires took
 //	rlock_hold_duration_seconds        kind, end                  how long holds lasted
 //	rlock_holds, rlock_waiters         kind                       now
 //	rlock_renewals_total               kind, outcome              leases: renewed, failed, lost
@@ -17,10 +17,10 @@
 //	rlock_undos_total                  kind, outcome              undone, nothing, failed
 //	rlock_releases_uncertain_total     kind                       releases that ended without an answer
 //	rlock_reconnects_total                                        connections that took another's place
-//	rlock_unobserved_events_total                                 events that observers were too slow for
-//	rlock_lease_remaining_min_seconds  kind                       the shortest trust of a hold, now
+//	rlock_unobserved_events_total                                 events dropped because observers were too slow
+//	rlock_lease_remaining_min_seconds  kind                       the shortest time for which a hold is certain
 //
-// The words are those of rlock's events. Metrics of a call are counted when it ends.
+// The labels' values are the words of rlock's events. A call is counted when it ends.
 package rlockprom
 
 import (
@@ -43,15 +43,15 @@ type settings struct {
 	buckets []float64
 }
 
-// WithName adds a label "name" to all but the three gauges and the last three counters of
-// the package's table, with what of returns for a lock's name. Each value is a series of its own that is never dropped, so it must
-// return one of a few. Default is no such label.
+// WithName adds a label "name" to all metrics but the three gauges and the last three counters of
+// the package's table, with what of returns for a lock's name. Each value makes a series that is
+// never dropped, so of must return one of a few. Default is no such label.
 func WithName(of func(name string) string) Option {
 	return func(s *settings) { s.label = of }
 }
 
-// WithBuckets sets the upper bounds of both histograms, in seconds, each above the one
-// before: else New panics. Default is 0.5 ms to 5 minutes.
+// WithBuckets sets the upper bounds of both histograms, in seconds. New panics unless each
+// is above the one before. Default is 0.5 ms to 5 minutes.
 func WithBuckets(seconds ...float64) Option {
 	return func(s *settings) { s.buckets = seconds }
 }
@@ -67,10 +67,10 @@ type Collector struct {
 
 	mu      sync.Mutex // guards what follows
 	clients map[*rlock.Client]bool
-	closed  counts // of clients that are closed: a counter never falls
+	closed  counts // of closed clients, because a counter must not fall
 }
 
-// counts are those of Stats that no event tells.
+// counts are the numbers of Stats that no event reports.
 type counts struct {
 	uncertain              map[string]int64 // by kind
 	reconnects, unobserved int64
@@ -84,7 +84,7 @@ func (c *counts) add(s rlock.Stats) {
 	c.unobserved += s.Unobserved
 }
 
-// New makes a Collector. It must be registered, and its Observer given to clients.
+// New makes a Collector. Register it, and give its Observer to clients.
 func New(opts ...Option) *Collector {
 	s := settings{buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300}}
 	for _, o := range opts {
@@ -113,7 +113,7 @@ func New(opts ...Option) *Collector {
 	read := func(name, help string, by ...string) *prometheus.Desc { return prometheus.NewDesc(name, help, by, nil) }
 	label := s.label
 	if label != nil {
-		label = func(name string) string { return strings.ToValidUTF8(s.label(name), "\uFFFD") } // prometheus takes no other
+		label = func(name string) string { return strings.ToValidUTF8(s.label(name), "\uFFFD") } // prometheus accepts only UTF-8
 	}
 	return &Collector{
 		label:        label,
@@ -135,7 +135,7 @@ func New(opts ...Option) *Collector {
 	}
 }
 
-// Observer is for rlock.WithObserver, of any number of clients.
+// Observer returns an observer for rlock.WithObserver. Any number of clients may share it.
 func (c *Collector) Observer() rlock.Observer {
 	return rlock.Observer{
 		Started: func(client *rlock.Client) {
@@ -179,8 +179,8 @@ func (c *Collector) Observer() rlock.Observer {
 	}
 }
 
-// begin makes the series that alerts look at, with 0: Prometheus sees no increase in one
-// that begins with 1.
+// begin makes the series that alerts use, with value 0, because Prometheus sees no increase
+// in a series that begins with 1.
 func (c *Collector) begin(s rlock.Subject) {
 	each := func(n *series[prometheus.Counter], words ...string) {
 		for _, w := range words {
@@ -210,7 +210,7 @@ func (c *Collector) vectors() []prometheus.Collector {
 	return []prometheus.Collector{c.acquires, c.acquireTimes, c.holdTimes, c.renewals, c.lost, c.wakeUps, c.undos}
 }
 
-// Describe is prometheus.Collector's.
+// Describe implements prometheus.Collector.
 func (c *Collector) Describe(to chan<- *prometheus.Desc) {
 	for _, v := range c.vectors() {
 		v.Describe(to)
@@ -220,7 +220,7 @@ func (c *Collector) Describe(to chan<- *prometheus.Desc) {
 	}
 }
 
-// Collect is prometheus.Collector's. It asks each client for its Stats.
+// Collect implements prometheus.Collector. It asks each client for its Stats.
 func (c *Collector) Collect(to chan<- prometheus.Metric) {
 	for _, v := range c.vectors() {
 		v.Collect(to)

@@ -7,17 +7,17 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// labels are those of one series. A metric that has no such label leaves it empty.
+// labels are those of one series. A label that the metric does not have is empty.
 type labels struct{ kind, word, contended, name string }
 
-// series are those of one metric.
+// series are the series of one metric.
 type series[T any] struct {
 	prometheus.Collector
 	with  func(labels ...string) T
 	named bool // they have the label "name"
 
-	// What with has returned, by labels: its own search costs more than what is then
-	// done with the one it found. Most events are those of the series found last.
+	// What with has returned, by labels, because its search costs more than
+	// counting. Most events belong to the series that was found last.
 	found sync.Map
 	last  atomic.Pointer[found[T]]
 }
@@ -28,7 +28,7 @@ type found[T any] struct {
 	one T
 }
 
-// of gives the series with these labels. isNew says that there was none.
+// of returns the series with these labels. isNew reports whether there was none.
 func (s *series[T]) of(l labels) (one T, isNew bool) {
 	if f := s.last.Load(); f != nil && f.labels == l {
 		return f.one, false
