@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// version is what this was built of: the module's version, its commit, and Go's.
+// version returns the module's version and commit, and Go's version.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -48,7 +48,7 @@ rlock-run.1.`,
 	}
 }
 
-// manual is the help of a command as man has it.
+// manual returns the help of a command as a manual page.
 func manual(c *cobra.Command) string {
 	name := strings.ReplaceAll(c.CommandPath(), " ", "-")
 	var b strings.Builder
@@ -73,7 +73,7 @@ func manual(c *cobra.Command) string {
 	return b.String()
 }
 
-// roff is a text that man takes for nothing else.
+// roff escapes a text for man.
 func roff(text string) string {
 	text = strings.NewReplacer(`\`, `\e`, `-`, `\-`).Replace(text)
 	lines := strings.Split(text, "\n")

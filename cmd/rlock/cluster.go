@@ -18,10 +18,10 @@ import (
 	"github.com/rlock-go/redisson/internal/refusal"
 )
 
-// asksAgain is how long a cluster's map is believed while a master of it can't be reached.
+// asksAgain is how long the cluster's map is used while one of its masters can't be reached.
 const asksAgain = 5 * time.Second
 
-// clusterMasters are those of a cluster that can be reached, by address.
+// clusterMasters returns a cluster's masters that can be reached, sorted by address.
 func (r *reader) clusterMasters(ctx context.Context) ([]*node, error) {
 	if err := r.learn(ctx); err != nil {
 		return nil, err
@@ -29,7 +29,7 @@ func (r *reader) clusterMasters(ctx context.Context) ([]*node, error) {
 	r.gaps.masters = nil
 	var all []*node
 	var last error
-	next := 0 // the slot that comes next
+	next := 0 // the first slot that no range so far has
 	for _, s := range r.slots {
 		if s.first > next {
 			r.gaps.master("no master", s.first-next, errUnassigned)
@@ -56,7 +56,7 @@ const slotCount = 16384
 
 var errUnassigned = errors.New("they are assigned to nobody")
 
-// serving is the master of a cluster that has a key. The slots are known.
+// serving returns the master of a cluster that has a key. The slots must be known.
 func (r *reader) serving(key string) (*node, error) {
 	slot := int(codec.Slot(key))
 	for _, s := range r.slots {
@@ -67,7 +67,7 @@ func (r *reader) serving(key string) (*node, error) {
 	return nil, unreachableError(fmt.Errorf("no master has slot %d, which %s is in", slot, visible(key)))
 }
 
-// learn reads which master has which slots, unless that is known.
+// learn reads which master has which slots, unless it knows.
 func (r *reader) learn(ctx context.Context) error {
 	works := func(s slots) bool {
 		return s.err != nil && time.Since(r.learned) < asksAgain || s.err == nil && !s.master.broken
@@ -94,7 +94,7 @@ func (r *reader) learn(ctx context.Context) error {
 	return unreachableError(errors.Join(errs...))
 }
 
-// mapped takes what CLUSTER SLOTS says: first, last, and servers, the master first.
+// mapped reads the ranges of CLUSTER SLOTS: first, last, and servers, the master first.
 func (r *reader) mapped(ctx context.Context, asked *node, ranges []any) error {
 	var all []slots
 	failed := map[string]error{}
@@ -135,12 +135,11 @@ func (n *node) host() string {
 	return host
 }
 
-// redirections is how often one command is sent elsewhere: a key of a slot that
-// moves is asked for at its new server, its old one, and its new one again.
+// redirections is how often one command follows a redirection. While a slot moves, a
+// command may go to its new server, its old one, and its new one again.
 const redirections = 5
 
-// ask sends commands to a node, and in a cluster those that it answers MOVED or
-// ASK to where that leads.
+// ask sends commands to a node. In a cluster it follows the answers MOVED and ASK.
 func (r *reader) ask(ctx context.Context, n *node, commands ...command) ([]any, error) {
 	replies, err := n.pipe(ctx, commands...)
 	if err != nil || !r.parts.Cluster {
@@ -175,7 +174,7 @@ func (r *reader) ask(ctx context.Context, n *node, commands ...command) ([]any, 
 	return replies, nil
 }
 
-// redirected is where a reply leads, if it does: from now on, or, asking, for one command.
+// redirected returns the address of a MOVED or, with asking, of an ASK; empty for other replies.
 func (r *reader) redirected(from *node, reply any) (addr string, asking bool) {
 	err, _ := reply.(redis.Error)
 	said, _ := refusal.Of(err)
@@ -192,7 +191,7 @@ func (r *reader) redirected(from *node, reply any) (addr string, asking bool) {
 	return net.JoinHostPort(cmp.Or(host, from.host()), port), asking
 }
 
-// gaps are what could not be read: masters with their slots, and names.
+// gaps are the masters, with their slots, and the names that could not be read.
 type gaps struct {
 	masters map[string]*gap // by address
 	names   map[string]error
@@ -220,8 +219,8 @@ func (g *gaps) name(name string, err error) {
 	g.names[name] = err
 }
 
-// missed notes that a master of a cluster can't be read. Any other topology has one
-// master, without which there is nothing to show.
+// missed notes that a master of a cluster can't be read. With any other topology it
+// returns err, because there is no other master.
 func (r *reader) missed(ctx context.Context, n *node, err error) error {
 	if !r.parts.Cluster || ctx.Err() != nil {
 		return err
@@ -236,7 +235,7 @@ func (r *reader) missed(ctx context.Context, n *node, err error) error {
 	return nil
 }
 
-// err says what is missing, nil for nothing.
+// err says what is missing; nil if nothing is.
 func (g *gaps) err() error {
 	var all []string
 	for _, addr := range slices.Sorted(maps.Keys(g.masters)) {

@@ -1,5 +1,5 @@
-// Command rlock is for whoever is on call: it runs a program under a lock, and
-// shows, watches, frees and checks locks that Go and Java share through Redis.
+// Command rlock runs a program under a lock, and shows, watches, frees and
+// checks locks that Go and Java share through Redis. It is for people on call.
 //
 //	rlock run invoices -- ./nightly --all
 //	rlock ls
@@ -9,6 +9,6 @@
 //	rlock doctor
 //
 // It finds its server by --url or REDIS_URL, in every form that rlock.Open
-// takes. ls, show and watch change nothing: they send reads only, and SCAN
-// where they look for names. Each command has --help.
+// takes. ls, show and watch change nothing: they send only reads, and SCAN to
+// look for names. Each command has --help.
 package main

@@ -50,7 +50,7 @@ func (d *doctor) say(grade, about, format string, args ...any) {
 	fmt.Printf("%-4s  %-12s  %s\n", grade, about, wrapped(fmt.Sprintf(format, args...), 20, size.columns))
 }
 
-// graded says what is fine, or what is not and what to do.
+// graded says fine if good, otherwise what is wrong and what to do.
 func (d *doctor) graded(good bool, grade, about, fine, otherwise string) {
 	if good {
 		grade, otherwise = "ok", fine
@@ -85,7 +85,7 @@ func (d *doctor) examine(ctx context.Context) error {
 	}
 	var name string
 	var n *node
-	for range 1000 { // till one is where a server answers
+	for range 1000 { // until the master of one answers
 		name = d.prefix + uuid.NewString()
 		if n, err = d.r.of(ctx, name); err == nil {
 			break
@@ -106,7 +106,7 @@ func (d *doctor) examine(ctx context.Context) error {
 	return nil
 }
 
-// info are the lines of INFO; none where it is not allowed.
+// info returns the lines of INFO, or none if the account may not send it.
 func info(ctx context.Context, n *node) (map[string]string, error) {
 	text, err := redis.String(n.do(ctx, "INFO"))
 	if _, refused := err.(redis.Error); err != nil && !refused {
@@ -176,7 +176,7 @@ func (d *doctor) settings(i map[string]string) {
 	}
 }
 
-// roundTrips measures PING, and the clocks' difference.
+// roundTrips measures PING, and how far the clocks differ.
 func (d *doctor) roundTrips(ctx context.Context, n *node) error {
 	var took []time.Duration
 	for range 200 {
@@ -207,7 +207,7 @@ func (d *doctor) roundTrips(ctx context.Context, n *node) error {
 	return nil
 }
 
-// barrier tries CLIENT KILL on a connection of its own.
+// barrier tries CLIENT KILL on a connection made for that.
 func (d *doctor) barrier(ctx context.Context, n *node) error {
 	other, err := d.r.dial(ctx, d.r.parts.Target, n.addr)
 	if err != nil {
@@ -230,7 +230,7 @@ func (d *doctor) barrier(ctx context.Context, n *node) error {
 	return nil
 }
 
-// replicas looks whether there are any, and whether they acknowledge.
+// replicas checks whether there are replicas, and whether they acknowledge.
 func (d *doctor) replicas(ctx context.Context, n *node, i map[string]string) error {
 	count, _ := strconv.Atoi(i["connected_slaves"])
 	several := d.r.parts.Master != "" || d.r.parts.Cluster
@@ -245,12 +245,12 @@ func (d *doctor) replicas(ctx context.Context, n *node, i map[string]string) err
 			d.say("warn", "replicas", "one is not online: %s. See its log", state)
 		}
 	}
-	conn, err := d.r.dial(ctx, d.r.parts.Target, n.addr) // WAIT holds it up
+	conn, err := d.r.dial(ctx, d.r.parts.Target, n.addr) // WAIT blocks it
 	if err != nil {
 		return unreachableError(err)
 	}
 	defer conn.conn.Close()
-	// WAIT is for all that was written until the connection's last command.
+	// WAIT covers all writes up to the connection's last command, so PING comes first.
 	const patience = time.Second
 	replies, err := conn.pipe(ctx, command{"PING"}, command{"WAIT", count, min(patience, d.r.timeout/2).Milliseconds()})
 	if err != nil {
@@ -270,7 +270,7 @@ func (d *doctor) replicas(ctx context.Context, n *node, i map[string]string) err
 	return nil
 }
 
-// cluster looks at the state of the whole.
+// cluster checks the state of the whole cluster.
 func (d *doctor) cluster(ctx context.Context, n *node) {
 	text, err := redis.String(n.do(ctx, "CLUSTER", "INFO"))
 	if err != nil {
@@ -286,10 +286,10 @@ func (d *doctor) cluster(ctx context.Context, n *node) {
 	d.graded(words["cluster_slots_ok"] == "16384", "todo", "slots", "all are served", words["cluster_slots_ok"]+" of 16384 are served: see CLUSTER SLOTS")
 }
 
-// elects is how long a failover takes from when the master counts as down.
+// elects is how long a failover takes once the master counts as down.
 const elects = 2 * time.Second
 
-// sentinels compares their settings with the leases.
+// sentinels compares the Sentinels' settings with the leases.
 func (d *doctor) sentinels(ctx context.Context) {
 	for _, addr := range d.r.parts.Servers {
 		s, err := d.r.dial(ctx, d.r.sentinels, addr)
@@ -320,8 +320,7 @@ func (d *doctor) sentinels(ctx context.Context) {
 	}
 }
 
-// wrapped breaks a text for a terminal of so many columns, 0: none. Later lines begin
-// where the first does.
+// wrapped breaks a text at columns, unless that is 0. Later lines begin at indent.
 func wrapped(text string, indent, columns int) string {
 	if columns == 0 {
 		return text

@@ -14,8 +14,8 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// needs are the commands that each use sends, for ACL DRYRUN: k is the lock's
-// key, q the queue, t its times, f the token, z the permits' times, c the channel.
+// needs has the commands of each use, for ACL DRYRUN: k is the lock's key, q the queue,
+// t its times, f the token, z the permits' times, c the channel.
 var needs = []struct{ use, commands string }{
 	{"locks", "ping;evalsha 0 0;script load x;exists k;hexists k f;hget k f;hincrby k f 1;pexpire k 1;pttl k;type k;get k;set k v;del k;publish c m;subscribe c;unsubscribe c"},
 	{"Info", "hlen k;hgetall k;pubsub numsub c"},
@@ -27,7 +27,7 @@ var needs = []struct{ use, commands string }{
 	{"semaphores and latches", "decr k;decrby k 1;incrby k 1;persist k"},
 }
 
-// account asks what the account may do, where the server says that.
+// account asks what the account may do, if the server can say that.
 func (d *doctor) account(ctx context.Context, n *node, name string) error {
 	user, err := redis.String(n.do(ctx, "ACL", "WHOAMI"))
 	if err == nil {
@@ -47,7 +47,7 @@ func (d *doctor) account(ctx context.Context, n *node, name string) error {
 			parts := strings.Fields(text)
 			ask := command{"ACL", "DRYRUN", user}
 			for j, p := range parts {
-				// A word of one letter is a name where a key or a channel stands.
+				// A word of one letter in this place stands for a key or a channel.
 				if full, ok := words[p]; ok && j == 1 {
 					p = full
 				}
@@ -71,7 +71,7 @@ func (d *doctor) account(ctx context.Context, n *node, name string) error {
 	return nil
 }
 
-// lacking is what ACL DRYRUN says that an account lacks: a command, a key or a channel.
+// lacking returns what an account lacks by ACL DRYRUN's reply: a command, a key or a channel.
 func lacking(command []string, said string) string {
 	if _, what, ok := strings.Cut(said, "access the "); ok {
 		return strings.Trim(what, " '.") // such as a' key
@@ -83,8 +83,8 @@ func lacking(command []string, said string) string {
 	return command[0]
 }
 
-// locks takes a lock, has another client wait, and frees it: scripts, messages
-// and the wake-up work, or not.
+// locks takes a lock, lets another client wait, and frees the lock, to see whether
+// scripts, messages and the wake-up work.
 func (d *doctor) locks(ctx context.Context, name string) {
 	ctx, cancel := context.WithTimeout(ctx, 4*d.r.timeout)
 	defer cancel()
@@ -98,7 +98,7 @@ func (d *doctor) locks(ctx context.Context, name string) {
 		defer c.Close()
 		clients[i] = c
 	}
-	// The lease ends what a doctor leaves that is killed.
+	// If doctor is killed, the lease frees the lock.
 	held, err := clients[0].NewLock(name).TryLock(ctx, rlock.Lease(4*d.r.timeout))
 	if err != nil {
 		d.say("todo", "scripts", "no lock can be taken: %s", told(err))

@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// like is a pattern of Redis as a regular expression.
+// like is a Redis pattern as a regular expression.
 type like struct{ re *regexp.Regexp }
 
 func (l like) matches(name string) bool { return l.re.MatchString(bytewise(name)) }
 
-// bytewise has a character for each byte: to Redis, ? is one byte.
+// bytewise makes a character of each byte, because Redis matches ? with one byte.
 func bytewise(s string) string {
 	var b strings.Builder
 	for i := range len(s) {
@@ -49,12 +49,12 @@ func glob(pattern string) (like, error) {
 	return like{re}, err
 }
 
-// literal is the pattern that only text is like.
+// literal returns the pattern that matches only text.
 func literal(text string) string {
 	return strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`, `]`, `\]`, `\`, `\\`).Replace(text)
 }
 
-// visible is a name as a terminal may show it.
+// visible returns a name as a terminal may show it, quoted if need be.
 func visible(name string) string {
 	quoted := strconv.Quote(name)
 	if quoted == `"`+name+`"` && name != "" {

@@ -35,7 +35,7 @@ otherwise a moment later: to do something alone, use "rlock run".`,
 	})
 }
 
-// heldBy says whose the lock is, and when its lease ends.
+// heldBy says who holds the lock, and when its lease ends.
 func (s *state) heldBy() string {
 	switch {
 	case s.Found != "":
@@ -101,8 +101,8 @@ func (r *reader) setPermits(ctx context.Context, name string, n int, yes bool) e
 	return nil
 }
 
-// who says whose the lock is that was not acquired, or what else the key is; err if that
-// can't be read.
+// who says who holds the lock that was not acquired, or what else the key is. It returns
+// err if it can't read that.
 func (r *run) who(err error) error {
 	_, noLock := errors.AsType[*codec.ShapeError](err)
 	if said, _ := refusal.Of(err); !errors.Is(err, rlock.ErrLocked) && !noLock && said.Code() != "WRONGTYPE" {

@@ -9,7 +9,7 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// locks are the kinds that run takes, but for permits.
+// locks are the kinds that run accepts, except permits.
 var locks = map[string]func(*rlock.Client, string) *rlock.Lock{
 	"lock":         (*rlock.Client).NewLock,
 	"fair":         (*rlock.Client).NewFairLock,
@@ -22,7 +22,7 @@ var locks = map[string]func(*rlock.Client, string) *rlock.Lock{
 
 var kindNames = []string{"lock", "fair", "fenced", "read", "write", "spin", "nonreentrant", "permit"}
 
-// take acquires what was asked for, and says how to give it back.
+// take acquires the lock or permit, and returns the function that releases it.
 func (r *run) take(ctx context.Context, c *rlock.Client) (environment []string, release func(context.Context) error, err error) {
 	var opts []rlock.AcquireOption
 	if r.lease != 0 {
@@ -55,8 +55,8 @@ func (r *run) take(ctx context.Context, c *rlock.Client) (environment []string, 
 	return environment, release, nil
 }
 
-// missed is why nothing was acquired. A lock that was lost before the command
-// began was not acquired either.
+// missed is the error if nothing was acquired. A lock that was lost before the
+// command began counts as not acquired.
 func missed(ctx context.Context, err error) error {
 	if errors.Is(err, rlock.ErrLeaseLost) && ctx.Err() == nil {
 		return &exit{notAcquired, err}

@@ -82,16 +82,16 @@ type listing struct {
 	match    string
 	numbers  bool
 	progress func(string) // nil: silent
-	limit    int          // ends the look at so many names; 0: none
+	limit    int          // the search ends at this many names; 0: no limit
 
-	scanned, total int // of all passes
+	scanned, total int // keys, in all passes
 	names          map[string]*node
 }
 
-// batch is how many keys a SCAN looks at: some tenths of a millisecond.
+// batch is how many keys a SCAN looks at, which takes some tenths of a millisecond.
 const batch = 500
 
-// list gives the locks of all masters, by name.
+// list returns the locks of all masters, sorted by name.
 func (l *listing) list(ctx context.Context) ([]*state, error) {
 	if err := l.find(ctx); err != nil {
 		return nil, err
@@ -120,7 +120,7 @@ func (l *listing) list(ctx context.Context) ([]*state, error) {
 	return all, nil
 }
 
-// states reads many names of one master. Those that can't be read are among the gaps.
+// states reads many names of one master. It adds those that it can't read to the gaps.
 func (r *reader) states(ctx context.Context, n *node, names ...string) ([]*state, error) {
 	all, err := r.read(ctx, n, names...)
 	if err != nil {
@@ -163,7 +163,7 @@ func (l *listing) find(ctx context.Context) error {
 			return nil
 		}
 	}
-	// These begin and end the names that belong to a lock, without the lock's own.
+	// The beginning or end that a lock's other keys have around its name.
 	queue, _, _ := strings.Cut(codec.FairQueue("N"), "{N}")
 	_, times, _ := strings.Cut(codec.PermitTimes("N"), "{N}")
 	for _, n := range masters {
@@ -190,7 +190,7 @@ func (l *listing) find(ctx context.Context) error {
 	return nil
 }
 
-// count is how many keys will be looked at, in all passes; 0 where the account may not ask.
+// count adds up how many keys all passes will look at; 0 if the account may not ask.
 func (l *listing) count(ctx context.Context, masters []*node) {
 	passes := 3
 	if l.numbers {
@@ -202,7 +202,7 @@ func (l *listing) count(ctx context.Context, masters []*node) {
 	}
 }
 
-// bare takes off what a lock's other key has around its name.
+// bare returns the lock's name from another key or a channel of the lock.
 func bare(key, prefix, suffix string) string {
 	name := strings.TrimSuffix(strings.TrimPrefix(key, prefix), suffix)
 	if prefix+suffix == "" || !strings.HasPrefix(name, "{") || !strings.HasSuffix(name, "}") {
@@ -215,7 +215,7 @@ func bare(key, prefix, suffix string) string {
 	return name
 }
 
-// waited adds semaphores and latches that somebody waits for: their channels say so.
+// waited adds semaphores and latches whose channels have subscribers.
 func (l *listing) waited(ctx context.Context, n *node, wanted like) error {
 	before, after, _ := strings.Cut(codec.CountDownChannel("N"), "N")
 	sc, _, _ := strings.Cut(codec.PermitChannel("N"), "{N}")
@@ -225,13 +225,13 @@ func (l *listing) waited(ctx context.Context, n *node, wanted like) error {
 			if _, unreachable := err.(*exit); unreachable {
 				return err
 			}
-			var found []string // none before Redis 7, or where it is not allowed
+			var found []string // none before Redis 7, or if the account may not ask
 			for _, c := range channels {
 				if name := bare(c, around[0], around[1]); wanted.matches(name) {
 					found = append(found, name)
 				}
 			}
-			by, err := l.r.by(ctx, slices.Values(found)) // who listens need not do it where the lock is
+			by, err := l.r.by(ctx, slices.Values(found)) // a subscriber may be on another node than the lock
 			if err != nil {
 				return err
 			}
@@ -281,7 +281,7 @@ func (l *listing) scan(ctx context.Context, n *node, match, kind string, found f
 	}
 }
 
-// hashes keeps those that are locks by their first fields.
+// hashes keeps the keys whose first fields are those of a lock.
 func (l *listing) hashes(ctx context.Context, n *node, keys []string) error {
 	for some := range slices.Chunk(keys, 100) {
 		var ask []command
@@ -295,7 +295,7 @@ func (l *listing) hashes(ctx context.Context, n *node, keys []string) error {
 		for i, reply := range replies {
 			values, err := redis.Values(reply, nil)
 			if err != nil || len(values) != 2 {
-				continue // it has gone, or become something else
+				continue // the key was deleted, or has become something else
 			}
 			fields, _ := redis.ByteSlices(values[1], nil)
 			if _, holders, _ := lockHash(fields); len(holders) > 0 {
@@ -306,7 +306,7 @@ func (l *listing) hashes(ctx context.Context, n *node, keys []string) error {
 	return nil
 }
 
-// far is how far the look has come.
+// far says how far the search has come.
 func (l *listing) far() string {
 	locks := fmt.Sprintf("%d locks", len(l.names))
 	if l.total == 0 {
@@ -315,7 +315,7 @@ func (l *listing) far() string {
 	return fmt.Sprintf("%d%% of all keys looked at, %s", min(100*l.scanned/l.total, 100), locks)
 }
 
-// progress shows on a terminal how far it is, once a second has passed.
+// progress returns a function that shows progress on a terminal once a second, or nil.
 func progress() func(string) {
 	if _, is := terminal(os.Stderr); !is {
 		return nil
@@ -332,8 +332,8 @@ func progress() func(string) {
 // narrow says the same in fewer columns.
 var narrow = strings.NewReplacer("read-write (read)", "read", "read-write (write)", "write", "read-write", "r/w", "never expires", "never")
 
-// table has a line for each. In so many columns, 0: any number, owners, kinds and names are
-// shortened, so that the rest stays visible.
+// table returns a line for each lock. If columns is not 0, it shortens owners, kinds and
+// names until the lines have that width.
 func table(all []*state, columns int) string {
 	say := strings.Clone
 	lines := func(holder func(string) string, name int) string {
@@ -369,10 +369,10 @@ func table(all []*state, columns int) string {
 	return b.String()
 }
 
-// ids are those of clients and permits.
+// ids matches the ids of clients and permits.
 var ids = regexp.MustCompile(`([0-9a-f]{8})(-[0-9a-f]{4}){3}-[0-9a-f]{12}|([0-9a-f]{8})[0-9a-f]{24}`)
 
-// short has the ids in a text shortened to their beginning, which finds them in logs.
+// short shortens the ids in a text to their beginning, by which they can be found in logs.
 func short(text string) string { return ids.ReplaceAllString(text, "$1$3…") }
 
 func widest(text string) (columns int) {
@@ -382,7 +382,7 @@ func widest(text string) (columns int) {
 	return columns
 }
 
-// cut leaves so many characters of a text.
+// cut shortens a text to this many characters.
 func cut(text string, columns int) string {
 	if r := []rune(text); len(r) > columns {
 		return string(r[:max(columns-1, 0)]) + "…"
@@ -390,7 +390,7 @@ func cut(text string, columns int) string {
 	return text
 }
 
-// complete gives names for the shell, in the time that somebody waits for them.
+// complete returns names for the shell's completion, for which a user waits at most two seconds.
 func (s *server) complete(begun string) (names []string) {
 	r, err := s.reader()
 	if err != nil {
@@ -400,7 +400,7 @@ func (s *server) complete(begun string) (names []string) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
 	l := &listing{r: r, match: literal(begun) + "*", limit: 50}
-	_ = l.find(ctx) // what was found until then
+	_ = l.find(ctx) // names that were found before an error count
 	for name := range l.names {
 		if typed(name) {
 			names = append(names, name)
@@ -409,7 +409,7 @@ func (s *server) complete(begun string) (names []string) {
 	return names
 }
 
-// typed tells whether a shell may show a name, and somebody type it.
+// typed reports whether a shell can show a name and a user can type it.
 func typed(name string) bool {
 	return utf8.ValidString(name) && !strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) })
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// The statuses that are not a child's. They are those of sysexits.h, but for lost.
+// The statuses that are not a child's. All except lost are from sysexits.h.
 const (
 	usage       = 64
 	unreachable = 69
@@ -23,7 +23,7 @@ const (
 	lost        = 76
 )
 
-// exit ends the program with a status of its own. A nil err says nothing.
+// exit is an error that sets the program's status. With a nil err nothing is printed.
 type exit struct {
 	status int
 	err    error
@@ -41,13 +41,13 @@ func (e *exit) Unwrap() error { return e.err }
 func wrong(format string, args ...any) error { return &exit{usage, fmt.Errorf(format, args...)} }
 
 func main() {
-	// A child gets its signal when the thread that started it ends, so that must be
-	// the one that lasts.
+	// The system signals the child when the thread that started it ends, so the child must
+	// be started by a thread that lasts.
 	runtime.LockOSThread()
 	os.Exit(status(root().ExecuteC()))
 }
 
-// status tells people why, and the shell by a number.
+// status prints the error for people, and returns its number for the shell.
 func status(c *cobra.Command, err error) int {
 	if err == nil {
 		return 0
@@ -65,17 +65,17 @@ func status(c *cobra.Command, err error) int {
 	return number
 }
 
-// hangs is what a connection says of a server that hangs: its first command has no answer.
+// hangs matches the error of a connection whose first command the server does not answer.
 var hangs = regexp.MustCompile(`(CLIENT SETNAME|AUTH|HELLO): (read \w+ \S+: )?i/o timeout`)
 
-// told is an error for people: without the library's own "rlock:", which we say, and with
-// flags in the place of its options.
+// told returns an error's text for people: without the library's "rlock:", which status
+// prints, and with flags instead of options.
 func told(err error) string {
 	text := hangs.ReplaceAllString(strings.TrimPrefix(err.Error(), "rlock: "), "it took the connection, and does not answer (i/o timeout)")
 	return strings.NewReplacer("\nrlock: ", "\n", "WithCredentials", "--password-file", "WithSentinelCredentials", "--sentinel-password-file").Replace(text)
 }
 
-// judged gives an error of a command its status.
+// judged gives a command's error its status.
 func judged(err error) error {
 	if _, ok := errors.AsType[*exit](err); ok || err == nil {
 		return err
@@ -122,7 +122,7 @@ func root() *cobra.Command {
 	return c
 }
 
-// serving makes a cobra command's function of one that has servers to ask.
+// serving makes a cobra command's function from one that asks servers.
 func serving(s *server, do func(ctx context.Context, r *reader, args []string) error) func(*cobra.Command, []string) error {
 	return func(c *cobra.Command, args []string) error {
 		r, err := s.reader()
@@ -140,7 +140,7 @@ func serving(s *server, do func(ctx context.Context, r *reader, args []string) e
 	}
 }
 
-// oneName wants a lock's name, and completes it with those that are there.
+// oneName makes a command take one lock's name, and completes it with existing names.
 func oneName(s *server, c *cobra.Command) *cobra.Command {
 	c.Args = cobra.ExactArgs(1)
 	c.ValidArgsFunction = func(_ *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {

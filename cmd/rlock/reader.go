@@ -14,7 +14,7 @@ import (
 	"github.com/rlock-go/redisson/internal/topology"
 )
 
-// reader asks the masters, each on one connection. One goroutine uses it.
+// reader asks the masters, each on one connection. Only one goroutine may use it.
 type reader struct {
 	*server
 	raw       string // the URL
@@ -23,18 +23,18 @@ type reader struct {
 	nodes     map[string]*node // by address
 
 	slots   []slots   // of a cluster, once known
-	learned time.Time // when they were asked
+	learned time.Time // when the slots were read
 	gaps    gaps
 }
 
-// slots are those from first to last, which one master has.
+// slots is a range of slots that one master has.
 type slots struct {
 	first, last int
 	master      *node
 	err         error // why it can't be reached
 }
 
-// node is a connection to one server, made again once it is broken.
+// node is the connection to one server. A broken one is made again.
 type node struct {
 	addr    string
 	conn    redis.Conn
@@ -42,10 +42,10 @@ type node struct {
 	timeout time.Duration
 }
 
-// command is one with its arguments.
+// command is a command with its arguments.
 type command []any
 
-// largest is what a reply may have in bytes: a queue, or a large SCAN.
+// largest bounds a reply in bytes, such as a queue or a large SCAN.
 const largest = 64 << 20
 
 func (r *reader) close() {
@@ -56,7 +56,7 @@ func (r *reader) close() {
 	r.slots = nil
 }
 
-// dial connects to a server that is reached as t is.
+// dial connects to addr with t's settings.
 func (r *reader) dial(ctx context.Context, t *redisconn.Target, addr string) (*node, error) {
 	ctx, cancel := context.WithTimeout(ctx, r.timeout)
 	defer cancel()
@@ -70,7 +70,7 @@ func (r *reader) dial(ctx context.Context, t *redisconn.Target, addr string) (*n
 	return &node{addr: addr, conn: c, timeout: r.timeout}, nil
 }
 
-// at is the one connection to a server.
+// at returns the one connection to a server, which it makes if need be.
 func (r *reader) at(ctx context.Context, addr string) (*node, error) {
 	known := r.nodes[addr]
 	if known != nil && !known.broken {
@@ -88,9 +88,8 @@ func (r *reader) at(ctx context.Context, addr string) (*node, error) {
 	return n, nil
 }
 
-// pipe sends commands together and gives the reply of each; a server's error
-// is a reply. The server runs them one after the other, mostly with nothing
-// between: they were written at once.
+// pipe sends commands together and returns the reply of each; a server's error is a reply. They
+// are written at once, so the server mostly runs them with nothing in between.
 func (n *node) pipe(ctx context.Context, commands ...command) ([]any, error) {
 	stop := context.AfterFunc(ctx, func() { n.conn.(*redisconn.Conn).Interrupt() })
 	defer stop()
@@ -127,7 +126,7 @@ func (n *node) sent(commands []command) (replies []any, err error) {
 	return replies, nil
 }
 
-// do sends one command. A server's error is its error.
+// do sends one command. It returns a server's error as its error.
 func (n *node) do(ctx context.Context, name string, args ...any) (any, error) {
 	replies, err := n.pipe(ctx, append(command{name}, args...))
 	if err != nil {
@@ -139,7 +138,7 @@ func (n *node) do(ctx context.Context, name string, args ...any) (any, error) {
 	return replies[0], nil
 }
 
-// masters are those that can be asked, by address; of a cluster, gaps has the others.
+// masters returns the masters that can be asked, sorted by address; gaps has a cluster's others.
 func (r *reader) masters(ctx context.Context) ([]*node, error) {
 	switch {
 	case r.parts.Master != "":
@@ -152,8 +151,8 @@ func (r *reader) masters(ctx context.Context) ([]*node, error) {
 	return []*node{n}, err
 }
 
-// alone is the server of a redis:// URL, which must be a master: a replica may be
-// behind, and a node of a cluster has a part of the locks.
+// alone returns the server of a redis:// URL. It must be a master and no node of a
+// cluster: a replica may be behind, and a node has only a part of the locks.
 func (r *reader) alone(ctx context.Context) (*node, error) {
 	n, err := r.at(ctx, r.parts.Servers[0])
 	if err != nil {
@@ -169,7 +168,7 @@ func (r *reader) alone(ctx context.Context) (*node, error) {
 	return n, nil
 }
 
-// said is what a server says of itself.
+// said asks a server what it is.
 func (n *node) said(ctx context.Context) (s redisconn.Server, err error) {
 	replies, err := n.pipe(ctx, command{"HELLO"}, command{"ROLE"})
 	if err != nil {
@@ -182,7 +181,7 @@ func (n *node) said(ctx context.Context) (s redisconn.Server, err error) {
 	return s, err
 }
 
-// of is the master that has a key.
+// of returns the master that has a key.
 func (r *reader) of(ctx context.Context, key string) (*node, error) {
 	all, err := r.masters(ctx)
 	if err != nil || !r.parts.Cluster {
@@ -191,7 +190,8 @@ func (r *reader) of(ctx context.Context, key string) (*node, error) {
 	return r.serving(key)
 }
 
-// by has names by the master that has them. gaps has those that can't be asked for.
+// by groups names by the master that has them. Names without a master that can be
+// reached are in gaps.
 func (r *reader) by(ctx context.Context, names iter.Seq[string]) (map[*node][]string, error) {
 	all, err := r.masters(ctx)
 	if err != nil {
@@ -231,8 +231,8 @@ func (r *reader) asked(ctx context.Context, args ...any) (reply any, err error) 
 	return nil, unreachableError(errors.Join(errs...))
 }
 
-// behindSentinels is the master that they name. A connection is kept while it
-// works: its role is looked at, as the Sentinels may be late.
+// behindSentinels returns the master that the Sentinels name. It keeps a connection
+// while that server says that it is master, because the Sentinels may be late.
 func (r *reader) behindSentinels(ctx context.Context) (*node, error) {
 	for _, n := range r.nodes {
 		if said, err := n.said(ctx); err == nil && said.Role == "master" {
@@ -256,7 +256,7 @@ func (r *reader) behindSentinels(ctx context.Context) (*node, error) {
 	if err != nil {
 		return nil, err
 	}
-	if replica := said.Usable(); replica != nil { // if it does not say, the Sentinels are believed
+	if replica := said.Usable(); replica != nil { // a server that does not say its role counts as a master
 		return nil, unreachableError(fmt.Errorf("the Sentinels name what is no master; in a failover, try again in some seconds: %w", replica))
 	}
 	return n, nil

@@ -118,7 +118,7 @@ refused · 64 wrong usage · 126, 127 the command can't be run, or is not there.
 
 var onLost = []string{"term", "kill", "warn"}
 
-// hold is what a lock and a permit have in common once they are acquired.
+// hold is a Hold or Permits.
 type hold interface {
 	Done() <-chan struct{}
 	Err() error
@@ -135,7 +135,7 @@ func (r *run) run() error {
 	}
 	r.signals = make(chan os.Signal, 16)
 	for _, s := range passedOn {
-		if !signal.Ignored(s) { // by nohup
+		if !signal.Ignored(s) { // as by nohup
 			signal.Notify(r.signals, s)
 		}
 	}
@@ -151,7 +151,7 @@ func (r *run) run() error {
 	r.form()
 	if err := r.child.Start(); err != nil {
 		r.dismiss()
-		_ = release(context.Background()) // or its lease ends
+		_ = release(context.Background()) // if that fails, the lease ends
 		return &exit{126, err}
 	}
 	r.started()
@@ -186,7 +186,7 @@ func (r *run) acquire() ([]string, func(context.Context) error, error) {
 			return
 		}
 		if environment, release, err = r.take(ctx, r.client); err != nil {
-			r.client.Close() // what was not answered is undone
+			r.client.Close() // undoes what was not answered
 		}
 	}()
 	for {
@@ -218,7 +218,7 @@ func (r *run) acquire() ([]string, func(context.Context) error, error) {
 	}
 }
 
-// attend passes signals on until the child has ended, and ends it if the lock is lost.
+// attend passes signals on until the child has ended, and ends the child if the lock is lost.
 func (r *run) attend() (wasLost bool, result error) {
 	over := r.hold.Done()
 	var kill <-chan time.Time
@@ -249,7 +249,7 @@ func (r *run) attend() (wasLost bool, result error) {
 	}
 }
 
-// empty waits until the lost child's own children have ended too, and kills
+// empty waits after a loss until the child's own children have ended too, and kills
 // them after the grace.
 func (r *run) empty(kill <-chan time.Time) {
 	for r.alive() {
@@ -263,13 +263,13 @@ func (r *run) empty(kill <-chan time.Time) {
 	}
 }
 
-// stops says what it means that the child is stopped.
+// stops says what happens to the lock while the child is stopped.
 func (r *run) stops() {
 	fmt.Fprintf(os.Stderr, "rlock: the command is stopped. While rlock is stopped too, %s is not renewed: it is lost in %v unless both go on (fg, or kill -CONT %d)\n",
 		visible(r.name), time.Until(r.hold.ValidUntil()).Round(time.Second), os.Getpid())
 }
 
-// childs is how the child ended.
+// childs returns the status of the child's end, or nil.
 func childs(err error) error {
 	e, ok := errors.AsType[*exec.ExitError](err)
 	switch {
@@ -284,7 +284,7 @@ func childs(err error) error {
 	return &exit{e.ExitCode(), nil}
 }
 
-// ascii is a host's name as a connection's may have it.
+// ascii makes a host's name fit for a connection's name.
 func ascii(name string) string {
 	b := []byte(name)
 	for i, c := range b {

@@ -13,7 +13,7 @@ func ends(os.Signal) bool { return true }
 
 func pause(os.Signal) {}
 
-// The system has no process groups of this sort: only the child itself is ended.
+// group is empty: without process groups rlock ends only the child itself.
 type group struct{}
 
 func (r *run) form()                   {}

@@ -14,18 +14,18 @@ import (
 	"github.com/rlock-go/redisson/internal/deathsig"
 )
 
-// passedOn are the signals that the child gets in our place. SIGCHLD and SIGCONT are
-// for us: the child may have been stopped, and we continued.
+// passedOn are the signals that rlock passes to the child. SIGCHLD and SIGCONT are for
+// rlock itself: they say that the child was stopped, and that rlock was continued.
 var passedOn = []os.Signal{
 	syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGTSTP, syscall.SIGCHLD, syscall.SIGCONT,
 }
 
-// ends tells whether a signal ends a wait.
+// ends reports whether a signal ends a wait.
 func ends(s os.Signal) bool {
 	return s == syscall.SIGHUP || s == syscall.SIGINT || s == syscall.SIGQUIT || s == syscall.SIGTERM
 }
 
-// pause stops us where that is what a signal wants: so a wait is not stopped by itself.
+// pause stops rlock if the signal asks for that. A caught signal does not stop a wait by itself.
 func pause(s os.Signal) {
 	if s == syscall.SIGTSTP {
 		_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
@@ -35,17 +35,17 @@ func pause(s os.Signal) {
 // group is the child's process group.
 type group struct {
 	id      int
-	guard   *exec.Cmd // ends the group if we are killed; nil: there is no shell for it
-	alarm   *os.File  // which tells the guard, as it closes with us
-	foreign bool      // the group was given the terminal
-	asked   bool      // we got the latest signal to stop
+	guard   *exec.Cmd // kills the group if rlock is killed; nil without a shell
+	alarm   *os.File  // closes when rlock ends, which the guard sees
+	foreign bool      // the group got the terminal
+	asked   bool      // the latest signal to rlock was one to stop
 }
 
-// guards is what the guard runs: it is there once it has written a line, and has nothing
-// to read until our end of the pipe closes.
+// guards is the guard's script. The guard is ready when it has written a line; then it
+// reads until rlock's end of the pipe closes.
 const guards = `trap "" HUP INT QUIT TERM USR1 USR2 TSTP TTIN TTOU; echo; read -r _; kill -KILL 0`
 
-// post starts the guard, as the first of the group.
+// post starts the guard, the first process of the group.
 func (g *group) post() {
 	in, alarm, err := os.Pipe()
 	if err != nil {
@@ -61,7 +61,7 @@ func (g *group) post() {
 		return
 	}
 	g.guard, g.alarm, g.id = guard, alarm, guard.Process.Pid
-	_, _ = out.Read(make([]byte, 1)) // it ignores signals now
+	_, _ = out.Read(make([]byte, 1)) // after this line it ignores signals
 }
 
 // dismiss ends the guard.
@@ -73,8 +73,8 @@ func (g *group) dismiss() {
 	}
 }
 
-// form has the child be of a process group that ends with this process. It gets the
-// terminal if that is our input and we have it.
+// form puts the child into a process group that ends with this process. The group gets
+// the terminal if that is rlock's input and rlock has it.
 func (r *run) form() {
 	r.post()
 	attr := deathsig.Attr(syscall.SIGKILL)
@@ -90,18 +90,19 @@ func (r *run) form() {
 	r.child.SysProcAttr = attr
 }
 
-// started is called once the child runs: what we ignore before, it would ignore.
+// started is called once the child runs. Signals that rlock ignores before, the child
+// would ignore too.
 func (r *run) started() {
 	if r.id == 0 {
 		r.id = r.child.Process.Pid
 	}
 	if r.foreign {
-		signal.Ignore(syscall.SIGTTOU) // which we get for taking the terminal back
+		signal.Ignore(syscall.SIGTTOU) // rlock gets it when it takes the terminal back
 	}
 }
 
-// takeBack takes the terminal from the child, which has it unless the shell took it:
-// then this job is in the background.
+// takeBack takes the terminal from the child. If the shell has it, this job is in the
+// background, and the shell keeps it.
 func (r *run) takeBack() { r.give(r.id, unix.Getpgrp()) }
 
 // give hands the terminal from one process group to another.
@@ -110,13 +111,13 @@ func (r *run) give(from, to int) {
 		return
 	}
 	if has, err := unix.IoctlGetInt(0, unix.TIOCGPGRP); err == nil && has == from {
-		_ = unix.IoctlSetPointerInt(0, unix.TIOCSPGRP, to) // it may be gone
+		_ = unix.IoctlSetPointerInt(0, unix.TIOCSPGRP, to) // the group may be gone
 	}
 }
 
-// pass passes a signal on. When the child was stopped at a terminal, our group stops too,
-// as by Ctrl-Z; the system leaves us running where there is no shell to continue us.
-// Elsewhere we stop if we were asked to.
+// pass passes a signal on. When the child was stopped at a terminal, rlock's group stops
+// too, as by Ctrl-Z; the system leaves it running if there is no shell to continue it.
+// Without a terminal rlock stops if it got a signal to stop.
 func (r *run) pass(s os.Signal) {
 	switch {
 	case s == syscall.SIGCHLD:
@@ -124,7 +125,7 @@ func (r *run) pass(s os.Signal) {
 			r.halted = true
 			r.takeBack()
 			r.stops()
-			// Of the signals that stop, this one is not for the child: nobody handles it.
+			// Not by SIGTSTP, which rlock catches and passes to the child.
 			if _, in := terminal(os.Stdin); in {
 				_ = syscall.Kill(0, syscall.SIGTTIN)
 			} else if r.asked {
@@ -138,12 +139,12 @@ func (r *run) pass(s os.Signal) {
 		r.asked = s == syscall.SIGTSTP
 		r.signal(s.(syscall.Signal))
 		if ends(s) {
-			r.goOn() // else it would not notice
+			r.goOn() // a stopped child would not notice the signal
 		}
 	}
 }
 
-// goOn continues the child, which may have stopped without our having seen it yet.
+// goOn continues the child, even if it has stopped and rlock has not seen that yet.
 func (r *run) goOn() {
 	if r.halted {
 		r.halted = false
@@ -152,14 +153,13 @@ func (r *run) goOn() {
 	r.signal(syscall.SIGCONT)
 }
 
-// signal sends to the child's group. It may have ended.
+// signal sends to the child's group, which may have ended.
 func (r *run) signal(s syscall.Signal) { _ = syscall.Kill(-r.id, s) }
 
-// alive tells whether any of the group lives.
+// alive reports whether any process of the group lives.
 func (r *run) alive() bool { return syscall.Kill(-r.id, 0) == nil }
 
-// terminal tells whether a file is one, and how large it is. One that does not know
-// has 80 columns.
+// terminal reports whether a file is a terminal, and its size: 80 columns if it does not know.
 func terminal(f *os.File) (size screenSize, is bool) {
 	s, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
 	if err != nil {

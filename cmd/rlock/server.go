@@ -20,7 +20,7 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// server is where the locks are, as the command line and the environment say.
+// server is where the locks are, by the command line and the environment.
 type server struct {
 	url, passwordFile                  string
 	sentinelUser, sentinelPasswordFile string
@@ -42,7 +42,7 @@ func (s *server) flags(f *pflag.FlagSet) {
 	f.DurationVar(&s.timeout, "timeout", 3*time.Second, "how long one command may take")
 }
 
-// full is the URL with the password of the file.
+// full returns the URL with the password of the file.
 func (s *server) full() (string, error) {
 	raw := cmp.Or(s.url, os.Getenv("REDIS_URL"), "redis://localhost:6379")
 	if s.passwordFile == "" {
@@ -54,7 +54,7 @@ func (s *server) full() (string, error) {
 	}
 	scheme, rest, ok := strings.Cut(raw, "://")
 	if !ok {
-		return raw, nil // which Parse refuses
+		return raw, nil // Parse refuses it
 	}
 	authority, _, _ := strings.Cut(rest, "/")
 	at := strings.LastIndexByte(authority, '@')
@@ -65,7 +65,7 @@ func (s *server) full() (string, error) {
 	return scheme + "://" + user + ":" + escaped(password) + "@" + rest[at+1:], nil
 }
 
-// escaped is a password as a URL has it.
+// escaped escapes a password for a URL.
 func escaped(password string) string {
 	return strings.ReplaceAll(url.QueryEscape(password), "+", "%20")
 }
@@ -82,7 +82,7 @@ func firstLine(file string) (string, error) {
 	return line, nil
 }
 
-// certificates are what --tls, --sentinel-tls and their files ask for, nil for nothing.
+// certificates returns the config of --tls, --sentinel-tls and their files, nil without them.
 func (s *server) certificates() (*tls.Config, error) {
 	if !s.tls && !s.sentinelTLS && s.ca == "" && s.cert == "" && s.key == "" {
 		return nil, nil
@@ -107,7 +107,7 @@ func (s *server) certificates() (*tls.Config, error) {
 	return c, nil
 }
 
-// sentinelAccount is the function that gives it, nil if there is none.
+// sentinelAccount returns the Sentinels' credentials, or nil.
 func (s *server) sentinelAccount() (redisconn.Credentials, error) {
 	if s.sentinelPasswordFile == "" {
 		if s.sentinelUser != "" {
@@ -138,7 +138,7 @@ func (s *server) open(ctx context.Context, opts ...rlock.Option) (*rlock.Client,
 	return rlock.Open(ctx, r.raw, opts...)
 }
 
-// reader makes what asks the servers itself. It does no I/O.
+// reader makes a reader of these servers. It does no I/O.
 func (s *server) reader() (*reader, error) {
 	if s.timeout < time.Millisecond {
 		return nil, wrong("--timeout is at least 1ms")
@@ -177,7 +177,7 @@ func (s *server) reader() (*reader, error) {
 	return &reader{server: s, raw: raw, parts: parts, sentinels: sentinels, nodes: map[string]*node{}}, nil
 }
 
-// interruptible is a context that a signal ends. Its cause has the status of that.
+// interruptible returns a context that a signal ends. Its cause has the signal's status.
 func interruptible() (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 1)

@@ -75,11 +75,11 @@ type connection struct {
 	Addr string `json:"addr"`
 	Age  string `json:"age_s"`
 	Subs int    `json:"subscriptions"`
-	Of   string `json:"of,omitempty"`   // the owner that it is of by its name, or an "rlock run" that waits for this lock
+	Of   string `json:"of,omitempty"`   // the owner in its name, or an "rlock run" that waits for this lock
 	Does string `json:"does,omitempty"` // holds or waits
 }
 
-// clients reads the owners' places in the queue, who listens, and the
+// clients reads how many clients are subscribed for each place in the queue, and the
 // connections that are named like this library's.
 func (r *reader) clients(ctx context.Context, s *state) ([]connection, error) {
 	ask := []command{{"CLIENT", "LIST"}}
@@ -141,14 +141,13 @@ func (r *reader) clients(ctx context.Context, s *state) ([]connection, error) {
 
 const runPrefix = "rlock-run:"
 
-// runName is what the connections of `rlock run` for a lock begin with.
+// runName is the beginning of the names of `rlock run`'s connections for a lock.
 func runName(lock string) string {
 	name := url.QueryEscape(lock)
 	return runPrefix + name[:min(len(name), 60)] + ":"
 }
 
-// print writes a line for each thing that is known, broken for a terminal of so many
-// columns, 0: none.
+// print writes a line for each thing that is known, and breaks it at columns, unless that is 0.
 func (s *state) print(w io.Writer, conns []connection, more bool, columns int) {
 	var text strings.Builder
 	s.lines(&text, conns, more)
@@ -223,7 +222,7 @@ func (s *state) lines(w io.Writer, conns []connection, more bool) {
 			line("connection", "%s from %s, %s s old, subscriptions: %d, may be any client's", c.Name, c.Addr, c.Age, c.Subs)
 		case more:
 			line("connection", "%s from %s, %s, %s s old, subscriptions: %d, of %s", c.Name, c.Addr, c.Does, c.Age, c.Subs, c.Of)
-		case c.Of != "" && !named[c.Name]: // one of a process's
+		case c.Of != "" && !named[c.Name]: // once for each process
 			named[c.Name] = true
 			name := c.Name
 			if strings.HasPrefix(name, runPrefix) {
@@ -234,7 +233,7 @@ func (s *state) lines(w io.Writer, conns []connection, more bool) {
 	}
 }
 
-// title is the kind for people.
+// title returns the kind for people.
 func (s *state) title() string {
 	switch {
 	case s.Kind == "" && s.Found == "":
@@ -247,7 +246,7 @@ func (s *state) title() string {
 	return s.Kind
 }
 
-// whose is one holder, and how many more there are.
+// whose names one holder, and how many more there are.
 func (s *state) whose() string {
 	if !s.held() {
 		return "-"
@@ -259,7 +258,7 @@ func (s *state) whose() string {
 	return owner
 }
 
-// holds is how many there are, of all owners.
+// holds returns the number of holds of all owners.
 func (s *state) holds() string {
 	n := s.More
 	for _, h := range s.Holders {
@@ -274,7 +273,7 @@ func (s *state) holds() string {
 	return fmt.Sprintf("- (%s %d)", s.numberIs(), *s.Number)
 }
 
-// left is the TTL.
+// left returns the TTL for people.
 func (s *state) left() string {
 	switch {
 	case s.TTL == nil || *s.TTL == -2:
@@ -296,7 +295,7 @@ func (s *state) waiters() string {
 
 func milliseconds(ms int64) string { return (time.Duration(ms) * time.Millisecond).String() }
 
-// String is an owner with its count, or a permit with its end.
+// String returns an owner with its count, or a permit with the time to its end.
 func (h holder) String() string {
 	text := h.Owner
 	switch {
@@ -311,7 +310,7 @@ func (h holder) String() string {
 	return text
 }
 
-// String is a waiter with what is left of its place.
+// String returns a waiter with the time left to its place.
 func (p place) String() string {
 	text := p.Owner
 	switch {

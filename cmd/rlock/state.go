@@ -18,9 +18,9 @@ import (
 	"github.com/rlock-go/redisson/internal/refusal"
 )
 
-// The kinds that keys tell apart. A plain, a spin and a non-reentrant lock look
-// alike, and so does a fair one that nobody waits for. So do numbers that nobody
-// waits for and of which no permit is taken.
+// The kinds that can be told apart by their keys. A plain, a spin and a
+// non-reentrant lock look alike, and so does a fair lock without waiters. Numbers
+// without waiters and without taken permits look alike too.
 const (
 	plain     = "lock"
 	fair      = "fair"
@@ -32,27 +32,27 @@ const (
 	number    = "number"
 )
 
-// state is what the server has of one name.
+// state is what the server stores about one name.
 type state struct {
 	Name      string     `json:"name"`
 	Bytes     []byte     `json:"name_base64,omitempty"` // of a name that is no UTF-8: JSON can't have it
-	Kind      string     `json:"kind,omitempty"`        // empty: nothing of a lock
+	Kind      string     `json:"kind,omitempty"`        // empty: there is nothing of a lock
 	Mode      string     `json:"mode,omitempty"`        // of a read-write lock: read or write
 	Holders   []holder   `json:"holders,omitempty"`
-	More      int64      `json:"more_holders,omitempty"` // that were not read
+	More      int64      `json:"more_holders,omitempty"` // holders that were not read
 	TTL       *int64     `json:"ttl_ms,omitempty"`       // -1: never expires
 	Token     *int64     `json:"token,omitempty"`        // of the latest grant of a fenced lock
 	Expired   int64      `json:"expired,omitempty"`      // permits that the next acquire frees
 	Number    *int64     `json:"number,omitempty"`       // free permits, or a latch's count
 	Queue     []place    `json:"queue,omitempty"`        // of a fair lock, in order
-	Listening *listening `json:"listening,omitempty"`    // nil: they may not be counted
+	Listening *listening `json:"listening,omitempty"`    // nil: the account may not count them
 	Found     string     `json:"found,omitempty"`        // the type of a key that is no lock's
 	Unread    []string   `json:"not_read,omitempty"`     // commands that the account may not send
 
 	node *node
 	err  error     // why it could not be read
 	at   time.Time // when it was read
-	used time.Time // of watch: when a look for names last found it
+	used time.Time // for watch: when a search last found it
 }
 
 // holder is an owner with its holds, or a permit.
@@ -63,10 +63,10 @@ type holder struct {
 	Expiry *int64 `json:"expires_ms,omitempty"` // of a permit, in ms from now; nil: never
 }
 
-// place is one in the queue of a fair lock.
+// place is a place in the queue of a fair lock.
 type place struct {
 	Owner     string `json:"owner"`
-	Left      *int64 `json:"keeps_ms,omitempty"` // how long it keeps its place; nil: it has lost it
+	Left      *int64 `json:"keeps_ms,omitempty"` // how long the owner keeps it; nil: it is lost
 	Listening *int64 `json:"listening,omitempty"`
 }
 
@@ -76,7 +76,7 @@ type listening struct {
 	Sharded int64 `json:"sharded"`
 }
 
-// waiting is how many wait as far as the server knows, -1 if it does not say.
+// waiting returns how many wait as far as the server knows, or -1 if it does not say.
 func (s *state) waiting() int64 {
 	if s.Kind == fair {
 		return int64(len(s.Queue))
@@ -84,13 +84,13 @@ func (s *state) waiting() int64 {
 	if s.Listening == nil {
 		return -1
 	}
-	// A client of the library listens on both.
+	// A client of the library subscribes to both.
 	return max(s.Listening.Plain, s.Listening.Sharded)
 }
 
 func (s *state) held() bool { return len(s.Holders) > 0 }
 
-// numberIs says what the number of such a kind counts.
+// numberIs says what the number counts.
 func (s *state) numberIs() string {
 	switch s.Kind {
 	case permits, semaphore:
@@ -104,7 +104,7 @@ func (s *state) numberIs() string {
 // most is how many of a lock's owners, waiters or permits are read.
 const most = 1000
 
-// read asks for the state of names that one master has. Reads that change nothing.
+// read reads the state of names that one master has. It changes nothing.
 func (r *reader) read(ctx context.Context, n *node, names ...string) ([]*state, error) {
 	var first []command
 	each := 0
@@ -125,7 +125,7 @@ func (r *reader) read(ctx context.Context, n *node, names ...string) ([]*state, 
 	}
 	var all []*state
 	var second []command
-	var of []*state // second
+	var of []*state // the state that each of second is for
 	for i, name := range names {
 		s := &state{Name: name, node: n, at: time.Now()}
 		if !utf8.ValidString(name) {
@@ -167,7 +167,7 @@ func (s *state) unread(c command, reply any) {
 	}
 }
 
-// refusals are errors but for those that only say what a key is.
+// refusals returns the replies' first error but WRONGTYPE, which only says what a key is.
 func refusals(n *node, replies []any) error {
 	for _, reply := range replies {
 		if said, ok := reply.(redis.Error); ok && !strings.HasPrefix(said.Error(), "WRONGTYPE") {
@@ -177,7 +177,7 @@ func refusals(n *node, replies []any) error {
 	return nil
 }
 
-// refused is an error that a server answers a read with.
+// refused makes an error of a server's error reply to a read.
 func refused(n *node, said redis.Error) error {
 	if r, _ := refusal.Of(said); r.Elsewhere() {
 		return &exit{unreachable, fmt.Errorf("%s is a node of a cluster whose slots move: try again, with a redis+cluster:// URL: %w", n.addr, said)}
@@ -185,7 +185,7 @@ func refused(n *node, said redis.Error) error {
 	return &exit{unreachable, fmt.Errorf("%s refused: %w", n.addr, said)}
 }
 
-// keys takes the first replies, and says what is asked of the key next, if anything.
+// keys reads the first replies, and returns the command to read inside the key, if there is one.
 func (s *state) keys(replies []any) command {
 	kindOf, _ := redis.String(replies[0], nil)
 	ms, _ := replies[1].(int64)
@@ -231,7 +231,7 @@ func (s *state) keys(replies []any) command {
 	return nil
 }
 
-// listen counts those who wait on the channel of the kind that is listened to.
+// listen counts the subscribers, on the channel of the kind that has some.
 func (s *state) listen(plainReply, shardedReply any) {
 	p, err := redis.Values(plainReply, nil)
 	if err != nil || len(p) != 8 {
@@ -255,13 +255,13 @@ func (s *state) listen(plainReply, shardedReply any) {
 	}
 }
 
-// permits takes the ids with their ends.
+// permits reads the ids with their ends.
 func (s *state) permits(reply any, now int64) {
 	const never = 922337203685477
 	pairs, _ := redis.ByteSlices(reply, nil)
 	for i := 0; i+1 < len(pairs); i += 2 {
 		h := holder{Owner: visible(string(pairs[i])), Count: 1}
-		if len(pairs[i]) == 16 { // 3.16.8 and older write the digits
+		if len(pairs[i]) == 16 { // Redisson 3.16.8 and older write the digits
 			h.Owner = hex.EncodeToString(pairs[i])
 		}
 		if until, err := strconv.ParseFloat(string(pairs[i+1]), 64); err == nil && until < never {
@@ -276,7 +276,7 @@ func (s *state) permits(reply any, now int64) {
 	}
 }
 
-// inside takes what was found inside the key.
+// inside reads what was found inside the key.
 func (s *state) inside(reply any) {
 	if values, err := redis.Values(reply, nil); err == nil && len(values) == 2 {
 		fields, _ := redis.ByteSlices(values[1], nil)
@@ -285,7 +285,7 @@ func (s *state) inside(reply any) {
 	}
 	n, err := redis.Int64(reply, nil)
 	switch {
-	case errors.Is(err, redis.ErrNil): // it has gone meanwhile
+	case errors.Is(err, redis.ErrNil): // the key was deleted meanwhile
 		s.TTL = nil
 	case err != nil && s.Kind != permits:
 		s.Found, s.More = "string", 0
@@ -297,10 +297,10 @@ func (s *state) inside(reply any) {
 	}
 }
 
-// owners takes the fields of a hash.
+// owners reads the fields of a hash.
 func (s *state) owners(fields [][]byte) {
 	total := s.More
-	if s.More = 0; len(fields) == 0 { // it has gone meanwhile
+	if s.More = 0; len(fields) == 0 { // the key was deleted meanwhile
 		s.TTL = nil
 		return
 	}
@@ -320,8 +320,8 @@ func (s *state) owners(fields [][]byte) {
 	s.More = max(0, total-read-int64(strange))
 }
 
-// lockHash takes a hash for a lock's: its mode, and its owners. strange fields
-// are nobody's.
+// lockHash reads a hash as a lock's: its mode and its owners. strange counts the
+// fields that are no owner's.
 func lockHash(fields [][]byte) (mode string, holders []holder, strange int) {
 	for i := 0; i+1 < len(fields); i += 2 {
 		name, value := fields[i], fields[i+1]
@@ -341,7 +341,7 @@ func lockHash(fields [][]byte) (mode string, holders []holder, strange int) {
 	return mode, holders, strange
 }
 
-// scores are those of a sorted set.
+// scores returns the members of a sorted set with their scores.
 func scores(reply any) map[string]int64 {
 	pairs, _ := redis.Strings(reply, nil)
 	all := map[string]int64{}
@@ -353,7 +353,7 @@ func scores(reply any) map[string]int64 {
 	return all
 }
 
-// serverTime is what TIME says, in ms; this machine's if it says nothing.
+// serverTime returns TIME's reply in ms, or this machine's time if there is none.
 func serverTime(reply any) int64 {
 	parts, err := redis.Int64s(reply, nil)
 	if err != nil || len(parts) != 2 {
@@ -364,7 +364,7 @@ func serverTime(reply any) int64 {
 
 var errNoName = wrong("a lock has a name")
 
-// one reads the state of a name, wherever it is.
+// one reads the state of a name from its master.
 func (r *reader) one(ctx context.Context, name string) (*state, error) {
 	if name == "" {
 		return nil, errNoName

@@ -2,5 +2,5 @@
 
 package main
 
-// stopped is never known where the system does not tell it apart from an end.
+// stopped is always false: here a stopped child can't be told from one that has ended.
 func stopped(int) bool { return false }

@@ -61,7 +61,7 @@ func (r *reader) force(ctx context.Context, name string, yes bool) error {
 		return err
 	}
 	if !yes {
-		// The answer took its time.
+		// The holder may have changed while the user answered.
 		now, err := r.one(ctx, name)
 		if err != nil {
 			return err
@@ -101,7 +101,7 @@ func (r *reader) force(ctx context.Context, name string, yes bool) error {
 	return nil
 }
 
-// confirmed asks somebody who sits there, unless --yes says it all.
+// confirmed asks the user, unless --yes was given.
 func confirmed(ctx context.Context, yes bool, question string) error {
 	if yes {
 		return nil
@@ -127,7 +127,7 @@ func confirmed(ctx context.Context, yes bool, question string) error {
 	}
 }
 
-// lockLike is the lock of the kind that was found.
+// lockLike returns a lock of the kind that was found.
 func lockLike(c *rlock.Client, s *state) *rlock.Lock {
 	switch {
 	case s.Mode == "write":

@@ -72,7 +72,7 @@ holder, waiting, and text with the rest. Other events are "no answer" and
 	return c
 }
 
-// watch is what is watched, and what was seen.
+// watch has what to watch, and what was seen.
 type watch struct {
 	name, match         string
 	every, rescan, last time.Duration
@@ -83,13 +83,13 @@ type watch struct {
 	events  []event // the latest
 	trouble error
 
-	found    chan found // what was searched
+	found    chan found // gets the result of a search
 	next     time.Time  // when the next search begins
-	searches bool       // one goes on
-	missed   error      // of the latest: what of the cluster it did not reach
+	searches bool       // a search is running
+	missed   error      // the part of the cluster that the latest search did not reach
 }
 
-// found are the names that a search ended with.
+// found is the result of a search.
 type found struct {
 	names  map[string]*node
 	took   time.Duration
@@ -106,14 +106,14 @@ type event struct {
 	What    string    `json:"event"`
 	Name    string    `json:"name"`
 	Bytes   []byte    `json:"name_base64,omitempty"`
-	Holder  string    `json:"holder,omitempty"` // who came, or went
+	Holder  string    `json:"holder,omitempty"` // the new holder, or the one that is gone
 	Waiting *int64    `json:"waiting,omitempty"`
 	Text    string    `json:"text,omitempty"`
 }
 
 func (e event) String() string { return e.in(math.MaxInt) }
 
-// in is the event with so many columns for the name.
+// in formats the event, with its name cut to this many columns.
 func (e event) in(columns int) string {
 	return strings.TrimRight(fmt.Sprintf("%s  %-11s  %s  %s", e.At.Format("15:04:05.000"), e.What, cut(visible(e.Name), columns), e.Text), " ")
 }
@@ -123,7 +123,7 @@ func (w *watch) run(ctx context.Context, r *reader) error {
 	if _, is := terminal(os.Stdout); is && !w.json {
 		fmt.Print("\x1b[2J")
 	}
-	while := ctx // --for lasts, which counts from the first look on
+	while := ctx // ends with --for, which counts from the first look
 	for first := true; ; first = false {
 		seen, err := w.look(while, r)
 		if while.Err() != nil {
@@ -146,7 +146,7 @@ func (w *watch) run(ctx context.Context, r *reader) error {
 	}
 }
 
-// look reads all that is watched and can be read.
+// look reads all watched locks that can be read.
 func (w *watch) look(ctx context.Context, r *reader) ([]*state, error) {
 	if w.name != "" {
 		s, err := r.one(ctx, w.name)
@@ -177,9 +177,9 @@ func (w *watch) look(ctx context.Context, r *reader) ([]*state, error) {
 	return all, nil
 }
 
-// search looks for names that may be locks' now and then, and rests as long as that took.
-// Only the first look waits for it; later, with many keys, it goes on beside the others on
-// a connection of its own.
+// search looks for names that may be locks, and then pauses for at least as long as that
+// took. Only the first look waits for it; later searches run in the background on their own
+// connections.
 func (w *watch) search(ctx context.Context, r *reader) error {
 	find := func(r *reader) {
 		began := time.Now()
@@ -211,7 +211,7 @@ func (w *watch) search(ctx context.Context, r *reader) error {
 	}
 }
 
-// learn takes the names that were found, and forgets those that long were not.
+// learn adds the names that were found, and forgets those that no search has found for a minute.
 func (w *watch) learn(names map[string]*node) {
 	now := time.Now()
 	for name := range names {
@@ -227,11 +227,11 @@ func (w *watch) learn(names map[string]*node) {
 	}
 }
 
-// forgets is how long a lock is shown that nobody holds and nobody waits for.
+// forgets is how long a lock stays shown when nobody holds it or waits for it.
 const forgets = time.Minute
 
-// report compares with what was seen before. Of what could not be read nothing is
-// known; trouble says why.
+// report compares with what was seen before, and shows the events. trouble says why some
+// locks could not be read.
 func (w *watch) report(seen []*state, trouble error) {
 	var fresh []event
 	switch {
@@ -272,14 +272,14 @@ func (w *watch) report(seen []*state, trouble error) {
 	}
 }
 
-// changes are what happened between two looks at a lock.
+// changes returns what happened between two looks at a lock.
 func changes(before, now *state) (all []event) {
 	add := func(what, holder, format string, args ...any) *event {
 		all = append(all, event{At: now.at, What: what, Name: now.Name, Bytes: now.Bytes, Holder: holder, Text: fmt.Sprintf(format, args...)})
 		return &all[len(all)-1]
 	}
 	came, gone := missing(now.Holders, before.Holders), missing(before.Holders, now.Holders)
-	// A key that could not have lived until now was left to expire; looks take a while.
+	// A key whose TTL has passed since then has expired. 10 ms are for the looks.
 	ended, passed := "released", now.at.Sub(before.at)+10*time.Millisecond
 	if before.TTL != nil && *before.TTL >= 0 && passed >= time.Duration(*before.TTL)*time.Millisecond {
 		ended = "lost"
@@ -324,7 +324,7 @@ func of(s *state) string {
 	return ""
 }
 
-// missing are those of some that are not among others.
+// missing returns those of some that are not among others.
 func missing(some, others []holder) (all []holder) {
 	for _, h := range some {
 		if !slices.ContainsFunc(others, func(o holder) bool { return o.Owner == h.Owner && o.Write == h.Write }) {
@@ -334,8 +334,8 @@ func missing(some, others []holder) (all []holder) {
 	return all
 }
 
-// screen is what a terminal shows: the locks, and the latest events. Longer lines are
-// cut, as the terminal would scroll.
+// screen returns what a terminal shows: the locks, and the latest events. It cuts longer
+// lines, which would make the terminal scroll.
 func (w *watch) screen(seen []*state, size screenSize) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "rlock watch %s  %s\n\n", visible(w.name+w.match), time.Now().Format("15:04:05"))
