@@ -8,7 +8,8 @@ import (
 	"github.com/rlock-go/redisson/internal/kind"
 )
 
-// ask asks the server of the lock's slot. It gives the section away meanwhile.
+// ask sends a query to the server of the lock's slot and waits for the reply. It leaves the
+// section while it waits.
 func (l *Lock) ask(call kind.Call, limit time.Duration) (reply any, err error) {
 	r := l.c.Question(l.Slot, call, limit)
 	if l.s.sec.enqueue(r) {
@@ -17,8 +18,7 @@ func (l *Lock) ask(call kind.Call, limit time.Duration) (reply any, err error) {
 	return core.Replied(r)
 }
 
-// askLater asks with what else is written when the section has been left, and calls then
-// in another one.
+// askLater queues a query and returns. then gets the outcome later, in another section.
 func (l *Lock) askLater(call kind.Call, limit time.Duration, then func(reply any, err error)) {
 	r := l.c.Question(l.Slot, call, limit)
 	q := &asking{l, then}
@@ -27,19 +27,19 @@ func (l *Lock) askLater(call kind.Call, limit time.Duration, then func(reply any
 	}
 }
 
-// asking is a question that nobody waits for.
+// asking is a query whose outcome goes to a callback.
 type asking struct {
 	l    *Lock
 	then func(reply any, err error)
 }
 
-// Answered hands over the reply.
+// Answered passes on the outcome.
 func (q *asking) Answered(r *command.Request) {
 	defer q.l.s.enter(mustNotBlock).leave()
 	q.then(core.Replied(r))
 }
 
-// Rest asks again.
+// Rest repeats the query until it has ended.
 func (q *asking) Rest(r *command.Request) {
 	q.l.c.Exec.Finish(r)
 	q.Answered(r)

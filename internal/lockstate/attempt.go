@@ -12,37 +12,36 @@ import (
 	"github.com/rlock-go/redisson/internal/owner"
 )
 
-// attempt is one acquire command. It outlives its waiter: its outcome is
-// handled here, once, whether or not the waiter still waits.
+// attempt is one acquire command. It can outlive its waiter: the outcome is handled here, once,
+// even if nobody waits for it any more.
 type attempt struct {
 	req        command.Request
 	w          *Waiter
 	st         *OwnerState
 	want       kind.Want
-	lease      time.Duration // what it passes
+	lease      time.Duration // that the command passes
 	began      time.Duration
-	forces     int16 // of the name when it was queued
+	forces     int16 // the name's forces when the command was queued
 	queued     bool
-	rejected   bool // the server's error has ended the wait, and what may have run is undone
+	rejected   bool // the server's error ended the wait, and what may have run is being undone
 	referenced bool // a timer refers to it
 	stuckTimer *time.Timer
-	left       bool // its owner's command queue is free, or an undo has it
+	left       bool // it no longer occupies its owner's command queue: that is free, or an undo has it
 	detached   bool // it has ended
 }
 
-// try makes an attempt for w, as the queue asks. It is called with the shard
-// locked. What becomes of the attempt is reported to the queue once: as granted,
-// refused, unsent, rejected, troubled, or resolved after it was open.
+// try makes an attempt for w when the queue asks for one. It is called with the shard locked.
+// The outcome is reported to the queue once: as granted, refused, unsent, rejected, troubled,
+// or resolved after it was open.
 func (n *name) try(w *Waiter) {
 	var st *OwnerState
 	switch {
 	case w.Terms.As:
 		st = n.ensureShown(w.Terms.Owner)
 	case w.owner == owner.Owner{} || w.ownerUsed:
-		// The owner of an attempt that may have been granted is not used again,
-		// or the next attempt could re-enter (A5). A refused attempt leaves
-		// no hold behind; a place in the server's queue, where the kind has one,
-		// is kept for the next attempt.
+		// An owner whose attempt may have been granted is not used again: the next attempt
+		// could re-enter (A5). A refused attempt leaves no hold, so its owner is used again,
+		// and keeps its place in the server's queue if the kind has one.
 		w.owner, w.ownerUsed = w.l.c.Actors.OfAcquire(), false
 		st = n.newOwnerState(w.owner)
 	default:
@@ -58,7 +57,7 @@ func (n *name) try(w *Waiter) {
 	w.attempt = a
 	st.attempts++
 	w.l.c.Work.Add()
-	if st.busy { // the wait for an earlier command of the owner has a bound
+	if st.busy { // bounds the wait for an earlier command of the owner
 		a.referenced = true
 		a.stuckTimer = w.l.c.Timers.After(w.l.c.Timeout, a.stuck)
 	}
@@ -70,7 +69,7 @@ func (n *name) try(w *Waiter) {
 func (a *attempt) begin() {
 	w, st, n := a.w, a.st, a.st.n
 	c := w.l.c
-	if w.Terms.As && c.Actors.IsStray(st.owner) { // since it began to wait
+	if w.Terms.As && c.Actors.IsStray(st.owner) { // it became a stray while this attempt waited
 		w.fail(owner.Strayed(st.owner))
 	}
 	if w.Settled {
@@ -94,36 +93,36 @@ func (a *attempt) begin() {
 		return
 	}
 	if n.ahead > 0 && !a.req.WentAside {
-		// It may be refused before an earlier queued release has run. So every message
-		// from now on counts.
+		// The server may refuse it before a release that was queued earlier has run. So every
+		// message counts from now on.
 		if q := w.queue(); q != nil {
 			q.HearOwnMessages()
 		}
 	}
 }
 
-// acquiresAside tells whether an acquire goes where the releases are that it is to run
-// behind.
+// acquiresAside tells whether an acquire goes aside, to follow this client's releases there. It
+// does not while a ForceUnlock may still run.
 func (n *name) acquiresAside() bool { return n.ahead > 0 && n.l.s.forcing == 0 }
 
-// queue is what the attempt is reported to, on behalf of its waiter. A waiter
-// that has left may have been the last one there.
+// queue is the wait queue that the attempt reports to. It is made again if the waiter has left
+// and was the last one there.
 func (a *attempt) queue() *waitQueue { return a.st.n.ensureQueue(a.w.l, a.w.queueOwner) }
 
-// Answered takes the server's answer.
+// Answered handles the server's reply.
 func (a *attempt) Answered(r *command.Request) {
 	defer a.st.n.l.s.enter(mustNotBlock).leave()
 	g, err := a.w.l.Kind.Granted(r.Wire.Reply)
 	switch {
 	case err != nil:
 		a.ranInPart(err)
-	case g.Refused != nil: // by the kind itself: nothing is left to be undone
+	case g.Refused != nil: // by the kind itself: there is nothing to undo
 		a.w.ownerUsed = false
 		a.w.asked()
 		a.reject(g.Refused)
 	case !g.OK:
 		a.refused(g)
-	case a.w.l.Traits.Gate: // nobody holds it
+	case a.w.l.Traits.Gate: // which nobody holds
 		a.reportGrant()
 		a.end()
 	case a.w.l.Traits.Unowned:
@@ -133,8 +132,8 @@ func (a *attempt) Answered(r *command.Request) {
 	}
 }
 
-// granted makes a hold of a grant and gives it to the waiter. A grant that
-// nobody wants any more, or that can't be trusted any more, is given back.
+// granted turns a grant into a hold and gives it to the waiter. A grant that nobody wants any
+// more, or that can no longer be trusted, is given back.
 func (a *attempt) granted(r *command.Request, token int64) {
 	st, w, n := a.st, a.w, a.st.n
 	if w.l.Traits.Width == 1 && n.holders > min(st.held, 1) || w.l.Traits.Width != 1 && n.exclusive > 0 {
@@ -165,7 +164,7 @@ func (a *attempt) granted(r *command.Request, token int64) {
 	a.done()
 }
 
-// Rest goes on with an attempt that was not answered: it was not sent, refused or lost.
+// Rest goes on with an attempt that was not sent, was lost, or was answered with an error.
 func (a *attempt) Rest(r *command.Request) {
 	st, w, s := a.st, a.w, a.st.n.l.s
 	defer s.enter(mayBlock).leave()
@@ -177,7 +176,7 @@ func (a *attempt) Rest(r *command.Request) {
 	st.mayHaveSet(r.Wire.Sent, a.lease)
 	a.queue().Open(st.n.now(), &w.Waiter, r.Wire.Err, a.began, false)
 	st.n.step()
-	s.barrier(r) // only then is anything else tried (A5)
+	s.barrier(r) // nothing else is tried before this returns (A5)
 	if w.Terms.As {
 		a.countHolds()
 	} else {
@@ -189,7 +188,7 @@ func (a *attempt) Rest(r *command.Request) {
 func (a *attempt) refused(g kind.Grant) {
 	q := a.queue()
 	q.unset, a.w.unset = g.Unset, g.Unset
-	a.w.forever = g.TTL < 0 && !a.w.l.Traits.ByOwner // which is told -1 of a place far behind, too
+	a.w.forever = g.TTL < 0 && !a.w.l.Traits.ByOwner // such a kind also replies -1 for a place far back in its queue
 	if w := a.w; !w.Told && !w.OneTry && !w.Settled {
 		w.l.c.Log.Waiting(&w.l.s.sec, eventlog.Lock{Name: w.n.l.Name()}, g.TTL)
 	}
@@ -209,8 +208,8 @@ func (a *attempt) reportGrant() {
 	q.Granted(a.st.n.now(), &a.w.Waiter, q.unheard(a.w.l.Pause(0, kind.Grant{OK: true, TTL: a.lease})))
 }
 
-// grantedInVain ends an attempt whose grant is not the waiter's to keep. ok tells
-// whether the hold can be trusted.
+// grantedInVain ends an attempt whose grant the waiter can't have. ok tells whether the hold
+// can be trusted.
 func (a *attempt) grantedInVain(r *command.Request, h *Hold, ok bool) {
 	st, w, n := a.st, a.w, a.st.n
 	switch {
@@ -224,13 +223,13 @@ func (a *attempt) grantedInVain(r *command.Request, h *Hold, ok bool) {
 	case r.Unreplicated:
 		err := lockerr.Unreplicated(r)
 		n.l.c.Log.Unreplicated(&n.l.s.sec, st.told(), r.Wire.Replicas, err)
-		if st.held == 1 { // it was free before
+		if st.held == 1 { // the owner held nothing before
 			a.leaveRoom(n.now() - r.Wire.Sent)
 		}
 		a.giveBackFirst(h, func() { a.retryLater(err) })
 		return
 	case a.forces != n.forces:
-		// A ForceUnlock was queued behind it: the grant is gone again.
+		// A ForceUnlock was queued after it and has deleted what was granted.
 		a.giveBackFirst(h, a.unsent)
 		return
 	default: // its caller has left
@@ -240,8 +239,8 @@ func (a *attempt) grantedInVain(r *command.Request, h *Hold, ok bool) {
 	a.end()
 }
 
-// failed decides what an attempt becomes that the server refused, or was never
-// asked for.
+// failed decides how an attempt ends that the server answered with an error, or that was not
+// sent.
 func (a *attempt) failed() {
 	switch r := &a.req; {
 	case r.Fate == command.Closed || a.st.n.l.c.Closed():
@@ -252,13 +251,13 @@ func (a *attempt) failed() {
 		a.ranInPart(lockerr.InPart(r.Wire.Err))
 	case a.passing():
 		a.didNotRun(r.Wire.Err)
-	default: // what was not sent would meet the same refusal again
+	default: // another attempt would be refused the same way
 		a.reject(r.Wire.Err)
 	}
 }
 
-// ranInPart gives back what a script may have got that ended with an error, or
-// with a reply of another shape.
+// ranInPart handles a script that may have run in part: it ended with an error, or with a reply
+// of unknown shape. What it may have acquired is undone, except with As.
 func (a *attempt) ranInPart(err error) {
 	switch {
 	case a.w.Terms.As:
@@ -280,7 +279,7 @@ func (a *attempt) ranInPart(err error) {
 	a.st.n.step()
 }
 
-// passing tells whether the server's error is no reason to end the wait.
+// passing tells whether the wait goes on despite the server's error.
 func (a *attempt) passing() bool {
 	return a.req.Transient() || a.req.MetElsewhere() || a.w.wasRefused() && a.req.Passing()
 }
@@ -291,8 +290,8 @@ func (a *attempt) reject(err error) {
 	a.end()
 }
 
-// retryLater ends the attempt and has it made again after a pause, unless the
-// waiter gives up before.
+// retryLater ends the attempt. Another is made after a pause, unless the waiter gives up
+// before.
 func (a *attempt) retryLater(err error) {
 	if q := a.queue(); a.req.Moving() {
 		q.Unsettled(a.st.n.now(), &a.w.Waiter, err, a.began)
@@ -302,14 +301,14 @@ func (a *attempt) retryLater(err error) {
 	a.end()
 }
 
-// didNotRun is retryLater for an attempt of which nothing ran. So its owner was not
-// used, and keeps the place in the server's queue that it may have.
+// didNotRun is retryLater for an attempt of which nothing ran. Its owner can be used again, and
+// keeps its place in the server's queue, if it has one.
 func (a *attempt) didNotRun(err error) {
 	a.w.ownerUsed = false
 	a.retryLater(err)
 }
 
-// resolve ends an attempt that was open: what came of it is known, or undone.
+// resolve ends an attempt that was open: its outcome is known now, or undone.
 func (a *attempt) resolve() {
 	if a.rejected {
 		a.unsent()
@@ -319,8 +318,8 @@ func (a *attempt) resolve() {
 	a.end()
 }
 
-// end ends the attempt, once, for its waiter and for its owner's command queue.
-// It follows the report to the wait queue.
+// end ends the attempt for its waiter and for its owner's command queue. Only the first call
+// does anything. The report to the wait queue comes before it.
 func (a *attempt) end() {
 	if a.detached {
 		return
@@ -342,8 +341,7 @@ func (a *attempt) end() {
 	c.Work.Done()
 }
 
-// done puts the attempt back at the end of its Answered. Then only a timer could still
-// refer to it.
+// done recycles the attempt at the end of Answered. By then only a timer can still refer to it.
 func (a *attempt) done() {
 	if a.referenced {
 		return
@@ -353,8 +351,8 @@ func (a *attempt) done() {
 	spares.attempts.Put(a)
 }
 
-// stuck fails a waiter that has had no answer, whose owner had an earlier command
-// open, and of which nothing has been written since (A7).
+// stuck fails a waiter that has had no reply, if its attempt is still not written a command
+// timeout after it queued behind an earlier command of its owner (A7).
 func (a *attempt) stuck() {
 	defer a.st.n.l.s.enter(mayBlock).leave()
 	if a.detached || a.w.Settled || a.w.wasRefused() {
@@ -362,7 +360,7 @@ func (a *attempt) stuck() {
 	}
 	queued := a.inCommandQueue()
 	if !queued && !a.cancel() {
-		return // its own send bounds it
+		return // it was written, so its own send bounds the wait
 	}
 	a.w.fail(a.w.unsent(a.st.n.l.c.Exec.Trouble(a.st.n.l.Slot)))
 	if queued {
@@ -381,7 +379,7 @@ func (a *attempt) unanswered() bool {
 	return a.queued && !a.detached && (a.req.Reached() != 0 || !a.w.l.c.Exec.Waiting(&a.req))
 }
 
-// cancel takes the command back if it was not written yet. Then unsent must be
+// cancel takes the command back if it was not written yet. If it reports true, unsent must be
 // called. It is called with the shard locked.
 func (a *attempt) cancel() bool {
 	if a.queued && !a.detached && a.st.n.l.c.Exec.Cancel(&a.req) {
@@ -391,8 +389,8 @@ func (a *attempt) cancel() bool {
 	return false
 }
 
-// unsent ends an attempt that the server was not asked for, or did not tell of:
-// the wake-up that it was made for stays pending.
+// unsent ends an attempt that says nothing about the lock: it was not sent, its outcome is
+// unknown, or its grant is gone again. The wake-up that it was made for stays pending.
 func (a *attempt) unsent() {
 	a.queue().Unsent(&a.w.Waiter)
 	a.end()

@@ -1,52 +1,51 @@
-// Package lockstate is what a client knows of its locks: who of its callers
-// waits, who holds, and what it has sent and not been answered yet. Package
-// rlock is its face. It checks what callers pass, names call and lock in the
-// errors, and has the contracts; everything that happens is here.
+// Package lockstate keeps what a client knows of its locks: which callers wait, which
+// owners hold, and which commands have no reply yet. Package rlock is the public API on top
+// of it: it checks what callers pass, adds the call and the lock's name to errors, and has
+// the contracts. Everything that happens is here.
 //
-// A [State] has 64 shards by the hash of the key. One mutex a shard guards all
-// that is known of its names: the wait queue, the owners, and their holds and
-// leases. So a grant, a message, a timer and a caller that gives up at the same
-// moment have one order. No I/O is done under that mutex. Whoever takes it
-// enters a section, which reads the clock once at the most; what it queued is
-// written when it has been left.
+// A [State] has 64 shards by the hash of the key. Each has one mutex, which guards all that
+// is known of its names: the wait queues, the owners, and their holds and leases. So a
+// grant, a message, a timer and a caller that gives up at the same moment have one order.
+// No I/O is done under that mutex. It is taken by entering a section, which reads the clock
+// at most once. The commands that were queued in a section are written when it has ended.
 //
 // # From a call to its outcome
 //
-// A [Waiter] is a call that waits. The queue of its name, in
-// internal/waitqueue, decides when it tries; waitqueue.go does what the queue
-// says. A waiter that is alone gets its queue only when something else happens than
-// its attempt (name.isOnly). errors.go has what it is told when it leaves.
+// A [Waiter] is a call that waits. The queue of its name, in internal/waitqueue, decides
+// when it makes an attempt; waitqueue.go carries that out. A waiter that is alone gets its
+// queue only when something other than its own attempt happens (name.isOnly). errors.go has
+// the errors of waiters that give up.
 //
-// An attempt is one acquire command. It outlives its waiter, and ends in one place,
-// attempt.end, whatever became of the command (attempt.go, undo.go). What a fresh owner
-// may have got is undone. A re-entry that was lost is counted first, and undone only if
-// nobody else acts as its owner (attempt.countHolds).
+// An attempt is one acquire command. It can outlive its waiter, and always ends in
+// attempt.end (attempt.go). If its reply is lost, what it may have got for a fresh owner is
+// undone (undo.go). After a lost re-entry the client first asks for the owner's count of
+// holds, and undoes the re-entry only if nobody else can hold as that owner
+// (attempt.countHolds).
 //
-// A releasing is one unlock with all its repetitions. What is sent, who is told and
-// when it ends is decided in internal/release, from top to bottom; releasing.go is the
-// world that this acts on, errors.go has the texts. After a failover it is sent again
-// (past.go).
+// A releasing is one unlock with all its repetitions. Package internal/release decides what
+// is sent, what the caller is told and when the unlock ends. releasing.go carries that out,
+// and errors.go has the texts. After a failover the unlock may be sent again (past.go).
 //
-// An extension is one Extend (extension.go); a ForceUnlock is one function (force.go). Package
-// renew makes the scripts that extend leases for the watchdog; renewal.go is what it asks of
-// an owner. What needs to know of no hold is elsewhere: a change of permits or of a
-// latch in internal/change, and what only reads in internal/core.
+// An extension is one Extend (extension.go); a ForceUnlock is one function (force.go).
+// Package renew makes the scripts that extend leases for the watchdog; renewal.go has what
+// it calls of an owner. Calls that concern no hold are elsewhere: changes of permits or of
+// a latch in internal/change, and reads in internal/core.
 //
-// An [OwnerState] is what one owner has of one name. Its commands are sent one
-// at a time and in order, none while the outcome of an earlier one is open (H6).
-// internal/lease is the arithmetic of the lease that its holds share: what a command
-// must pass, so that no hold gets less than it was promised, and what may be trusted
-// afterwards. lease.go tells the watchdog, and ends holds that nobody released.
+// An [OwnerState] is the state of one owner on one name. Its commands are sent one at a
+// time and in order, none while the outcome of an earlier one is open (H6). Package
+// internal/lease computes the lease that its holds share: what a command must pass so that
+// no hold gets less than it was promised, and what may be trusted afterwards. lease.go
+// tells the watchdog of the lease, and ends holds that are lost.
 //
 // # Servers
 //
-// Every command names the slot of its key, and a topology says which node has
-// it. What the topology tells of its own, that slots have moved or that a server
-// may have lost data, is acted on in failover.go; package renew cuts a batch by where
-// its locks are. Nothing else here knows of more than one server.
+// Every command names the slot of its key, and a topology says which node has it. The
+// topology also reports when slots have moved and when a server may have lost data;
+// failover.go handles that. Package renew cuts a batch by node. Nothing else here knows of
+// more than one server.
 //
 // # Public holds
 //
-// A [Hold] is a part of the public one, which it knows as its face. An owner's
-// state and its first hold are one allocation, made by [Config].NewOwner.
+// A [Hold] is a part of the public hold, which it refers to as its Face. An owner's state
+// and its first hold are one allocation, made by [Config].NewOwner.
 package lockstate

@@ -24,7 +24,7 @@ func (w *Waiter) waitError(cause error) error {
 	}
 	elapsed := cause == w.l.Taken()
 	unanswered := w.attempt != nil && w.attempt.unanswered()
-	// A server that has not said "taken" has not said "locked".
+	// Without a reply that the lock was taken, the error must not say that it was.
 	switch known := !elapsed || w.lastSaidTaken(facts); {
 	case unanswered && w.ownerOfOthers():
 		err := fmt.Errorf("%w: the last attempt was not answered in time; %s", lockerr.ErrUncertain, w.left())
@@ -46,13 +46,13 @@ func (w *Waiter) waitError(cause error) error {
 	return fmt.Errorf("the wait elapsed without an answer: %w", w.unsent(last))
 }
 
-// ownerOfOthers tells whether others may hold as the owner of w: what a lost attempt
-// of its took can't be told from theirs, and is not given back.
+// ownerOfOthers tells whether others may hold as the owner of w. Then a hold that a lost
+// attempt took can't be told from theirs, and is not given back.
 func (w *Waiter) ownerOfOthers() bool {
 	return w.Terms.As && !w.n.l.c.Exclusive(w.Terms.Owner)
 }
 
-// left says what an attempt without an answer may leave.
+// left says what an unanswered attempt may leave on the server.
 func (w *Waiter) left() string {
 	switch a := w.attempt; {
 	case w.l.Traits.Gate:
@@ -71,7 +71,7 @@ func withTrouble(err, last error) error {
 	return fmt.Errorf("%w (last trouble: %w)", err, last)
 }
 
-// unsetToo adds to the error of a wait for permits that nobody has set any.
+// unsetToo adds to a wait's error that no permits were ever set, if the server said so.
 func (w *Waiter) unsetToo(err error) error {
 	if q := w.queue(); w.unset || q != nil && q.unset {
 		return fmt.Errorf("%w: no permits were set: TrySetPermits", err)
@@ -83,7 +83,7 @@ func (w *Waiter) unsetToo(err error) error {
 // holds the lock.
 func (w *Waiter) lastSaidTaken(facts waitqueue.Facts) bool {
 	if w.Terms.As && w.n.holds(w.Terms.Owner) {
-		return false // since then its owner came to hold it
+		return false // its owner has come to hold it since
 	}
 	return facts.Told || facts.Known
 }
@@ -132,12 +132,13 @@ func (w *Waiter) sinceLost(err error) error {
 	return err
 }
 
-// unwritten is why nothing ran of an unlock that waited for others all the time.
+// unwritten is the error of an unlock that was never written, because it waited behind other
+// commands until its limit.
 func (c *State) unwritten() error {
 	return command.Unsent(fmt.Errorf("the unlock was not sent within %v; the key expires by itself", c.Timeout))
 }
 
-// verdict is the error of the outcome that the release tells.
+// verdict is the error for the release's Verdict.
 func (r *releasing) verdict() error {
 	failed, o := r.Failed, r.st.owner
 	switch r.Verdict {
@@ -184,7 +185,8 @@ func (r *releasing) verdict() error {
 	return nil
 }
 
-// queued is told at the limit of an unlock that was not its owner's turn.
+// queued is the error at the limit of an unlock that still waited for an earlier command of its
+// owner, or for the read of the TTL.
 func (r *releasing) queued() error {
 	waits := fmt.Errorf("an earlier command of owner %s is still without an answer", r.st.owner.String())
 	switch {
@@ -207,8 +209,7 @@ func (r *releasing) uncertain() error {
 	return fmt.Errorf("%w: the unlock was sent and never answered; %s: %w", lockerr.ErrUncertain, then, r.Failed)
 }
 
-// unsentSoFar is what the caller is told at the limit of an unlock of which
-// nothing has run.
+// unsentSoFar is the error at the limit of an unlock of which nothing has run.
 func (r *releasing) unsentSoFar() error {
 	why := cmp.Or(r.Failed, r.l.c.Exec.Trouble(r.l.Slot), r.l.c.unwritten())
 	then := "it goes on in the background while the lease lasts"

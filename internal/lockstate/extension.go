@@ -63,14 +63,14 @@ type extension struct {
 	req   command.Request
 	h     *Hold
 	d     time.Duration
-	lease time.Duration // what it passes
+	lease time.Duration // that the command passes
 	done  chan error
 
 	// Guarded by the shard's mutex.
-	end       time.Duration // of trust in the new lease, while it may be running
-	open      bool          // a send of it may have run
-	idle      bool          // nothing of it is on its way: it waits for its command queue, or for the end of a pause
-	abandoned bool          // its caller left while nothing of it had run
+	end       time.Duration // when trust in the new lease ends, while a send may be running
+	open      bool          // a send may have run
+	idle      bool          // no send is under way: it waits for its command queue, or pauses
+	abandoned bool          // its caller left before anything of it had run
 }
 
 // begin sends the renewal. It runs with the shard locked, in the owner's
@@ -87,8 +87,8 @@ func (e *extension) begin() {
 	e.send()
 }
 
-// send sends the renewal, possibly again. From here on it may run. It reports false if
-// that was not to be, and has ended it.
+// send sends the renewal, perhaps again. From then on it may run. If it is not to be sent, send
+// ends the extension and reports false.
 func (e *extension) send() bool {
 	h := e.h
 	e.idle = false
@@ -106,9 +106,8 @@ func (e *extension) send() bool {
 	return true
 }
 
-// giveUp ends the wait of a caller that has had no answer. ended is the error
-// of its ctx, or nil when a command timeout has passed. A command that did not
-// run is taken back.
+// giveUp ends the wait of a caller that has had no reply. ended is the error of its ctx, or nil
+// when a command timeout has passed. A command that did not run is taken back.
 func (e *extension) giveUp(ended error) error {
 	c := e.h.l.c
 	defer e.h.l.s.enter(mustNotBlock).leave()
@@ -138,15 +137,15 @@ func (e *extension) giveUp(ended error) error {
 	return ended
 }
 
-// Answered takes the server's answer.
+// Answered handles the server's reply.
 func (e *extension) Answered(r *command.Request) {
 	defer e.h.l.s.enter(mustNotBlock).leave()
 	e.h.extends = nil
 	e.answered(r)
 }
 
-// Rest goes on with one that was not answered. It is sent again, behind the kill
-// barrier or a pause: to set a lease twice does no harm.
+// Rest goes on with an extension that was not answered. It is sent again, behind the kill
+// barrier or after a pause: setting a lease twice does no harm.
 func (e *extension) Rest(r *command.Request) {
 	st, s := e.h.st, e.h.l.s
 	defer s.enter(mayBlock).leave()
@@ -179,7 +178,7 @@ func (e *extension) Rest(r *command.Request) {
 	e.answered(r)
 }
 
-// unanswered is why it ends without an answer.
+// unanswered is the error of an extension that ends without a reply.
 func (e *extension) unanswered() error {
 	if e.h.l.c.Closed() {
 		return lockerr.ErrClosed
@@ -214,7 +213,7 @@ func (e *extension) answered(r *command.Request) {
 		st.mayHaveSet(r.Wire.Sent, e.lease)
 		e.finish(h.ended)
 	case r.Unreplicated:
-		// The next master may know of the former lease only.
+		// The next master may have only the former lease.
 		e.mayHaveRun(r)
 		e.finish(fmt.Errorf("extended, but %w; what is relied on is the shorter lease", lockerr.Unreplicated(r)))
 	default:
@@ -228,7 +227,7 @@ func (e *extension) answered(r *command.Request) {
 	}
 }
 
-// finish ends it, perhaps because its hold is over.
+// finish ends the extension. err is for its caller, and may be the loss of the hold.
 func (e *extension) finish(err error) {
 	if errors.Is(err, lockerr.ErrLeaseLost) {
 		err = lockerr.Lost(err)

@@ -7,7 +7,7 @@ import (
 	"github.com/rlock-go/redisson/internal/topology"
 )
 
-// follow acts on what the topology tells, until that is closed.
+// follow handles the topology's changes until the topology is closed.
 func (c *State) follow() {
 	for changes := range c.Top.Changes() {
 		for _, change := range changes {
@@ -16,9 +16,9 @@ func (c *State) follow() {
 	}
 }
 
-// changed renews the leases of the slots at once, which tells what is lost. It sends unlocks
-// again that may have been lost, and makes waiters listen where releases are announced now, and
-// look again.
+// changed handles one change of the topology. It renews the leases of the slots at once, which
+// shows what is lost. It repeats unlocks that the new server may lack. It makes waiters
+// subscribe where releases are announced now, and look again.
 func (c *State) changed(change topology.Change) {
 	if change.NewMaster {
 		c.noteMaster(change.Slots)
@@ -44,10 +44,11 @@ type masterChange struct {
 	at    time.Duration
 }
 
-// masterChanges is how many of the latest are remembered, to explain a loss by.
+// masterChanges is how many of the latest changes are remembered, to explain why a hold was
+// lost.
 const masterChanges = 16
 
-// noteMaster remembers that slots have another master. It is for one goroutine.
+// noteMaster records that slots have a new master. Only one goroutine calls it.
 func (c *State) noteMaster(slots topology.Slots) {
 	var known []masterChange
 	if last := c.masters.Load(); last != nil {

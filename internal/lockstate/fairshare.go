@@ -6,9 +6,8 @@ import (
 	"github.com/rlock-go/redisson/internal/owner"
 )
 
-// noteRelease records in the name's fair share, which may be new, that this client
-// releases its last hold of it. If it is time, it counts the clients that want the
-// name.
+// noteRelease records in the name's fair share that this client releases its last hold of the
+// name. If a count is due, it counts the clients that want the name.
 func (n *name) noteRelease(l *Lock) {
 	now := n.now()
 	q := n.findQueue(l, owner.Owner{})
@@ -22,18 +21,18 @@ func (n *name) noteRelease(l *Lock) {
 	}
 }
 
-// countClients asks how many clients are subscribed to the name's channel. All
-// that wait for it are. The command travels with the unlock. Where there are two
-// kinds of channel it asks for both, and takes the larger number: who listens to
-// both, as this library does, must not count twice. The last answer decides. listens
-// says that this client is among them.
+// countClients asks how many clients are subscribed to the name's channel, as all that wait for
+// it are. The command travels with the unlock. Where there are two kinds of channel it asks for
+// both and takes the larger number: a client that subscribes to both, as this library does,
+// must not count twice. The count is complete with the last reply. listens says that this
+// client is among the subscribers.
 func (n *name) countClients(l *Lock, listens bool) {
 	share, questions := n.fairShare, l.ListenerCalls()
 	open, most, failed := len(questions), 0, false // guarded by the shard's mutex
 	for _, call := range questions {
 		l.askLater(call, n.now(), func(reply any, err error) {
 			clients, err := core.Listeners(reply, err)
-			if command.IsRefusal(err) { // courtesy can do without
+			if command.IsRefusal(err) { // fair shares work without a count
 				l.c.noClientCounts.Store(true)
 			}
 			open, most, failed = open-1, max(most, clients), failed || err != nil

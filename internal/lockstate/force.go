@@ -27,8 +27,8 @@ func (l *Lock) ForceUnlock(ctx context.Context) (bool, error) {
 	if found != l.Traits.KeyType && found != "none" {
 		return false, lockerr.OfKind(fmt.Errorf("the key holds a %.80s, which is no lock; it was left alone", found), lockerr.ErrRefused)
 	}
-	// Of a kind that has only a part of its key, this client's holds of the other kinds
-	// would end for nothing.
+	// If other kinds share the key, there may be nothing to force. Then this client's holds of the other
+	// kinds must not end.
 	if ask := l.Kind.Ask(kind.Forcible, &kind.Want{Names: &l.Names}); !ask.Empty() {
 		if a, err := l.Ask(ctx, kind.Forcible, owner.Owner{}); !a.Yes || err != nil {
 			return false, err
@@ -42,10 +42,10 @@ func (l *Lock) ForceUnlock(ctx context.Context) (bool, error) {
 	return ended || there, nil
 }
 
-// force ends the name's holds, if there are any, and deletes the key, if it is there. A context may have ended with one of
-// the holds, so the command is sent in any case; the pipeline bounds the wait. Once it may have run it is not sent again: it
-// could hit the next holder. It does not go aside, and while it may still run no acquire does: what is granted behind it must
-// be sent behind it.
+// force ends this client's holds of the name, and deletes the key. It takes no context: the caller's may be
+// derived from one of the holds, and end with it. The pipeline bounds the wait. Once the command may have run
+// it is not sent again: it could hit the next holder. It does not go aside, and while it may still run no
+// acquire does: an acquire that is granted after it must be sent after it.
 func (l *Lock) force() (there, ended bool, err error) {
 	c, s := l.c, l.s
 	defer s.enter(mayBlock).leave()
@@ -56,14 +56,14 @@ func (l *Lock) force() (there, ended bool, err error) {
 	defer n.unpin()
 	c.Work.Add()
 	defer c.Work.Done()
-	// Its own Unlock may delete the key before the command does.
+	// These count as ended: a holder's own Unlock may delete the key before the command does.
 	for _, st := range n.ownerStates() {
 		ended = ended || st.held > 0
 		st.lose(nil, errForced)
 	}
 	want, r := kind.Want{Names: &l.Names, Publish: l.Publish()}, new(command.Request)
 	send := func() {
-		n.forces++ // for those who were queued before
+		n.forces++ // attempts that were queued before notice it
 		c.Fill(r, l.Slot, l.Kind.Force(&want))
 		if s.sec.enqueue(r) {
 			s.await(r)
@@ -72,8 +72,8 @@ func (l *Lock) force() (there, ended bool, err error) {
 	s.forcing++
 	r.Whole = true
 	if send(); r.Split() {
-		// Its keys are in two places, as those of an unlock may be (package release): it is sent again with the lock as its
-		// only key.
+		// Its keys are in two places, as may be those of an unlock (package release). It is sent again with
+		// the lock as its only key.
 		want.KeyAlone, r.Whole, r.Until = true, false, clock.Never
 		send()
 	}
@@ -83,8 +83,8 @@ func (l *Lock) force() (there, ended bool, err error) {
 		}
 	}
 	if r.MayHaveRun() {
-		// Where its script had to be loaded first, it ran behind acquires that
-		// were queued after it. What was sent before it ran before it.
+		// If its script had to be loaded first, it ran after acquires that were queued later. Whatever was
+		// sent before it ran before it.
 		for _, st := range n.ownerStates() {
 			if st.find(func(h *Hold) bool { return h.since > r.Wire.Sent }) == nil {
 				st.lose(nil, errForced)
@@ -92,7 +92,7 @@ func (l *Lock) force() (there, ended bool, err error) {
 		}
 	}
 	if !there || r.Untold != nil {
-		n.wakeHead() // no message will tell
+		n.wakeHead() // no message will come
 	}
 	if r.Fate == command.Lost { // bytes of it may still run
 		c.Go(func() {
@@ -109,8 +109,8 @@ func (l *Lock) force() (there, ended bool, err error) {
 // clients are the states of this process that are not closed, by their ids.
 var clients sync.Map
 
-// TakenAway ends what the clients of this process hold by a name on one server, which is
-// not held any more. It is for tests with a server that tells nobody of that.
+// TakenAway ends the holds that this process's clients have of a name on one server. It is for tests with a
+// server that takes a lock away and tells nobody.
 func TakenAway(server, from string) {
 	clients.Range(func(_, client any) bool {
 		if c := client.(*State); c.Top.String() == server {

@@ -21,19 +21,19 @@ type Hold struct {
 
 	l     *Lock
 	st    *OwnerState
-	lease *watchdog.Lease // the registration it belongs to; another is another generation (H5)
+	lease *watchdog.Lease // the registration it belongs to; each registration is a generation (H5)
 
 	// Guarded by the shard's mutex.
 	since        time.Duration                     // when its acquire was sent
-	next         *Hold                             // of its owner's living ones
-	promise      lease.Promise                     // its End is ValidUntil once it is over
+	next         *Hold                             // in its owner's list of living holds
+	promise      lease.Promise                     // once the hold is over, its End is ValidUntil
 	ended        error                             // nil while held
 	done         chan struct{}                     // closed when it is over; nil until asked for
-	ctxs         map[*context.CancelCauseFunc]bool // that end with it
-	extends      *extension                        // that may be running; nil: none
+	ctxs         map[*context.CancelCauseFunc]bool // contexts that end with the hold
+	extends      *extension                        // an Extend that may be running; nil: none
 	everywhere   bool                              // all replicas acknowledged its acquire, and no Extend followed
 	released     bool                              // Unlock was called
-	toldAge      bool                              // it was logged for its age
+	toldAge      bool                              // it was logged because of its age
 	stillCounted bool                              // its own lease ended before its owner's; the server counts it until Unlock
 }
 
@@ -52,7 +52,7 @@ func (h *Hold) told() eventlog.Lock { return eventlog.Lock{Name: h.l.Name(), Own
 // Name is the lock's name as it was given to NewLock.
 func (h *Hold) Name() string { return h.l.Name() }
 
-// Token is the newest token that its owner was granted with here; 0: none.
+// Token is the newest fencing token that this client was granted for the hold's owner; 0: none.
 func (h *Hold) Token() int64 {
 	defer h.l.s.enter(mustNotBlock).leave()
 	return h.st.rare().token
@@ -81,8 +81,8 @@ func (h *Hold) Err() error {
 	return nil
 }
 
-// overError is why a hold is over, for callers who don't know which. Two of the same hold
-// are equal.
+// overError is why a hold is over, with the lock's name, for callers that have only the error.
+// Two of the same hold are equal.
 type overError struct {
 	name  string
 	cause error
@@ -129,7 +129,8 @@ func (h *Hold) check() error {
 	return h.ended
 }
 
-// old is when the hold is to be logged for its age; Never: it is not, or was.
+// old is when the hold is due to be logged because of its age; Never if it is not to be logged,
+// or was already.
 func (h *Hold) old() time.Duration {
 	if long := h.l.c.LongHold; long > 0 && !h.toldAge {
 		return clock.Later(h.since, long)
@@ -137,7 +138,7 @@ func (h *Hold) old() time.Duration {
 	return clock.Never
 }
 
-// tellAge logs a hold that is old, once. It is called with the shard locked.
+// tellAge logs an old hold, once. It is called with the shard locked.
 func (h *Hold) tellAge() {
 	if now := h.st.n.now(); now >= h.old() {
 		h.toldAge = true
@@ -145,8 +146,8 @@ func (h *Hold) tellAge() {
 	}
 }
 
-// over ends the hold. It is called with the shard locked. The hold is off its
-// owner's list, or is taken off next.
+// over ends the hold. It is called with the shard locked. The caller has taken the hold off its
+// owner's list, or does so next.
 func (h *Hold) over(cause error) {
 	if h.ended != nil {
 		return

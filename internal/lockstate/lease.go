@@ -10,7 +10,8 @@ import (
 	"github.com/rlock-go/redisson/watchdog"
 )
 
-// needs are what the living holds need together, but for one that may be left out.
+// needs is what the living holds need of the lease together, without the hold but if that is
+// not nil.
 func (st *OwnerState) needs(but *Hold) lease.Sum {
 	sum := lease.Of(st.n.now(), st.n.l.c.Watchdog)
 	for h := st.holds; h != nil; h = h.next {
@@ -34,8 +35,8 @@ func (st *OwnerState) commandLease(own time.Duration) time.Duration {
 	return sum.Lease(own)
 }
 
-// renewedLease is the lease that a renewal sets: the watchdog's, but where only fixed
-// leases are asserted, what they have left.
+// renewedLease is the lease that a renewal sets: commandLease of the watchdog's lease. If only
+// fixed leases are asserted, it is what they have left.
 func (st *OwnerState) renewedLease() time.Duration {
 	full := st.n.l.c.Watchdog
 	if st.alarmed && st.held > 0 {
@@ -49,7 +50,7 @@ func (st *OwnerState) renewedLease() time.Duration {
 // register registers the lease with the watchdog before an acquire is sent
 // (H5).
 func (st *OwnerState) register() {
-	if st.room.Holder() != nil { // each registration is a generation of its own (H5)
+	if st.room.Holder() != nil { // room was used: each generation has its own registration (H5)
 		st.lease = st.n.l.c.watchdog.Register(st)
 		return
 	}
@@ -89,11 +90,10 @@ func (st *OwnerState) least(sent, ttl time.Duration) time.Duration {
 	return st.extras.late.Least(sent, ttl)
 }
 
-// mayHaveSet records that a command sent at sent, which sets the key's lease,
-// was not answered or failed half way. A command that did not run changes
-// nothing, so trust is lowered only here. Before that it is not: a command
-// carries the lease that every living hold needs, and an Extend counts for its
-// own hold.
+// mayHaveSet records that a command sent at sent may have set the key's lease: it was not
+// answered, or failed midway. Trust is lowered only here. It is not lowered when a command is
+// sent, because the command may not run, and because it carries the lease that every living
+// hold needs. An Extend accounts for its own hold.
 func (st *OwnerState) mayHaveSet(sent, ttl time.Duration) {
 	if st.lease != nil {
 		st.lease.Lower(watchdog.Trust(sent, ttl))
@@ -101,22 +101,22 @@ func (st *OwnerState) mayHaveSet(sent, ttl time.Duration) {
 	st.mayLast(ttl)
 }
 
-// mayLast records that the server may keep the key for ttl from now on, by a
-// command that was not answered.
+// mayLast records that the server may keep the key for ttl and a command timeout from now on,
+// because of a command that was not answered.
 func (st *OwnerState) mayLast(ttl time.Duration) {
 	r := st.ensureExtras()
 	r.lasts = max(r.lasts, clock.Later(st.n.now(), clock.Later(ttl, st.n.l.c.Timeout)))
 }
 
-// mayArrive records a lost command that sets the lease and whose connection could
-// not be killed. Nobody can tell for how long it may run. The owner may have released
-// by then, and hold again.
+// mayArrive records a lost command that sets the lease and whose connection could not be
+// killed. Nobody can tell when it runs; LateFor is assumed. The owner may have released by
+// then, and hold again.
 func (st *OwnerState) mayArrive(ttl time.Duration) {
 	st.ensureExtras().late.Add(ttl, clock.Later(st.n.now(), st.n.l.c.LateFor()))
 }
 
-// hasLateCommands tells whether a lost command may still arrive, which is a
-// reason to keep the state. A timer drops the state afterwards.
+// hasLateCommands tells whether a lost command may still arrive. Then the state must be kept; a
+// timer drops it afterwards.
 func (st *OwnerState) hasLateCommands() bool {
 	r, c := st.extras, st.n.l.c
 	left := r.late.Left(st.n.now())
@@ -148,11 +148,10 @@ func (st *OwnerState) alarm() {
 	st.lease.SetAlarm(at)
 }
 
-// updateLease tells the watchdog when the living holds have changed without a
-// command. A command that follows from the change is sent later, so its outcome
-// does not matter here. The remaining holds decide until when the watchdog
-// extends. Without holds and acquires there is no lease, and the watchdog
-// forgets it before the last unlock is sent (H5).
+// updateLease tells the watchdog of a change to the living holds that no command made. If a
+// command follows, it is sent later, so its outcome does not matter here. The remaining holds
+// decide how long the watchdog extends. Without holds and acquires there is no lease, and the
+// watchdog forgets it before the last unlock is sent (H5).
 func (st *OwnerState) updateLease() {
 	switch {
 	case st.lease == nil:
@@ -165,7 +164,7 @@ func (st *OwnerState) updateLease() {
 	}
 }
 
-// forget has the watchdog forget the lease (H5).
+// forget makes the watchdog forget the lease (H5).
 func (st *OwnerState) forget() {
 	if st.lease != nil {
 		st.lease.Forget()
@@ -176,7 +175,7 @@ func (st *OwnerState) forget() {
 // timeIsUp ends the hold. But an Extend that was not written yet restarts its own time.
 func (h *Hold) timeIsUp(now time.Duration) {
 	if e := h.extends; e != nil && now >= e.end && h.l.c.Exec.Waiting(&e.req) {
-		e.end = watchdog.Trust(now, e.d) // nothing of it runs as long as it is not written, so trust counts from now
+		e.end = watchdog.Trust(now, e.d) // it can't run before it is written, so trust counts from now
 	}
 	switch {
 	case now >= h.lease.Expiry():
@@ -189,14 +188,14 @@ func (h *Hold) timeIsUp(now time.Duration) {
 		h.st.logLost([]*Hold{h}, errExpired)
 		h.st.updateLease()
 		if h.st.held == 0 {
-			h.st.n.wakeHead() // nobody will unlock
+			h.st.n.wakeHead() // no unlock will announce it
 			h.st.dropIfIdle()
 		}
 	}
 }
 
-// LeaseLost is called by the watchdog when trust has ended or when the server
-// does not name this owner any more.
+// LeaseLost is called by the watchdog when trust has ended, or when the server no longer names
+// this owner as a holder.
 func (st *OwnerState) LeaseLost(l *watchdog.Lease, why error) {
 	cause := errVanished
 	if why == watchdog.ErrExpired {
@@ -208,8 +207,8 @@ func (st *OwnerState) LeaseLost(l *watchdog.Lease, why error) {
 	}
 }
 
-// LeaseAlarm is called by the watchdog when a hold's own lease has ended,
-// or it is old enough to be logged.
+// LeaseAlarm is called by the watchdog when a hold's own lease has ended, or when a hold is old
+// enough to be logged.
 func (st *OwnerState) LeaseAlarm(l *watchdog.Lease) {
 	defer st.n.l.s.enter(mustNotBlock).leave()
 	if st.lease != l {
@@ -217,7 +216,7 @@ func (st *OwnerState) LeaseAlarm(l *watchdog.Lease) {
 	}
 	st.check()
 	if st.lease == l {
-		// The next alarm; or this one came a moment early.
+		// Sets the next alarm, or this one again if it came a moment early.
 		st.updateLease()
 	}
 }
@@ -226,7 +225,7 @@ func (st *OwnerState) LeaseAlarm(l *watchdog.Lease) {
 func (st *OwnerState) check() {
 	for h := st.holds; h != nil; {
 		next := h.next
-		if h.check() == nil { // else it ended, or all did
+		if h.check() == nil { // otherwise it has ended, or all have
 			h.tellAge()
 		}
 		h = next
@@ -244,8 +243,8 @@ func (st *OwnerState) tally(l *core.Lock) (n int32) {
 	return n
 }
 
-// end takes off the living holds that the server counts together with those of l's
-// kind, or all if l is nil, and ends them.
+// end ends the living holds that the server counts together with those of l's kind, or all if l
+// is nil. It removes them from the list and returns them.
 func (st *OwnerState) end(l *core.Lock, cause error) (ended []*Hold) {
 	for h := st.holds; h != nil; {
 		next := h.next
@@ -259,7 +258,8 @@ func (st *OwnerState) end(l *core.Lock, cause error) (ended []*Hold) {
 	return ended
 }
 
-// lose ends living holds as end does, because the owner does not have them any more.
+// lose ends living holds as end does, because the owner has lost them. It logs the loss and
+// wakes waiters.
 func (st *OwnerState) lose(l *core.Lock, cause error) {
 	lost := st.end(l, lostBy(cause))
 	if st.held == 0 {
@@ -279,11 +279,11 @@ func (st *OwnerState) lose(l *core.Lock, cause error) {
 	st.dropIfIdle()
 }
 
-// supersede ends holds of the owners other than st, since the server has just named
-// st a holder by a kind of this width: all of them if it is 1, else those of kinds of
-// width 1. Replies come in order on one connection, so any other hold of this client
-// was granted earlier, and the server has lost it since. With two connections that is
-// certain only for holds whose acquire was sent earlier.
+// supersede ends holds of owners other than st, because the server has just granted the lock to
+// st, by a kind of this width. If the width is 1 it ends all of them, else those of kinds of
+// width 1. Replies come in order on one connection, so any other hold of this client was
+// granted earlier, and the server has lost it since. With two connections that is certain only
+// for holds whose acquire was sent earlier.
 func (n *name) supersede(st *OwnerState, width int, sent time.Duration) {
 	for _, other := range n.ownerStates() {
 		if other == st || other.held == 0 || other.find(func(h *Hold) bool { return h.since > sent }) != nil {
@@ -291,7 +291,7 @@ func (n *name) supersede(st *OwnerState, width int, sent time.Duration) {
 		}
 		cause := errSuperseded
 		if n.now() >= other.lease.Expiry() {
-			cause = errExpired // which nobody was told of yet
+			cause = errExpired // it has expired, but nothing has ended it yet
 		}
 		if width == 1 {
 			other.lose(nil, cause)
@@ -312,7 +312,7 @@ func (st *OwnerState) logLost(holds []*Hold, cause error) {
 		since = min(since, h.since)
 		renewed = renewed || !h.promise.Fixed && now < h.promise.Until
 	}
-	// What is renewed was there a lease ago.
+	// A renewed lease still existed one watchdog lease ago.
 	there := since
 	if renewed {
 		there = max(since, now-c.Watchdog)

@@ -15,8 +15,8 @@ const (
 	// server does nothing else meanwhile.
 	mostLeave = 1000
 
-	// A script for fewer waits for this many times the last one's duration, and no longer
-	// than longestLeavePause, so that more come together.
+	// A smaller script waits leavePauses times as long as the last one took, and at most
+	// longestLeavePause, so that more leavers share it.
 	leavePauses       = 8
 	longestLeavePause = 250 * time.Millisecond
 )
@@ -27,19 +27,19 @@ type leaver struct {
 	st    *OwnerState
 	l     *Lock
 	want  kind.Want
-	began time.Duration // when it came
+	began time.Duration // when its wait began
 }
 
-// newLeaver makes one for an owner that waited as want says, and came at began. It is
-// counted until the server has answered, so begin must follow.
+// newLeaver makes a leaver for an owner that has waited since began, as want says. It counts as
+// leaving until the server has answered, so begin must follow.
 func (st *OwnerState) newLeaver(l *Lock, want kind.Want, began time.Duration) *leaver {
 	l.c.leaving.Add()
 	return &leaver{st, l, want, began}
 }
 
-// begin is called with the shard locked, in the owner's command queue. What one script
-// costs grows with all who stand in the queue, so those who leave while another script
-// is under way share the next one.
+// begin is called with the shard locked, in the owner's command queue. The cost of a script
+// grows with the length of the server's queue, so waiters that leave while one is under way
+// share the next one.
 func (o *leaver) begin() {
 	n := o.st.n
 	s := n.l.s
@@ -50,8 +50,8 @@ func (o *leaver) begin() {
 	}
 }
 
-// sendLeavers sends a script for the next leavers, if there are any: those who came last,
-// behind whom the server has the least to do.
+// sendLeavers sends a script for the next leavers, if there are any. It takes those that came
+// last: the server has the least to do behind them.
 func (n *name) sendLeavers() {
 	s := n.l.s
 	all := s.leavers[n]
@@ -70,7 +70,7 @@ func (n *name) sendLeavers() {
 		wants[i] = &o.want
 	}
 	l, c, sent := part[0].l, n.l.c, n.now()
-	l.askLater(l.Kind.Leave(wants...), clock.Never, func(any, error) { // nobody waits for what it is answered
+	l.askLater(l.Kind.Leave(wants...), clock.Never, func(any, error) { // the reply does not matter
 		if more := len(s.leavers[n]); more == 0 || more >= mostLeave {
 			n.sendLeavers()
 		} else {
@@ -86,8 +86,8 @@ func (n *name) sendLeavers() {
 	})
 }
 
-// awaitLeavers waits until all have left the servers' queues, for no longer than patience
-// after the last answer. It returns when that would be over.
+// awaitLeavers waits until all leavers have left the servers' queues, but no longer than
+// patience after the last reply. It returns when that time would be over.
 func (c *State) awaitLeavers(patience time.Duration) time.Time {
 	for {
 		until, open := time.Now().Add(patience), c.leaving.Count()

@@ -12,24 +12,22 @@ import (
 	"github.com/rlock-go/redisson/internal/owner"
 )
 
-// Lock is a lock as its client's state knows it. It never changes, and holds
-// nothing of what becomes of the lock.
+// Lock is a lock of one client. It never changes: the state of the lock is in its shard.
 type Lock struct {
 	core.Lock
 	c *State
 	s *shard // the key's
 }
 
-// NewLock makes a lock of its kind, its name, and the key that the name is
-// mapped to.
+// NewLock makes a lock of a kind from its name and the key that the name is mapped to.
 func (c *State) NewLock(k kind.Kind, name, key string) Lock {
 	return Lock{Lock: c.Client.NewLock(k, name, key), c: c, s: c.shard(key)}
 }
 
-// nameKey is where its name is found.
+// nameKey is the key of the lock's state in its shard.
 func (l *Lock) nameKey() nameKey { return nameKey{l.Key(), l.Traits.Family} }
 
-// Change is change.Do. A release is remembered for a failover.
+// Change is change.Do. A change that is due is remembered if a failover may undo it.
 func (l *Lock) Change(ctx context.Context, due bool, call func(*kind.Want) kind.Call) (any, error) {
 	var keep func(*command.Request, any)
 	if due && l.c.FailsOver {
@@ -43,7 +41,7 @@ func (l *Lock) held(st *OwnerState) kind.Held {
 	return kind.Held{Kind: l.Kind, Names: &l.Names, Owner: st}
 }
 
-// AnyHeld tells whether a living hold of the name in this client is such a one.
+// AnyHeld tells whether this client has a living hold of the name for which such returns true.
 func (l *Lock) AnyHeld(such func(kind.Held) bool) bool {
 	defer l.s.enter(mustNotBlock).leave()
 	n := l.s.find(l)

@@ -26,13 +26,13 @@ func (h *Hold) subject() observe.Subject {
 	return s
 }
 
-// call is a call that is observed. Of the zero call nobody is told.
+// call is a call that is observed. The zero call is not.
 type call struct {
-	ctx  context.Context // its own, with what the observer has put there
-	seen *observe.Call   // what has happened so far; nil: nothing that is told
+	ctx  context.Context // the call's, as the observer returned it
+	seen *observe.Call   // what to report of it; nil: nothing
 }
 
-// call is that of a context which the observer has seen.
+// call makes the call of a context that the observer has returned.
 func (c *State) call(ctx context.Context) call {
 	if !c.keepsCommands {
 		return call{ctx, nil}
@@ -42,7 +42,7 @@ func (c *State) call(ctx context.Context) call {
 	return call{ctx, seen}
 }
 
-// forget puts back what a call has seen, to which nobody refers any more.
+// forget recycles seen, which nobody refers to any more.
 func (c *State) forget(seen *observe.Call) {
 	if seen != nil {
 		*seen = observe.Call{}
@@ -50,8 +50,8 @@ func (c *State) forget(seen *observe.Call) {
 	}
 }
 
-// leave is called by the two that refer to what an unlock has seen: its release, and its
-// caller. The last one puts it back.
+// leave is called by each of the two that refer to an unlock's seen: its release and its
+// caller. The second call recycles seen.
 func (c *State) leave(seen *observe.Call) {
 	if seen != nil && seen.Left() == 2 {
 		c.forget(seen)
@@ -60,8 +60,8 @@ func (c *State) leave(seen *observe.Call) {
 
 var wakeNames = [waitqueue.Sources]string{"look", "message", "expiry", "handoff"}
 
-// Begin is Start for a call with this context, which is counted and observed. Of one
-// that has begun, Result must be called.
+// Begin is Start for a call with this context, counted and observed. If it returns nil, Result
+// must be called.
 func (w *Waiter) Begin(ctx context.Context) error {
 	l := w.l
 	if o := l.c.Observer; o != nil {
@@ -81,7 +81,7 @@ func (w *Waiter) Begin(ctx context.Context) error {
 	return err
 }
 
-// count counts how an acquire ended, and tells it.
+// count counts how an acquire ended, and tells the observer.
 func (w *Waiter) count(ctx context.Context, h *Hold, err error) {
 	l := w.l
 	outcome := w.outcome(ctx, err)
@@ -103,7 +103,8 @@ func (w *Waiter) count(ctx context.Context, h *Hold, err error) {
 	returned = true
 }
 
-// abandon gives back what the caller's goroutine does not get, since the observer ended it.
+// abandon gives back a grant that can't reach its caller, because the observer panicked or
+// ended the goroutine.
 func (w *Waiter) abandon(h *Hold) {
 	defer w.l.s.enter(mayBlock).leave()
 	switch {
@@ -114,7 +115,7 @@ func (w *Waiter) abandon(h *Hold) {
 	}
 }
 
-// summary is what is told of a wait that has ended.
+// summary is what the observer is told of a wait that has ended.
 func (w *Waiter) summary(h *Hold) (s observe.Subject, a observe.Acquire) {
 	if h != nil {
 		s = h.subject()
@@ -146,7 +147,7 @@ func (w *Waiter) outcome(ctx context.Context, err error) int {
 	return observe.Timeout
 }
 
-// seen is what is kept of the call, by whoever observes.
+// seen is the wait's observe.Call, made when it is first needed.
 func (w *Waiter) seen() *observe.Call {
 	if w.call.seen == nil {
 		w.call.seen = new(observe.Call)
@@ -155,7 +156,7 @@ func (w *Waiter) seen() *observe.Call {
 	return w.call.seen
 }
 
-// tried follows an attempt that is about to be made in the waiter's name.
+// tried notes that an attempt is about to be made in the waiter's name.
 func (w *Waiter) tried() {
 	if w.contended && w.l.c.Observer != nil {
 		w.seen().Woken(wakeNames[w.Woken])
@@ -173,11 +174,11 @@ func (w *Waiter) waitsForOthers() {
 // observedUnlock is a call of Unlock that is observed.
 type observedUnlock struct {
 	call
-	ended bool // it ended the hold, which had not been lost
+	ended bool // it ended a hold that had not been lost
 	held  time.Duration
 }
 
-// observeUnlock begins to observe an unlock, if anybody does.
+// observeUnlock begins to observe an unlock, if there is an observer.
 func (h *Hold) observeUnlock(ctx context.Context) (u observedUnlock) {
 	c := h.l.c
 	if c.Observer == nil {
@@ -201,7 +202,7 @@ func (h *Hold) lossReason(cause error) int {
 	return observe.Unreachable
 }
 
-// notReleased counts a hold that ended before it was released, and tells it. It is
+// notReleased counts a hold that ended before it was released, and tells the observer. It is
 // called with the shard locked.
 func (h *Hold) notReleased(cause error, until time.Duration) {
 	l, now := h.l, h.st.n.now()
@@ -221,14 +222,14 @@ func (h *Hold) notReleased(cause error, until time.Duration) {
 	l.c.Post(func(o observe.Observer) { o.Ended(s, e) })
 }
 
-// lossOf tells the caller of Unlock what became of a hold that was lost.
+// lossOf is why and when a hold was lost, for the event of its Unlock.
 func (h *Hold) lossOf() (reason string, at time.Time) {
 	defer h.l.s.enter(mustNotBlock).leave()
 	now := h.st.n.now()
 	return observe.ReasonNames[h.lossReason(h.ended)], time.Now().Add(min(h.promise.End-now, 0))
 }
 
-// unlocked counts how an unlock ended, and tells it.
+// unlocked counts how an unlock ended, and tells the observer.
 func (h *Hold) unlocked(u observedUnlock, wasLost, err error) {
 	l := h.l
 	if errors.Is(err, lockerr.ErrUncertain) {
@@ -254,7 +255,7 @@ func (h *Hold) unlocked(u observedUnlock, wasLost, err error) {
 	o.Released(u.ctx, s, r)
 }
 
-// undid counts the undo of an acquire, and tells it.
+// undid counts the undo of an acquire, and tells the observer.
 func (l *Lock) undid(o owner.Owner, err error) {
 	u := observe.Undo{Outcome: "undone", Err: err}
 	switch {
@@ -272,7 +273,8 @@ func (l *Lock) undid(o owner.Owner, err error) {
 	}
 }
 
-// nodeChanged tells that slots have another server. Those that had none had no locks.
+// nodeChanged tells the observer that slots have another server. Slots without a server before
+// had no locks, so they are left out.
 func (c *State) nodeChanged(change topology.Change) {
 	if c.Observer == nil || change.From == nil || change.From == change.To && !change.NewMaster {
 		return
@@ -284,7 +286,8 @@ func (c *State) nodeChanged(change topology.Change) {
 	c.Post(func(o observe.Observer) { o.NodeChanged(e) })
 }
 
-// sent tells a command, as a part of the call that it was made for.
+// sent tells the observer of a command, as part of the call that it was made for if there is
+// one.
 func (c *State) sent(r *command.Request) {
 	took := max(c.Now()-r.Wire.Sent, 0)
 	cmd := observe.Command{

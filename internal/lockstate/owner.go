@@ -4,31 +4,30 @@ import (
 	"github.com/rlock-go/redisson/internal/owner"
 )
 
-// NewOwner makes an owner that was never handed out before, to be handed out. It
-// does no I/O.
+// NewOwner makes a new owner, for a caller to use. It does no I/O.
 func (c *State) NewOwner() owner.Owner { return c.Actors.New() }
 
 // Exclusive tells whether nobody but this client can hold as o.
 func (c *State) Exclusive(o owner.Owner) bool { return c.Actors.Exclusive(o) }
 
-// Owner is who holds. From then on others may acquire as it.
+// Owner is the owner that holds. From this call on others may acquire as it.
 func (h *Hold) Owner() owner.Owner {
 	defer h.l.s.enter(mustNotBlock).leave()
 	o := h.st.owner
 	h.st.marked = true
 	if st := h.l.ownerState(o); st != nil {
-		st.marked = true // the hold's may have been dropped
+		st.marked = true // the hold's own state may have been dropped
 	}
 	h.l.c.Actors.HandOut(o)
 	return o
 }
 
-// OwnerText is the owner as Redis holds it, for a text that nobody acts by: the owner
-// is not shared by that.
+// OwnerText is the owner as Redis stores it, for texts that nobody uses to act as the owner. So
+// it does not count as shared.
 func (h *Hold) OwnerText() string { return h.st.owner.String() }
 
-// mayBeShared tells whether others may act as the owner, now or before its unlock: a
-// client that has given away an owner's text may give away the next one's.
+// mayBeShared tells whether others may act as the owner, now or before its unlock: a client
+// that has given away one owner's text may also give away the next one's.
 func (st *OwnerState) mayBeShared() bool { return st.shown() || st.n.l.c.Actors.SharesAcquires() }
 
 // shown tells whether others may act as the owner.
@@ -47,8 +46,7 @@ func (c *State) act(l *Lock, o owner.Owner) error {
 	return c.Actors.MayAct(o, func() bool { return l.knows(o) || c.knows(o) })
 }
 
-// knows tells whether the owner has a state on l's name, where nearly all of these
-// owners have one.
+// knows tells whether the owner has a state on l's name. Nearly all such owners have it there.
 func (l *Lock) knows(o owner.Owner) bool {
 	defer l.s.enter(mustNotBlock).leave()
 	return l.ownerState(o) != nil
@@ -60,8 +58,8 @@ func (c *State) knows(o owner.Owner) (known bool) {
 	return known
 }
 
-// stray records that an unlock of o may arrive from now on. It is reckoned with for as long as
-// any lost command is. It is called with a shard locked.
+// stray records that a lost unlock of o may still run, for LateFor from now on. It is called
+// with a shard locked.
 func (c *State) stray(o owner.Owner) {
 	c.Actors.Stray(o)
 	c.Timers.After(c.LateFor(), func() { c.Actors.Arrived(o) })

@@ -11,52 +11,51 @@ import (
 	"github.com/rlock-go/redisson/watchdog"
 )
 
-// OwnerState is what one owner has of one name: its holds, the lease that they
-// share, and its command queue. The commands of an owner are sent one at a time
-// and in order, none while the outcome of an earlier one is open (H6). The
-// shard's mutex guards all fields. It is also the owner's argument in a
-// command.
+// OwnerState is the state of one owner on one name: its holds, the lease that they share, and
+// its command queue. The commands of an owner are sent one at a time and in order, none while
+// the outcome of an earlier one is open (H6). The shard's mutex guards all fields. It is also
+// the owner's argument in a command.
 type OwnerState struct {
 	n          *name
 	owner      owner.Owner
-	prev, next *OwnerState // of the name
+	prev, next *OwnerState // in the name's list
 
 	holds     *Hold           // living: neither released nor lost; the latest first
 	lease     *watchdog.Lease // as registered with the watchdog; nil between holds
 	extras    *ownerExtras    // nil: none
 	firstHold *Hold           // room for the first hold
 
-	room watchdog.Lease // for the first, which is nearly always the only one
+	room watchdog.Lease // room for the first registration, which is nearly always the only one
 
 	held     int32 // how many holds
 	attempts int32 // acquires under way or waiting in the command queue
 
-	alarmed  bool // something of a hold of it has a time of its own: its end, by Lease or MaxHold, or its age
+	alarmed  bool // a hold has its own deadline: its end, by Lease or MaxHold, or the age at which it is logged
 	marked   bool // others may act as the owner, see owner.go
-	listed   bool // among the name's
+	listed   bool // it is in the name's list
 	busy     bool // a command of this owner is under way
-	paused   bool // it was refused or not sent, and is sent again after a pause
-	renewing bool // a renewal is under way in such a pause
+	paused   bool // that command was refused or not sent, and is sent again after a pause
+	renewing bool // a renewal runs during such a pause
 	calm     bool // no command began since the last look, see package renew
 }
 
 // ownerExtras are the fields that few owners need.
 type ownerExtras struct {
 	queue        []operation // commands that wait for the one under way
-	stillCounted int         // holds whose own lease ended before this one, counted by the server until their Unlock
+	stillCounted int         // holds whose own lease ended before the shared one; the server counts them until their Unlock
 
-	// When the last renewal was sent that all replicas acknowledged while others could
-	// act as the owner; 0: there was none.
+	// When the last renewal was sent that all replicas acknowledged while others could act as
+	// the owner; 0: never.
 	everywhere time.Duration
 
-	lasts time.Duration // until when the server may keep the key for a command that was not answered; 0: there was none
+	lasts time.Duration // until when the server may keep the key because of a command that was not answered; 0: there was none
 
-	keepUntil time.Duration // until when the lock stays taken after the last release; in the past: it is free then
+	keepUntil time.Duration // until when the lock stays taken after the last release; if that is past, it is free at once
 
-	token int64 // the newest that a hold was granted with; 0: none was
+	token int64 // the newest fencing token of its holds; 0: none
 
 	late      lease.Late // commands that were lost on a connection that could not be killed
-	dropTimer bool       // a timer drops them
+	dropTimer bool       // a timer that drops them is set
 }
 
 // RedisArg is the owner as Redis stores it. It is made for each command,
@@ -123,10 +122,10 @@ func (st *OwnerState) grant(l *Lock, t *Terms, sent, ttl time.Duration) (*Hold, 
 		st.alarmed = true
 	}
 	if st.lease != nil && now >= st.lease.Expiry() {
-		st.lose(nil, errExpired) // which nobody was told of yet
+		st.lose(nil, errExpired) // it has expired, but nothing has ended it yet
 	}
 	if st.lease == nil {
-		st.register() // the holds it would have joined were lost in the meantime
+		st.register() // the holds that it would have joined were lost in the meantime
 	}
 	h.lease = st.lease
 	h.next, st.holds = st.holds, h
@@ -176,11 +175,11 @@ func (st *OwnerState) goOn() {
 	}
 }
 
-// pause waits for d before the command under way is sent again. Nothing of it can run
-// any more. It keeps its place in the command queue, but a renewal of the owner's
-// other holds may come in between. The server may accept the renewal although
-// it refuses the command, and those holds must not be lost by the pause (H6). It gives
-// the section away.
+// pause waits for d before the command under way is sent again. The last send can't run any
+// more. The command keeps its place in the command queue, but a renewal of the owner's other
+// holds may run in between: the server may accept that although it refuses the command, and
+// those holds must not be lost because of the pause (H6). pause leaves the section while it
+// waits.
 func (st *OwnerState) pause(d time.Duration) {
 	s := st.n.l.s
 	st.paused = true
@@ -274,7 +273,7 @@ func (st *OwnerState) drop(h *Hold) {
 	}
 }
 
-// find is a living hold that is such a one, nil if there is none.
+// find is a living hold for which such returns true, or nil.
 func (st *OwnerState) find(such func(*Hold) bool) *Hold {
 	for h := st.holds; h != nil; h = h.next {
 		if such(h) {

@@ -14,48 +14,49 @@ import (
 	"github.com/rlock-go/redisson/watchdog"
 )
 
-// A master answers an unlock and is replaced by another one that lacks it. Then
-// nobody holds the lock, and nobody can acquire it until its lease ends. So each
-// unlock is remembered for a while, however many replicas acknowledged it: the one
-// that is promoted may be newer than their count. When the topology tells of a change
-// it is sent again, to whoever serves its slot by then.
-// Most of these repetitions find nothing, and nobody hears of them.
+// A master may answer an unlock and then be replaced by one that lacks it. Then nobody holds
+// the lock, but nobody can acquire it until its lease ends. So each unlock is remembered for a
+// while, even if replicas acknowledged it: the promoted one may have connected after they were
+// counted. When the topology reports a change, the unlock is sent again, to the node that
+// serves its slot by then. Most of these repetitions find nothing, and are not reported.
 //
-// No repetition may release another hold, of this owner or of another. So it is
-// sent in two cases only:
+// No repetition may release another hold, of this owner or of another. So an unlock is repeated
+// in two cases only:
 //
-//   - Nobody but this client can hold as the owner (State.Exclusive), and the server
-//     counts more holds than this client knows. An owner without holds here needs no
-//     question: whatever the server counts was released. This is decided a round trip
-//     before it runs. If an owner without a hold is handed over within that time, the
-//     other process may lose its hold by that.
-//   - Others may hold as the owner, but all replicas had acknowledged the acquire of
-//     this very hold, or a renewal since, and that lease has not ended. Then the next master had the hold. It
-//     lacks the unlock if it lacks its latch, which is left there for that.
+//   - Only this client can hold as the owner (State.Exclusive), and the server counts more
+//     holds than this client knows. For an owner without holds here the server is not asked:
+//     whatever it counts was released. This is decided a round trip before the unlock runs. If
+//     an owner without holds is handed to another process within that time, that process may
+//     lose its hold.
+//   - Others may hold as the owner, but all replicas acknowledged the acquire of this very
+//     hold, or a later renewal, and that lease has not ended. Then the new master has the hold.
+//     If it lacks the latch of the unlock, it lacks the unlock. The latch is left on the server
+//     for that purpose.
 //
-// So the unlock of UnlockAs is sent again only where it is for this client's own
-// owner, and a ForceUnlock never: it is not known whose hold it would meet. A
-// repetition has its place in the owner's command queue (H6).
+// So an UnlockAs is repeated only if no other client can hold as its owner. A ForceUnlock is
+// never repeated: it is not known whose hold it would meet. A repetition has its place in the
+// owner's command queue (H6).
 //
-// What a change that is due gives back is remembered with the unlocks, and sent again
-// with its receipt: a server that has that counts it once. So it stays until the change is
-// forgotten. So does that of an acquire of what nobody owns.
+// A due change (package change) is remembered with the unlocks, and repeated with its receipt:
+// a server that has the receipt does not count the change twice. So the receipt is kept until
+// the change is forgotten. An acquire of what nobody owns is repeated in the same way.
 
 const (
-	// repeatedFor is how old an unlock may be that is sent again. Replicas lag by
-	// moments. But a former master takes writes for some ten seconds after a
-	// Sentinel has promoted another, and a cluster's master that is cut off does
-	// for its cluster-node-timeout, 15 s by default.
+	// repeatedFor is the age up to which an unlock is repeated. Replicas lag by moments. But a
+	// former master takes writes for some ten seconds after a Sentinel has promoted another,
+	// and a cluster's master that is cut off takes them for its cluster-node-timeout, 15 s by
+	// default.
 	repeatedFor = 15 * time.Second
 
-	// A shard remembers up to ownPast unlocks, and a busy one up to maxPast, as long
-	// as all of a client have no more than sharedPast beyond the first. With more in
-	// repeatedFor, the oldest fall out. A planned failover undoes about a second's.
+	// A shard remembers up to ownPast unlocks. A busy one remembers up to maxPast, while all
+	// shards of the client together have at most sharedPast above their ownPast. If more come
+	// within repeatedFor, the oldest are dropped. A planned failover undoes about a second's
+	// worth.
 	ownPast    = 256
 	maxPast    = 4096
 	sharedPast = 64 * ownPast
 
-	// repeatsAtOnce is how many repetitions of a shard are under way at most.
+	// repeatsAtOnce is how many repetitions a shard has under way at most.
 	repeatsAtOnce = 16
 )
 
@@ -63,10 +64,10 @@ const (
 type pastUnlock struct {
 	l      *Lock
 	owner  owner.Owner
-	latch  any           // nil: it has none. Of a change it is the receipt
+	latch  any           // nil: it has none; of a change, its receipt
 	change *kind.Call    // nil: it is an unlock
 	due    bool          // to be sent again
-	again  bool          // it was
+	again  bool          // it was sent again
 	sent   time.Duration // when it was sent
 	until  time.Duration // not to be sent again after this
 	shared time.Duration // nor after this, if others may hold as the owner
@@ -82,7 +83,7 @@ func (r *releasing) remember(q *command.Request, did codec.Release) {
 		r.st.n.l.s.foundNothing(u.latch)
 		return
 	case r.SentAgain() || r.Form == release.Latched && u.latch == nil:
-		return // it is remembered, or is nothing to be sent twice
+		return // it is remembered already, or must not be sent twice
 	}
 	if u.latch != nil {
 		u.until = min(u.until, q.First+r.l.c.UnlockFor)
@@ -95,16 +96,16 @@ func (r *releasing) remember(q *command.Request, did codec.Release) {
 	r.st.n.l.s.addPast(u)
 }
 
-// rememberChange is releasing.remember of a change, by its receipt.
+// rememberChange remembers a due change that was answered, with its receipt.
 func (l *Lock) rememberChange(r *command.Request, receipt any) {
 	call := kind.Call{Name: r.Wire.Command, Script: r.Wire.Script, Args: r.Wire.Args, Resend: r.Resend, Writes: true}
 	defer l.s.enter(mustNotBlock).leave()
 	l.s.addPast(pastUnlock{l: l, latch: receipt, change: &call, sent: r.Wire.Sent, until: r.Until, due: r.ServedElsewhere()})
 }
 
-// rememberTaken is releasing.remember of what the waiter has taken and nobody owns. Its
-// release is sent again: on a server that lacks both, that alone would make more of what
-// there is to take.
+// rememberTaken remembers the acquire of what the waiter has taken and nobody owns. Its release
+// is repeated after a failover, so the acquire must be too: on a server that lacks both, the
+// release alone would add to what there is to take.
 func (w *Waiter) rememberTaken() {
 	c, l := w.l.c, w.l
 	defer l.s.enter(mayBlock).leave()
@@ -115,8 +116,8 @@ func (w *Waiter) rememberTaken() {
 	})
 }
 
-// addPast remembers u, in the place of one that is too old to be sent again, if
-// there is one. What is due is sent.
+// addPast remembers u. It takes the place of the oldest one if that is too old to be repeated,
+// or if there is no room for another. What is due is sent.
 func (s *shard) addPast(u pastUnlock) {
 	if u.due {
 		s.nextDue = 0
@@ -126,7 +127,8 @@ func (s *shard) addPast(u pastUnlock) {
 		s.past = append(s.past, u)
 		return
 	}
-	// A repetition may be under way, on another connection: it must find its receipt.
+	// Once repeated, it keeps its receipt: the repetition may be under way on another
+	// connection, and must find it.
 	if old := &s.past[s.oldest]; old.change != nil && !old.again {
 		old.l.c.Exec.Discard(old.l.Slot, old.latch)
 	}
@@ -134,8 +136,8 @@ func (s *shard) addPast(u pastUnlock) {
 	s.oldest = (s.oldest + 1) % len(s.past)
 }
 
-// hasRoom tells whether a shard with n unlocks may have another. What it gets of the
-// shared room it keeps.
+// hasRoom tells whether a shard with n unlocks may remember another. Shared room that a shard
+// has taken is never given back.
 func (c *State) hasRoom(n int) bool {
 	switch {
 	case n < ownPast:
@@ -163,14 +165,15 @@ func (c *State) repeatUnlocks(slots topology.Slots) {
 	}
 }
 
-// repeatDue sends what is due, some at a time. It is called with the shard locked.
+// repeatDue sends what is due, at most repeatsAtOnce at a time. It is called with the shard
+// locked.
 func (s *shard) repeatDue() {
 	for s.nextDue < len(s.past) {
 		u := &s.past[s.nextDue]
 		if u.due && (s.repeats >= repeatsAtOnce || u.l.c.Closed()) {
 			return
 		}
-		s.nextDue++ // first: a repetition may end at once, and call this
+		s.nextDue++ // before the repetition: that may end at once, and call repeatDue
 		due := u.due
 		u.due = false
 		if due && s.sec.now() < u.until {
@@ -190,7 +193,7 @@ func (s *shard) repeat(u pastUnlock) {
 	if u.change != nil {
 		c := u.l.c
 		c.Work.Add()
-		u.l.askLater(*u.change, u.until, func(_ any, err error) { // its receipt stays with the first
+		u.l.askLater(*u.change, u.until, func(_ any, err error) { // the remembered change keeps the receipt
 			if err != nil && !c.Closed() {
 				c.Log.NotDone(&s.sec, eventlog.Lock{Name: u.l.Name()}, err)
 			}
@@ -209,9 +212,9 @@ func (s *shard) repeat(u pastUnlock) {
 	st.run(r)
 }
 
-// foundNothing has the unlock with this latch not sent again where others may hold as
-// its owner: another one's repetition has taken its count, and it left no latch. Its
-// own found that, or the question before it.
+// foundNothing is called when the repetition of the unlock with this latch, or the query before
+// it, found no hold to release. The repetition of another unlock may have taken its count,
+// without leaving this latch. So where others may hold as its owner, it is not sent again.
 func (s *shard) foundNothing(latch any) {
 	for i := range s.past {
 		if u := &s.past[i]; latch != nil && u.latch == latch {

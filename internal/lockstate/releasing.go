@@ -14,40 +14,39 @@ import (
 	"github.com/rlock-go/redisson/internal/release"
 )
 
-// releasing is one unlock on its way, and the World that package release acts on. A plain
-// answer ends it on the goroutine that reads replies. All else is dealt with by a
-// goroutine of its own, in Rest.
+// releasing is one unlock on its way, and the World that package release acts on. A plain reply
+// ends it on the goroutine that reads replies. Everything else is handled on another goroutine,
+// in Rest.
 //
-// Where there are two connections for commands, a release goes aside, and an acquire
-// of the same name that is queued later could run before it and be refused. So while
-// the answer of such a release is not there, acquires follow it. If one can't, the
-// message of the release counts. Should the release itself be handed from one
-// connection to the other, it is out of order and says so.
+// With two connections for commands, a release goes aside. An acquire of the same name that is
+// queued later could then run before it and be refused. So acquires go aside too until the
+// release is answered. If one can't, the message of the release counts. If the release itself
+// is moved from one connection to the other, its request says that it is out of order.
 type releasing struct {
 	release.Release
 	req   command.Request
 	st    *OwnerState
-	l     *Lock         // of what kind the hold is
+	l     *Lock         // of the hold's kind
 	want  kind.Want     // with a latch that never changes; without one in the form for owners that are used once
-	lease time.Duration // what the holds that are left get
+	lease time.Duration // that the remaining holds get
 
-	seen       *observe.Call // what its caller tells; nil: nobody observes, or it has none
+	seen       *observe.Call // what its caller reports; nil: nobody observes, or there is no caller
 	since      time.Duration // when the hold's acquire was sent
-	leaves     time.Duration // when its caller leaves, whose ctx has ended; 0: it has left, or will not
+	leaves     time.Duration // when its caller leaves, because its ctx has ended; 0: it has left, or will not
 	sentAs     release.Form  // the form that its command has
-	keep       *keeping      // who has the lock then; nil: it is free
+	keep       *keeping      // who has the lock afterwards; nil: nobody
 	everywhere time.Duration // until when every replica has the hold; 0: not known
-	timer      *time.Timer   // tells who waits for too long
+	timer      *time.Timer   // answers a caller that has waited too long
 
 	timed      bool // a timer may refer to it
-	encoded    bool // its command is that of sentAs
+	encoded    bool // its command has been made, in the form sentAs
 	unsendable bool // it could not be submitted
-	counted    bool // the server counts a hold of it until it runs
+	counted    bool // the server counts its hold until it runs
 	kept       bool // its latch is kept for a repetition
-	ownMessage bool // its message is of no use to this client
+	ownMessage bool // this client does not need its message
 
-	outcome chan error      // gets the outcome, and has room for it
-	then    func(err error) // or this is told, with the shard locked
+	outcome chan error      // gets the outcome; buffered
+	then    func(err error) // or this is called with the outcome, with the shard locked
 }
 
 // keeping is who has a lock after its release, and until when. Nobody acts as that owner.
@@ -56,7 +55,8 @@ type keeping struct {
 	by    string
 }
 
-// newRelease makes one that counts until its outcome is told.
+// newRelease makes a release. It counts as under way until its outcome is reported; an undo
+// counts until it ends.
 func (st *OwnerState) newRelease(why release.Why, l *Lock, limit time.Duration) *releasing {
 	c := l.c
 	r := c.spares.releases.Get().(*releasing)
@@ -77,7 +77,7 @@ func (st *OwnerState) newRelease(why release.Why, l *Lock, limit time.Duration) 
 func (r *releasing) begin() {
 	st, n, l := r.st, r.st.n, r.l
 	if !r.Begin(r) || r.unsendable {
-		r.req.Handler = nil // it waits by itself
+		r.req.Handler = nil // Rest waits for the request itself
 		l.c.Go(func() { r.Rest(&r.req) })
 		return
 	}
@@ -93,12 +93,12 @@ func (r *releasing) begin() {
 	if n.fairShare == nil {
 		n.fairShare = n.l.s.fairShares.Released(n.l.Key(), r.since, n.now())
 	}
-	if n.fairShare != nil { // seldom
+	if n.fairShare != nil {
 		n.noteRelease(l)
 	}
 }
 
-// Answered ends it by a plain answer.
+// Answered ends the release with a plain reply.
 func (r *releasing) Answered(q *command.Request) {
 	defer r.st.n.l.s.enter(mustNotBlock).leave()
 	c := r.l.c
@@ -113,17 +113,17 @@ func (r *releasing) Answered(q *command.Request) {
 	}
 }
 
-// Rest is the life of one that meets anything else, from then on.
+// Rest goes on with a release that got anything but a plain reply.
 func (r *releasing) Rest(*command.Request) {
 	defer r.st.n.l.s.enter(mayBlock).leave()
-	if !r.Told() && r.Limit != clock.Never { // the server may stay away; the caller need not
+	if !r.Told() && r.Limit != clock.Never { // the caller must not wait for a server that stays away
 		r.setTimer(r.Limit - r.st.n.now())
 	}
 	r.Release.Rest(r)
 }
 
-// Facts are what is so. What belongs to the request may be asked for while no send is
-// under way, but for Reached.
+// Facts tells the state of the release. While a send is under way, the request's fields must
+// not be read, so only the first four facts are set.
 func (r *releasing) Facts() release.Facts {
 	st, q, c := r.st, &r.req, r.l.c
 	f := release.Facts{Now: st.n.now(), Closed: c.Closed(), Reached: q.Reached()}
@@ -148,7 +148,7 @@ func (r *releasing) Submit() {
 	if !r.encoded || r.sentAs != r.Form {
 		r.encode()
 	}
-	q.Until, q.Told, q.Aside = r.Until, r.tells(), n.ahead < math.MaxInt16 // one too many to be counted does not go aside
+	q.Until, q.Told, q.Aside = r.Until, r.tells(), n.ahead < math.MaxInt16 // ahead must not overflow
 	if r.unsendable = !n.l.s.sec.enqueue(q); !r.unsendable && q.WentAside {
 		n.ahead++
 	}
@@ -184,7 +184,7 @@ func (r *releasing) Wait() release.Sent {
 	return s
 }
 
-// answer reads the server's answer.
+// answer decodes the server's reply.
 func (r *releasing) answer() release.Answer {
 	q := &r.req
 	did, err := codec.DecodeRelease(q.Wire.Reply)
@@ -202,8 +202,8 @@ func (r *releasing) answer() release.Answer {
 	}
 }
 
-// Settle waits until it may be sent again. Where an earlier send may still set the lease,
-// no renewal comes in between.
+// Settle waits until the release may be sent again. If an earlier send may still set the lease,
+// no renewal runs in between.
 func (r *releasing) Settle() {
 	st, q := r.st, &r.req
 	s := st.n.l.s
@@ -220,14 +220,14 @@ func (r *releasing) Settle() {
 			d = max(r.tells()-st.n.now(), 0) + time.Millisecond
 		}
 		st.pause(d)
-		if d = 0; r.tooLate(0) { // the pause took longer, or he has not been told yet
+		if d = 0; r.tooLate(0) { // the pause took longer, or the caller has not been told yet
 			d = time.Millisecond
 		}
 	}
 }
 
-// tooLate tells whether a try after d could not be answered before the caller is
-// told: it would make unknown that nothing has run.
+// tooLate tells whether a send after d could not be answered before the caller is told. Without
+// that send the caller learns that nothing has run; with it the outcome would be uncertain.
 func (r *releasing) tooLate(d time.Duration) bool {
 	return !r.Told() && r.req.First == 0 && !r.l.c.Closed() && r.tells()-r.st.n.now() < d+r.l.c.Exec.LeastTime()
 }
@@ -240,8 +240,8 @@ func (r *releasing) tells() time.Duration {
 	return r.Limit
 }
 
-// arrived follows each end of a send. asExpected says that it has released, in the
-// place that it was queued in.
+// arrived is called when a send has ended. asExpected says that it released the owner's last
+// hold, in the order in which it was queued.
 func (r *releasing) arrived(asExpected bool) {
 	n := r.st.n
 	if r.req.WentAside {
@@ -256,7 +256,7 @@ func (r *releasing) arrived(asExpected bool) {
 	}
 }
 
-// Apply does what follows from it for others.
+// Apply carries out one effect of the release.
 func (r *releasing) Apply(e release.Effect) {
 	st, c := r.st, r.l.c
 	switch e {
@@ -300,7 +300,7 @@ func (r *releasing) encode() {
 	} else {
 		st.forget()
 		if r.l.Traits.Asserts && r.Why != release.UnlockAs {
-			r.leave(0) // what the server still counts has ended, or has a lease of its own
+			r.leave(0) // what the server still counts has ended, or has its own lease
 		}
 	}
 	q.Wire.KeepReply, q.Wire.Tentative = r.Form.Once(), r.outcome == nil
@@ -321,13 +321,14 @@ func (r *releasing) encode() {
 	q.Resend = call.Resend
 }
 
-// leave has the release leave its owner's other holds a lease.
+// leave sets the lease that the release leaves to its owner's other holds.
 func (r *releasing) leave(lease time.Duration) {
 	r.lease = lease
 	r.want.Lease = r.l.c.LeaseArg(lease)
 }
 
-// TakeBack takes it back if it was not written yet.
+// TakeBack takes the release back if it was not written yet, and says why it was not. It
+// returns nil if it was written.
 func (r *releasing) TakeBack() error {
 	if !r.l.c.Exec.Cancel(&r.req) {
 		return nil
@@ -336,7 +337,7 @@ func (r *releasing) TakeBack() error {
 	return r.l.c.unwritten()
 }
 
-// setTimer has the caller told what is known in d.
+// setTimer calls LimitPassed after d, which tells the caller what is known.
 func (r *releasing) setTimer(d time.Duration) {
 	timers := &r.l.c.Timers
 	timers.Cancel(r.timer)
@@ -347,7 +348,7 @@ func (r *releasing) setTimer(d time.Duration) {
 	})
 }
 
-// tell tells the outcome.
+// tell reports the outcome.
 func (r *releasing) tell() {
 	c := r.l.c
 	c.Timers.Cancel(r.timer)
@@ -360,12 +361,12 @@ func (r *releasing) tell() {
 		r.outcome <- err
 		return
 	}
-	if r.then(err); r.Why != release.Undo { // which counts until its waiter leaves
+	if r.then(err); r.Why != release.Undo { // an undo counts until its End
 		c.Work.Done()
 	}
 }
 
-// errUnknowable is why a kind can't be asked.
+// errUnknowable says that the kind has no query for it.
 var errUnknowable = errors.New("what it did can't be known")
 
 // Ask asks the server what the release wants to know.
@@ -406,7 +407,7 @@ func (r *releasing) askReplicas() (a release.Reply) {
 	asks, err := r.l.c.Exec.AwaitReplicas(&r.req, func(acked int, err error) {
 		answer <- release.Reply{N: int64(acked), Err: err}
 	})
-	if !asks { // there are none any more, or err says why
+	if !asks { // there are no replicas any more, or err says why
 		return release.Reply{N: 1, Err: err}
 	}
 	s.blocks(func() { a = <-answer })

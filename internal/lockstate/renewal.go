@@ -9,13 +9,13 @@ import (
 	"github.com/rlock-go/redisson/watchdog"
 )
 
-// What package renew asks of a renew.Holder.
+// An OwnerState is a renew.Holder, by the methods that follow.
 
 // Lock is a lock of the name.
 func (st *OwnerState) Lock() *core.Lock { return &st.n.l.Lock }
 
-// Begin gives the command queue to a renewal. A look has no place in it: that no command began
-// until it ends is asked then.
+// Begin gives the command queue to a renewal. A look takes no place in it: NotHeld checks
+// afterwards that no command began meanwhile.
 func (st *OwnerState) Begin(lease *watchdog.Lease, look bool) (n renew.Need, ready bool) {
 	defer st.n.l.s.enter(mustNotBlock).leave()
 	if st.lease != lease {
@@ -50,7 +50,8 @@ func (st *OwnerState) kinds() (l *core.Lock, more []*core.Lock) {
 	return l, more
 }
 
-// Next ends what is held no more, and counts what the next script is for.
+// Next ends the holds of lost's kind, unless lost is nil, and counts those of next's kind, for
+// the next script.
 func (st *OwnerState) Next(lost, next *core.Lock) int32 {
 	defer st.n.l.s.enter(mustNotBlock).leave()
 	if lost != nil {
@@ -71,7 +72,7 @@ func (st *OwnerState) End(o renew.Outcome) {
 	st.endRenewal()
 }
 
-// NotHeld ends holds of which the server has said that they are not their owner's.
+// NotHeld ends holds that a look did not find, unless a command of the owner has begun since.
 func (st *OwnerState) NotHeld(lease *watchdog.Lease, of *core.Lock) {
 	defer st.n.l.s.enter(mustNotBlock).leave()
 	if st.lease != lease || !st.calm {
@@ -80,11 +81,11 @@ func (st *OwnerState) NotHeld(lease *watchdog.Lease, of *core.Lock) {
 	if _, more := st.kinds(); len(more) == 0 {
 		st.lease.Disown()
 	}
-	st.n.changed() // others may have missed what this one did not
+	st.n.changed() // the other owners may not have been told
 	st.lose(of, errVanished)
 }
 
-// changed has all who hold the name looked at.
+// changed makes the watchdog look at all owners that hold the name.
 func (n *name) changed() {
 	for st := n.states; st != nil; st = st.next {
 		if st.lease != nil {
@@ -93,7 +94,7 @@ func (n *name) changed() {
 	}
 }
 
-// keyChanged has the holders of a key looked at.
+// keyChanged makes the watchdog look at all holders of a key.
 func (c *State) keyChanged(key []byte) {
 	for _, of := range kind.Locks(string(key)) {
 		s := c.shard(of.Key)
@@ -105,7 +106,8 @@ func (c *State) keyChanged(key []byte) {
 	}
 }
 
-// idle gives up the subscriptions when nothing has been held for a while.
+// idle stops listening for changes of keys if nothing is held. It is called when nothing has
+// been registered for a while.
 func (c *State) idle() {
 	if c.liveHolds.Count() == 0 {
 		for _, n := range c.Top.Nodes() {
@@ -114,9 +116,9 @@ func (c *State) idle() {
 	}
 }
 
-// tellOthers follows a command of st's, for a name that other owners of this client
-// hold too: the server does not tell this client of its own writes. Once one of those
-// owners has read the key, changes are told for all.
+// tellOthers is called after a command of st on a name that other owners of this client hold
+// too. The server does not tell this client of its own writes. So one of those owners must read
+// the key again; then the server tells of changes, for all of them.
 func (st *OwnerState) tellOthers() {
 	n := st.n
 	if n.exclusive > 0 || n.holders == 0 || n.holders == 1 && st.held > 0 {

@@ -23,14 +23,14 @@ type shard struct {
 	fairShares  wakepolicy.Table
 	spareQueues []*waitQueue // queues that nobody waits in
 	byOwner     map[ownerQueue]*waitQueue
-	touched     *waitQueue          // the first of those that something may have happened to, see step
-	leavers     map[*name][]*leaver // who waits to leave the server's queue; an entry: a script is under way
-	forcing     int                 // each ForceUnlock that may still run, of any name
+	touched     *waitQueue          // list of the queues that step must look at
+	leavers     map[*name][]*leaver // who waits to leave the server's queue; while there is an entry, a script is under way
+	forcing     int                 // number of ForceUnlocks that may still run, of any name
 
 	past    []pastUnlock // what a failover may undo, of all names
 	oldest  int          // the place in past that is used next
 	nextDue int          // the place before which nothing in past is due
-	repeats int          // how many of them are under way again
+	repeats int          // how many repetitions are under way
 }
 
 // init makes the zero shard ready.
@@ -46,11 +46,10 @@ func (s *shard) enter(e ending) *section {
 	return &s.sec
 }
 
-// section is a critical section of a shard: whatever happens between enter and
-// leave happens at one moment, for which the clock is read once at the most, and
-// only if somebody asks. What it queues is written when it has left, so nobody
-// has to remember that. There is one of it in each shard, since one can be in
-// progress at a time.
+// section is a critical section of a shard. All that happens between enter and leave happens at
+// one moment: the clock is read at most once, when now is first called. What was queued is
+// written by leave, so callers need not remember to. Each shard has a single section object,
+// because only one section can be in progress.
 type section struct {
 	mu      *sync.Mutex // the shard's
 	clock   clock.Clock
@@ -71,13 +70,13 @@ const (
 	// don't wait for a write.
 	mayBlock ending = true
 
-	// mustNotBlock is for the goroutines that read replies and messages and that
-	// renew, and for calls that promise not to wait: another goroutine writes, unless
-	// it is little.
+	// mustNotBlock is for the goroutines that read replies and messages and that renew, and for
+	// calls that promise not to wait: another goroutine writes, unless there is little to
+	// write.
 	mustNotBlock ending = false
 )
 
-// leave ends it, runs what was deferred, and has written what was queued.
+// leave ends the section, runs what was deferred, and has the executor write what was queued.
 func (x *section) leave() {
 	e, queued, outside := x.ending, x.queued, x.outside
 	x.queued, x.outside = false, nil
@@ -124,7 +123,7 @@ func (s *shard) await(r *command.Request) { s.blocks(func() { s.sec.exec.Await(r
 // barrier is command.Executor.Barrier.
 func (s *shard) barrier(r *command.Request) { s.blocks(func() { s.sec.exec.Barrier(r) }) }
 
-// nameKey is a key, and the family of kinds that is meant.
+// nameKey is a key and a family of kinds.
 type nameKey struct{ key, family string }
 
 // name is the client's state of one key and one family of kinds: its waiters and
@@ -138,11 +137,11 @@ type name struct {
 	only      *Waiter                     // its attempt is under way, and there is nobody else
 	queues    *waitQueue                  // one for each sort of waiters; nil while nobody waits and nothing is under way
 	fairShare *wakepolicy.FairShare       // nil unless this client releases it often
-	states    *OwnerState                 // the first, in no order; most of the time the only one
-	index     map[owner.Owner]*OwnerState // of all; nil while they are few
+	states    *OwnerState                 // a list in no order; most of the time it has one element
+	index     map[owner.Owner]*OwnerState // of all states; nil while they are few
 	forces    int16                       // how many times ForceUnlock was queued for it
 	ahead     int16                       // releases that went aside and have no answer yet: acquires follow them
-	pins      int32                       // calls under way that came to it
+	pins      int32                       // calls under way that keep this name
 	holders   int32                       // owners with a living hold
 	exclusive int32                       // living holds of kinds of width 1
 }
@@ -150,12 +149,10 @@ type name struct {
 // now is the time of the section that is in progress.
 func (n *name) now() time.Duration { return n.l.s.sec.now() }
 
-// find is what there is of l's key and family, nil if there is nothing. It is
-// called with the shard locked.
+// find is the state of l's key and family, or nil. It is called with the shard locked.
 func (s *shard) find(l *Lock) *name { return s.names[l.nameKey()] }
 
-// ownerState is what there is of an owner of the lock, nil if there is nothing. It is
-// called with the shard locked.
+// ownerState is the state of an owner of the lock, or nil. It is called with the shard locked.
 func (l *Lock) ownerState(o owner.Owner) *OwnerState {
 	if n := l.s.find(l); n != nil {
 		return n.findOwnerState(o)
@@ -163,8 +160,8 @@ func (l *Lock) ownerState(o owner.Owner) *OwnerState {
 	return nil
 }
 
-// ensure finds or makes the name's state. Something must come of it at once, or pin be
-// called in its place. It is called with the shard locked.
+// ensure finds or makes the name's state. The caller must give it a waiter or an owner at once,
+// or else use pin. It is called with the shard locked.
 func (s *shard) ensure(l *Lock) *name {
 	n := s.find(l)
 	if n == nil {
@@ -195,12 +192,11 @@ func (n *name) dropIfIdle() {
 	}
 }
 
-// The owners of a name are a list, since there is mostly one. A crowd that tries
-// for one name is found by an index, so that what a call costs does not grow with
-// the crowd.
+// The owners of a name are a list, since there is mostly one. If many try for one name, they
+// get an index, so that the cost of a call does not grow with their number.
 
-// indexFrom is how many owners of a name are looked through before there is an
-// index of them. The index goes when half as many are left.
+// indexFrom is how many owners a search goes through before it makes an index of them. The
+// index is dropped when fewer than half as many are left.
 const indexFrom = 32
 
 // findOwnerState is the owner's state, or nil.
@@ -248,9 +244,9 @@ func (n *name) ownerStates() []*OwnerState {
 // Snapshot is what there is of a lock in its client at one moment. It is for
 // tests, which wait until something is under way.
 type Snapshot struct {
-	Known     bool  // there is anything
+	Known     bool  // there is any state
 	Waiting   int   // callers in the queue
-	Listening bool  // the queue is subscribed
+	Listening bool  // the queue's subscription is confirmed
 	InFlight  bool  // an attempt of the queue has no answer, or there is no queue
 	Hold      *Hold // a living one
 }
@@ -285,9 +281,8 @@ func (h *Hold) OwnerSnapshot() (busy bool, queued, stillCounted int) {
 	return h.st.busy, len(r.queue), r.stillCounted
 }
 
-// UnderWay tells how many timers are set or run, and how many commands are
-// under way that change something, those of Unlock
-// and UnlockAs left out.
+// UnderWay tells how many timers are set or running, and how many commands that change
+// something are under way, without those of Unlock and UnlockAs.
 func (c *State) UnderWay() (timers, commands int) {
 	return c.Timers.Live(), int(c.Work.Count() + c.leaving.Count())
 }

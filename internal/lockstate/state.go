@@ -40,11 +40,11 @@ type State struct {
 	noClientCounts atomic.Bool // the server refuses to count subscribers
 	spares         spares
 	counts         [kind.Labels]counts
-	unheard        atomic.Int64 // queues that have asked for their channel and do not listen
-	tellsCalls     bool         // to an observer: that they begin, and of unlocks that they end
-	keepsCommands  bool         // for an observer that is told of them
+	unheard        atomic.Int64 // queues that have subscribed and are not listening yet
+	tellsCalls     bool         // the observer is told when calls begin, and when unlocks end
+	keepsCommands  bool         // the observer is told of commands
 
-	liveHolds background.Gauge // holds
+	liveHolds background.Gauge // holds that have not ended
 	releases  background.Gauge // calls of Unlock and UnlockAs
 	leaving   background.Gauge // waiters that leave a server's queue
 
@@ -105,27 +105,26 @@ func New(o Config) (*State, error) {
 	return c, nil
 }
 
-// Started logs that the client works.
+// Started logs that the client has started.
 func (c *State) Started() { c.Log.Started(c.Top.String(), c.Watchdog, c.Timeout, c.Replicas) }
 
-// spares are the objects of one client for their next use: otherwise the garbage
-// collector runs three times as often, and each run shrinks the stacks of waiting
-// goroutines, which then grow again with their next command.
+// spares are one client's objects for reuse. Without them the garbage collector runs three
+// times as often, and each run shrinks the stacks of waiting goroutines, which then grow again
+// with their next command.
 //
-// The last user of an object puts it back, cleared and once, where it is certain
-// that nobody else refers to it. In all other cases nobody does, and the garbage
-// collector frees it. Put back is
+// The last user of an object puts it back, cleared and once, if it is certain that nobody else
+// refers to it. Otherwise the garbage collector frees it. These are put back:
 //   - an attempt at the end of its Answered, unless a timer was made for it;
 //   - a release at the end of its Answered, if it was sent once and answered, and no timer
 //     was made for it;
-//   - a waiter whose first attempt was granted, by the later of that attempt and
-//     its caller, and with it what it has seen;
-//   - what an unlock has seen, by the later of the release, where that is put back, and
-//     its caller;
+//   - a waiter whose first attempt was granted, by the later of that attempt and its caller,
+//     together with its observe.Call;
+//   - an unlock's observe.Call, by the later of the release, if that is put back, and its
+//     caller;
 //   - an outcome by the caller that has received from it.
 //
-// Each client has its own, since an object with a channel that was made in the
-// bubble of a synctest must not be used outside of it.
+// Each client has its own spares: a channel that was made in the bubble of a synctest must not
+// be used outside of it.
 type spares struct{ attempts, releases, outcomes, waiters, calls sync.Pool }
 
 func newSpares() spares {
@@ -199,7 +198,7 @@ func (c *State) end(patience time.Duration) {
 	defer cancel()
 	c.Work.Wait(ctx.Done(), nil)
 	c.releases.Wait(ctx.Done(), nil)
-	c.leaving.Wait(ctx.Done(), nil) // whose acquires were undone meanwhile
+	c.leaving.Wait(ctx.Done(), nil) // waiters whose acquires were undone meanwhile
 	open := c.leaving.Count() + c.Work.Count() + c.releases.Count()
 	c.Top.Close(time.Until(deadline))
 	c.following.Wait()
@@ -208,7 +207,7 @@ func (c *State) end(patience time.Duration) {
 	clients.Delete(c.ID)
 	c.Events.Wait(c.Timeout)
 	c.Log.End()
-	if patience > 0 { // an abandoned one is the business of Open's error
+	if patience > 0 { // Open returns the error of an abandoned client
 		c.Log.Closed(holds, open)
 	}
 	close(c.gone)
@@ -235,7 +234,7 @@ func (c *State) failWaiters(keep func(*Waiter) bool) {
 func (c *State) endHolds() {
 	c.eachName(func(n *name) {
 		for _, st := range n.ownerStates() {
-			st.check() // a loss by time stays one
+			st.check() // holds that have expired are lost, not closed
 			st.end(nil, lockerr.ErrClosed)
 			st.forget()
 			st.dropIfIdle()
@@ -243,7 +242,7 @@ func (c *State) endHolds() {
 	})
 }
 
-// counts are of one kind, since the client began.
+// counts are the totals of one kind since the client began.
 type counts struct {
 	acquires [observe.Outcomes]atomic.Int64
 	lost     [observe.Reasons]atomic.Int64
@@ -253,7 +252,7 @@ type counts struct {
 
 func (l *Lock) counts() *counts { return &l.c.counts[l.Traits.Label] }
 
-// Counts is what a client has of one kind, and had since it began.
+// Counts are the numbers of one kind: what the client has now, and the totals since it began.
 type Counts struct {
 	Holds, Waiters int                     // now
 	Acquires       [observe.Outcomes]int64 // that have ended
@@ -264,8 +263,8 @@ type Counts struct {
 	Least          time.Duration           // the shortest time for which a hold is trusted; watchdog.Never: none is held
 }
 
-// Stats is a snapshot of the client by kind, how often a connection took the place of
-// another, and how many events nobody observed. It locks one shard after the other.
+// Stats is a snapshot of the client by kind, with the number of reconnects and of events that
+// the observer missed. It locks one shard after the other.
 func (c *State) Stats() (all [kind.Labels]Counts, reconnects, dropped int64) {
 	for i := range all {
 		to, from := &all[i], &c.counts[i]

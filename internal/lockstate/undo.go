@@ -18,20 +18,19 @@ import (
 // kill the connection that an acquire was lost on.
 const undoEvery = time.Second
 
-// undo gives back what an acquire may have got for an owner of its own. An unlock, or an
-// undo of what nobody owns, that finds nothing changes nothing. If the connection that it
-// was lost on could not be killed, the acquire may run after the undo, so the undo is
-// repeated for one lease. It is called with the shard locked, in the owner's
-// command queue.
+// undo gives back what a lost acquire may have got for a fresh owner. If that is nothing, it
+// changes nothing. If the connection of the acquire could not be killed, the acquire may run
+// after the undo, so the undo is repeated for one lease. It is called with the shard locked, in
+// the owner's command queue.
 func (a *attempt) undo() {
 	if a.w.l.Traits.Gate {
-		a.resolve() // nothing can have been got
+		a.resolve() // an attempt at a gate takes nothing
 		return
 	}
 	st, n := a.st, a.st.n
 	late := a.req.MayArrive
-	// The waiter gets nothing from this attempt. The next attempt is made when
-	// the first undo was answered.
+	// The waiter gets nothing from this attempt. The next one is made when the first undo has
+	// been answered.
 	l, want := a.w.l, a.want
 	u := st.newUndo(l, &want, func(err error) {
 		st.logUndone(l, err)
@@ -42,7 +41,7 @@ func (a *attempt) undo() {
 		}
 		a.resolve()
 	})
-	a.left = true // it is the undo's
+	a.left = true // the undo has the command queue
 	u.begin()
 }
 
@@ -57,10 +56,10 @@ func (st *OwnerState) logUndone(l *Lock, err error) {
 	st.n.l.c.Log.Undone(&s.sec, st.told(), err == nil)
 }
 
-// newUndo makes the release of what may have been got for want.
+// newUndo makes the release of what an acquire with this want may have got.
 func (st *OwnerState) newUndo(l *Lock, want *kind.Want, then func(error)) *releasing {
-	// Until it is answered, or the client is closed: its owner is used once, so it may
-	// outlive its latch.
+	// It has no limit but the end of the client: its owner is used once, so it can be repeated
+	// even after its latch has expired.
 	u := st.newRelease(release.Undo, l, clock.Never)
 	u.want.Wait, u.want.OneTry, u.then = want.Wait, want.OneTry, then
 	return u
@@ -88,23 +87,21 @@ func (st *OwnerState) undoAgain(l *Lock, want *kind.Want, until time.Duration) {
 	}))
 }
 
-// countHolds asks how many holds the owner has on the server, after an acquire
-// with As was lost and its connection killed. What the server counts is the
-// holds that this client knows of, those of others that use the same owner,
-// and one more if the acquire ran. None of the three is less than nothing, so:
+// countHolds asks how many holds the owner has on the server, after an acquire with As was lost
+// and its connection killed. The server counts the holds that this client knows of, those of
+// others that use the same owner, and one more if the acquire ran. None of the three is
+// negative, so:
 //
-//   - 0 says that nothing of it is held, whoever else uses the owner.
-//   - As many as are known here says that it did not run and that nobody else
-//     holds. It can be a coincidence only if somebody else released a hold of
-//     this client's meanwhile and it ran: then trying again makes the count
-//     one too high, which keeps others out and lets nobody in.
-//   - One more says that it ran, or that somebody else holds once. To take it
-//     back may release another's hold, so it is done only where nobody else
-//     can hold: the owner is this client's and never left it (State.Exclusive).
-//     That is asked after the answer. Who learned of the owner before it was
-//     counted is known by then; who learns of it later adds to a count that is
-//     understood already.
-//   - Anything else can't be told (A5).
+//   - 0: the owner holds nothing, whoever else uses it, so the acquire did not run.
+//   - As many as this client knows of: the acquire did not run, and nobody else holds. This is
+//     wrong only if it did run and somebody else released one of this client's holds meanwhile.
+//     Then another attempt makes the count one too high, which keeps others out and lets nobody
+//     in.
+//   - One more: the acquire ran, or somebody else holds once. Undoing it may release the
+//     other's hold. So it is undone only if nobody else can hold: the owner is this client's
+//     and never left it (State.Exclusive). That is checked after the reply. If the owner left
+//     before the count, the check notices; if it leaves later, the count is understood already.
+//   - Anything else: the outcome remains unknown (A5).
 func (a *attempt) countHolds() {
 	st, w, n := a.st, a.w, a.st.n
 	if a.req.MayArrive {
@@ -148,7 +145,7 @@ func (a *attempt) countHolds() {
 			}
 			a.resumeAs()
 		}
-		a.left = true // it is the undo's
+		a.left = true // the undo has the command queue
 		u.begin()
 	default:
 		a.undecided(fmt.Sprintf("the owner holds %d where this client knows of %d, and others may use it", count, known))
@@ -166,8 +163,7 @@ func (st *OwnerState) unsent(l *core.Lock) (n int32) {
 	return n
 }
 
-// resumeAs is resolve for a shared owner: it is known now what came of the
-// attempt.
+// resumeAs is resolve for a shared owner, when the outcome of the attempt is known.
 func (a *attempt) resumeAs() {
 	a.w.ownerUsed = false
 	a.w.asked()
@@ -183,7 +179,7 @@ func (a *attempt) undecided(why string) {
 	a.unsent()
 }
 
-// logGivenBack logs what became of a grant that nobody wanted any more.
+// logGivenBack logs how the release of an unwanted grant ended.
 func (st *OwnerState) logGivenBack(err error) {
 	s := st.n.l.s
 	if err == nil || errors.Is(err, lockerr.ErrNotHeld) {
@@ -218,9 +214,9 @@ func (a *attempt) giveBackFirst(h *Hold, then func()) {
 	a.st.done()
 }
 
-// leaveRoom is called before a grant is given back that kept others out for a time,
-// and that the next one of this client would follow: what of it was not written yet is
-// taken back.
+// leaveRoom is called before an unreplicated grant is given back. That grant kept others out
+// for a time, and the next grant of this client would do so again. So attempts that were not
+// written yet are taken back, except those of callers that make only one.
 func (a *attempt) leaveRoom(kept time.Duration) {
 	q := a.queue()
 	q.GivesBack(q.n.now(), kept)
@@ -235,13 +231,13 @@ func (a *attempt) leaveRoom(kept time.Duration) {
 	}
 }
 
-// What nobody owns is counted on the server and nowhere else (kind.Traits.Unowned). An
-// acquire leaves a receipt, by which it is undone, whatever has become of its reply:
-// however often that is sent, what was taken comes back once. The receipt is deleted
-// when the caller has what it asked for.
+// What nobody owns, such as a permit of a semaphore, is counted only on the server
+// (kind.Traits.Unowned). An acquire leaves a receipt, so that it can be undone even if its
+// reply is lost: however often the undo is sent, what was taken comes back once. The receipt is
+// deleted when the caller has what it asked for, or kept for a failover (past.go).
 
-// taken gives its waiter what the attempt has taken. What nobody wants any more is
-// given back.
+// taken gives the waiter what the attempt has taken. It gives that back instead if the waiter
+// has left, or if the acquire was not replicated.
 func (a *attempt) taken(r *command.Request) {
 	w, n := a.w, a.st.n
 	switch {
@@ -258,17 +254,17 @@ func (a *attempt) taken(r *command.Request) {
 	}
 }
 
-// undoFirst is giveBackFirst of what nobody owns.
+// undoFirst is giveBackFirst for what nobody owns.
 func (a *attempt) undoFirst(then func()) {
 	st := a.st
-	a.left = true // it is the undo's
+	a.left = true // the undo has the command queue
 	st.newUndo(a.w.l, &kind.Want{}, func(err error) {
 		st.logGivenBack(err)
 		then()
 	}).begin()
 }
 
-// undoTaken gives back what the waiter has been told of, and does not take.
+// undoTaken gives back what the waiter's attempt has taken and its caller does not get.
 func (w *Waiter) undoTaken() {
 	w.taken = false
 	n := w.l.s.pin(w.l)

@@ -123,9 +123,9 @@ func (h *Hold) endAndUnlock(then func(error), u *observedUnlock) *releasing {
 	return r
 }
 
-// await waits for the outcome: without a limit while ctx lasts, since the unlock has
-// its own, and for one command timeout after that (R2). The unlock may be of others
-// once there is an outcome.
+// await waits for the outcome: without a limit while ctx lasts, since the unlock has one, and
+// then for one command timeout (R2). Once there is an outcome, r may be in use for another
+// unlock.
 func (r *releasing) await(ctx context.Context, l *Lock, outcome chan error) error {
 	select {
 	case err := <-outcome:
@@ -172,7 +172,7 @@ func (l *Lock) UnlockAs(ctx context.Context, o owner.Owner) error {
 	return err
 }
 
-// logReleasedAs logs how such an unlock ended.
+// logReleasedAs logs how an UnlockAs ended.
 func (l *Lock) logReleasedAs(ctx context.Context, o owner.Owner, err error) {
 	switch log := l.c.Log; {
 	case !log.On(ctx, slog.LevelWarn):
@@ -183,7 +183,7 @@ func (l *Lock) logReleasedAs(ctx context.Context, o owner.Owner, err error) {
 	}
 }
 
-// startUnlockAs starts an unlock of which nothing is known here.
+// startUnlockAs starts an unlock for an owner that has no Hold in this client.
 func (l *Lock) startUnlockAs(o owner.Owner) (r *releasing, outcome chan error, err error) {
 	if err := l.c.act(l, o); err != nil {
 		return nil, nil, err

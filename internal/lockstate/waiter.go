@@ -24,7 +24,7 @@ type Terms struct {
 	MaxHold time.Duration // 0: no bound
 	AtLeast time.Duration // how long the lock stays taken, even if it is released before; 0: no longer than it is held
 	Wait    time.Duration // how long the call may wait; 0 with HasWait: it makes one attempt
-	Owner   owner.Owner   // who acquires, with As; else a new owner does
+	Owner   owner.Owner   // the owner that acquires, with As; else a new one does
 	As      bool          // Owner is given
 	HasWait bool          // Wait is given; else the call waits as long as its context
 	Size    int           // how many permits, of a kind that has some
@@ -38,7 +38,7 @@ type Waiter struct {
 	l     *Lock
 	Terms Terms // set before Start
 
-	ready   chan struct{} // gets one when the wait has ended; has room for it
+	ready   chan struct{} // gets one value when the wait has ended; buffered
 	hold    *Hold
 	taken   bool          // its attempt has taken what nobody owns
 	takenAt time.Duration // when that attempt was sent
@@ -46,23 +46,23 @@ type Waiter struct {
 
 	began     time.Duration
 	tries     int  // attempts in its name
-	unset     bool // so the server answered its last attempt: there are no permits at all
-	forever   bool // so the server answered it: the key never expires
-	contended bool // others had what it wants, or came before
+	unset     bool // by the reply to its last attempt, no permits were ever set
+	forever   bool // by that reply, the key never expires
+	contended bool // others had what it wants, or came before it
 	call      call
-	owner     owner.Owner // of the attempts, without As
-	ownerUsed bool        // an attempt in its name was not refused
+	owner     owner.Owner // of its attempts, without As
+	ownerUsed bool        // an attempt by owner may have been granted
 	attempt   *attempt    // under way
 
 	queueOwner owner.Owner   // whose queue it waits in, where each owner has one
-	place      time.Duration // how long it waits, as the server is told; 0: as long as it takes
-	refused    bool          // what it asked for was refused since the server was last told that it left
+	place      time.Duration // its wait as the server is told it; 0: without limit
+	refused    bool          // the server has refused it since it was last told that the waiter left
 
-	references atomic.Int32 // to it, once it was granted the lock
+	references atomic.Int32 // calls of done
 }
 
-// NewWaiter gives a waiter for one call, whose Terms are to be set. Start, Await
-// and Result follow, in this order, unless one fails.
+// NewWaiter makes a waiter for one call. The caller sets its Terms, then calls Start or Begin
+// and, if that returns nil, Await and Result.
 func (l *Lock) NewWaiter() *Waiter {
 	w := l.c.spares.waiters.Get().(*Waiter)
 	w.l = l
@@ -75,7 +75,7 @@ func (w *Waiter) Start() error {
 	if w.Terms.As {
 		w.Shared = w.Terms.Owner
 		if !l.c.Actors.Made(w.Terms.Owner) {
-			w.Terms.Owner.Share() // with another client of this process, if it is of one
+			w.Terms.Owner.Share() // another client of this process may have made it
 		}
 		if err := l.c.act(l, w.Terms.Owner); err != nil {
 			return err
@@ -103,8 +103,8 @@ func (w *Waiter) Start() error {
 	return w.join()
 }
 
-// admit returns an error unless an acquire may begin at a client that is not open any
-// more. It is called with the shard locked.
+// admit returns an error unless an acquire may begin although the client is being shut down: it
+// may if its owner already holds the lock. It is called with the shard locked.
 func (l *Lock) admit(t *Terms) error {
 	if l.c.Closed() {
 		return lockerr.ErrClosed
@@ -115,12 +115,11 @@ func (l *Lock) admit(t *Terms) error {
 	return fmt.Errorf("%w: it is being shut down, only owners that hold the lock may re-enter", lockerr.ErrClosed)
 }
 
-// isOnly tells whether w needs no queue for now: this client has nothing of the
-// name, and leaves no room for others just now. Most calls find it so, and are
-// granted at once. Whatever else happens, be it another call, a refusal, trouble or
-// the caller's impatience, first gives the waiter the queue that it would have had
-// (name.queueLone), in the state in which that would be. It is called with the shard
-// locked.
+// isOnly tells whether w needs no queue for now: this client has no other state of the name,
+// and its fair share does not make it wait. Most calls are like that, and are granted at once.
+// Anything else, such as another call, a refusal, trouble or a caller that gives up, first
+// makes the queue that the waiter would have had, in the state that it would be in
+// (name.queueLone). It is called with the shard locked.
 func (n *name) isOnly(w *Waiter) bool {
 	if n.queues != nil || n.states != nil || n.only != nil || w.Terms.As || w.l.Traits.ByOwner {
 		return false
@@ -157,7 +156,8 @@ func (w *Waiter) join() error {
 	return nil
 }
 
-// check refuses what could never be granted to an owner that holds already.
+// check refuses an acquire that could never be granted, because its owner already holds by
+// another kind.
 func (n *name) check(l *Lock, t *Terms) error {
 	if !t.As || l.Traits.NoUpgrade == nil {
 		return nil
@@ -168,7 +168,7 @@ func (n *name) check(l *Lock, t *Terms) error {
 	return nil
 }
 
-// acquirer is who acquires: whom As names, or the owner of the latest attempt.
+// acquirer is the owner that acquires: the one given with As, or that of the latest attempt.
 func (w *Waiter) acquirer() owner.Owner {
 	if w.Terms.As {
 		return w.Terms.Owner
@@ -176,7 +176,7 @@ func (w *Waiter) acquirer() owner.Owner {
 	return w.owner
 }
 
-// queue is where it waits, nil if nobody does any more.
+// queue is the queue that w waits in, or nil if it was dropped.
 func (w *Waiter) queue() *waitQueue { return w.n.findQueue(w.l, w.queueOwner) }
 
 // want tells a kind what the waiter wants.
@@ -184,8 +184,8 @@ func (w *Waiter) want(o kind.Owner) kind.Want {
 	return kind.Want{Names: &w.l.Names, Owner: o, OneTry: w.OneTry, Wait: w.place, Publish: w.l.Publish()}
 }
 
-// Await waits until the wait of w has ended. It returns early with ctx's error,
-// or with what says that it is taken when Terms.Wait has elapsed.
+// Await blocks until the wait of w has ended. It returns early with ctx's error, or with the
+// error of Lock.Taken when Terms.Wait has elapsed.
 func (w *Waiter) Await(ctx context.Context) error {
 	wait := w.Terms.Wait
 	if wait == 0 && ctx.Done() == nil {
@@ -231,16 +231,16 @@ func (w *Waiter) Result(ctx context.Context, cause error) (h *Hold, err error) {
 	return h, err
 }
 
-// Forever tells whether the server's last answer was a key that never expires, as few locks
-// do. It is for the caller, after Result.
+// Forever tells whether, by the server's last reply, the key never expires. Few locks are like
+// that. It is for the caller, after Result.
 func (w *Waiter) Forever() bool {
 	defer w.n.l.s.enter(mustNotBlock).leave()
 	return w.forever
 }
 
-// giveUp ends the wait for its caller: cause is the error of its ctx, or
-// Lock.taken when the wait has elapsed. An attempt under way goes on, and what
-// it is granted is given back.
+// giveUp ends the wait for its caller. cause is the error of its ctx, or that of Lock.Taken
+// when the wait has elapsed. An attempt that was not written yet is taken back. Any other goes
+// on, and what it is granted is given back.
 func (w *Waiter) giveUp(cause error) (*Hold, error) {
 	n := w.n
 	defer n.l.s.enter(mayBlock).leave()
@@ -267,7 +267,7 @@ func (w *Waiter) giveUp(cause error) (*Hold, error) {
 		h.giveBack()
 		return nil, cause
 	}
-	n.pins++ // it would go with the attempt, and whoever leaves the server's queue is of it
+	n.pins++ // it would be dropped with the attempt, but a leaver of the server's queue needs it
 	defer n.unpin()
 	a := w.attempt
 	cancelled := a != nil && a.cancel()
@@ -299,9 +299,9 @@ func (w *Waiter) logResult(ctx context.Context, h *Hold, err error) {
 	}
 }
 
-// endWait tells the caller that its wait has ended, and why. An attempt of its that was
-// not written yet is taken back. It is the queue's last action for the waiter, and is
-// called with the shard locked.
+// endWait tells the caller that its wait has ended, and why. If its attempt was not written
+// yet, it is taken back. It is the queue's last action for the waiter, and is called with the
+// shard locked.
 func (w *Waiter) endWait(why waitqueue.Reason, err error) {
 	a := w.attempt
 	cancelled := why != waitqueue.Granted && a != nil && a.cancel()
@@ -330,8 +330,8 @@ func (w *Waiter) asked() {
 	}
 }
 
-// leaveServer leaves nothing of a waiter that gives up after a refusal. Where
-// another caller waits for the same owner, that one still needs it.
+// leaveServer takes a waiter that gives up after a refusal out of the server's queue. It does
+// not if another caller waits as the same owner: that one still needs the place.
 func (w *Waiter) leaveServer() {
 	if !w.refused {
 		return
@@ -346,8 +346,7 @@ func (w *Waiter) leaveServer() {
 	st.run(st.newLeaver(w.l, w.want(st), w.began))
 }
 
-// waitsWithOthers tells whether another caller waits for the owner of w, which
-// acts by As.
+// waitsWithOthers tells whether another caller waits as the owner of w, which acts by As.
 func (w *Waiter) waitsWithOthers() bool {
 	q := w.queue()
 	if q == nil {
@@ -381,8 +380,8 @@ func (w *Waiter) facts() waitqueue.Facts {
 	return q.Facts(&w.Waiter)
 }
 
-// done is called by the two that refer to a waiter whose first attempt was
-// granted: that attempt, and the waiter's caller. The last one puts it back.
+// done is called by each of the two that refer to a waiter whose first attempt was granted:
+// that attempt, and the waiter's caller. The second call recycles the waiter.
 func (w *Waiter) done() {
 	if w.references.Add(1) < 2 {
 		return

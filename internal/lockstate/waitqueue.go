@@ -12,22 +12,21 @@ import (
 	"github.com/rlock-go/redisson/internal/waitqueue"
 )
 
-// maxSpareQueues bounds how many queues a shard keeps for the next name. Without
-// spare ones a pair makes a sixth more allocations and half as many bytes again.
+// maxSpareQueues bounds how many queues a shard keeps for the next name. Without spare ones an
+// acquire and its release make a sixth more allocations and need half as many bytes again.
 const maxSpareQueues = 8
 
-// waitQueue is one queue of one name's waiters with what it acts by: a timer, a
-// subscription and the name's attempts. All of it is guarded by the shard's
-// mutex.
+// waitQueue is one queue of one name's waiters, with what carries out its actions: a timer,
+// subscriptions and the name's attempts. All of it is guarded by the shard's mutex.
 type waitQueue struct {
 	waitqueue.Queue
 	shard *shard
-	n     *name         // whose it is; nil: nobody's
+	n     *name         // the name that it belongs to; nil: none
 	l     *Lock         // a handle, for its kind
 	owner owner.Owner   // whose queue it is, where each owner has one
-	place time.Duration // how long that owner waits, as the server was told first; 0: as long as it takes, -1: nothing yet
-	prev  *waitQueue    // of the name
-	next  *waitQueue    // of the name
+	place time.Duration // that owner's wait as the server was first told it; 0: without limit, -1: not told yet
+	prev  *waitQueue    // in the name's list
+	next  *waitQueue    // in the name's list
 
 	touched     bool // it is in the shard's list
 	nextTouched *waitQueue
@@ -35,10 +34,10 @@ type waitQueue struct {
 	timer       *time.Timer
 	subs        []*topology.Listening // as many as the topology says; it listens when all are confirmed
 	unconfirmed int                   // of them
-	deaf        bool                  // it is among State.unheard
-	listens     owner.Owner           // for whom, where that makes a difference
-	epoch       int                   // counts subscriptions, so that an old one's calls are told apart
-	acting      bool                  // an action is being taken
+	deaf        bool                  // it counts in State.unheard
+	listens     owner.Owner           // the owner whose channel it listens on, where each has one
+	epoch       int                   // counts subscriptions, to ignore the calls of old ones
+	acting      bool                  // step is running
 	unset       bool                  // the last answer was that there are no permits at all
 }
 
@@ -52,8 +51,7 @@ func (n *name) queueLone() *waitQueue {
 	return n.queues
 }
 
-// eachQueue is all of the name's queues. The loop may report events of the one that it
-// has.
+// eachQueue iterates over the name's queues. The loop may report events to the current one.
 func (n *name) eachQueue(yield func(*waitQueue) bool) {
 	for q := n.queueLone(); q != nil; q = q.next {
 		if q.touch(); !yield(q) {
@@ -62,7 +60,8 @@ func (n *name) eachQueue(yield func(*waitQueue) bool) {
 	}
 }
 
-// ownerQueue is where the queue of an owner is found, however many there are.
+// ownerQueue is the key of an owner's queue in its shard, so that finding it does not depend on
+// how many there are.
 type ownerQueue struct {
 	n     *name
 	sort  string // Traits.Queue
@@ -86,7 +85,7 @@ func (n *name) findQueue(l *Lock, o owner.Owner) *waitQueue {
 	return q
 }
 
-// touch says that something may happen to the queue. step must follow.
+// touch notes that something may happen to the queue. step must follow.
 func (q *waitQueue) touch() {
 	if s := q.shard; !q.touched {
 		q.touched, q.nextTouched, s.touched = true, s.touched, q
@@ -123,8 +122,8 @@ func (n *name) ensureQueue(l *Lock, o owner.Owner) *waitQueue {
 	return q
 }
 
-// choosePlace is how long a waiter of the queue waits, as the server is told: where
-// each owner has a queue there is one place for all who wait as that owner.
+// choosePlace is the wait that the server is told for a waiter of the queue. Where each owner
+// has a queue, all that wait as the owner share one place, with the wait of the first.
 func (q *waitQueue) choosePlace(wait time.Duration) time.Duration {
 	if q.place < 0 || !q.l.Traits.ByOwner {
 		q.place = wait
@@ -132,9 +131,9 @@ func (q *waitQueue) choosePlace(wait time.Duration) time.Duration {
 	return q.place
 }
 
-// step takes the actions that the queues ask for which something happened to: what it
-// costs does not grow with the others. It follows every event. An event that comes of an
-// action is followed by the step that is under way. It is called with the shard locked.
+// step carries out what the queues ask for to which something has happened, so its cost does
+// not grow with the other queues. It is called after every event. If an action caused the
+// event, the step under way handles it. It is called with the shard locked.
 func (n *name) step() {
 	s := n.l.s
 	if n.queues == nil {
@@ -164,7 +163,7 @@ func (q *waitQueue) step() {
 	q.acting = false
 }
 
-// drop takes the queue off its name, and keeps it for another.
+// drop removes the queue from its name, and keeps it for another.
 func (q *waitQueue) drop() {
 	n, s := q.n, q.shard
 	if q.prev == nil {
@@ -245,7 +244,7 @@ func (q *waitQueue) unsubscribe() {
 	q.setDeaf(false)
 }
 
-// setDeaf notes whether nobody tells the queue of releases although it asked for that.
+// setDeaf records whether the queue has subscribed but hears of no release.
 func (q *waitQueue) setDeaf(deaf bool) {
 	unheard := &q.l.c.unheard
 	switch {
@@ -258,17 +257,18 @@ func (q *waitQueue) setDeaf(deaf bool) {
 	q.deaf = deaf
 }
 
-// lookEvery is how often a queue looks that nobody tells of releases. Of many such queues,
-// each does more seldom: together they look a thousand times in that time.
+// lookEvery is how often a queue looks that hears of no release. If there are more than a
+// thousand such queues, each looks less often: together they look a thousand times in
+// lookEvery.
 const lookEvery = time.Second
 
-// lookAfter is when such a queue looks next. A part of it is chance.
+// lookAfter is how long such a queue waits before it looks again, less up to a fifth at random.
 func (c *State) lookAfter() time.Duration {
 	pause := max(lookEvery, time.Duration(c.unheard.Load())*lookEvery/1000)
 	return pause - rand.N(pause/5)
 }
 
-// unheard bounds a pause in which no message of a release could come.
+// unheard bounds a pause during which the queue would miss a message.
 func (q *waitQueue) unheard(pause time.Duration) time.Duration {
 	if q.Listening() || q.l.Traits.Silent {
 		return pause
@@ -279,8 +279,8 @@ func (q *waitQueue) unheard(pause time.Duration) time.Duration {
 	return pause
 }
 
-// listenFor has the queue listen for another owner, who takes the place of the
-// one that is not used again.
+// listenFor makes the queue listen for another owner, which replaces one that is not used
+// again.
 func (q *waitQueue) listenFor(o owner.Owner) {
 	if q.listens != o {
 		q.listens = o
@@ -320,9 +320,9 @@ func (n *name) handOff(l *Lock) bool {
 	return own
 }
 
-// wakeHead makes an attempt for the head of each queue, when a release that it
-// waits for will not come. Where each owner has a queue, the server knows whose turn
-// it is, and has told that one.
+// wakeHead makes an attempt for the head of each queue, when no message will come of the
+// release that it waits for. It leaves out queues by owner: there the server knows whose turn
+// it is, and has told that owner.
 func (n *name) wakeHead() {
 	for q := range n.eachQueue {
 		if !q.l.Traits.ByOwner {
@@ -334,7 +334,7 @@ func (n *name) wakeHead() {
 	}
 }
 
-// subscriber is what the hub wakes: a queue, by one of its subscriptions.
+// subscriber is one subscription of a queue, as the hub calls it.
 type subscriber struct {
 	kind      kind.Kind
 	channel   string
@@ -359,7 +359,7 @@ func (sub *subscriber) Confirmed() {
 	})
 }
 
-// Lost has the head look now and then until the subscription is confirmed again.
+// Lost makes the head look now and then until the subscription is confirmed again.
 func (sub *subscriber) Lost() {
 	sub.tell(func(q *waitQueue) {
 		q.setDeaf(true)
@@ -367,8 +367,8 @@ func (sub *subscriber) Lost() {
 	})
 }
 
-// Message makes the head look, if its kind of lock says so (P3). Before all are
-// confirmed it is of no use: the head will look anyway.
+// Message makes the head look, if its kind of lock says so (P3). Before all subscriptions are
+// confirmed it is ignored: the confirmation makes the head look anyway.
 func (sub *subscriber) Message(payload []byte) {
 	if n := sub.kind.Wake(payload); n > 0 {
 		sub.tell(func(q *waitQueue) {
@@ -379,7 +379,8 @@ func (sub *subscriber) Message(payload []byte) {
 	}
 }
 
-// Duplicate drops what another subscription of the queue has just heard.
+// Duplicate ignores a message that another subscription of the queue has received. If the queue
+// has only one subscription, it is Message.
 func (sub *subscriber) Duplicate(payload []byte) {
 	if sub.alone {
 		sub.Message(payload)
