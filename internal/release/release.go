@@ -15,7 +15,7 @@ type Release struct {
 	Why    Why           // what it is for
 	Rules  *kind.Traits  // of the kind of lock
 	Limit  time.Duration // when its caller is told, whatever is known; with a latch it is not repeated after this (R1)
-	Unheld time.Duration // when the server has dropped what is released, if nothing is sent; 0: not to be waited for
+	Unheld time.Duration // when the hold has expired on the server if nothing is sent; 0: not to be waited for
 	Retry  time.Duration // for how long a latch answers for repetitions
 
 	Form     Form          // in which it is sent
@@ -29,13 +29,14 @@ type Release struct {
 	open   bool // a send of it is under way, or was lost and may still run
 	paused bool // nothing of it is under way, and it is sent again after a pause
 	split  bool // a send found its keys in two places
-	lost   bool // a send has no answer
+	lost   bool // a send was lost
 	again  bool // one ran, no replica had it, and it was sent once more
 	over   bool
 }
 
-// Begin sends it, when its turn has come in its owner's command queue. It reports false if
-// something is to be waited for before, or it is not to be sent: then Rest must be called.
+// Begin sends the unlock, when its turn in the owner's command queue has come. It does not
+// block. It reports false if the server must be asked first, or if nothing is to be sent: then
+// Rest must be called.
 func (u *Release) Begin(w World) bool {
 	if u.Why == UnlockAs || u.Why == Repeat && w.Facts().Known > 0 {
 		return false
@@ -48,8 +49,8 @@ func (u *Release) Begin(w World) bool {
 	return true
 }
 
-// Answer ends it by the answer to its first send. It does not block. It reports false if
-// there is more to do: then Rest must be called.
+// Answer ends the unlock with the reply to its first send. It does not block. It reports false
+// if there is more to do: then Rest must be called.
 func (u *Release) Answer(w World, a Answer) bool {
 	if a.Unreplicated {
 		return false
@@ -59,14 +60,15 @@ func (u *Release) Answer(w World, a Answer) bool {
 	return true
 }
 
-// Rest is all of its life that is left. It returns when nothing more comes of it.
+// Rest does all that remains to be done, and blocks until the unlock has ended.
 func (u *Release) Rest(w World) {
 	if v := u.live(w); !u.over { // else it was taken back, which has ended it
 		u.end(w, v)
 	}
 }
 
-// live is its life, to what is known of the outcome in the end; Open: that was told before.
+// live sends the unlock until it ends, and returns what is known then; Open: the caller was
+// told.
 func (u *Release) live(w World) Verdict {
 	if !u.begun {
 		if v, ends := u.before(w); ends {
@@ -108,7 +110,7 @@ func (u *Release) live(w World) Verdict {
 	}
 }
 
-// before asks what is to be known before it is sent. It reports whether it is not.
+// before asks the server what must be known first. ends says that the unlock is not to be sent.
 func (u *Release) before(w World) (v Verdict, ends bool) {
 	f := w.Facts()
 	switch {
@@ -150,7 +152,7 @@ func (u *Release) submit(w World) {
 	w.Submit()
 }
 
-// refused waits before it is sent again, of which nothing ran.
+// refused waits before the unlock is sent again, after a send of which nothing ran.
 func (u *Release) refused(w World, split bool) {
 	if split && u.Form == Latched {
 		u.split = true
@@ -163,7 +165,7 @@ func (u *Release) refused(w World, split bool) {
 	u.paused = false
 }
 
-// ends decides whether it ends in the place of being sent, perhaps again.
+// ends decides whether the unlock ends instead of being sent (again).
 func (u *Release) ends(w World) (v Verdict, ends bool) {
 	switch f := w.Facts(); {
 	case u.Why == Repeat && f.Barred:
@@ -176,15 +178,15 @@ func (u *Release) ends(w World) (v Verdict, ends bool) {
 		u.choose(w) // with a latch: nothing of it has run
 		return u.ends(w)
 	case u.Told() && !u.Form.Once() && (f.Reached != 0 || !f.Left && !u.split):
-		// The owner's next command must not wait for ever. The key of the last hold
-		// expires. One hold of several would be counted for as long as the others are
-		// renewed.
+		// The owner's next command must not wait for ever. The key of the last hold expires.
+		// But if holds are left, the server would count this one for as long as they are
+		// renewed, so it is sent on.
 		return Open, true
 	}
 	return Open, false
 }
 
-// count decides by the count, since the owner was shown.
+// count decides by the server's count of holds, because the owner was shown.
 func (u *Release) count(w World) Verdict {
 	if a := u.ask(w, Shown); a.Err != nil || a.N != 0 {
 		return ShownUnknown
@@ -195,11 +197,11 @@ func (u *Release) count(w World) Verdict {
 	return u.gone(w)
 }
 
-// answered takes the server's answer. Open: it is sent once more.
+// answered handles the server's reply. Open: the unlock is sent once more.
 func (u *Release) answered(w World, a Answer) Verdict {
 	switch {
 	case u.Why == Repeat:
-		// Its latch may have answered for an earlier send, so nothing follows for the
+		// The latch may have answered for an earlier send, so the reply says nothing of the
 		// holds that the owner has by now.
 		return Released
 	case a.Err != nil:
@@ -212,7 +214,7 @@ func (u *Release) answered(w World, a Answer) Verdict {
 	return u.answeredLatched(w, a)
 }
 
-// answeredOnce takes the answer to a release without a latch.
+// answeredOnce handles the reply to a release without a latch.
 func (u *Release) answeredOnce(w World, a Answer) Verdict {
 	if a.Did != codec.Partial && w.Facts().Left {
 		w.Apply(Vanish)
@@ -224,8 +226,8 @@ func (u *Release) answeredOnce(w World, a Answer) Verdict {
 		u.wake(w)
 		return NotHeld
 	case a.Unreplicated && u.called():
-		// They are asked once more. The script is not repeated: where another
-		// connection takes it, WAIT says nothing of what the first one did.
+		// The replicas are asked once more. The script is not repeated: on another connection
+		// WAIT would say nothing of what the first send wrote.
 		switch r := u.ask(w, Replicas); {
 		case r.Err != nil:
 			return ReplicasUnknown
@@ -239,7 +241,7 @@ func (u *Release) answeredOnce(w World, a Answer) Verdict {
 	return u.released(w, a)
 }
 
-// answeredLatched takes the answer to a release with a latch.
+// answeredLatched handles the reply to a release with a latch.
 func (u *Release) answeredLatched(w World, a Answer) Verdict {
 	unreplicated := a.Did != codec.NotHeld && a.Unreplicated && u.called()
 	if unreplicated && !u.again {
@@ -263,7 +265,7 @@ func (u *Release) answeredLatched(w World, a Answer) Verdict {
 		return u.released(w, a)
 	}
 	if u.wake(w); f.MayArrive {
-		w.Apply(Stray) // no latch was set that would keep it from running
+		w.Apply(Stray) // no latch was set that would stop it
 	}
 	return NotHeld
 }
@@ -278,8 +280,8 @@ func (u *Release) released(w World, a Answer) Verdict {
 	return Untold
 }
 
-// failed is what is known of one whose last send was not answered, or refused, and that is
-// not sent again, or not at all.
+// failed is what is known of an unlock that is not sent any more, or never was, and has no
+// result.
 func (u *Release) failed(w World, how How) Verdict {
 	f := w.Facts()
 	switch {
@@ -319,7 +321,7 @@ func (u *Release) LimitPassed(w World) {
 	}
 }
 
-// takeBack ends it, unless it was written just now.
+// takeBack ends the unlock, unless it has just been written.
 func (u *Release) takeBack(w World) {
 	why := w.TakeBack()
 	if why == nil {
@@ -330,26 +332,26 @@ func (u *Release) takeBack(w World) {
 	u.end(w, u.failed(w, TakenBack))
 }
 
-// Unsent tells whether it waits to be sent, so that nothing of it has run.
+// Unsent tells whether the unlock waits to be sent and nothing of it has run.
 func (u *Release) Unsent(w World) bool {
 	f := w.Facts()
 	return f.Reached == 0 && (u.paused || f.Waits)
 }
 
-// Told tells whether its caller was told.
+// Told tells whether the caller was told the Verdict.
 func (u *Release) Told() bool { return u.Verdict != Open }
 
-// UnderWay tells whether a send of it is.
+// UnderWay tells whether a send is under way, or was lost and may still run.
 func (u *Release) UnderWay() bool { return u.open }
 
-// SentAgain tells whether it was sent once more because no replica had it.
+// SentAgain tells whether the unlock was sent once more because no replica had it.
 func (u *Release) SentAgain() bool { return u.again }
 
 // called tells whether a caller still waits for the outcome.
 func (u *Release) called() bool { return u.Why.Called() && !u.Told() }
 
-// gone ends a release without a latch of which a send was lost, and whose owner holds
-// nothing: that send ran, and what the replicas have of it was lost with the answer.
+// gone is what is known of a release without a latch that had a send lost and whose owner holds
+// nothing: that send ran, and the count of replicas was lost with its reply.
 func (u *Release) gone(w World) Verdict {
 	if u.wake(w); w.Facts().Replicas {
 		return ReplicasUnknown
@@ -357,7 +359,8 @@ func (u *Release) gone(w World) Verdict {
 	return Released
 }
 
-// wake has the waiters look. An undo is followed by an attempt anyway.
+// wake makes the waiters look if a living hold was to end. After an undo an attempt is made
+// anyway.
 func (u *Release) wake(w World) {
 	if u.Why.Living() {
 		w.Apply(Wake)
@@ -370,7 +373,7 @@ func (u *Release) ask(w World, q Question) Reply {
 	return u.Reply
 }
 
-// tell tells the caller, once.
+// tell tells the caller the verdict, once.
 func (u *Release) tell(w World, v Verdict) {
 	if v != Open && !u.Told() {
 		u.Verdict = v
@@ -378,8 +381,8 @@ func (u *Release) tell(w World, v Verdict) {
 	}
 }
 
-// end tells the outcome, and ends it. Where the server has answered, the latch keeps late
-// copies of it from running.
+// end tells the caller the verdict and ends the unlock. If the server has answered, the latch
+// keeps late sends from running.
 func (u *Release) end(w World, v Verdict) {
 	u.over = true
 	u.tell(w, v)

@@ -9,21 +9,22 @@ import (
 // Why is what an unlock is for.
 type Why uint8
 
-// Whoever calls Unlock or UnlockAs waits for the outcome; of the others nobody does.
+// A caller waits for the outcome of Unlock, Lost and UnlockAs; nobody waits for that of the
+// others.
 const (
 	Unlock   Why = iota // of a living hold, by its caller
 	Lost                // of a hold that was lost before, by its caller
-	UnlockAs            // of one hold of an owner of which nothing is known here
+	UnlockAs            // of one hold of an owner that has no Hold in this client
 	GiveBack            // of a living hold that no caller has
-	Vain                // of a hold that no caller has, and that does not live
+	Vain                // of what no caller has, and is no living hold
 	Undo                // of what an acquire may have got
-	Repeat              // of what was released before, and a failover may have undone
+	Repeat              // of what was released before, since a failover may have undone that
 )
 
 // Called tells whether a caller waits for the outcome.
 func (w Why) Called() bool { return w <= UnlockAs }
 
-// Living tells whether a living hold ends with it, whose end others wait for.
+// Living tells whether it ends a living hold, whose release others wait for.
 func (w Why) Living() bool { return w == Unlock || w == GiveBack }
 
 // Form is how an unlock is sent.
@@ -36,36 +37,36 @@ const (
 	KeyAlone             // the same, with the lock as its only key
 )
 
-// Once tells whether it goes without a latch, since any number of sends are as good as one.
+// Once tells whether the form has no latch, because any number of sends have the effect of one.
 func (f Form) Once() bool { return f != Latched }
 
-// World is what an unlock acts on. All of it is called in one critical section, which the
-// first three give away while they block.
+// World is what an unlock acts on. All methods are called in one critical section. Wait, Settle
+// and Ask may block, and leave the section while they do.
 type World interface {
 	Wait() Sent         // waits for the end of what was submitted
-	Settle()            // waits until it may be sent again: behind the kill barrier if it was lost, else for a pause, in which the owner's renewals may come
+	Settle()            // waits until it may be sent again: behind the kill barrier if it was lost, else for a pause, during which the owner's renewals may run
 	Ask(Question) Reply // asks the server
 
 	Submit()         // sends it in its Form, until Until; the holds that are left decide the lease
-	TakeBack() error // takes back what was not written so far, and tells why; nil: it was written. Wait then returns TakenBack
-	Facts() Facts    // what is so
+	TakeBack() error // takes back what was not written yet, and says why it was not; Wait then returns TakenBack. Nil: it was written
+	Facts() Facts    // the state of things
 	Apply(Effect)
 }
 
-// Effect is what follows for others.
+// Effect is what an unlock does to others.
 type Effect uint8
 
 // The effects.
 const (
-	Tell    Effect = iota // the caller is told the Verdict
+	Tell    Effect = iota // the caller gets the Verdict
 	Vanish                // the owner's holds end: it has none on the server
-	Leased                // the holds that are left have the lease, from the first send on
+	Leased                // the remaining holds have the lease, from the first send on
 	Lower                 // the last send may have set the lease: trust is lowered
 	Discard               // the latch is deleted
-	Stray                 // a send may run which no latch keeps from it
-	Late                  // a send may run which sets the lease
-	Wake                  // this client's waiters look: perhaps nothing was published
-	End                   // the owner's next command goes. Nothing follows
+	Stray                 // a send may still run, and no latch stops it
+	Late                  // a send may still run, and set the lease
+	Wake                  // this client's waiters look, since perhaps nothing was published
+	End                   // the owner's next command may begin; no effect follows
 )
 
 // Question is what is asked of the server before it goes on.
@@ -73,10 +74,10 @@ type Question uint8
 
 // The questions.
 const (
-	None     Question = iota // so far
+	None     Question = iota // nothing was asked so far
 	TTL                      // for how long the key lives: UnlockAs sets it
 	Count                    // how many holds the server counts, before it is sent again after a failover
-	Shown                    // how many holds the server counts: it was lost, and its owner shown meanwhile
+	Shown                    // how many holds the server counts, after a lost send whose owner was shown meanwhile
 	Replicas                 // how many replicas have what it did
 )
 
@@ -91,22 +92,22 @@ const (
 	Unreplicated                   // it ran, and no replica has it
 	ReplicasUnknown                // it ran, and whether a replica has it is not known
 	Refused                        // Failed says why
-	Untold                         // it released, and nobody could be told, as Failed says
+	Untold                         // it released, but that could not be announced, as Failed says
 	InPart                         // its script met Failed, and may have run in part
 	Uncertain                      // it was sent, and never answered
-	Unanswered                     // it has no answer so far
-	Queued                         // an earlier command of its owner, or the read of the TTL, has no answer so far
+	Unanswered                     // it has no reply so far
+	Queued                         // an earlier command of its owner, or the read of the TTL, has no reply so far
 	UnsentSoFar                    // nothing of it has run, and it goes on in the background
 	Expired                        // nothing of it has run, and nothing will
-	Unreleased                     // the same, of UnlockAs: nothing will expire by that
-	Closed                         // the client was closed before
+	Unreleased                     // the same, of UnlockAs: the hold need not expire
+	Closed                         // the client was closed before it ran
 	Strayed                        // an earlier unlock of its owner may still arrive
 	ShownUnkilled                  // it was lost, its owner shown, and it may still arrive
 	ShownUnknown                   // it was lost, its owner shown, and Reply does not tell whether it ran
 )
 
-// Facts are what is so when it is asked. While a send is under way (Release.UnderWay) only
-// the first four are known.
+// Facts are the state of things when World.Facts is called. While a send is under way
+// (Release.UnderWay) only the first four are known.
 type Facts struct {
 	Now     time.Duration
 	Closed  bool          // the client is closed
@@ -119,8 +120,8 @@ type Facts struct {
 	MayArrive bool          // a send may still run: the connection it was lost on could not be killed
 	Answered  bool          // the last send was answered
 	Replicas  bool          // the last send was followed by a question to replicas
-	Lasts     time.Duration // until when the server may keep the key for another command that was not answered
-	Known     int64         // how many holds the server counts as far as is known here, of a Repeat
+	Lasts     time.Duration // until when the server may keep the key because of another command that was not answered
+	Known     int64         // Repeat: how many holds the server counts, as far as this client knows
 }
 
 // Sent is how a send ended.
@@ -137,21 +138,21 @@ type How uint8
 // The ends.
 const (
 	Ran       How = iota // the server answered
-	NoAnswer             // it has none, so far
+	NoAnswer             // it was lost, and may have run or run yet
 	ForNow               // nothing of it ran, and it is to be sent again
 	Unrun                // nothing of it ran, and that is final
-	Passing              // the same, but a later send might have been taken, or it was not sent
+	Passing              // the same, but a later send might have been accepted, or it was not sent
 	Partly               // refused, and it may have run, or a part of it
-	TakenBack            // it was, by TakeBack
+	TakenBack            // TakeBack took it back
 )
 
 // Answer is the server's answer to the last send.
 type Answer struct {
 	Did             codec.Release // what it did
-	Err             error         // it is of no shape that is known
+	Err             error         // the reply has an unknown shape
 	Untold          error         // why it could not be announced
 	Unreplicated    bool          // no replica acknowledged it, although some were asked
-	ReplicasUnknown bool          // some were asked, and their answer was cut off
+	ReplicasUnknown bool          // some were asked, and their reply was cut off
 	Kept            bool          // its latch is needed for a Repeat
 }
 
