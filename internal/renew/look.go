@@ -6,18 +6,18 @@ import (
 	"github.com/rlock-go/redisson/watchdog"
 )
 
-// A hold learns of its loss at once where the server tells of changes of the keys that a
-// connection has read (CLIENT TRACKING): see package watchdog for when they are read, and
-// package pipeline for how. A look is the script that renews, with a lease of 0, which
-// only reads. It does not occupy its owners' command queues, so that it delays nothing.
-// So "not yours" counts only if no command of the owner was under way or began meanwhile:
-// it could have run behind the look.
+// A hold learns of its loss at once if the server reports changes of the keys that a
+// connection has read (CLIENT TRACKING). Package watchdog decides when keys are read, and
+// package pipeline how. A look is the renewal script with a lease of 0, which only reads.
+// It takes no place in the owners' command queues, so it delays nothing. So the reply "not
+// yours" counts only if no command of the owner was under way or began meanwhile: that
+// could have run after the look.
 
-// look is a script that looks. Of an owner that holds by several kinds, one is looked
-// at, and the next after that is lost.
+// look is a script that looks. If an owner holds by several kinds, only one is looked at;
+// when that is lost, the next is.
 type look struct{ script }
 
-// look has the watchdog's leases looked at, where their node tells of changes.
+// look looks at the watchdog's leases, where their node reports changes.
 func (r *Renewer) look(batch []*watchdog.Lease, answer func(int, bool)) {
 	for _, p := range r.cut(batch, true, func(i int, a watchdog.Answer) { answer(i, a.Read) }) {
 		if p.node.Track(r) {
@@ -25,12 +25,12 @@ func (r *Renewer) look(batch []*watchdog.Lease, answer func(int, bool)) {
 			continue
 		}
 		for _, sub := range p.leases {
-			answer(sub.i, r.untold.Load()) // Told has it looked at, unless there is nobody who tells
+			answer(sub.i, r.untold.Load()) // Told looks at it later, unless the server reports nothing
 		}
 	}
 }
 
-// Rest takes the end of a look that was not answered.
+// Rest handles the end of a look that was not answered.
 func (k *look) Rest(q *command.Request) {
 	if q.Fate == command.Lost {
 		k.c.Exec.Barrier(q)
@@ -38,13 +38,14 @@ func (k *look) Rest(q *command.Request) {
 	k.Answered(q)
 }
 
-// Answered takes the answer.
+// Answered handles the reply.
 func (k *look) Answered(q *command.Request) {
 	mine, _ := k.read(q)
 	k.end(mine, q.Wire.Tracked)
 }
 
-// end answers, and ends what is held no more. Without mine nothing is known.
+// end answers for the leases, and ends the holds that are lost. If mine is nil, nothing is
+// known.
 func (k *look) end(mine []bool, tracked bool) {
 	for i := range k.subs {
 		sub := &k.subs[i]
@@ -53,7 +54,7 @@ func (k *look) end(mine []bool, tracked bool) {
 		case mine != nil && !held:
 			sub.h.NotHeld(sub.lease, sub.Of)
 		case held && !tracked && !k.untold.Load():
-			sub.lease.Wrote() // the first command on a connection only begins to be told: another look follows
+			sub.lease.Wrote() // the first command on a connection only switches reports on, so look again
 		}
 		k.answer(sub.i, watchdog.Answer{Read: held && tracked})
 	}
@@ -61,7 +62,8 @@ func (k *look) end(mine []bool, tracked bool) {
 	k.c.Work.Done()
 }
 
-// Told has what n serves looked at: changes are told from now on, or all keys have changed.
+// Told looks at the leases that n serves: the server reports changes from now on or, if
+// changed is set, all keys have changed.
 func (r *Renewer) Told(n *topology.Node, changed bool) {
 	r.LookThose(func(h watchdog.Holder) bool {
 		at, err := r.c.Top.Node(slotOf(h))
@@ -69,10 +71,10 @@ func (r *Renewer) Told(n *topology.Node, changed bool) {
 	}, changed)
 }
 
-// Changed has the holders of a key looked at.
+// Changed looks at the holders of a key.
 func (r *Renewer) Changed(key []byte) { r.changed(key) }
 
-// Untold logs once that holders learn of their loss by renewals only.
+// Untold logs, once, that holders learn of a loss only when they renew.
 func (r *Renewer) Untold(n *topology.Node, err error) {
 	if !r.untold.Swap(true) {
 		r.c.Log.Untold(n.Server(), err)

@@ -1,8 +1,8 @@
-// Package renew extends the leases of holds, and looks whether they are still held, as the watchdog asks.
+// Package renew extends the leases of holds for the watchdog, and looks whether they are still held.
 //
-// A batch of the watchdog's is cut by node. Each node's part goes in one write, when the node's limiter lets it: one script
-// for all leases that can share one. Who holds is known to a [Holder], whose commands are sent one at a time and in order:
-// a renewal has its turn among them (H6), a look has none and delays nothing.
+// Each batch of the watchdog's is cut by node. A node's part goes in one write, when the node's limiter
+// admits it: one script for all leases that can share one. A [Holder] knows who holds, and sends its commands
+// one at a time and in order. A renewal has its place among them (H6). A look has none, and delays nothing.
 package renew
 
 import (
@@ -18,55 +18,56 @@ import (
 	"github.com/rlock-go/redisson/watchdog"
 )
 
-// Holder is what one owner has of one name: a lease, and the holds that share it. It is each registered lease's
-// [watchdog.Holder]. Its methods lock what they need.
+// Holder is one owner's state on one name: a lease, and the holds that share it. It is the [watchdog.Holder]
+// of each registered lease. Its methods lock what they need.
 type Holder interface {
 	kind.Owner
 
 	// Lock is a lock of the name.
 	Lock() *core.Lock
 
-	// Begin begins a renewal, or asks for a look. It reports false if the lease is not the owner's any more, or a
-	// command of the owner is under way: that sets the lease or ends it (H6).
+	// Begin begins a renewal or a look. It reports false if the lease is no longer the owner's, or if a
+	// command of the owner is under way, which sets the lease or ends it (H6).
 	Begin(l *watchdog.Lease, look bool) (Need, bool)
 
-	// Next tells that by one kind nothing is held any more, if there is one, and how many holds are to be renewed by the next.
+	// Next ends the holds of lost's kind, if lost is not nil, and returns how many holds of next's kind are
+	// to be renewed.
 	Next(lost, next *core.Lock) int32
 
 	// End ends a renewal, whatever came of it.
 	End(Outcome)
 
-	// NotHeld tells that a look has not found what is held by l's kind.
+	// NotHeld says that a look has not found what the owner holds by of's kind.
 	NotHeld(l *watchdog.Lease, of *core.Lock)
 }
 
 // Need is what one lease needs of a script.
 type Need struct {
-	Of    *core.Lock    // of what kind the holds are
+	Of    *core.Lock    // of the holds' kind
 	Count int32         // how many
 	Shown bool          // others may act as the owner
-	More  []*core.Lock  // further kinds of holds that share the lease, to be renewed after it
+	More  []*core.Lock  // further kinds of holds that share the lease, to be renewed after this one
 	TTL   time.Duration // what the script passes; 0: it only reads
-	Least time.Duration // what of a renewed lease is relied on
+	Least time.Duration // how much of a renewed lease may be relied on
 }
 
-// Outcome is what its owner needs to know of a renewal that has ended.
+// Outcome is what an owner needs to know of a renewal that has ended.
 type Outcome struct {
-	Late       time.Duration // the lease that it may still set, since it was lost on a connection that could not be killed; 0: none
+	Late       time.Duration // the lease that it may still set, as it was lost on a connection that could not be killed; 0: none
 	Everywhere time.Duration // when it was sent, if all replicas acknowledged it; 0: they did not
 }
 
-// Renewer is a client's watchdog, and what that calls.
+// Renewer is a client's watchdog, and what the watchdog calls.
 type Renewer struct {
 	*watchdog.Watchdog
 	c        *core.Client
 	changed  func(key []byte)
-	untold   atomic.Bool               // it was logged that a server does not tell of changes
+	untold   atomic.Bool               // it was logged that a server does not report changes
 	extended [kind.Labels]atomic.Int64 // leases, since the client began
 }
 
-// New starts the watchdog. idle is called when nothing has been registered for a while, changed when a server tells that
-// a key has changed. Close must be called.
+// New starts the watchdog. idle is called when nothing has been registered for a while. changed is called
+// when a server reports that a key has changed. Close must be called.
 func New(c *core.Client, idle func(), changed func(key []byte)) *Renewer {
 	r := &Renewer{c: c, changed: changed}
 	r.Watchdog = watchdog.New(r.renew, watchdog.Options{TTL: c.Watchdog, Clock: c.Clock, Group: group(c.Top), Look: r.look, Idle: idle})
@@ -81,31 +82,29 @@ func group(top topology.Topology) func(watchdog.Holder) int {
 	return func(h watchdog.Holder) int { return int(slotOf(h)) }
 }
 
-// slotOf is the slot of what a lease is of.
+// slotOf is the slot of a lease's lock.
 func slotOf(h watchdog.Holder) uint16 { return h.(Holder).Lock().Slot }
 
 // Extended is how many leases of a kind were extended.
 func (r *Renewer) Extended(of int) int64 { return r.extended[of].Load() }
 
-// RenewIn renews the leases in these slots at once, which tells what is lost.
+// RenewIn renews the leases in these slots at once, which shows what is lost.
 func (r *Renewer) RenewIn(slots topology.Slots) {
 	r.RenewThose(func(h watchdog.Holder) bool { return slots.Has(slotOf(h)) })
 }
 
-// part is what of a batch of the watchdog's one node serves: leases that are renewed,
-// or looked at. It goes in one write, and the node's limiter counts it as one, whatever
-// the number of its scripts.
+// part is the share of a batch that one node serves: leases to be renewed, or to be looked at. It goes in one
+// write, and counts as one at the node's limiter, whatever the number of its scripts.
 type part struct {
 	*Renewer
 	node   *topology.Node
-	looks  bool // and renews nothing
+	looks  bool // it looks, and renews nothing
 	leases []renewee
 	answer answerFunc
-	open   atomic.Int32 // scripts that are not over, and the sending
+	open   atomic.Int32 // scripts that have not ended; sending counts as one more
 }
 
-// mostRenewed bounds what one script renews, by kind.Weight, but for a single lease: the
-// server does nothing else meanwhile.
+// mostRenewed bounds a script's kind.Weight, but for a single lease: the server does nothing else meanwhile.
 const mostRenewed = 1000
 
 // answerFunc answers for a lease by its number in the watchdog's batch.
@@ -117,24 +116,24 @@ type renewee struct {
 	i     int // in the watchdog's batch
 	h     Holder
 	lease *watchdog.Lease
-	sent  time.Duration // when holds of another kind were renewed; 0: none were
+	sent  time.Duration // when holds of another kind were renewed for this lease; 0: none were
 }
 
-// held is what the script is for.
+// held is what the script is to renew for the lease.
 func (sub *renewee) held() kind.Held {
 	return kind.Held{Kind: sub.Of.Kind, Names: &sub.Of.Names, Owner: sub.h, Count: sub.Count}
 }
 
-// script is one script for some leases of a part.
+// script renews, or looks at, some leases of a part.
 type script struct {
 	*part
-	ttl    time.Duration // what it passes; 0: it only reads
+	ttl    time.Duration // the lease that it sets; 0: it only reads
 	subs   []renewee
-	weight int  // of them together
-	left   bool // the part does not wait for it, or not any more
+	weight int  // of all subs together
+	left   bool // the part does not wait for it, or no longer does
 }
 
-// cut divides a batch. It answers for the leases that no node serves for now.
+// cut divides a batch by node. It answers for the leases that no node serves for now.
 func (r *Renewer) cut(batch []*watchdog.Lease, looks bool, answer answerFunc) (parts []*part) {
 	for i, l := range batch {
 		node, err := r.c.Top.Node(slotOf(l.Holder()))
@@ -160,7 +159,7 @@ func (p *part) limiter() *topology.Limiter {
 	return &p.node.Renewals
 }
 
-// run sends the scripts when the limiter lets it.
+// run sends the scripts when the limiter admits the part.
 func (p *part) run() {
 	p.limiter().Run(func() bool {
 		p.open.Add(1)
@@ -173,7 +172,7 @@ func (p *part) run() {
 	})
 }
 
-// scripts makes the scripts, and leaves out what is not ready.
+// scripts makes the scripts. A lease that is not ready is left out, and answered as busy.
 func (p *part) scripts() (all []script) {
 	for i := range p.leases {
 		sub := &p.leases[i]
@@ -201,7 +200,7 @@ func (r *Renewer) share(l, o *core.Lock) bool {
 	return l.Traits.RenewGroup == o.Traits.RenewGroup && (r.c.SpansSlots || l.Slot == o.Slot)
 }
 
-// send sends the script. If it can't be sent, it has failed.
+// send sends the script. A script that can't be sent fails.
 func (s script) send() {
 	if !s.left {
 		s.open.Add(1)
@@ -220,14 +219,14 @@ func (s script) send() {
 	}
 }
 
-// alone sends the script for one of its leases. The node's next part does not wait for it.
+// alone sends the script for only one of its leases. The node's next part does not wait for it.
 func (s *script) alone(sub renewee) {
 	script{part: s.part, ttl: s.ttl, subs: []renewee{sub}, left: true}.send()
 }
 
-// read reads the answer: for each lease whether it is still held. One key of another
-// type fails the whole batch, and so does one that another node has. Then each is asked
-// for alone, so that it costs no other lease (H2), and nothing is left to be answered.
+// read decodes the reply: for each lease whether it is still held. One key of another type fails the whole
+// script, and so does one key that another node has. Then read sends a script for each lease alone, so that
+// no other lease suffers (H2), and leaves nothing to be answered.
 func (s *script) read(q *command.Request) (mine []bool, err error) {
 	if err = q.Wire.Err; err == nil {
 		mine, err = codec.DecodeRenew(q.Wire.Reply, len(s.subs))
@@ -241,7 +240,7 @@ func (s *script) read(q *command.Request) (mine []bool, err error) {
 	return mine, err
 }
 
-// leave lets the node's next part go after the last script of this one, once.
+// leave ends the script for its part, once. After the last one the node's next part may go.
 func (s *script) leave() {
 	if !s.left {
 		s.left = true

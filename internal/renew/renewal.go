@@ -16,21 +16,20 @@ type renewal struct {
 	Outcome
 }
 
-// renew extends a batch for the watchdog, each node's part when the node's limiter
-// lets it run. One node's trouble delays no other's renewals.
+// renew extends a batch for the watchdog, each node's part when the node's limiter admits
+// it. Trouble at one node does not delay renewals at another.
 func (r *Renewer) renew(batch []*watchdog.Lease, answer answerFunc) {
 	for _, p := range r.cut(batch, false, answer) {
-		p.node.Track(r) // a renewal reads what it has written
+		p.node.Track(r) // a renewal reads the keys after it has written them
 		p.run()
 	}
 }
 
-// Leases is how many it renews.
+// Leases is how many leases it renews.
 func (r *renewal) Leases() int { return len(r.subs) }
 
-// Rest takes the end of a renewal that was not answered. Of one that was lost the
-// command queues stay occupied until no byte of it can run any more. The watchdog renews
-// again.
+// Rest handles the end of a renewal that was not answered. If it was lost, the command
+// queues stay occupied until none of it can run any more. The watchdog renews again.
 func (r *renewal) Rest(q *command.Request) {
 	if q.Fate != command.Lost {
 		r.Answered(q)
@@ -45,7 +44,7 @@ func (r *renewal) Rest(q *command.Request) {
 	r.c.Work.Done()
 }
 
-// Answered takes the end of the command.
+// Answered handles a renewal that is not lost: the server's reply, or why there is none.
 func (r *renewal) Answered(q *command.Request) {
 	defer r.c.Work.Done()
 	defer r.leave()
@@ -71,8 +70,8 @@ func (r *renewal) Answered(q *command.Request) {
 		a := watchdog.Answer{Result: watchdog.NotOwned}
 		switch {
 		case mine[i] && q.Unreplicated:
-			// It is tried again while trust lasts. A client that is cut off together
-			// with its master would else trust what the next master has dropped.
+			// It is tried again while trust lasts. Otherwise a client that is cut off
+			// together with its master would trust what the next master lacks.
 			a = watchdog.Answer{Result: watchdog.Failed, Err: why}
 		case len(sub.More) > 0 || sub.sent > 0:
 			r.renewMore(sub, mine[i], q)
@@ -85,8 +84,8 @@ func (r *renewal) Answered(q *command.Request) {
 	r.c.Log.Renewed(mine, r.ttl, r.Failing)
 }
 
-// renewMore goes on with the next kind of an owner that holds of several, after
-// one was renewed or is held no more. The last of them answers.
+// renewMore goes on with the next kind of an owner that holds by several, after one was
+// renewed or found lost. After the last kind it answers for the lease.
 func (r *renewal) renewMore(sub *renewee, mine bool, q *command.Request) {
 	next := *sub
 	lost := sub.Of
@@ -105,7 +104,7 @@ func (r *renewal) renewMore(sub *renewee, mine bool, q *command.Request) {
 		return
 	}
 	next.sent = sub.sent
-	sub.h = nil // its command queue is the next one's to free
+	sub.h = nil // the next script frees its command queue
 	r.alone(next)
 }
 
@@ -113,13 +112,13 @@ func (r *renewal) fail(err error) {
 	for _, sub := range r.subs {
 		r.answer(sub.i, watchdog.Answer{Result: watchdog.Failed, Err: err})
 	}
-	// If it were logged before the answers, the answer to another renewal could
-	// report it as over too early.
+	// The answers come first. Otherwise the answer to another renewal could log that this
+	// trouble is over before it was logged.
 	r.logFailure(err)
 	r.tell(nil, err)
 }
 
-// logFailure logs, of the leases that were not extended, the one that ends first.
+// logFailure logs the lease that ends first of those that were not extended.
 func (r *renewal) logFailure(err error) {
 	if command.IsClosed(err) || !r.c.Log.Warns() {
 		return
