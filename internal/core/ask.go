@@ -15,8 +15,7 @@ import (
 	"github.com/rlock-go/redisson/internal/topology"
 )
 
-// Ask reads something of the lock, or of the owner, for at most a command
-// timeout.
+// Ask reads something of the lock or of the owner. It blocks as Query does.
 func (l *Lock) Ask(ctx context.Context, q kind.Question, o owner.Owner) (kind.Answer, error) {
 	c := l.client
 	if c.Closed() {
@@ -33,22 +32,21 @@ func (l *Lock) Ask(ctx context.Context, q kind.Question, o owner.Owner) (kind.An
 	return query.Answer(reply)
 }
 
-// Read sends what any number of times may run, and returns the reply. It waits for at
-// most a command timeout.
+// Read sends a command that may run any number of times, and returns the reply. It blocks
+// as Query does.
 func (l *Lock) Read(ctx context.Context, call func(*kind.Want) kind.Call) (any, error) {
 	return l.client.Query(ctx, l.Slot, call(&kind.Want{Names: &l.Names, Publish: l.Publish()}))
 }
 
-// Question makes a command of whose sends any number may run: mostly one that only
-// reads. It is asked again until it is answered, its limit has come or the client is
-// closed.
+// Question makes a command that may run any number of times, mostly one that only reads. It
+// is sent again until it is answered, its limit has passed or the client is closed.
 func (c *Client) Question(slot uint16, call kind.Call, limit time.Duration) *command.Request {
 	r := &command.Request{Resend: call.Resend, Until: limit, Aside: call.Writes}
 	c.Fill(r, slot, call)
 	return r
 }
 
-// Replied is how a question has ended.
+// Replied is the outcome of a Question that has ended.
 func Replied(r *command.Request) (reply any, err error) {
 	if r.Fate == command.Closed {
 		return nil, lockerr.ErrClosed
@@ -56,8 +54,8 @@ func Replied(r *command.Request) (reply any, err error) {
 	return r.Wire.Reply, r.Wire.Err
 }
 
-// Query asks the server of slot and waits for its reply, for at most a command
-// timeout.
+// Query asks the server of slot and waits for the reply, for at most a command timeout and
+// an eighth.
 func (c *Client) Query(ctx context.Context, slot uint16, call kind.Call) (any, error) {
 	if c.Closed() {
 		return nil, lockerr.ErrClosed
@@ -65,8 +63,8 @@ func (c *Client) Query(ctx context.Context, slot uint16, call kind.Call) (any, e
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	// One that is asked again just before its limit may wait for a connection
-	// for two timeouts more; its caller does not. Else the answer comes first.
+	// A query that is repeated just before its limit may wait for a connection for two
+	// timeouts more; its caller does not. Otherwise the outcome comes before this limit.
 	limited, cancel := context.WithTimeout(ctx, c.Timeout+c.Timeout/8)
 	defer cancel()
 	r := c.Question(slot, call, c.Now()+c.Timeout)
@@ -93,9 +91,10 @@ func (c *Client) Prove(ctx context.Context) error {
 	return err
 }
 
-// CountListeners is how many clients listen for a release. Of two kinds of channel
-// it is the larger number: who listens to both, as this library does, must not count twice.
-// Where each owner has a channel of its own, it is how many wait in the server's queue.
+// CountListeners is how many clients listen for a release; -1 if the server does not let
+// them be counted. Of two kinds of channel it is the larger number: a client that listens
+// to both, as this library does, must not count twice. Where each owner has a channel, it
+// is how many wait in the server's queue.
 func (l *Lock) CountListeners(ctx context.Context) (int, error) {
 	if l.Traits.ByOwner {
 		a, err := l.Ask(ctx, kind.Waiting, owner.Owner{})
@@ -118,7 +117,8 @@ func (l *Lock) CountListeners(ctx context.Context) (int, error) {
 	return most, nil
 }
 
-// ListenerCalls count the subscribers of the lock's channel, each those of one sort.
+// ListenerCalls are the commands that count the subscribers of the lock's channel, one for
+// each kind of channel.
 func (l *Lock) ListenerCalls() (all []kind.Call) {
 	for _, s := range l.client.Top.Subscriptions(l.Slot) {
 		by := "NUMSUB"
@@ -130,7 +130,7 @@ func (l *Lock) ListenerCalls() (all []kind.Call) {
 	return all
 }
 
-// Listeners reads the answer to one of them.
+// Listeners decodes the reply to one of the ListenerCalls.
 func Listeners(reply any, err error) (int, error) {
 	pair, err := redis.Values(reply, err)
 	if err != nil {

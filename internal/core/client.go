@@ -1,7 +1,7 @@
-// Package core is what a client's operations share: what it was configured with, its topology, the executor
-// of its commands, its timers, its log, its observer and who may act as its owners ([Client]); and of a lock what never
-// changes ([Lock]). It knows nothing of who holds or waits. What only reads is asked here ([Lock.Ask]), since nothing
-// comes of it.
+// Package core has what a client's operations share: its configuration, topology, executor of commands,
+// timers, log, observer, and who may act as its owners ([Client]); and the part of a lock that never changes
+// ([Lock]). It does not know who holds or waits. Reads are made here ([Lock.Ask]), because they change
+// nothing.
 package core
 
 import (
@@ -22,19 +22,19 @@ import (
 	"github.com/rlock-go/redisson/internal/topology"
 )
 
-// Config is what a client is made of. All of it is checked already.
+// Config is what a client is made of. Its values have been checked.
 type Config struct {
-	Watchdog time.Duration    // the lease of what is acquired without one
+	Watchdog time.Duration    // the lease of a hold that is acquired without one
 	Timeout  time.Duration    // of a command
-	Replicas bool             // what changes a lock is followed by WAIT
+	Replicas bool             // commands that change a lock are followed by WAIT
 	Courtesy bool             // leave room for slower clients
-	Clock    clock.Clock      // that trust is counted by
+	Clock    clock.Clock      // the clock that measures trust
 	Logger   *slog.Logger     // nil: silent
 	LongHold time.Duration    // an older hold is logged; 0: none is
-	Observer observe.Observer // is told what happens; nil: nobody is
+	Observer observe.Observer // learns what happens; nil: there is none
 
-	// Topology makes what serves the locks, without I/O. It gets Servers, with what
-	// is also this Config's.
+	// Topology makes the topology that serves the locks, without I/O. It gets Servers, completed from this
+	// Config.
 	Servers  topology.Settings
 	Topology func(topology.Settings) (topology.Topology, error)
 }
@@ -45,8 +45,8 @@ type Client struct {
 	ID         uuid.UUID                                 // the first half of every owner that it makes
 	Args       struct{ Lease, LatchTTL, ReceiptTTL any } // of the watchdog, of latches and of receipts, in ms, boxed once
 	LatchTTL   time.Duration                             // how long the server remembers an unlock at least
-	UnlockFor  time.Duration                             // how long an unlock is sent: its latch outlives every send by a command timeout (R1)
-	ChangeFor  time.Duration                             // how long a change is sent that is due: half as long as its receipt lives
+	UnlockFor  time.Duration                             // for how long an unlock is repeated: its latch outlives every send by a command timeout (R1)
+	ChangeFor  time.Duration                             // for how long a due change is repeated: half as long as its receipt lives
 	Top        topology.Topology
 	SpansSlots bool              // Top.SpansSlots(), cached
 	FailsOver  bool              // Top.FailsOver(), cached
@@ -54,7 +54,7 @@ type Client struct {
 	Log        *eventlog.Log     // nil: silent
 	Actors     owner.Actors      // who may act as its owners
 	Timers     background.Timers
-	Work       background.Gauge // commands under way that change something, but for those that their callers count
+	Work       background.Gauge // commands under way that change something, except those that their callers count
 	Events     observe.Queue
 
 	phase      atomic.Int32
@@ -67,8 +67,8 @@ const (
 	closed
 )
 
-// Init makes the zero Client ready, without I/O. Its error is the topology's. sent is told of each command that has ended;
-// nil: nobody is.
+// Init makes the zero Client ready, without I/O. Its error is the topology's. sent, if it is not nil, is
+// called with each command that has ended.
 func (c *Client) Init(o Config, sent func(*command.Request)) (err error) {
 	c.Config, c.ID, c.Work = o, uuid.New(), background.NewGauge()
 	c.Log = eventlog.New(o.Logger, c.ID.String())
@@ -87,7 +87,7 @@ func (c *Client) Init(o Config, sent func(*command.Request)) (err error) {
 	}
 	c.SpansSlots, c.FailsOver = c.Top.SpansSlots(), c.Top.FailsOver()
 	if c.Args.LatchTTL = c.Args.ReceiptTTL; c.FailsOver {
-		c.Args.LatchTTL = c.LatchTTL.Milliseconds() // many stay, to be sent again after a failover
+		c.Args.LatchTTL = c.LatchTTL.Milliseconds() // shorter, since many latches stay, to be used after a failover
 	}
 	c.Exec = command.New(c.Top, command.Options{
 		Timeout: o.Timeout, Ended: sent, Now: c.Now, Closing: c.Closed,
@@ -109,7 +109,7 @@ func (c *Client) Drain() { c.phase.CompareAndSwap(open, draining) }
 // Shut says that the client is closed, or about to be.
 func (c *Client) Shut() { c.phase.Store(closed) }
 
-// Now is the clock's reading. What happens in a section asks the section.
+// Now is the clock's reading. Code in a section asks the section instead.
 func (c *Client) Now() time.Duration { return c.Clock.Now() }
 
 // Go calls fn on another goroutine, which the client's end waits for.
@@ -130,12 +130,11 @@ func (c *Client) LeaseArg(d time.Duration) any {
 	return d.Milliseconds()
 }
 
-// LateFor is for how long a lost command is reckoned with whose connection could not
-// be killed: one watchdog timeout, and at least as long as the server remembers an
-// unlock.
+// LateFor is how long a lost command may still run if its connection could not be killed: it is taken to be
+// one watchdog timeout, and at least LatchTTL.
 func (c *Client) LateFor() time.Duration { return max(c.Watchdog, c.LatchTTL) }
 
-// Fill makes r a request for what a kind wants to be sent.
+// Fill makes r a request for a kind's call.
 func (c *Client) Fill(r *command.Request, slot uint16, call kind.Call) {
 	r.Wait, r.Slot = call.Writes && c.Replicas, slot
 	r.Wire.Command, r.Wire.Script, r.Wire.Args = call.Name, call.Script, call.Args
@@ -148,12 +147,12 @@ func (c *Client) Post(tell func(observe.Observer)) {
 	}
 }
 
-// reconnected counts a connection that took the place of another.
+// reconnected counts a connection that replaced another, and tells the observer.
 func (c *Client) reconnected(server string, down time.Duration) {
 	c.reconnects.Add(1)
 	e := observe.Server{To: server, Down: down}
 	c.Post(func(o observe.Observer) { o.Reconnected(e) })
 }
 
-// Reconnects is how often a connection took the place of another.
+// Reconnects is how often a connection replaced another.
 func (c *Client) Reconnects() int64 { return c.reconnects.Load() }

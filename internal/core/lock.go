@@ -14,7 +14,7 @@ import (
 	"github.com/rlock-go/redisson/internal/owner"
 )
 
-// Lock is what never changes of a lock.
+// Lock is the part of a lock that never changes.
 type Lock struct {
 	Kind   kind.Kind
 	Traits *kind.Traits // the kind's
@@ -24,38 +24,36 @@ type Lock struct {
 	name   string
 }
 
-// NewLock makes a lock of its kind, its name, and the key that the name is
-// mapped to.
+// NewLock makes a lock of a kind from its name and the key that the name is mapped to.
 func (c *Client) NewLock(k kind.Kind, name, key string) Lock {
 	return Lock{Kind: k, Traits: k.Traits(), Names: k.Names(key), Slot: codec.Slot(key), client: c, name: name}
 }
 
-// Client is whose it is.
+// Client is the client that the lock belongs to.
 func (l *Lock) Client() *Client { return l.client }
 
 // Name is the name that the caller gave it.
 func (l *Lock) Name() string { return l.name }
 
-// Timeout is its client's.
+// Timeout is the client's command timeout.
 func (l *Lock) Timeout() time.Duration { return l.client.Timeout }
 
 // Key is the mapped name.
 func (l *Lock) Key() string { return l.Names.Key() }
 
-// SameKey tells whether both are of one key of one client.
+// SameKey tells whether both locks have the same client and the same key.
 func (l *Lock) SameKey(other *Lock) bool { return l.client == other.client && l.Key() == other.Key() }
 
-// Compare puts locks into the order in which those are acquired that are acquired
-// together: by server and by key.
+// Compare orders locks that are acquired together: by server, then by key.
 func (l *Lock) Compare(other *Lock) int {
 	return cmp.Or(cmp.Compare(l.client.Top.String(), other.client.Top.String()), cmp.Compare(l.Key(), other.Key()))
 }
 
-// Publish is what announces a release.
+// Publish is the command that announces a release, as a script's argument.
 func (l *Lock) Publish() luasrc.Arg { return l.client.Top.Publish(l.Slot) }
 
-// Pause is for how long a waiter waits unwoken, after so many tries of its own
-// and the answer to the last one.
+// Pause is how long a waiter waits if nothing wakes it, after this many tries, the last one
+// answered with g. It is random within the bounds that the kind gives.
 func (l *Lock) Pause(tries int, g kind.Grant) time.Duration {
 	least, most := l.Kind.Pause(tries, g)
 	if least >= most {
@@ -64,7 +62,7 @@ func (l *Lock) Pause(tries int, g kind.Grant) time.Duration {
 	return least + rand.N(most-least+1)
 }
 
-// Subject is what an event says of the lock, and whose.
+// Subject names the lock in an event, and the owner unless that is zero.
 func (l *Lock) Subject(o owner.Owner) observe.Subject {
 	s := observe.Subject{Name: l.name, Kind: l.Traits.Label.String()}
 	if o != (owner.Owner{}) {
@@ -73,7 +71,7 @@ func (l *Lock) Subject(o owner.Owner) observe.Subject {
 	return s
 }
 
-// Taken is why an acquire that may not wait any more has nothing.
+// Taken is the error of an acquire that may wait no longer and has nothing.
 func (l *Lock) Taken() error {
 	switch {
 	case l.Traits.Permits:
@@ -84,7 +82,8 @@ func (l *Lock) Taken() error {
 	return lockerr.ErrLocked
 }
 
-// NotHeld is where Java throws its IllegalMonitorStateException.
+// NotHeld is the error of an unlock whose owner does not hold. Java throws
+// IllegalMonitorStateException there.
 func (l *Lock) NotHeld(o owner.Owner) error {
 	if l.Traits.Permits {
 		return fmt.Errorf("%w: some or all of its permits had been given up, or their time was over", lockerr.ErrNotHeld)
@@ -95,10 +94,9 @@ func (l *Lock) NotHeld(o owner.Owner) error {
 // Keeps tells whether a release can leave the lock taken.
 func (l *Lock) Keeps() bool { return l.Traits.Keeps }
 
-// Scattered tells which of the names that belong to the lock a cluster would keep
-// on another server than the lock itself, if there is one: it could be locked
-// there, and never unlocked. It is nil where all of them are together, and on one
-// server.
+// Scattered returns an error if a cluster would keep some name of the lock on another server than
+// the lock itself: it could be locked there and never unlocked. It returns nil if all are together,
+// and always where there is only one server.
 func (l *Lock) Scattered() error {
 	if l.client.SpansSlots {
 		return nil
@@ -109,7 +107,7 @@ func (l *Lock) Scattered() error {
 			return fmt.Errorf("in a cluster the lock would be in slot %d, its %s in slot %d; %s", l.Slot, lockerr.Quote(name), codec.Slot(name), put)
 		}
 	}
-	if !codec.SlotSafe(l.Key()) { // a latch is of an unlock, or of what is sent by package change
+	if !codec.SlotSafe(l.Key()) { // unlocks have latches, and so has what package change sends
 		return fmt.Errorf("in a cluster the lock would be in slot %d, each of its latches in another; %s", l.Slot, put)
 	}
 	return nil
