@@ -1,5 +1,5 @@
-// Package change sends what changes an object and is no owner's, such as how many permits there are, or what a latch
-// counts. Each change has a receipt: it is sent again when its reply is lost, and counts once.
+// Package change sends changes that are no owner's, such as to the number of permits or to the count of a
+// latch. Each has a receipt, so that it can be sent again when its reply is lost, and counts once.
 package change
 
 import (
@@ -18,15 +18,15 @@ import (
 	"github.com/rlock-go/redisson/internal/lockerr"
 )
 
-// Do makes one change, and returns the reply. call makes it of a Want without an owner, and keeps its result in
-// Want.Latch, the receipt. The caller waits for as long as for an unlock and, when ctx is over, for one command timeout
-// more.
+// Do makes one change, and returns the reply. call makes the command from a Want without an owner; the
+// command keeps its result in Want.Latch, the receipt. Do blocks for as long as an unlock is sent (UnlockFor)
+// and, once ctx is over, for a command timeout and an eighth more.
 //
 // A change that is due, such as a release, is sent even if ctx is over, and goes on in the background when its caller has
 // left. Any other is taken back when its caller leaves, if nothing of it was sent, and given up when no server has run it
 // for a command timeout.
 //
-// keep, if there is one, is given a due change that was answered, with its receipt, in the place of the receipt's end.
+// If keep is not nil, it gets an answered change and its receipt, which is otherwise deleted.
 func Do(ctx context.Context, l *core.Lock, due bool, call func(*kind.Want) kind.Call, keep func(*command.Request, any)) (any, error) {
 	if err := ctx.Err(); err != nil && !due {
 		return nil, err
@@ -50,12 +50,12 @@ func Do(ctx context.Context, l *core.Lock, due bool, call func(*kind.Want) kind.
 	select {
 	case <-g.done:
 		return g.req.Wire.Reply, g.err
-	case <-time.After(c.Timeout + c.Timeout/8): // what was lost is known to be by then
+	case <-time.After(c.Timeout + c.Timeout/8): // by then a lost command is known to be lost
 		return g.leave(fmt.Errorf("no answer within %v after the context ended: %w", c.Timeout, ctx.Err()))
 	}
 }
 
-// change is one on its way.
+// change is one change on its way.
 type change struct {
 	req  command.Request
 	c    *core.Client
@@ -71,11 +71,11 @@ type change struct {
 	ended bool
 }
 
-// start sends it for the first time.
+// start sends the change for the first time.
 func (g *change) start(call kind.Call) {
 	c, now := g.c, g.c.Now()
 	limit := c.ChangeFor
-	if !g.due { // what no server has run for a command timeout is given up
+	if !g.due { // it is given up if no server has run it for a command timeout
 		limit, g.req.Unrun = c.UnlockFor, now+c.Timeout
 	}
 	c.Fill(&g.req, g.l.Slot, call)
@@ -88,8 +88,7 @@ func (g *change) start(call kind.Call) {
 	c.Exec.Flush()
 }
 
-// takeBack reports whether nothing of it runs: it was not sent so far, and is not sent
-// any more.
+// takeBack takes the change back unless it was sent or has ended, and reports whether it did.
 func (g *change) takeBack() bool {
 	g.mu.Lock()
 	back := !g.ended && g.req.Reached() == 0 && g.c.Exec.Cancel(&g.req)
@@ -101,7 +100,7 @@ func (g *change) takeBack() bool {
 	return back
 }
 
-// leave is the error of a caller that stops waiting for this reason.
+// leave is what Do returns when its caller stops waiting, because of why.
 func (g *change) leave(why error) (any, error) {
 	if !g.due && g.takeBack() {
 		return nil, g.unsent()
@@ -118,21 +117,21 @@ func (g *change) leave(why error) (any, error) {
 	return nil, fmt.Errorf("%w: %w", lockerr.ErrUncertain, why)
 }
 
-// unsent is why nothing of it has run.
+// unsent is why nothing of the change has run.
 func (g *change) unsent() error {
 	return cmp.Or(g.c.Exec.Delay(&g.req), g.c.Exec.Trouble(g.l.Slot), command.Unsent(errors.New("it waited to be written")))
 }
 
-// Answered takes the server's answer, or hears that it was taken back.
+// Answered ends the change by the outcome of its last send.
 func (g *change) Answered(*command.Request) { g.end(g.verdict()) }
 
-// Rest sends it again, behind the kill barrier or after a pause.
+// Rest sends the change again, behind the kill barrier or after a pause.
 func (g *change) Rest(r *command.Request) {
 	g.c.Exec.Finish(r)
 	g.Answered(r)
 }
 
-// verdict is how it ended, by what became of its last send.
+// verdict is the error of the change, by the outcome of its last send.
 func (g *change) verdict() error {
 	r := &g.req
 	switch {
@@ -146,7 +145,7 @@ func (g *change) verdict() error {
 	return lockerr.Unanswered(r)
 }
 
-// end ends it unless it has ended. Nothing of it is sent any more.
+// end ends the change unless it has ended. Nothing of it is sent afterwards.
 func (g *change) end(err error) {
 	g.mu.Lock()
 	if g.ended {
@@ -162,7 +161,7 @@ func (g *change) end(err error) {
 	g.finish()
 }
 
-// finish is called once, by who has ended it.
+// finish is called once, when the change has ended.
 func (g *change) finish() {
 	switch r := &g.req; {
 	case g.keep != nil && r.Fate == command.Answered:
