@@ -13,11 +13,11 @@ type Actors struct {
 	made      sorted       // how many owners the client made
 	shared    sorted       // the newest that are shared
 	parsed    atomic.Int64 // the newest odd number that Parse has read
-	handedOut atomic.Int64 // the newest odd number that was a value's, or has acted here
+	handedOut atomic.Int64 // the newest odd number that left as a value, or has acted here
 	strays    strays
 }
 
-// sorted is a number for each sort of a client's owners.
+// sorted is a number for each sort of a client's owners, the even and the odd.
 type sorted [2]atomic.Int64
 
 const (
@@ -27,7 +27,7 @@ const (
 
 func (s *sorted) of(o Owner) *atomic.Int64 { return &s[o.thread&1] }
 
-// raise makes n at least to.
+// raise makes n at least as large as to.
 func raise(n *atomic.Int64, to int64) {
 	for seen := n.Load(); seen < to; seen = n.Load() {
 		if n.CompareAndSwap(seen, to) {
@@ -39,7 +39,7 @@ func raise(n *atomic.Int64, to int64) {
 // clients are the Actors of this process that are in use, by their clients.
 var clients sync.Map
 
-// actors are those of the client that made o, nil if it is not of this process.
+// actors are the Actors of the client that made o, nil if that client is not in this process.
 func (o Owner) actors() *Actors {
 	if a, ok := clients.Load(o.client); ok {
 		return a.(*Actors)
@@ -47,26 +47,26 @@ func (o Owner) actors() *Actors {
 	return nil
 }
 
-// Init makes the zero Actors those of a client. This process knows them until Close.
+// Init makes the zero Actors those of a client, and registers them in this process until Close.
 func (a *Actors) Init(client uuid.UUID) {
 	a.client = client
 	clients.Store(client, a)
 }
 
-// Close has the process forget them.
+// Close removes them from this process's register.
 func (a *Actors) Close() { clients.Delete(a.client) }
 
-// New makes an owner that was never handed out before, to be handed out.
+// New makes a new owner, to be handed out.
 func (a *Actors) New() Owner { return Owner{a.client, 2 * a.made[even].Add(1)} }
 
 // OfAcquire makes an owner for one acquisition.
 func (a *Actors) OfAcquire() Owner { return Owner{a.client, 2*a.made[odd].Add(1) - 1} }
 
-// Made tells whether the client made the owner, or its number at least.
+// Made tells whether the owner has the client's id. It does not check that its number was ever used.
 func (a *Actors) Made(o Owner) bool { return o.client == a.client }
 
-// Exclusive tells whether nobody but the client can hold as o: it made the owner, and has given away neither its
-// string nor its value.
+// Exclusive tells whether nobody but the client can hold as o: the client made it, and neither it nor a newer owner of
+// its sort was shared.
 func (a *Actors) Exclusive(o Owner) bool { return a.Made(o) && o.thread > a.shared.of(o).Load() }
 
 // HandOut records that o leaves the client as a value.
@@ -82,8 +82,8 @@ func (a *Actors) Parsed(o Owner) bool { return o.thread <= a.parsed.Load() }
 // SharesAcquires tells whether an owner of an acquisition was ever shared: the next one's text may be given away too.
 func (a *Actors) SharesAcquires() bool { return a.shared[odd].Load() > 0 }
 
-// MayAct asks whether an owner may act by As or UnlockAs. It refuses a number of the client's that nobody can have.
-// knows tells whether the owner has a state in the client.
+// MayAct returns an error if an owner may not act by As or UnlockAs: it is a stray, or it is the client's and nobody
+// can have it. knows tells whether the owner has a state in the client.
 func (a *Actors) MayAct(o Owner, knows func() bool) error {
 	switch {
 	case a.IsStray(o):
@@ -111,10 +111,10 @@ type strays struct {
 	of   map[Owner]int
 }
 
-// Stray records that such an unlock of o may arrive from now on, until Arrived says that it can't any more.
+// Stray records that an unlock of o may still arrive, until Arrived is called.
 func (a *Actors) Stray(o Owner) { a.strays.count(o, 1) }
 
-// Arrived ends what one Stray began.
+// Arrived ends what one call of Stray began.
 func (a *Actors) Arrived(o Owner) { a.strays.count(o, -1) }
 
 // IsStray tells whether an unlock of o may arrive.
