@@ -1,14 +1,12 @@
-// Package lease is the arithmetic of the lease that the holds of one owner share
-// (H6): what each was promised, what a command must pass so that no hold gets less,
-// and what may be trusted afterwards. It has no state but what its callers keep, no
-// I/O and no lock, and reads no clock: instants are readings of one clock that never
-// goes back, and are given.
-//
-// A command that extends the lease passes what all living holds still need, see
-// [Sum]. What it set is trusted from the moment it was sent, for a percent less
-// (H1). A command that was not answered may have run or not, so trust is the
-// smaller of what holds in either case. Where its connection could not be killed, it
-// may run as long as [Late] says, and cut what later commands have set.
+// Package lease is the arithmetic of the lease that the holds of one owner share (H6): what
+// each was promised, what a command must pass so that no hold gets less, and what may be
+// trusted afterwards. It keeps no state, does no I/O, takes no lock and reads no clock. Callers
+// pass the instants, which are readings of one clock that never goes back.
+// A command that extends the lease passes what all living holds still need, see [Sum]. The
+// lease that it sets is trusted from the moment it was sent, for one percent less (H1). A
+// command that was not answered may have run or not, so trust is the shorter of both cases. If
+// its connection could not be killed, it may run as late as [Late] says, and cut the lease that
+// later commands have set.
 package lease
 
 import (
@@ -20,20 +18,21 @@ import (
 
 // Promise is what one hold was promised.
 type Promise struct {
-	Fixed bool          // by a lease of its own, which nobody extends; else the watchdog extends it
+	Fixed bool          // it has its own lease, which the watchdog does not extend; else the watchdog extends it
 	Until time.Duration // fixed: when the server ends its own lease; else until when the watchdog extends it
-	End   time.Duration // of trust in its own lease; Never if the shared one alone ends it
+	End   time.Duration // when trust in its own lease ends; Never if only the shared lease ends it
 }
 
-// Watched is the promise to a hold that is extended as long as it lives.
+// Watched is the promise to a hold that the watchdog extends as long as it lives.
 var Watched = Promise{Until: clock.Never, End: clock.Never}
 
-// Fixed is the promise to a hold with a lease of its own, by a command sent at sent.
+// Fixed is the promise to a hold with its own lease, by a command sent at sent.
 func Fixed(sent, lease time.Duration) Promise {
 	return Promise{Fixed: true, Until: clock.Later(sent, lease), End: watchdog.Trust(sent, lease)}
 }
 
-// Bounded is the promise to a hold that is extended until then, each time by full.
+// Bounded is the promise to a hold that the watchdog extends up to an instant, each time by
+// full.
 func Bounded(until, full time.Duration) Promise {
 	return Promise{Until: until, End: watchdog.Trust(until, full)}
 }
@@ -47,15 +46,15 @@ type Sum struct {
 	asserts    bool // a fixed lease is to be asserted
 }
 
-// Of is the sum of no hold. full is the lease by which the watchdog extends.
+// Of is the Sum of no holds. full is the lease by which the watchdog extends.
 func Of(now, full time.Duration) Sum { return Sum{now: now, full: full} }
 
-// Add adds a hold. end is the end of trust in its own lease, which may be earlier than
-// the promise while that is being changed; shared that of trust in the shared lease.
+// Add adds a hold. end is when trust in its own lease ends, which may be earlier than the
+// promise while an Extend has no reply. shared is when trust in the shared lease ends.
 //
-// A hold that the watchdog extends needs a full lease, unless its bound is over. It
-// needs no less than what is trusted, so that the end of a longer nested lease does not
-// cut it short.
+// A hold that the watchdog extends needs a full lease, unless its bound has passed. It never
+// needs less than what is trusted, so that the end of a longer nested lease does not cut it
+// short.
 func (s *Sum) Add(p *Promise, end, shared time.Duration) {
 	need := p.Until - s.now
 	if !p.Fixed {
@@ -68,19 +67,19 @@ func (s *Sum) Add(p *Promise, end, shared time.Duration) {
 	s.need = max(s.need, need)
 }
 
-// Assert has a fixed lease renewed as long as it lasts, each time by what is left of
-// it, because others may cut it.
+// Assert makes the watchdog renew a fixed lease as long as it lasts, each time by what is left
+// of it, because others may cut it.
 func (s *Sum) Assert(p *Promise) {
 	if p.Fixed {
 		s.RenewUntil, s.asserts = max(s.RenewUntil, p.Until), true
 	}
 }
 
-// OnlyAsserts tells that a renewal is for asserted leases, and extends none.
+// OnlyAsserts tells whether a renewal only asserts fixed leases, and extends none.
 func (s *Sum) OnlyAsserts() bool { return s.asserts && !s.extends }
 
-// Lease is what a command sets that is to set own: that, or what the holds still need
-// if it is longer, in whole milliseconds, and at least one.
+// Lease is the lease that a command passes which is to set own: own, or what the holds still
+// need, rounded up to milliseconds, if that is longer. It is at least a millisecond.
 func (s *Sum) Lease(own time.Duration) time.Duration {
 	need := clock.Later(s.need, time.Millisecond-1).Truncate(time.Millisecond)
 	return max(own, need, time.Millisecond)
@@ -94,7 +93,7 @@ type Late struct {
 	lease time.Duration // the shortest that one of them sets
 }
 
-// Add records one that sets lease and may run until then.
+// Add records a command that sets lease and may run up to until.
 func (l *Late) Add(lease, until time.Duration) {
 	if l.until == 0 || lease < l.lease {
 		l.lease = lease
@@ -102,7 +101,7 @@ func (l *Late) Add(lease, until time.Duration) {
 	l.until = max(l.until, until)
 }
 
-// Left is for how long one may still run; 0: none may, and Late is zero again.
+// Left is how long one of them may still run. If it is 0 none may, and Late is zero again.
 func (l *Late) Left(now time.Duration) time.Duration {
 	if now >= l.until {
 		*l = Late{}
@@ -111,7 +110,7 @@ func (l *Late) Left(now time.Duration) time.Duration {
 	return l.until - now
 }
 
-// Least is what remains of a lease that is set by a command sent at sent.
+// Least is what may be left of a lease that a command sent at sent has set.
 func (l *Late) Least(sent, lease time.Duration) time.Duration {
 	if sent < l.until {
 		return min(lease, l.lease)
