@@ -1,5 +1,5 @@
-// Package lockerr has the errors that callers can ask for, which package rlock exports under the same names, and
-// the texts of those that more than one kind of call meets.
+// Package lockerr has the errors that callers can test for, which package rlock exports under
+// the same names, and the texts that more than one kind of call uses.
 package lockerr
 
 import (
@@ -11,13 +11,13 @@ import (
 	"github.com/rlock-go/redisson/internal/refusal"
 )
 
-// The errors that package rlock exports under the same names. Its comments say
-// what they promise to callers.
+// Package rlock exports these errors under the same names. Its comments say what they promise
+// to callers.
 var (
 	// ErrLocked: another owner holds the lock.
 	ErrLocked = errors.New("locked by another owner")
 
-	// ErrNoPermits: fewer permits are free.
+	// ErrNoPermits: fewer permits are free than were asked for.
 	ErrNoPermits = errors.New("too few permits are free")
 
 	// ErrNotOpen: a latch has not opened.
@@ -38,21 +38,21 @@ var (
 	// ErrClosed: the client was closed, or is being shut down.
 	ErrClosed = errors.New("client closed")
 
-	// ErrInvalidOption: a call that the state it meets does not allow.
+	// ErrInvalidOption: an option or owner can't be used, or the state does not allow the call.
 	ErrInvalidOption = errors.New("invalid option")
 
 	// ErrUnavailable: no server ran the command in time.
 	ErrUnavailable = errors.New("no server ran it in time")
 
-	// ErrRefused: the server answered with an error, or with what is no answer.
+	// ErrRefused: the server replied with an error, or with what does not fit the command.
 	ErrRefused = errors.New("refused by the server")
 
-	// ErrUnreplicated: it ran, and no replica is known to have it.
+	// ErrUnreplicated: the command ran, and no replica is known to have it.
 	ErrUnreplicated = errors.New("no replica acknowledged it")
 )
 
-// Unreplicated is ErrUnreplicated of r, with why the replicas are waited for that have
-// gone.
+// Unreplicated is ErrUnreplicated for r. It says how many replicas acknowledged r if some did,
+// or else why replicas that have disappeared are still waited for.
 func Unreplicated(r *command.Request) error {
 	if acked := r.Wire.Acked; acked > 0 {
 		return OfKind(fmt.Errorf("%d of %d replicas acknowledged it, and what it counts does not pass with a lease", acked, r.Wire.Replicas), ErrUnreplicated)
@@ -63,7 +63,7 @@ func Unreplicated(r *command.Request) error {
 	return ErrUnreplicated
 }
 
-// OfKind is err, of a kind that its text does not name.
+// OfKind makes err also match kind by errors.Is. Its text stays as it is.
 func OfKind(err, kind error) error { return ofKind{err, kind} }
 
 type ofKind struct {
@@ -75,8 +75,8 @@ func (e ofKind) Is(target error) bool { return target == e.kind }
 
 func (e ofKind) Unwrap() error { return e.error }
 
-// Classify gives err, how a command ended, one of the kinds that callers can ask
-// for. It is for an error that has none yet.
+// Classify makes err, the error of a command, ErrUnavailable or ErrRefused for errors.Is. It is
+// for an error that has no kind yet.
 func Classify(err error) error {
 	if said, _ := refusal.Of(err); said.WrongType() {
 		err = wrongType{err}
@@ -87,7 +87,7 @@ func Classify(err error) error {
 	return OfKind(err, ErrRefused)
 }
 
-// wrongType is a WRONGTYPE of the server's without the script that met it.
+// wrongType is the server's WRONGTYPE error, shown without the script that met it.
 type wrongType struct{ error }
 
 func (e wrongType) Error() string {
@@ -96,7 +96,7 @@ func (e wrongType) Error() string {
 
 func (e wrongType) Unwrap() error { return e.error }
 
-// Named is an error of a call that names what was being done and to which lock.
+// Named adds to err what was being done and to which lock.
 func Named(doing, name string, err error) error {
 	return fmt.Errorf("rlock: %s %s: %w", doing, Quote(name), err)
 }
@@ -110,17 +110,17 @@ func Quote(s string) string {
 	return fmt.Sprintf("%q", s)
 }
 
-// Lost is the loss of a hold as a call reports it that needed the hold.
-// It is ErrNotHeld too, which would say the same once more.
+// Lost makes the loss of a hold the error of a call that needed the hold. It also matches
+// ErrNotHeld, without repeating that in the text.
 func Lost(err error) error { return OfKind(err, ErrNotHeld) }
 
-// InPart is the error of a command of which the server's error, met inside its script,
-// does not tell what it has done.
+// InPart is the error of a command whose script met an error, so that it is unknown what it
+// did.
 func InPart(err error) error {
 	return fmt.Errorf("%w: its script met an error, and may have run in part: %w", ErrUncertain, err)
 }
 
-// Unanswered is why a command has no answer.
+// Unanswered is the error of a command that ended without a result.
 func Unanswered(r *command.Request) error {
 	switch {
 	case r.Fate == command.Refused && r.MayHaveRun():
