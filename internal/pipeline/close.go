@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// Close refuses new requests, waits until what was accepted has ended, for at
-// most patience, and returns when every goroutine and the connection are
-// gone. Requests that are still open then end with a NotSentError or a
-// LostError. It is idempotent.
+// Close waits for at most patience until every accepted request has ended. New
+// requests are accepted until then and refused from then on. Those still open
+// end with a NotSentError or a LostError. Close returns when every goroutine
+// and the connection are gone. It is idempotent.
 func (p *Pipeline) Close(patience time.Duration) {
 	p.mu.Lock()
 	p.closing = true
@@ -28,7 +28,7 @@ func (p *Pipeline) Close(patience time.Duration) {
 	}
 	p.wg.Wait()
 	p.o.Log.Close()
-	p.mu.Lock() // no goroutine is left to end what is left
+	p.mu.Lock() // no goroutine is left to end the remaining requests
 	unwritten := p.queue.cut(nil, p.queue.length)
 	p.discards = nil
 	for _, b := range p.barriers {
@@ -39,9 +39,9 @@ func (p *Pipeline) Close(patience time.Duration) {
 	p.runBarriers()
 }
 
-// Leave is Close for a node that has left: what was not written yet ends with
-// ErrGone, and so does all that comes later. What is under way has patience to
-// be answered.
+// Leave is Close for a node that has left: requests that were not written yet,
+// and all later ones, end with ErrGone. Written ones have at most patience to be
+// answered.
 func (p *Pipeline) Leave(patience time.Duration) {
 	p.mu.Lock()
 	p.over = ErrGone

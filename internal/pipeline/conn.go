@@ -11,8 +11,8 @@ import (
 	"github.com/rlock-go/redisson/internal/redisconn"
 )
 
-// maxInFlight is how many batches may await their replies. One leaves the
-// server idle while a batch is decoded; beyond four nothing is gained.
+// maxInFlight is how many batches may await their replies. With one the server
+// is idle while a batch is decoded; more than four gain nothing.
 const maxInFlight = 4
 
 // conn is one connection in use.
@@ -21,42 +21,42 @@ type conn struct {
 	p       *Pipeline
 	barrier *killBarrier
 	managed managed // nil for a connection of a pool
-	pusher  pusher  // what is written goes by it
-	atOnce  bool    // something can be written without waiting
-	tally   *tally  // of the server's replicas, nil where they don't matter
+	pusher  pusher  // writes the commands
+	atOnce  bool    // a write without waiting is possible
+	tally   *tally  // of the server's replicas; nil where they don't matter
 
 	batches chan []*Request // written or being written, in order
-	wrote   chan struct{}   // one for each batch whose write is over
-	back    chan struct{}   // calls a reader back that stands by, see lone.go
-	wake    chan struct{}   // has the writer write, see writer.go
-	over    chan struct{}   // closed: the writer ends
-	busy    atomic.Bool     // the reader has replies to deal with, and will flush
+	wrote   chan struct{}   // one signal for each batch whose write is over
+	back    chan struct{}   // calls a standby reader back, see lone.go
+	wake    chan struct{}   // makes the writer write, see writer.go
+	over    chan struct{}   // closed to end the writer
+	busy    atomic.Bool     // the reader is handling replies, and will flush
 
-	unsent []*Request // what is left of the batch under way; the writing goroutine's
-	wmu    sync.Mutex // held while writing; guards what follows
+	unsent []*Request // rest of the batch being written; owned by the writing goroutine
+	wmu    sync.Mutex // held while writing; guards the two below
 	begun  int        // batches of which something may have been written
-	stuck  bool       // nothing more is written: a write failed, or the batches were given to their completions
+	stuck  bool       // nothing more is written: a write failed, or the connection is ending
 
 	reading
 	flight
 }
 
-// reading is what only the reader of a connection uses, or the caller that reads in its
+// reading is used only by the connection's reader, or by the caller that reads in its
 // place.
 type reading struct {
-	woke     bool          // a batch was completed since the last pause
-	answered bool          // something was
-	sent     time.Duration // when the batch that is read was written, of a pool's connection
-	held     []*Request    // answered, but for the WAIT of their batch
+	woke     bool          // a request was completed since the last pause
+	answered bool          // a request was answered on this connection
+	sent     time.Duration // when the batch being read was written; pool connections only
+	held     []*Request    // answered, waiting for the WAIT of their batch
 	synced   bool          // the batch had a WAIT
-	met      error         // by a caller that read
+	met      error         // an error that a reading caller met
 }
 
 // flight is what a connection has under way. It is guarded by Pipeline.mu.
 type flight struct {
 	writing      bool      // a batch is being written, by the goroutine that set this
-	handed       bool      // the writer is to go on with it
-	writer       sync.Once // begins the writer
+	handed       bool      // the writer has to write the rest of that batch
+	writer       sync.Once // starts the writer
 	released     bool
 	lone         lone
 	inflight     int                          // batches
@@ -66,18 +66,18 @@ type flight struct {
 	batchCount   int                          // batches so far
 	batchBounds  [maxInFlight]batchBound      // of those in flight, by their number
 	guard        *time.Timer                  // runs checkBatches; nil for a connection of a pool
-	guarded      bool                         // it is set
-	overdue      int                          // the number of the batch that it found overdue, from 1
-	wasBusy      bool                         // so was the reader, when it did
+	guarded      bool                         // guard is set
+	overdue      int                          // number, from 1, of the batch that guard found overdue
+	wasBusy      bool                         // the reader was busy at that moment
 	counting     bool                         // replicas are being counted again
-	countAt      time.Duration                // when they are to be counted again
-	tracking     tracking                     // how the server tells of changes, see track.go
-	syncing      bool                         // a WAIT is in flight: whatever is sent stands behind it
-	loaded       map[*luasrc.Script]bool      // those whose SCRIPT LOAD was sent before a WAIT
-	repeats      []func(acked int, err error) // want a WAIT once more on this connection
+	countAt      time.Duration                // when to count them next
+	tracking     tracking                     // whether the server reports changes, see track.go
+	syncing      bool                         // a WAIT is in flight, and would delay whatever is sent
+	loaded       map[*luasrc.Script]bool      // scripts whose SCRIPT LOAD was sent before a WAIT
+	repeats      []func(acked int, err error) // called with the result of another WAIT on this connection
 }
 
-// newConn makes the conn of a connection that identify has asked.
+// newConn makes the conn of a connection on which identify succeeded.
 func (p *Pipeline) newConn(o *redisconn.Owned, barrier *killBarrier) *conn {
 	c := &conn{
 		Owned: o, p: p, barrier: barrier,
@@ -103,28 +103,28 @@ func (p *Pipeline) newConn(o *redisconn.Owned, barrier *killBarrier) *conn {
 	return c
 }
 
-// killBarrier is how the server knows one connection, and whether bytes written
-// to it can still run.
+// killBarrier has the server's name of one connection, and says whether bytes
+// written to it can still run.
 type killBarrier struct {
-	id     int64  // CLIENT ID; 0 where the server would not say
+	id     int64  // CLIENT ID; 0 if the server refused to say
 	addr   string // the address that the server sees
 	server server
 
-	ended   bool // each request that was lost has ended; guarded by Pipeline.mu, like all below
-	decided bool // runBarriers reports it
-	killed  bool // decided by CLIENT KILL: nothing sent on the connection can run now
-	doubted bool // it found nothing, at a server that may be another one
+	ended   bool // all lost requests have ended; guarded by Pipeline.mu, like all below
+	decided bool // the outcome is final, and runBarriers reports it
+	killed  bool // CLIENT KILL was answered: nothing sent on the connection can run now
+	doubted bool // CLIENT KILL found nothing, and may have asked another server
 	waiting []func(closed bool)
 }
 
 // batchBound is the time that a batch may take.
 type batchBound struct {
-	sent  time.Duration // or when it became the oldest in flight, where those before it may have waited for replicas
-	waits time.Duration // what its WAIT may rightly take
+	sent  time.Duration // or when it became the oldest in flight, if earlier ones may have waited for replicas
+	waits time.Duration // the longest that its WAIT may take
 }
 
-// managed is a connection of this library's own: a read is always under way, so
-// that the end of an idle one is noticed at once.
+// managed is a connection that this library dialled. A read is always under way
+// on it, so that the end of an idle connection is noticed at once.
 type managed interface {
 	Sever(cause error)
 	SetReadDeadline(time.Time) error
@@ -133,8 +133,8 @@ type managed interface {
 	Next() (reply any, ok bool, err error)
 }
 
-// pusher is a connection that is given commands and writes them together. Without
-// wait it writes what needs no waiting, and tells whether that is all.
+// pusher is a connection that queues commands and writes them together. Without
+// wait it writes only what it can write at once, and reports whether that was all.
 type pusher interface {
 	Queue(command string, args []any, wait bool) (all bool, err error)
 	Push(wait bool) (all bool, err error)
@@ -150,8 +150,8 @@ func (c pooled) Queue(command string, args []any, _ bool) (bool, error) {
 func (c pooled) Push(bool) (bool, error) { return true, c.Flush() }
 func (c pooled) WritesAtOnce() bool      { return false }
 
-// end lets the reader return once it has read what is in flight. Then release
-// must be called. It is called with p.mu held.
+// end lets the reader return once it has read the replies in flight. The reader
+// then releases the connection. end is called with p.mu held.
 func (c *conn) end() {
 	if c.p.conn == c {
 		c.p.conn, c.p.releasing = nil, true

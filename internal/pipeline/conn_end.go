@@ -7,12 +7,12 @@ import (
 	"os"
 )
 
-// errNoID is why a connection whose id was never known can't be killed.
+// errNoID says why a connection with an unknown id can't be killed.
 var errNoID = errors.New("the server did not tell CLIENT ID or CLIENT INFO")
 
-// finish ends a connection. If replies are expected on it, it breaks: the requests
-// without one are lost, but for those of batches whose write never began. rest is what
-// is left of the first batch that is not answered in full, or empty.
+// finish ends a connection. If replies are still expected, the connection breaks: the
+// requests without a reply are lost, or not sent if the write of their batch never began.
+// rest has the unanswered requests of a batch that was answered in part; it may be empty.
 func (c *conn) finish(rest []*Request, cause error) {
 	p := c.p
 	p.mu.Lock()
@@ -62,8 +62,7 @@ func (c *conn) finish(rest []*Request, cause error) {
 	p.WakeWriter()
 }
 
-// breaks logs that the connection broke, and gives the cause as its requests are to have
-// it.
+// breaks logs that the connection broke, and returns the cause that its requests report.
 func (c *conn) breaks(rest []*Request, cause error) error {
 	if errors.Is(cause, os.ErrDeadlineExceeded) {
 		cause = fmt.Errorf("no reply within %v: %w", c.p.o.Timeout, cause)
@@ -77,18 +76,18 @@ func (c *conn) breaks(rest []*Request, cause error) error {
 	return cause
 }
 
-// release ends the connection. Until then no other is made: a pool with just enough
-// connections would have none.
+// release gives the connection back, or closes it. No other is made before that: a pool
+// with just enough connections would have none left.
 func (c *conn) release() {
 	c.wmu.Lock()
 	c.stuck = true
 	c.wmu.Unlock()
-	c.Release() // this may take long; meanwhile other writers find the connection stuck
+	c.Release() // may take long; meanwhile other writers find the connection stuck
 	close(c.over)
 }
 
-// lose completes the requests of the connection's batch with this number. The
-// connection was released, so begun is final.
+// lose completes the requests of the batch with this number. The connection was
+// released before, so begun is final.
 func (c *conn) lose(number int, rs []*Request, cause error) {
 	for _, r := range rs {
 		switch {

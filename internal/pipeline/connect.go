@@ -18,8 +18,8 @@ func (p *Pipeline) connect() {
 	p.wg.Go(p.connecting)
 }
 
-// connecting tries, after a pause, until there is a connection, or until none is needed:
-// no request is queued and no broken connection awaits its kill barrier.
+// connecting tries until there is a connection, with a pause before each attempt. It stops
+// when none is needed: no request is queued and no broken connection awaits its kill barrier.
 func (p *Pipeline) connecting() {
 	defer p.expiring()()
 	for {
@@ -36,12 +36,11 @@ func (p *Pipeline) connecting() {
 	}
 }
 
-// Retry has it connect at once if it pauses after an attempt that failed: there may be
-// another server by now. It returns at once.
+// Retry ends the pause after a failed attempt to connect, because there may be another
+// server by now. It returns at once.
 func (p *Pipeline) Retry() { p.link.Retry() }
 
-// attempt makes one connection and starts to use it. See Link.Open for an error that is
-// moot.
+// attempt makes one connection and starts to use it. Link.Open says what a moot error is.
 func (p *Pipeline) attempt() (moot bool, err error) {
 	if p.ctx.Err() != nil {
 		return false, ErrClosed
@@ -70,7 +69,7 @@ func (p *Pipeline) attempt() (moot bool, err error) {
 	moved := p.replaced || barrier.server.another(p.server)
 	p.mu.Unlock()
 	p.o.Node.Connected(barrier.server.place, moved)
-	tell := p.o.Log.ConnectedAs(barrier.server.place, barrier.id, barrier.addr) // counted before anything is answered on it
+	tell := p.o.Log.ConnectedAs(barrier.server.place, barrier.id, barrier.addr) // counts it before the first reply on it
 	p.mu.Lock()
 	for i, b := range undecided {
 		b.doubted = p.o.Fixed && !ident.found[i] && (b.server.run == "" || b.server.run != barrier.server.run)
@@ -93,8 +92,9 @@ func (p *Pipeline) attempt() (moot bool, err error) {
 	return false, nil
 }
 
-// connectFailed ends the requests whose time is over, after a failed attempt to
-// connect. It tells whether to go on.
+// connectFailed ends the requests whose deadline has passed, after a failed attempt to
+// connect. After a permanent error, or with Options.Spare, it ends all requests. It
+// reports whether to try again.
 func (p *Pipeline) connectFailed(err error) bool {
 	now := p.o.Clock.Now()
 	permanent := p.ctx.Err() != nil || redisconn.Permanent(err)
@@ -104,8 +104,8 @@ func (p *Pipeline) connectFailed(err error) bool {
 	on := p.ctx.Err() == nil && (p.queue.length > 0 || p.connects())
 	if !on {
 		p.dialling = false
-		p.link.Worked() // the next request waits for no pause
-		// Keys to delete are no reason to go on. They go with the next batch.
+		p.link.Worked() // the next request does not wait for a pause
+		// Keys to delete are no reason to try again. They go with the next batch.
 		p.discardNow = false
 	}
 	p.mu.Unlock()

@@ -5,21 +5,21 @@ import (
 	"time"
 )
 
-// A batch is answered within the command timeout, or its connection is over. A timer sees
-// to it, which is set for one batch and looks at the oldest when it fires: setting it for
-// each batch would cost as much as encoding a command does.
+// A connection ends when a batch is not answered within the command timeout. A timer
+// checks the oldest batch. It is not set anew for each batch, because that would cost as
+// much as encoding a command.
 //
-// The reader may be late: it completed requests when the time was over, or the process
-// stood still. That says nothing of the server. So the connection is over only once the
-// reader has waited for as long as the batch is overdue by then, an eighth of the command
-// timeout at most. A server that sends a byte now and then gains nothing by it.
+// The reader may be late although the server is not: it was completing requests when the
+// time was up, or the process was paused. So the reader gets more time to wait, as long as
+// the batch is overdue when the timer fires, at most an eighth of the command timeout. A
+// server does not gain time by sending a byte now and then.
 
 // oldest is the bound of the oldest batch in flight. It is called with p.mu held.
 func (c *conn) oldest() *batchBound {
 	return &c.batchBounds[(c.batchCount-c.inflight)%maxInFlight]
 }
 
-// left is how long the oldest batch may still take. It is called with p.mu held.
+// left is the time that the oldest batch has left. It is called with p.mu held.
 func (c *conn) left() time.Duration {
 	b := c.oldest()
 	return b.sent + b.waits + c.p.o.Timeout - c.p.o.Clock.Now()

@@ -11,7 +11,7 @@ const (
 	// discardAfter is how long a discarded key waits for others.
 	discardAfter = 5 * time.Millisecond
 
-	// refusedAfter is how long it waits when the server refused the last DEL.
+	// refusedAfter is used instead when the server refused the last DEL.
 	refusedAfter = 100 * time.Millisecond
 
 	// maxDiscards bounds one DEL, so that no single command blocks the server
@@ -22,17 +22,17 @@ const (
 // discarded is a pipeline as the completion of a DEL.
 type discarded Pipeline
 
-// Complete sends a DEL again that a broken connection may have swallowed, or that the
-// server refused for now; to delete twice does no harm.
+// Complete discards the keys again if the DEL was lost or not sent, or if the server
+// refused it for now. Deleting twice does no harm.
 func (p *discarded) Complete(r *Request) {
 	said, answered := refusal.Of(r.Err)
 	lost := r.Err != nil && !answered // or not even sent
 	refused := said.Passing()
 	if said.ReadOnly() {
-		(*Pipeline)(p).GiveUp(r) // nobody else may send anything for long
+		(*Pipeline)(p).GiveUp(r) // it may be long until another request meets READONLY
 	}
 	p.mu.Lock()
-	p.refused = refused || said.Elsewhere() // it may be asked again before the slot has moved
+	p.refused = refused || said.Elsewhere() // the key may come back before its slot has moved
 	p.mu.Unlock()
 	for _, key := range r.Args {
 		switch {
@@ -44,9 +44,10 @@ func (p *discarded) Complete(r *Request) {
 	}
 }
 
-// Discard deletes key, a string, some time soon: with the next batch, or after
-// 5 ms. It does no I/O. While there is no server it remembers a bounded number
-// of keys, for the next batch that there is; they are to have a TTL anyway.
+// Discard deletes key, a string, with the next batch or after 5 ms, or after
+// 100 ms if the server refused the last DEL. It does no I/O. Without a
+// connection it keeps the keys for the next batch, at most 100,000, and drops
+// the others. So a key must have a TTL.
 func (p *Pipeline) Discard(key any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -72,7 +73,7 @@ func (p *Pipeline) discardDue() {
 	p.WakeWriter()
 }
 
-// cutDiscards adds to a batch what deletes the keys that wait. It is called with
+// cutDiscards adds the DELs of the discarded keys to a batch. It is called with
 // mu held.
 func (p *Pipeline) cutDiscards(b []*Request) []*Request {
 	for len(p.discards) > 0 {

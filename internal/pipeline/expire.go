@@ -9,15 +9,15 @@ import (
 	"github.com/rlock-go/redisson/internal/background"
 )
 
-// errConnecting is why a request was not sent when the first attempt to connect
-// has no outcome yet.
+// errConnecting is the cause if a request's time is up before the first attempt to
+// connect has an outcome.
 var errConnecting = errors.New("timeout: there is no connection yet")
 
 // expiring ends requests at their deadline while a connection is being made,
-// until stop is called. A request that comes during an attempt must not wait
-// for the end of the next one. It looks eight times in a command timeout. It
-// leaves an eighth more to the attempt that began with the request, whose error
-// says more.
+// until stop is called: a request that comes during an attempt must not wait
+// for the end of the next one. It checks eight times in a command timeout, and
+// allows an eighth more, so that an attempt that began with the request can end
+// it with a better error.
 func (p *Pipeline) expiring() (stop func()) {
 	every := max(p.o.Timeout/8, time.Millisecond)
 	ctx, stop := context.WithCancel(p.ctx)

@@ -17,18 +17,17 @@ import (
 // identity is what the handshake of a connection found out.
 type identity struct {
 	barrier *killBarrier
-	killed  []bool   // of the connections that were asked for, in their order
-	found   []bool   // likewise
+	killed  []bool   // CLIENT KILL was answered, by the order of the undecided barriers
+	found   []bool   // CLIENT KILL found the connection; same order
 	online  []string // replicas
 	server  redisconn.Server
 }
 
 // identify asks the server for its role and for its name of this connection,
-// and kills the broken connections before it, all in one write. It counts
-// replicas if that is wanted. Its error is the connection's. If the server
-// refuses to name the connection, the kill barrier has no id. A reply that does
-// not fit its command belongs to another command, and nothing on such a
-// connection can be trusted.
+// and kills the broken connections before it, all in one write. It counts the
+// replicas if o asks for it. If the server refuses to name the connection, the
+// kill barrier has no id. After an error the connection is unusable: it broke,
+// or a reply did not fit its command and so belongs to another one.
 func identify(rc redis.Conn, undecided []*killBarrier, o Options) (*identity, error) {
 	x := &handshake{rc: rc, timeout: o.Timeout}
 	for _, b := range undecided {
@@ -66,7 +65,7 @@ func identify(rc redis.Conn, undecided []*killBarrier, o Options) (*identity, er
 		ident.barrier.server.run = field(text, "run_id:", "\r\n")
 	}
 	if noInfo != nil && noID == nil && x.err == nil {
-		// CLIENT INFO is younger than CLIENT LIST.
+		// Servers before Redis 6.2 have CLIENT LIST only.
 		info = x.clientListLine(id)
 	}
 	if x.err != nil {
@@ -81,8 +80,8 @@ func identify(rc redis.Conn, undecided []*killBarrier, o Options) (*identity, er
 }
 
 // handshake is the first exchange on a connection: some commands in one write,
-// then their replies in order. The first error is kept in err, and nothing is
-// sent or received after it.
+// then their replies in order. err keeps the first error, after which no reply
+// is read.
 type handshake struct {
 	rc      redis.Conn
 	timeout time.Duration // of each reply
@@ -90,11 +89,11 @@ type handshake struct {
 	err     error
 }
 
-// send queues a command. A connection that can't take it says so when it is flushed.
+// send queues a command. The flush returns its error.
 func (x *handshake) send(command string, args ...any) { _ = x.rc.Send(command, args...) }
 
-// receive reads the next reply. It returns a refusal of the server. Any other
-// error ends the handshake, and so does a refusal that passes.
+// receive reads the next reply. A lasting refusal of the server is returned as the
+// error of this command alone. A passing refusal or any other error ends the handshake.
 func (x *handshake) receive() (any, error) {
 	if x.err != nil {
 		return nil, x.err
@@ -103,14 +102,13 @@ func (x *handshake) receive() (any, error) {
 	switch said, refused := refusal.Of(err); {
 	case err == nil:
 	case said.Passing():
-		// It must not decide a kill barrier for good.
+		// A passing refusal must not decide a kill barrier for good.
 		x.err = err
 	case refused:
 		x.said = said.Text()
 	case x.said != "":
 		// A server with too many clients says so and closes the connection.
-		// That is not an answer to the command, and the connection was not
-		// stale either.
+		// This is no answer to the command, and no sign of a stale connection.
 		x.err = fmt.Errorf("%v after the server said: %s", err, x.said)
 	default:
 		x.err = err
@@ -118,8 +116,7 @@ func (x *handshake) receive() (any, error) {
 	return reply, err
 }
 
-// answer reads the answer to a command that is answered with an integer, or with a bulk
-// string.
+// answer reads a reply that must be an integer or a bulk string, as T says.
 func answer[T int64 | []byte](x *handshake, command string) (v T, err error) {
 	reply, err := x.receive()
 	if err != nil {
@@ -152,12 +149,12 @@ func (x *handshake) server() redisconn.Server {
 	return s
 }
 
-// maxList has room for a hundred thousand clients with some three hundred bytes
+// maxList has room for a hundred thousand clients of about three hundred bytes
 // each.
 const maxList = 32 << 20
 
-// clientListLine finds this connection in CLIENT LIST. It is empty if the
-// server refuses that too.
+// clientListLine returns this connection's line of CLIENT LIST. It is empty if
+// the server refuses that command too.
 func (x *handshake) clientListLine(id int64) string {
 	if a, ok := x.rc.(interface{ Admit(bytes int) }); ok {
 		a.Admit(maxList)

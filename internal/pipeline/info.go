@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// onlineReplicas reads from INFO replication where the replicas are that can
-// acknowledge: one that waits for a full copy, or is being sent it, can't.
+// onlineReplicas returns the addresses of the replicas in INFO replication that can
+// acknowledge. A replica that still waits for or receives its full copy can't.
 func onlineReplicas(info string) (addrs []string) {
 	for line := range strings.Lines(info) {
 		label, about, _ := strings.Cut(strings.TrimRight(line, "\r\n"), ":")
@@ -21,7 +21,7 @@ func onlineReplicas(info string) (addrs []string) {
 	return addrs
 }
 
-// field is the text between a label and an end.
+// field is the text between label and end; empty without the label.
 func field(text, label, end string) string {
 	_, rest, ok := strings.Cut(text, label)
 	if !ok {

@@ -2,11 +2,10 @@ package pipeline
 
 import "slices"
 
-// AfterKillBarrier calls fn with true once no byte can run of the connection that r was
-// lost on. It calls fn with false once it is known that this
-// can't be achieved, because the server refuses CLIENT ID or CLIENT KILL or the
-// pipeline was closed. fn may run on this goroutine or on another one later. It
-// must not block. r must have ended with a LostError.
+// AfterKillBarrier calls fn with true once nothing sent on the connection on which r was
+// lost can run. It calls fn with false if that can't be achieved, because the server
+// refuses CLIENT ID or CLIENT KILL or the pipeline was closed. fn runs on this goroutine
+// or later on another one, and must not block. r must have ended with a LostError.
 func (p *Pipeline) AfterKillBarrier(r *Request, fn func(killed bool)) {
 	b := r.conn.barrier
 	p.mu.Lock()
@@ -21,29 +20,29 @@ func (p *Pipeline) AfterKillBarrier(r *Request, fn func(killed bool)) {
 	}
 }
 
-// Doubted tells whether a kill barrier may have asked the wrong server: CLIENT KILL found
-// nothing, and the server is not known to be the process that r was written to. Its answer
-// counts only if it is the master of r's keys, because nothing that runs elsewhere matters
-// then. Without Options.Fixed no barrier is doubted.
+// Doubted tells whether r's kill barrier may have asked the wrong server: CLIENT KILL found
+// nothing, and the server is not known to be the process that r was written to. The answer
+// counts only if the asked server is the master of r's keys: what runs on any other server
+// does not matter then. Without Options.Fixed no barrier is doubted.
 func (p *Pipeline) Doubted(r *Request) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return r.conn.barrier.doubted
 }
 
-// undecided are the kill barriers without an outcome. It is called with mu held.
+// undecided returns the kill barriers without an outcome. It is called with mu held.
 func (p *Pipeline) undecided() []*killBarrier {
 	return slices.DeleteFunc(slices.Clone(p.barriers), func(b *killBarrier) bool { return b.decided })
 }
 
-// connects tells whether a connection is to be made for a kill barrier: a closing
-// pipeline makes none for one that nobody waits for. It is called with mu held.
+// connects tells whether a kill barrier needs a connection. A closing pipeline makes
+// none for a barrier that no caller waits for. It is called with mu held.
 func (p *Pipeline) connects() bool {
 	return slices.ContainsFunc(p.barriers, func(b *killBarrier) bool { return !b.decided && (!p.closing || len(b.waiting) > 0) })
 }
 
-// awaited counts the kill barriers that somebody waits for, or may yet. It is called
-// with mu held.
+// awaited counts the kill barriers that a caller waits for or may still wait for. It is
+// called with mu held.
 func (p *Pipeline) awaited() (n int) {
 	for _, b := range p.barriers {
 		if !b.ended || len(b.waiting) > 0 {

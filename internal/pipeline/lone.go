@@ -10,45 +10,43 @@ import (
 	"github.com/rlock-go/redisson/internal/refusal"
 )
 
-// A caller that has the connection to itself, one command after the other, waits for
-// nobody but the server. The reader stands by for it: the goroutine that writes a
-// command reads its reply too, and none has to be woken for it. The reader is back when
-// a second caller comes, when a reply takes long, or when no command follows: the end of
-// an idle connection is to be noticed.
+// A lone caller sends one command after the other on a connection that no other caller
+// uses. The reader then stands by: the goroutine that writes a command also reads its
+// reply, so that no goroutine has to be woken. The reader reads again when a second caller
+// comes, when a reply takes long, or when no command follows, so that the end of an idle
+// connection is noticed.
 //
-// Pipeline.mu decides which goroutine reads: the reader, unless it stands by; else the
-// caller that has set reading; else none, and then nothing is in flight. The fields of
-// the reader belong to the goroutine that reads.
+// State guarded by Pipeline.mu says which goroutine reads: the reader, unless it stands by;
+// else the caller that has set reading; else none, and then nothing is in flight. The
+// fields of the reader belong to the goroutine that reads.
 
 const (
-	// loneGap is the longest time from one command to the next of a caller that goes
-	// on and on.
+	// loneGap is the longest time from one command of a lone caller to the next.
 	loneGap = time.Millisecond
 
-	// loneFrom is how many such commands make a lone caller, and loneMost how many are
-	// remembered. A longer gap takes away loneLess of them only, because it may come from
-	// a machine that stood still.
+	// loneFrom is how many such commands make a lone caller, and loneMost how many
+	// count. A longer gap takes away only loneLess of them, because the machine may
+	// have paused.
 	loneFrom = 8
 	loneMost = 16
 	loneLess = 4
 
-	// standbyTick is how often a reader that stands by looks. A caller reads for two of
-	// them at the most: meanwhile it does not see that its context has ended.
+	// standbyTick is how often a reader that stands by checks. A caller reads for two
+	// ticks at the most, during which it does not see that its context has ended.
 	standbyTick = 2 * time.Millisecond
 )
 
-// lone is what a connection knows of a caller that has it to itself. It is guarded
-// by Pipeline.mu.
+// lone is what a connection knows of its lone caller. It is guarded by Pipeline.mu.
 type lone struct {
 	sent    time.Duration // when the last batch was cut
-	follows int           // how many lone commands have followed each other, up to loneMost
+	follows int           // lone commands in sequence, up to loneMost
 	standby bool          // the reader stands by
 	reading bool          // a caller reads; the reader stands by
-	reads   int           // by callers
+	reads   int           // reads by callers so far
 }
 
-// cut takes note of a batch. It is alone if it is one request, and nothing else is
-// queued or under way.
+// cut records a batch. It is alone if it is one request, and no other is queued or in
+// flight.
 func (l *lone) cut(now time.Duration, alone bool) {
 	gap := now - l.sent
 	l.sent = now
@@ -65,8 +63,8 @@ func (l *lone) cut(now time.Duration, alone bool) {
 // goesOn tells whether there is a lone caller.
 func (l *lone) goesOn() bool { return l.follows >= loneFrom }
 
-// standsBy reports whether the reader stands by from now on. It is called by the
-// reader, with p.mu held and nothing in flight.
+// standsBy decides whether the reader stands by from now on. The reader calls it with
+// p.mu held and nothing in flight.
 func (c *conn) standsBy() bool {
 	if !c.lone.goesOn() || c.p.queue.length > 0 || c.ended || c.tally != nil || !c.atOnce {
 		return false
@@ -76,10 +74,10 @@ func (c *conn) standsBy() bool {
 	return true
 }
 
-// takesRead is called by the goroutine that has just cut a batch. If none reads, nothing
-// else is under way. Then that goroutine looks whether something has come (quiet), and a
-// caller whose command is alone also owns the read of the reply. Without that it calls the
-// reader back after its look. takesRead is called with p.mu held.
+// takesRead is called, with p.mu held, by the goroutine that has just cut a batch. If no
+// goroutine reads, nothing else is in flight. Then that goroutine looks for unexpected
+// input (quiet), and owns the read of the reply if it is a caller whose command is alone.
+// If it does not own the read, it calls the reader back after its look.
 func (c *conn) takesRead(alone, caller bool) (looks, owns bool) {
 	l := &c.lone
 	if !l.standby || l.reading {
@@ -92,9 +90,9 @@ func (c *conn) takesRead(alone, caller bool) (looks, owns bool) {
 	return true, owns
 }
 
-// quiet reports whether nothing has come that nobody has asked for. If something has,
-// it would be taken for the next command's reply: the reader, once it is back, ends the
-// connection. The goroutine that reads calls it while nothing is under way.
+// quiet reports that no unexpected input has come. Such input would be taken for the next
+// command's reply, so the reader ends the connection when it is back. The goroutine that
+// reads calls quiet while nothing is in flight.
 func (c *conn) quiet() bool {
 	some, err := c.managed.TryFill()
 	if c.met = err; some {
@@ -103,8 +101,7 @@ func (c *conn) quiet() bool {
 	return c.met == nil
 }
 
-// standBy returns when the reader is to read again, or reports that the connection
-// is over.
+// standBy returns when the reader has to read again, or when the connection is over.
 func (c *conn) standBy() (over bool) {
 	p := c.p
 	tick := time.NewTicker(standbyTick)
@@ -116,7 +113,7 @@ func (c *conn) standBy() (over bool) {
 		case <-c.back:
 		case <-tick.C:
 		case <-closed:
-			closed = nil // a caller that reads will meet the end of the connection
+			closed = nil // a caller that reads sees the end of the connection itself
 		}
 		p.mu.Lock()
 		l := &c.lone
@@ -138,7 +135,7 @@ func (c *conn) standBy() (over bool) {
 	}
 	idle := c.inflight == 0
 	over = c.retired && idle
-	c.busy.Store(idle) // so that nothing is under way until it has looked
+	c.busy.Store(idle) // nothing is written until quiet has looked
 	p.mu.Unlock()
 	if idle {
 		c.quiet()
@@ -146,16 +143,15 @@ func (c *conn) standBy() (over bool) {
 	return over
 }
 
-// callBack has the reader read again. It is called with p.mu held, while the reader
+// callBack makes the reader read again. It is called with p.mu held, while the reader
 // stands by.
 func (c *conn) callBack() {
 	c.lone.standby, c.lone.reading = false, false
-	background.Signal(c.back) // or it is on its way
+	background.Signal(c.back) // no-op if a signal is pending
 }
 
-// readOwn waits for the reply to the first request under way, which the calling
-// goroutine has written, and completes it. If there is none for long, the reader waits
-// for it.
+// readOwn waits for the reply to the first request in flight, which the calling goroutine
+// has written, and completes the request. If the reply takes long, the reader takes over.
 func (c *conn) readOwn() {
 	p := c.p
 	reply, err := c.Conn.Receive()
@@ -176,7 +172,7 @@ func (c *conn) readOwn() {
 	c.complete(b[0])
 }
 
-// hasRead follows the answer to a batch that a caller has read.
+// hasRead does the bookkeeping after a caller has read the reply to its batch.
 func (c *conn) hasRead(b []*Request) {
 	p := c.p
 	c.woke = false

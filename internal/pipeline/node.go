@@ -6,24 +6,24 @@ import (
 	"github.com/rlock-go/redisson/internal/redisconn"
 )
 
-// Node is what a pipeline asks about servers, and reports its connections to. Only Stays
-// may block. All methods may queue requests.
+// Node answers a pipeline's questions about servers and takes the reports of its
+// connections. Only Stays may block. All methods may queue requests.
 type Node interface {
-	// Usable tells whether a server is one to talk to. After an error with a
+	// Usable returns nil if the pipeline may use a server. After an error with a
 	// redisconn.ReplicaError the address is dialled again.
 	Usable(redisconn.Server) error
 
 	// Stays asks the servers that could replace the master whether it still is the master;
-	// gone are the replicas that it lost. Nil: it is; else why that is not known. It blocks
-	// for a second at the most.
+	// gone are the replicas that it lost. Nil means that it is; an error says why that is
+	// not known. Stays blocks for a second at the most.
 	Stays(ctx context.Context, gone []string) error
 
-	// Elsewhere gets the key of a DEL if its slot has left the server.
+	// Elsewhere takes the key of a DEL if its slot has left the server.
 	Elsewhere(key any)
 
-	// Connected reports where a connection leads, before anything is sent on it. moved
+	// Connected reports where a connection leads, before a request is sent on it. moved
 	// says that the connection before it led to another server, or was given up because
-	// its server is not the one to talk to.
+	// its server must not be used.
 	Connected(server string, moved bool)
 
 	// Ended reports that a connection in use is over, unless Close ended it.

@@ -15,8 +15,9 @@ import (
 	"github.com/rlock-go/redisson/internal/redisconn"
 )
 
-// The pause between attempts doubles between these. A request waits for a
-// command timeout, so the last is shortened to give it more than one attempt.
+// The pause between attempts doubles from firstBackoff to lastBackoff. A request waits
+// for one command timeout, so a short timeout lowers the latter to a third of it, at
+// least shortLastBackoff, to leave time for more than one attempt.
 const (
 	firstBackoff     = 10 * time.Millisecond
 	lastBackoff      = time.Second
@@ -27,19 +28,19 @@ const (
 type Options struct {
 	Timeout  time.Duration  // how long one command may take
 	Clock    clock.Clock    // of Request.Sent
-	Replicas bool           // ask each connection how many replicas there are, for Request.Wait
-	Fixed    bool           // it is for one server of a cluster, which takes no DEL of two slots, and whose address another server may get (see Doubted)
-	Spare    bool           // what finds no connection ends with ErrGone, to go to the sibling
+	Replicas bool           // count the replicas on each connection, for Request.Wait
+	Fixed    bool           // for one server of a cluster: it takes no DEL of two slots, and another server may get its address (see Doubted)
+	Spare    bool           // requests that find no connection end with ErrGone, to go to the sibling
 	Log      *eventlog.Conn // of its connections
-	Node     Node           // that it asks and tells
-	Share    *Replicas      // the count of replicas, the same for siblings; nil: one of its own
+	Node     Node           // answers questions about servers, takes reports
+	Share    *Replicas      // the count of replicas, shared by siblings; nil: not shared
 }
 
 // Pipeline is safe for concurrent use.
 type Pipeline struct {
-	link    *redisconn.Link // used while no connection is in use
+	link    *redisconn.Link // opens connections; used while none is in use
 	o       Options
-	sibling *Pipeline             // to the same server, see sibling.go; nil: there is none
+	sibling *Pipeline             // to the same server, see sibling.go; may be nil
 	tally   atomic.Pointer[tally] // of the last connection; nil: replicas are not counted
 	stop    context.CancelFunc
 	ctx     context.Context // ended by Close, with mu held
@@ -50,29 +51,29 @@ type Pipeline struct {
 	spares     [][]*Request // backing arrays of former batches
 	conn       *conn        // nil while not connected
 	dialling   bool
-	releasing  bool     // a connection that ended has not given its connection back yet
+	releasing  bool     // the last connection has ended, but is not released yet
 	replaced   bool     // the last connection was given up, see Retire, or its server was a replica
 	server     server   // of the last connection
 	listener   Listener // of changes
 	closing    bool     // Close has begun
-	over       error    // why nothing more is queued; nil while requests are
+	over       error    // why requests are refused; nil while they are accepted
 	batches    uint64
-	discards   []any         // keys
-	discard    *time.Timer   // has them sent
+	discards   []any         // keys to delete
+	discard    *time.Timer   // sends the discards
 	discardNow bool          // the discards have waited long enough
-	refused    bool          // the last DEL was, for now
+	refused    bool          // the server refused the last DEL for now
 	lastSent   time.Duration // the last Request.Sent
 	loads      map[*luasrc.Script]*load
-	barriers   []*killBarrier // of broken connections, not decided yet
-	lastErr    error          // why the last attempt to connect failed
-	failedAt   time.Duration  // when it did
+	barriers   []*killBarrier // of broken connections, not reported yet
+	lastErr    error          // why the last attempt to connect failed, or why the connection was given up
+	failedAt   time.Duration  // when the last attempt failed
 }
 
 // load is what is known of a script's SCRIPT LOAD.
 type load struct {
-	queued bool   // waiting to be sent; whatever is queued behind it will find the script
-	batch  uint64 // the batch that the last one went with
-	err    error  // what the server said to it
+	queued bool   // waits to be sent; every request queued behind it finds the script
+	batch  uint64 // the batch with the last SCRIPT LOAD
+	err    error  // the server's answer to that
 }
 
 // New makes a pipeline that connects at its first request.
@@ -82,11 +83,12 @@ func New(dial func(context.Context) (redis.Conn, error), o Options) *Pipeline {
 	p.link = redisconn.NewLink(dial, o.Timeout, redisconn.Backoff{First: firstBackoff, Last: min(lastBackoff, max(shortLastBackoff, o.Timeout/3))})
 	p.ctx, p.stop = context.WithCancel(context.Background())
 	p.discard = time.AfterFunc(time.Hour, p.discardDue)
-	p.discard.Stop() // until there are some
+	p.discard.Stop() // Discard sets it
 	return p
 }
 
-// Err tells why there is no connection: the last attempt's error, or nil.
+// Err tells why there is no connection: the last attempt's error, or the cause for which the
+// last connection was given up. It is nil once there is a connection.
 func (p *Pipeline) Err() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -2,9 +2,8 @@ package pipeline
 
 import "time"
 
-// queue has the requests that wait to be written, in the order in which they came.
-// Any of them is taken out in the same short time, however many there are. The zero
-// queue is empty.
+// queue holds the requests that wait to be written, in order of arrival. A request
+// anywhere in it is removed in constant time. The zero queue is empty.
 type queue struct {
 	first, last *Request
 	length      int
@@ -22,7 +21,7 @@ func (q *queue) add(r *Request) {
 	q.length++
 }
 
-// take takes out r, which is in q.
+// take removes r, which is in q.
 func (q *queue) take(r *Request) {
 	if r.before == nil {
 		q.first = r.behind
@@ -38,7 +37,7 @@ func (q *queue) take(r *Request) {
 	q.length--
 }
 
-// cut takes out the first n, of which there are so many, and appends them to b.
+// cut moves the first n requests to the end of b. q has at least n.
 func (q *queue) cut(b []*Request, n int) []*Request {
 	for range n {
 		b = append(b, q.first)
@@ -47,7 +46,7 @@ func (q *queue) cut(b []*Request, n int) []*Request {
 	return b
 }
 
-// remove takes out the picked requests, which are not sent.
+// remove removes the picked requests, which end as not sent.
 func (q *queue) remove(picked func(*Request) bool) (removed []*Request) {
 	for r := q.first; r != nil; {
 		next := r.behind
@@ -68,11 +67,11 @@ func (p *Pipeline) Enqueue(r *Request) bool {
 	return p.admit(r, p.o.Clock.Now()+p.o.Timeout, false, false)
 }
 
-// Resend queues r, which was answered that it did not run, here or on another
-// pipeline, or that found none. It is written by deadline, or not at all. asking sends ASKING directly before it: then
-// its script is loaded before, unless that was done once, since whatever stands
-// between the two takes the server's permission away. Like Enqueue, it does no
-// I/O and reports false on a closed pipeline.
+// Resend queues r, which did not run: the server that got it here or through another
+// pipeline said so, or no pipeline took it. It is written by deadline or not at all. With
+// asking, ASKING is sent directly before r. Then r's script is loaded before ASKING, unless
+// it was loaded once, because any command between ASKING and r would use up ASKING's
+// permission. Like Enqueue, it does no I/O and reports false on a closed pipeline.
 func (p *Pipeline) Resend(r *Request, deadline time.Duration, asking bool) bool {
 	return p.admit(r, deadline, true, asking)
 }
@@ -94,8 +93,8 @@ func (p *Pipeline) admit(r *Request, deadline time.Duration, again, asking bool)
 	return true
 }
 
-// Cancel takes back a request that was not written yet. It reports whether it
-// did. r is then never completed.
+// Cancel removes a request that was not written yet. It reports whether it did.
+// If so, r is never completed, and r.Err says that it was not sent.
 func (p *Pipeline) Cancel(r *Request) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -107,8 +106,8 @@ func (p *Pipeline) Cancel(r *Request) bool {
 	return true
 }
 
-// Waiting tells whether r waits to be written, or is about to end as not sent: nothing of
-// it runs before, and nothing of it has run if the server refused it before.
+// Waiting tells whether r waits to be written, or is about to end as not sent. While it
+// is true, r does not run, and has not run unless an earlier sending of it did.
 func (p *Pipeline) Waiting(r *Request) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

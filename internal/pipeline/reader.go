@@ -11,7 +11,7 @@ import (
 )
 
 // letQueue lets the callers that the reader has woken queue their next commands, and
-// writes those as one batch.
+// writes them as one batch.
 func (c *conn) letQueue() {
 	if c.woke {
 		c.woke = false
@@ -36,16 +36,16 @@ func (c *conn) read() {
 			}
 			r.Reply, r.Err = reply, err
 			if err = c.receiveRest(r); err != nil {
-				for _, h := range c.held { // their WAIT will have no answer
+				for _, h := range c.held { // their WAIT gets no answer
 					h.keepReply()
 				}
 				c.finish(append(c.held, b[i:]...), err)
 				return
 			}
 			if i == 0 {
-				// A server may answer a command before it gets it. The writer
-				// must be done with the batch before its requests are
-				// completed.
+				// A server may answer before the write has returned. The
+				// writer must be done with the batch before its requests
+				// are completed.
 				<-c.wrote
 			}
 			c.complete(r)
@@ -61,10 +61,10 @@ func (c *conn) read() {
 	}
 }
 
-// batchDone follows the answer to a batch. It reports whether the connection is
-// over, and whether the reader stands by from now on, see lone.go. If other batches
-// are under way, the callers that this one has woken queue at once: the server would
-// be idle while all that it has said meanwhile is dealt with.
+// batchDone does the bookkeeping after a batch was answered. It reports whether the
+// connection is over, and whether the reader stands by from now on, see lone.go. If other
+// batches are in flight, it lets the woken callers queue at once: otherwise the server
+// would be idle while the reader handles the replies that it already has.
 func (c *conn) batchDone(b []*Request) (over, standby bool) {
 	p := c.p
 	p.mu.Lock()
@@ -88,8 +88,8 @@ func (c *conn) batchDone(b []*Request) (over, standby bool) {
 	return over, standby
 }
 
-// complete ends a request that was answered, or holds it until its batch's WAIT
-// is, which covers all that was written before.
+// complete ends a request that was answered, or holds it until the WAIT of its batch
+// is answered too. That WAIT covers everything written before it.
 func (c *conn) complete(r *Request) {
 	if r.Replicas > 0 && !r.sync && !r.foregone {
 		c.held = append(c.held, r)
@@ -108,19 +108,19 @@ func (c *conn) complete(r *Request) {
 	c.woke, c.answered = true, true
 }
 
-// keepReply is called where the answer to the WAIT behind r will not come.
+// keepReply is called if the answer to the WAIT behind r will not come.
 func (r *Request) keepReply() {
 	if r.KeepReply && r.Err == nil {
 		r.Acked = NotKnown
 	}
 }
 
-// next waits for a batch and reads its first reply. If there is no batch the
-// connection is over, for err if it is not nil.
+// next waits for a batch and reads its first reply. If it returns no batch, the
+// connection is over; err is the reason, or nil after end.
 func (c *conn) next() (b []*Request, reply any, err error) {
 	if c.managed == nil {
 		if b = <-c.batches; b != nil {
-			c.sent = b[0].Sent // which is another use's once it was completed
+			c.sent = b[0].Sent // a copy: a completed request may be in use again
 			reply, err = c.receive(0)
 		}
 		return b, reply, err
@@ -140,12 +140,12 @@ func (c *conn) next() (b []*Request, reply any, err error) {
 	return nil, nil, err
 }
 
-// receive reads the next reply. A connection of a pool waits for it for as long as
-// the batch may take, and for more if that is given.
+// receive reads the next reply. On a connection of a pool it waits for the time that the
+// batch may take, plus more; elsewhere checkBatches limits the wait.
 func (c *conn) receive(more time.Duration) (any, error) {
 	if c.managed == nil {
 		left := c.p.o.Timeout
-		if c.tally == nil { // else what was before it may have waited
+		if c.tally == nil { // else an earlier WAIT may have delayed the batch
 			left = max(c.sent+left-c.p.o.Clock.Now(), time.Millisecond)
 		}
 		return redis.ReceiveWithTimeout(c.Conn, left+more)
@@ -161,7 +161,7 @@ func (c *conn) receive(more time.Duration) (any, error) {
 		c.letQueue()
 		err = c.managed.Fill()
 		// From here on only the reader flushes. Otherwise each caller that it
-		// wakes would write its own command.
+		// wakes would write its command alone.
 		c.busy.Store(true)
 		if err != nil {
 			return nil, err
@@ -169,8 +169,9 @@ func (c *conn) receive(more time.Duration) (any, error) {
 	}
 }
 
-// receiveRest reads what else belongs to r, whose first reply has come: that to the
-// command behind ASKING, and the answer to WAIT. Its error is the connection's.
+// receiveRest reads the other replies that belong to r, whose first one has come: to the
+// command behind ASKING or behind the tracking commands, to WAIT and to INFO. After an
+// error the connection is over.
 func (c *conn) receiveRest(r *Request) error {
 	if r.asking && (r.Err == nil || refusal.Is(r.Err)) {
 		r.Reply, r.Err = c.receive(0)
@@ -190,7 +191,7 @@ func (c *conn) receiveRest(r *Request) error {
 	text, err := redis.String(c.receive(0))
 	if err != nil {
 		if refusal.Is(err) {
-			return nil // what is not counted is not everywhere
+			return nil // without a count Everywhere stays false
 		}
 		r.keepReply()
 		return err
@@ -206,12 +207,12 @@ func (c *conn) receiveRest(r *Request) error {
 	return nil
 }
 
-// receiveAcked reads the answer to the WAIT behind r. Its error is the connection's.
+// receiveAcked reads the answer to the WAIT behind r. After an error the connection is over.
 func (c *conn) receiveAcked(r *Request) error {
 	n, err := c.receive(waitTimeout)
 	if said, refused := refusal.Of(err); refused {
 		if !said.Unblocked() {
-			r.Replicas = 0 // a server that refuses WAIT has said nothing about replicas
+			r.Replicas = 0 // a server that refuses WAIT says nothing about replicas
 		}
 		return nil
 	}

@@ -7,11 +7,10 @@ import (
 	"time"
 )
 
-// How many replicas a WAIT is for, n, depends on who may take the master's place.
-// Where nobody does, n is how many are online. Where one may (Replicas.Known), a
-// count that falls means nothing by itself: the former master of a failover takes
-// writes for seconds, and its replicas have left it. There n falls by the word of the
-// topology:
+// A WAIT asks for n replicas. If no other server can take the master's place, n is how
+// many replicas are online. If one can (Replicas.Known), a falling count proves nothing:
+// during a failover the former master takes writes for seconds after its replicas have
+// left it. Then n falls only after the topology was asked whether the master stays:
 //
 //	state    n                      until
 //	agreed   as many as are online  fewer are: missing
@@ -22,16 +21,16 @@ import (
 //	                                the topology says so again: agreed
 //	                                it does not, or one more is gone: missing
 //
-// The first server of a client begins with as many as the topology knows, if that
-// is more than are online.
+// For the first server of a client, n begins with the number that the topology knows,
+// if that is more than are online.
 type replicaCount struct {
-	keeps  bool // n falls by the word of the topology only
+	keeps  bool // n falls as the table says
 	state  standing
 	n      int           // what WAIT asks for
-	online []string      // where they are, as they were counted last
-	seen   []string      // where those were that n was agreed on with
-	loss   int           // numbers the losses: a word is about one of them
-	fewer  time.Duration // since when some, but fewer, are online; 0: not so
+	online []string      // addresses of the replicas at the last count
+	seen   []string      // their addresses when n was agreed
+	loss   int           // number of the latest loss; each answer is about one loss
+	fewer  time.Duration // since when some, but fewer than n, are online; 0: not so
 }
 
 type standing uint8
@@ -42,11 +41,10 @@ const (
 	vouched
 )
 
-// fewerFor is how long fewer replicas must be online before they count as all that
-// there are.
+// fewerFor is how long fewer replicas must be online until n falls to their number.
 const fewerFor = time.Minute
 
-// counted takes the replicas that are online.
+// counted takes the result of a count: the replicas that are online.
 func (r *replicaCount) counted(online []string, now time.Duration) {
 	switch {
 	case !r.keeps || len(online) >= r.n:
@@ -67,7 +65,7 @@ func (r *replicaCount) counted(online []string, now time.Duration) {
 	}
 }
 
-// told takes the topology's word about a loss.
+// told takes the topology's answer about a loss: whether the master stays.
 func (r *replicaCount) told(stays bool, loss int) {
 	switch {
 	case r.state == agreed || loss != r.loss:
@@ -84,17 +82,18 @@ func (r *replicaCount) agree(online []string) {
 	r.state, r.n, r.online, r.seen, r.fewer = agreed, len(online), online, online, 0
 }
 
-// without is what a has and b has not.
+// without returns the elements of a that are not in b.
 func without(a, b []string) []string {
 	return slices.DeleteFunc(slices.Clone(a), func(one string) bool { return slices.Contains(b, one) })
 }
 
-// Replicas has the count of the server that a node leads to. The node's pipelines
-// share it: what one has seen counts for the other. The zero value is ready.
+// Replicas has the replica count of the server that a node leads to. The node's
+// pipelines share it, so a count by one of them holds for the other. The zero value is
+// ready.
 type Replicas struct {
 	// Known returns the replicas that the Sentinels, or the other masters, know. It must
-	// not block. With it the count falls only as Node.Stays says; nil: no server can be
-	// asked.
+	// not block. With Known the count falls only after Node.Stays was asked, or a minute
+	// after fewer replicas are back. Nil means that no server can be asked.
 	Known func() []string
 
 	lists atomic.Int64 // how many the topology lists
@@ -103,21 +102,21 @@ type Replicas struct {
 	now *tally
 }
 
-// listed is how many the topology lists. Some of them may not be fed so far.
+// listed is how many replicas the topology lists. Some may not be replicating yet.
 func (s *Replicas) listed() int { return int(s.lists.Load()) }
 
 // tally is the count of one server. Connections to it share it.
 type tally struct {
 	at server // guarded by Replicas.mu
 
-	mu     sync.Mutex // guards what follows; held for moments
+	mu     sync.Mutex // guards the fields below; held only for moments
 	count  replicaCount
-	asking bool  // somebody asks the topology about a loss
-	doubt  error // why it does not say that the master stays; nil: it was not asked, or says so
+	asking bool  // a goroutine asks the topology about a loss
+	doubt  error // why the topology does not confirm that the master stays; nil: it confirms, or was not asked
 }
 
-// of finds the tally of a server, or begins one. One that is in the place of the last
-// was restarted, and its replicas come back.
+// of returns the tally of a server, a new one if needed. A server in the same place as
+// the last one is that server restarted, and keeps its tally: its replicas come back.
 func (s *Replicas) of(at server) *tally {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -133,8 +132,8 @@ func (s *Replicas) of(at server) *tally {
 	return s.now
 }
 
-// expects tells how many replicas a WAIT is for, and whether any is online. Without a
-// tally nobody is waited for.
+// expects returns how many replicas a WAIT asks for, and whether any is online. Without
+// a tally they are 0 and false.
 func (t *tally) expects() (n int, any bool) {
 	if t == nil {
 		return 0, false
@@ -144,8 +143,8 @@ func (t *tally) expects() (n int, any bool) {
 	return t.count.n, len(t.count.online) > 0
 }
 
-// counted takes who is online. It tells whether to count again soon, and whether
-// the caller is to ask the topology, until nothing is left to ask.
+// counted takes the result of a count. It reports whether to count again soon, and
+// whether the caller must ask the topology, as askOfLoss does.
 func (t *tally) counted(online []string, now time.Duration) (soon, ask bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -159,14 +158,14 @@ func (t *tally) counted(online []string, now time.Duration) (soon, ask bool) {
 	return soon, ask
 }
 
-// question is what to ask the topology: about this loss, of these servers.
+// question returns the number of the loss to ask about, and the replicas that are gone.
 func (t *tally) question() (loss int, gone []string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.count.loss, without(t.count.seen, t.count.online)
 }
 
-// told takes the answer. It tells whether to ask again.
+// told takes the topology's answer about a loss. It reports whether to ask again.
 func (t *tally) told(doubt error, loss int) (again bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

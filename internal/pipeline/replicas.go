@@ -10,22 +10,22 @@ import (
 )
 
 // WAIT delays every command behind it on its connection, for up to a second.
-// So a batch has one, behind the last of its requests that want it, and nothing
-// is written while it is in flight. It covers all that was written before.
+// So a batch has one WAIT, behind the last of its requests that want one, and
+// nothing is written while it is in flight. It covers everything written before.
 //
-// How many replicas it is for, replicacount.go decides.
+// replicacount.go decides how many replicas it asks for.
 
 const (
 	// countSoon is how often replicas are counted while there is none, one is missing
 	// or the topology lists more: those of a new master come one after the other.
 	countSoon = time.Second
 
-	// countSeldom is how often else.
+	// countSeldom is how often they are counted otherwise.
 	countSeldom = 10 * time.Second
 
-	// secondWord is how long after its first word about a loss the topology is asked
-	// for the second. The first follows a WAIT, of a second, so that both are there
-	// within two seconds. A Sentinel tells of a planned failover within that time.
+	// secondWord is the pause between the first two questions to the topology about one
+	// loss. The first follows a WAIT of a second, so both answers are there within two
+	// seconds. A Sentinel announces a planned failover within that time.
 	secondWord = 700 * time.Millisecond
 )
 
@@ -57,8 +57,8 @@ func (c *conn) queueCount() {
 	})
 }
 
-// counted takes over which replicas the server has. It is called with p.mu held, of
-// the connection in use.
+// counted takes the replicas that are online, and sets when to count next. It is called
+// with p.mu held, on the connection in use.
 func (c *conn) counted(online []string) {
 	p := c.p
 	now := p.o.Clock.Now()
@@ -73,8 +73,8 @@ func (c *conn) counted(online []string) {
 	}
 }
 
-// List takes how many replicas of the server the topology lists. If they are more than
-// were counted, they are counted at once. It does not block.
+// List sets how many replicas of the server the topology lists. If these are more than
+// WAIT asks for, the replicas are counted at once. It does not block.
 func (p *Pipeline) List(replicas int) {
 	p.o.Share.lists.Store(int64(replicas))
 	p.mu.Lock()
@@ -89,8 +89,8 @@ func (p *Pipeline) List(replicas int) {
 	}
 }
 
-// Count has the replicas of the server counted at once: one of them is about to take its
-// place, and may have come a moment ago. It does not block.
+// Count counts the replicas of the server at once. It is for a planned failover, where the
+// replica that takes over may have been added a moment ago. It does not block.
 func (p *Pipeline) Count() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -100,8 +100,8 @@ func (p *Pipeline) Count() {
 	}
 }
 
-// askOfLoss asks the topology about a loss, and once more if its word is that the
-// master stays. Else the next count has it asked again.
+// askOfLoss asks the topology about a loss, and again if the answer is that the master
+// stays. After any other answer the next count asks again.
 func (p *Pipeline) askOfLoss(t *tally) {
 	for {
 		loss, gone := t.question()
@@ -112,8 +112,8 @@ func (p *Pipeline) askOfLoss(t *tally) {
 	}
 }
 
-// Doubt is why replicas that are gone are still waited for: the topology does not say
-// that the master stays. Nil: none is, or it was not asked so far.
+// Doubt says why WAIT still asks for replicas that are gone: the topology does not confirm
+// that the master stays. It is nil if none are gone, or while there is no answer yet.
 func (p *Pipeline) Doubt() error {
 	t := p.tally.Load()
 	if t == nil {
@@ -124,20 +124,20 @@ func (p *Pipeline) Doubt() error {
 	return t.doubt
 }
 
-// stopsWaiting tells whether a WAIT without acknowledgements was the last one: no replica
-// is waited for now.
+// stopsWaiting tells whether a WAIT got no acknowledgement and no replica is expected any
+// longer.
 func (c *conn) stopsWaiting(acked int) bool {
 	n, _ := c.tally.expects()
 	return acked == 0 && n == 0
 }
 
-// AwaitReplicas asks once more for the replicas that r, which was answered, was
-// to be followed by, on the connection that r was written to. On another one
-// WAIT would answer at once: it is about what its own connection wrote. done gets the
-// number of acknowledgements, or that of all replicas if none is waited for by then. It
-// must not block. asks is false, and done is not called, if that connection is no longer in
-// use, which is an error, or if there are no replicas by now. AwaitReplicas is called by
-// r's completion, and does no I/O.
+// AwaitReplicas repeats the WAIT for r, which was answered, on the connection that r was
+// written to. On another connection WAIT would return at once, because it covers only what
+// its own connection wrote. done gets the number of acknowledgements, or the number asked
+// for if no replica is expected by then. done must not block. If that connection is no
+// longer in use, AwaitReplicas returns an error; if no replica is expected now, false and
+// nil. In both cases done is not called. AwaitReplicas is called by r's completion, and
+// does no I/O.
 func (p *Pipeline) AwaitReplicas(r *Request, done func(acked int, err error)) (asks bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -154,7 +154,7 @@ func (p *Pipeline) AwaitReplicas(r *Request, done func(acked int, err error)) (a
 
 var errConnEnded = errors.New("the connection is not in use any more")
 
-// waitAgain is one WAIT for all that want it once more. It is called with p.mu
+// waitAgain returns one WAIT for all callers of AwaitReplicas. It is called with p.mu
 // held.
 func (c *conn) waitAgain() *Request {
 	repeats := c.repeats

@@ -8,9 +8,9 @@ import (
 	"github.com/rlock-go/redisson/internal/luasrc"
 )
 
-// Completion is called when its request has ended. Complete runs on the
-// goroutine that reads replies, or on the one that gave up connecting; it
-// must not block. It may queue further requests.
+// Completion is called when its request has ended. Complete runs on a goroutine of
+// the pipeline, or of the caller of Flush, Close or Leave; it must not block. It may
+// queue further requests.
 type Completion interface{ Complete(*Request) }
 
 // CompletionFunc makes a Completion of a function.
@@ -27,35 +27,36 @@ type Request struct {
 	Args    []any          // what follows the name
 	Script  *luasrc.Script // what an EVALSHA runs: loaded when the server answers NOSCRIPT
 	Done    Completion     // called once, when the request has ended
-	Wait    bool           // followed by WAIT for all connected replicas, one for its batch
+	Wait    bool           // followed by WAIT for all connected replicas, one WAIT per batch
 
-	// Tentative means no WAIT, and no acknowledgement, while no replica is online:
-	// what it did is undone then, and would keep others out meanwhile.
+	// Tentative skips the WAIT while no replica is online. The request's effect is undone
+	// then, and during a WAIT it would keep others out.
 	Tentative bool
 
-	// Track has the server tell of changes of the keys that it reads, see track.go.
+	// Track makes the server report changes of the keys that the request reads, see
+	// track.go.
 	Track bool
 
-	// KeepReply has a reply count although the answer to its WAIT was cut off: Acked
-	// is NotKnown then. Else such a request is lost.
+	// KeepReply keeps the reply if the connection breaks before the answer to the WAIT:
+	// Acked is then NotKnown. Without KeepReply the request is lost.
 	KeepReply bool
 
-	// Counts has the replicas counted behind its WAIT, for Everywhere, and for Replicas
-	// to be no fewer than there are by then.
+	// Counts counts the replicas again after the request's WAIT. Everywhere needs it, and
+	// it raises Replicas to that count.
 	Counts bool
 
 	Reply    any           // as redigo decodes it
 	Err      error         // redis.Error, *NotSentError or *LostError
-	Sent     time.Duration // clock reading from before the first byte was written; later than that of what was sent before
-	Replicas int           // how many replicas WAIT was asked for; 0 where none was sent
-	Acked    int           // how many answered it, or NotKnown
+	Sent     time.Duration // clock reading before the first byte was written; later than that of any earlier request
+	Replicas int           // how many replicas WAIT asked for; 0 if no WAIT was sent
+	Acked    int           // how many acknowledged, or NotKnown
 
-	// Everywhere says that every replica acknowledged it: as many as were online when
-	// they were counted behind its WAIT, and as the topology lists.
+	// Everywhere says that every replica acknowledged the request: at least as many as
+	// were expected after the count that followed its WAIT, and as the topology lists.
 	Everywhere bool
 
-	Tracked bool // it was asked to tell, see Track
-	Resent  bool // it ran behind what was queued after it: the server lacked the script, or it was given to Resend
+	Tracked bool // the server reports changes of its keys, see Track
+	Resent  bool // requests queued after it may have run before it: the server lacked the script, or Resend sent it
 
 	// ArgBuffer is room for the arguments of a short command.
 	ArgBuffer [luasrc.MaxArgs]any
@@ -65,25 +66,25 @@ type Request struct {
 	batch    uint64
 	loads    int
 	asking   bool     // ASKING goes directly before it
-	begins   bool     // CLIENT LIST ID and CLIENT TRACKING ON do; CLIENT CACHING YES, if it is Tracked
-	sync     bool     // WAIT goes directly behind it, for all of its batch that want one
-	counts   bool     // and INFO behind that, for those that want to know it Everywhere
-	unsent   bool     // it was taken out of the queue and not written, guarded by Pipeline.mu as what follows
-	queued   bool     // it is in its pipeline's queue
-	before   *Request // it there
+	begins   bool     // CLIENT LIST ID and CLIENT TRACKING ON go before it; if Tracked, CLIENT CACHING YES does
+	sync     bool     // WAIT goes directly behind it, for all requests of the batch that want one
+	counts   bool     // INFO goes behind that WAIT, for those of them with Counts
+	unsent   bool     // removed from the queue and not written; guarded by Pipeline.mu like the next three
+	queued   bool     // in its pipeline's queue
+	before   *Request // its neighbour there
 	behind   *Request
-	waits    bool // it is a WAIT by itself
-	foregone bool // no replica is there to acknowledge it: there is no WAIT
+	waits    bool // it is itself a WAIT
+	foregone bool // it gets no WAIT, because no replica is online to acknowledge it
 }
 
-// NotKnown is how many replicas acknowledged where the answer was cut off.
+// NotKnown is the value of Acked if the connection broke before the answer to WAIT.
 const NotKnown = -1
 
-// Deadline is the reading of the clock by which r is sent, or ends as not sent.
+// Deadline is the clock reading by which r is sent, or ends as not sent.
 func (r *Request) Deadline() time.Duration { return r.deadline }
 
-// NotSentError is the end of a request that did not run: it never left this
-// process, or only for servers that answered that they did not run it.
+// NotSentError is the error of a request that did not run: it was never sent, or
+// each server that got it answered that it did not run it.
 type NotSentError struct {
 	Cause error // why no connection took it
 }
@@ -94,8 +95,8 @@ func (e *NotSentError) Error() string { return "not sent: " + e.Cause.Error() }
 // Unwrap gives the cause.
 func (e *NotSentError) Unwrap() error { return e.Cause }
 
-// LostError is the end of a request that was sent and never answered. It may
-// have run, or, until its connection is killed, may yet run.
+// LostError is the error of a request that was sent and never answered. It may
+// have run, or may still run until its connection is killed.
 type LostError struct {
 	Cause error // what ended its connection
 }
@@ -106,12 +107,12 @@ func (e *LostError) Error() string { return fmt.Sprintf("sent, but never answere
 // Unwrap gives the cause.
 func (e *LostError) Unwrap() error { return e.Cause }
 
-// ErrClosed is the cause of a request that met a closed pipeline.
+// ErrClosed is the cause of a NotSentError of a closed pipeline.
 var ErrClosed = errors.New("pipeline closed")
 
-// ErrGone is the cause of a request that met a pipeline whose node has left: it
-// may be sent to another.
+// ErrGone is the cause of a NotSentError of a pipeline whose node has left, or of
+// one with Options.Spare that has no connection. The request may go to another.
 var ErrGone = errors.New("the node has left")
 
-// errCancelled is the cause of a request that was taken back in time.
+// errCancelled is the cause of a request that Cancel removed.
 var errCancelled = errors.New("taken back")

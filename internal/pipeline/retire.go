@@ -7,19 +7,18 @@ import (
 )
 
 // A server that answers a write with READONLY is a replica, or has become one:
-// managed services move the master behind one address, and a connection may
-// stay with the old one for as long as both live. Nothing of the command ran.
-// So the maker of a command with that answer gives the connection up, and sends the command
-// again to whatever server the next one leads to.
+// managed services move the master behind one address, and a connection may stay
+// with the former master while both live. Nothing of the command ran. So its maker
+// gives the connection up, and sends the command again on the next connection.
 
 var (
 	errReadOnly = errors.New("the server answered READONLY: it is not the master any more")
 	errNoAuth   = errors.New("the server answered NOAUTH: it does not know the connection's account any more")
 )
 
-// GiveUp retires the connection that r was answered on, because its server is
-// no longer the master, or wants credentials again. It does nothing if another one
-// is in use by now. It is called by r's completion.
+// GiveUp retires the connection on which r was answered, because its server is no
+// longer the master, or wants credentials again. It does nothing if that connection
+// is no longer in use. It is called by r's completion.
 func (p *Pipeline) GiveUp(r *Request) {
 	cause := errReadOnly
 	if said, _ := refusal.Of(r.Err); said.NoAuth() {
@@ -28,12 +27,13 @@ func (p *Pipeline) GiveUp(r *Request) {
 	p.retire(r.conn, cause)
 }
 
-// Retire replaces the present connection, for cause, once its open commands are
-// answered. Nothing is lost by it. It reports false if there is no connection.
+// Retire replaces the connection, for cause, without losing a command: those in
+// flight are still answered on it, later ones go to the next connection. It reports
+// false if there is no connection.
 func (p *Pipeline) Retire(cause error) bool { return p.retire(nil, cause) }
 
-// retire stops new batches on c, for cause; nil: on the connection there is. It reports
-// whether c was the connection in use.
+// retire stops new batches on c, for cause. A nil c means the connection in use. It
+// reports whether c was in use.
 func (p *Pipeline) retire(c *conn, cause error) bool {
 	p.mu.Lock()
 	in := p.conn
@@ -48,7 +48,7 @@ func (p *Pipeline) retire(c *conn, cause error) bool {
 	p.mu.Unlock()
 	p.o.Log.GivenUp(cause)
 	if idle {
-		in.Interrupt() // its reader waits for nothing in particular
+		in.Interrupt() // its reader expects no reply
 	}
 	return true
 }

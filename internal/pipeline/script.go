@@ -4,15 +4,15 @@ import (
 	"github.com/rlock-go/redisson/internal/refusal"
 )
 
-// maxLoads bounds how often one request meets NOSCRIPT before that is its
-// answer: a server that forgets scripts between two commands won't be served
-// by loading a fourth time.
+// maxLoads bounds how often a request is repeated after NOSCRIPT: a fourth load
+// does not help with a server that forgets scripts between two commands.
 const maxLoads = 3
 
-// complete completes a request, or loads the script that the server lacked
-// (A1). It loads it once for all requests that were answered NOSCRIPT, and
-// never for an EVALSHA that was sent after a load. Where SCRIPT is refused, or is
-// unknown as to some proxies, the request goes as EVAL, with the text.
+// complete completes a request, or loads the script that the server lacked (A1)
+// and sends the request again. It loads once for all requests that were answered
+// NOSCRIPT, and not for a request that was sent before the last load. If the
+// server refuses SCRIPT or, like some proxies, does not know it, the request goes
+// as EVAL, with the text.
 func (p *Pipeline) complete(r *Request) {
 	if said, _ := refusal.Of(r.Err); r.Script == nil || !said.NoScript() {
 		r.Done.Complete(r)
@@ -51,9 +51,9 @@ func (ld *load) notAllowed() bool {
 	return said.NotAllowed()
 }
 
-// loadFirst puts the SCRIPT LOAD of each script that the connection has not run so
-// far before the batch: a script that is answered NOSCRIPT would have its WAIT all
-// the same, for a second while a replica is silent. It is called with p.mu held.
+// loadFirst puts SCRIPT LOAD before the batch for each script that this connection has
+// not loaded so far. A request answered NOSCRIPT would still cost its WAIT, a second if
+// a replica is silent. It is called with p.mu held.
 func (c *conn) loadFirst(b []*Request) []*Request {
 	var loads []*Request
 	for _, r := range b {
@@ -68,7 +68,7 @@ func (c *conn) loadFirst(b []*Request) []*Request {
 	return append(loads, b...)
 }
 
-// load is the SCRIPT LOAD of r's script. It is called with mu held.
+// load returns a SCRIPT LOAD of r's script. It is called with mu held.
 func (p *Pipeline) load(r *Request) *Request {
 	ld := p.loads[r.Script]
 	if ld == nil {

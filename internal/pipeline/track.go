@@ -10,20 +10,21 @@ import (
 	"github.com/rlock-go/redisson/internal/refusal"
 )
 
-// A server tells another connection, the listener, of the next change of what a request
-// with Track has read: after CLIENT TRACKING, once for each connection, and CLIENT CACHING
-// directly before the request. What a connection writes itself is not told (NOLOOP), but
-// is a change: a request reads what it has written. Ids are one server's, and start anew
-// with it, so on another server this id belongs to some other client, which would get our
-// invalidations. So the first request with Track asks who has the id, and is not tracked.
+// A server reports the next change of the keys that a request with Track has read to
+// another connection, the listener. That takes CLIENT TRACKING once for each connection,
+// and CLIENT CACHING directly before the request. With NOLOOP the server does not report
+// what the connection itself writes; a request reads its own writes anyway. A client id is
+// valid on one server until that restarts. Elsewhere it belongs to some other client, which
+// would get our invalidations. So the first request with Track first asks the server whose
+// id it is, and is not itself tracked.
 
-// Listener is the connection that hears of changes; zero: there is none.
+// Listener is the connection that receives reports of changes. Zero means none.
 type Listener struct {
 	id   int64
 	addr string // the address that the server sees
 }
 
-// ParseListener reads the answer to CLIENT INFO.
+// ParseListener reads the answer to CLIENT INFO. It returns zero without an id or address.
 func ParseListener(info string) (l Listener) {
 	id, err := strconv.ParseInt(field(info, "id=", " "), 10, 64)
 	if addr := field(info, " addr=", " "); err == nil && addr != "" {
@@ -32,23 +33,24 @@ func ParseListener(info string) (l Listener) {
 	return l
 }
 
-// SetListener sets the connection that hears of changes from now on. What was read for
-// another listener must be read again.
+// SetListener sets the connection that receives reports of changes from now on. Keys that
+// were read for another listener must be read again.
 func (p *Pipeline) SetListener(l Listener) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.listener = l
 }
 
-// tracking is how a server tells of what was read on a connection. It is guarded by
-// Pipeline.mu.
+// tracking says whether the server reports changes of keys read on a connection. It is
+// guarded by Pipeline.mu.
 type tracking struct {
-	asked Listener // the last that it was asked to tell
-	works bool     // it does
+	asked Listener // the last listener in a CLIENT TRACKING
+	works bool     // the server accepted it
 }
 
-// track chooses what goes before r. ASKING and CACHING have to be directly before a
-// command, so that there is one of them. It is called with p.mu held.
+// track chooses the tracking commands before r. There are none if ASKING goes before r:
+// ASKING and CACHING each have to be directly before the command. It is called with p.mu
+// held.
 func (c *conn) track(r *Request) {
 	t := &c.tracking
 	switch l := c.p.listener; {
@@ -60,10 +62,10 @@ func (c *conn) track(r *Request) {
 	}
 }
 
-// led tells that something goes before r.
+// led tells whether tracking commands go before r.
 func (r *Request) led() bool { return r.begins || r.Tracked }
 
-// pushLead queues what goes before r.
+// pushLead queues the tracking commands that go before r.
 func (c *conn) pushLead(r *Request, wait bool) (err error) {
 	if r.Tracked {
 		_, err = c.pusher.Queue("CLIENT", []any{"CACHING", "YES"}, wait)
@@ -78,11 +80,12 @@ func (c *conn) pushLead(r *Request, wait bool) (err error) {
 	return err
 }
 
-// ErrNoListener is why a server does not tell: the listener is gone, or is connected
-// elsewhere. Another one is to come.
+// ErrNoListener is reported to Node.Untracked if the server does not know the listener,
+// which is gone or is connected elsewhere. A later SetListener sets another one.
 var ErrNoListener = errors.New("the server does not know the connection that listens")
 
-// receiveLead takes the answer to what went before r, which is in r, and reads the rest.
+// receiveLead reads the replies to the tracking commands before r, of which r.Reply and
+// r.Err have the first, and then r's own reply.
 func (c *conn) receiveLead(r *Request) {
 	list, said := r.Reply, r.Err
 	if said != nil && !refusal.Is(said) {
@@ -97,14 +100,14 @@ func (c *conn) receiveLead(r *Request) {
 	c.p.mu.Lock()
 	t := &c.tracking
 	if line, err := redis.String(list, nil); r.begins && err == nil && !strings.Contains(line, " addr="+t.asked.addr+" ") {
-		said = ErrNoListener // TRACKING may have said so, too
+		said = ErrNoListener // instead of TRACKING's error, which may say the same
 	}
 	t.works, r.Tracked = said == nil, r.Tracked && said == nil
 	if refused, _ := refusal.Of(said); refused.Passing() {
-		*t, said = tracking{}, nil // it is asked again
+		*t, said = tracking{}, nil // the next request asks again
 	}
 	if t.asked != c.p.listener {
-		said = nil // of one that listens no more: the next is asked for
+		said = nil // about a former listener: the next request names the new one
 	}
 	c.p.mu.Unlock()
 	if said != nil {

@@ -7,19 +7,19 @@ import (
 )
 
 const (
-	// batchSplit is into how many batches the open requests are split, so that
-	// some are at the server while others are here. Measured with 16 to 1,024
-	// callers, two to four make 3 to 8 percent.
+	// batchSplit is how many batches the open requests are split into, so that
+	// some are at the server while others are here. With 16 to 1,024 callers,
+	// two to four batches gain 3 to 8 percent.
 	batchSplit = 3
 
-	// leastBatch is the size below which batches are not split.
+	// leastBatch is the size up to which batches are not split.
 	leastBatch = 4
 )
 
-// Flush writes what is queued, as far as the batches in flight allow; what is
-// left goes when a batch returns. It does not wait for a write. It may read from the
-// connection for some milliseconds, see lone.go: requests may be completed by the
-// goroutine that calls it.
+// Flush writes the queued requests, as far as the batches in flight allow. The rest is
+// written when a batch returns. Flush does not wait for a write. It may read from the
+// connection for up to four milliseconds, see lone.go, and so may complete requests on the
+// calling goroutine.
 func (p *Pipeline) Flush() {
 	p.mu.Lock()
 	own := p.writeQueued(true)
@@ -29,7 +29,7 @@ func (p *Pipeline) Flush() {
 	}
 }
 
-// WakeWriter is Flush without reading, for callers that must not block.
+// WakeWriter is Flush without the reading, for callers that must not block.
 func (p *Pipeline) WakeWriter() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -37,9 +37,9 @@ func (p *Pipeline) WakeWriter() {
 }
 
 // writeQueued writes what can be written without waiting, and leaves the rest to the
-// writer. For a caller, which may read, it gives the connection whose next reply the
-// caller has to read; nil if there is none. It is called with mu held, and gives it
-// away meanwhile.
+// writer. With caller, which means that the calling goroutine may read, it returns the
+// connection whose next reply that goroutine has to read, or nil. It is called with mu
+// held, and releases mu while it writes.
 func (p *Pipeline) writeQueued(caller bool) (own *conn) {
 	for p.ready() {
 		c := p.conn
@@ -58,14 +58,14 @@ func (p *Pipeline) writeQueued(caller bool) (own *conn) {
 	return own
 }
 
-// wakeWriter has the connection's writer write: the one goroutine that may wait for
-// that. It is called with p.mu held, for a connection that was not released.
+// wakeWriter makes the connection's writer write, the only goroutine that may wait for a
+// write. It is called with p.mu held, for a connection that was not released.
 func (c *conn) wakeWriter() {
 	c.writer.Do(func() { c.p.wg.Go(c.writeAll) })
 	background.Signal(c.wake)
 }
 
-// writeAll is the writer. It outlives what is under way.
+// writeAll is the writer. It runs until the connection was released.
 func (c *conn) writeAll() {
 	p := c.p
 	for {
@@ -82,8 +82,8 @@ func (c *conn) writeAll() {
 	}
 }
 
-// ready tells whether there is something to write and a connection to write it
-// to. If there is no connection it starts to make one. It is called with mu
+// ready tells whether there is something to write and a connection that can take
+// it now. If there is no connection, it starts to make one. It is called with mu
 // held.
 func (p *Pipeline) ready() bool {
 	if p.queue.length == 0 && !(p.discardNow && len(p.discards) > 0) && (p.conn == nil || len(p.conn.repeats) == 0) {
@@ -96,9 +96,9 @@ func (p *Pipeline) ready() bool {
 	return !p.conn.writing && !p.conn.busy.Load() && p.conn.inflight < maxInFlight && !p.conn.syncing
 }
 
-// writeBatch writes what is left of a batch, or cuts and writes one. Without wait it
-// is not done where that would take waiting. It tells whether the caller owns the
-// reply. It is called with p.mu held, and gives it away meanwhile.
+// writeBatch writes the rest of a batch, or cuts and writes a new one. Without wait it is
+// not done if the write would have to wait. owns reports whether the caller has to read the
+// reply. It is called with p.mu held, and releases p.mu while it writes.
 func (c *conn) writeBatch(caller, wait bool) (done, owns bool) {
 	p := c.p
 	looks := false
@@ -130,9 +130,9 @@ func (c *conn) writeBatch(caller, wait bool) (done, owns bool) {
 	return !c.writing, owns
 }
 
-// cutBatch takes the queue, or a part of it that makes a good batch, for the writing.
-// It tells whether the batch is one request that has the connection to itself. It is
-// called with mu held.
+// cutBatch takes the queue, or a part of it that makes a good batch, to be written. It
+// reports whether the batch is a single command and nothing else is queued or in flight.
+// It is called with mu held.
 func (p *Pipeline) cutBatch() (alone bool) {
 	c := p.conn
 	n, online := c.tally.expects()
@@ -141,9 +141,9 @@ func (p *Pipeline) cutBatch() (alone bool) {
 		b, p.spares = p.spares[last], p.spares[:last]
 	}
 	// Callers whose commands go together come back together, and until then the
-	// server has nothing to do. Split, some are at the server while others are
-	// here.
-	// With replicas to wait for they would wait for two batches more.
+	// server has nothing to do. With the requests split, some are at the server
+	// while others are here. But with replicas to wait for, a request would wait
+	// for two more batches.
 	most := p.queue.length
 	if n == 0 {
 		most = min(most, max((most+c.openRequests)/batchSplit, leastBatch))
@@ -172,7 +172,7 @@ func (p *Pipeline) cutBatch() (alone bool) {
 			c.track(r)
 		}
 		if r.Wait && c.tally != nil && now >= c.countAt {
-			c.queueCount() // some may be new
+			c.queueCount() // there may be new replicas
 		}
 		if r.Wait && n > 0 {
 			if r.Replicas, r.foregone = n, r.Tentative && !online; !r.foregone {
@@ -201,14 +201,14 @@ func (p *Pipeline) cutBatch() (alone bool) {
 	return alone && !b[0].asking && !b[0].led() && !b[0].sync && !b[0].waits
 }
 
-// write sends what is left of the batch that is being written. Without wait it sends
-// what there is room for at once, and is not done if that is not all. An error needs
-// no handling here: the stream is closed then, and the reader sees it.
+// write sends the rest of the batch that is being written. Without wait it sends what
+// the socket takes at once, and is not done if that is not all. It returns no error:
+// the connection is closed after one, and the reader sees that.
 func (c *conn) write(wait bool) (done bool) {
 	c.wmu.Lock()
 	defer c.wmu.Unlock()
 	if !c.stuck {
-		c.begun = c.batchCount // whose batch this is, while it is written
+		c.begun = c.batchCount // unguarded read: no batch is cut during a write
 		all, err := c.push(wait)
 		if c.stuck = err != nil; c.stuck && c.managed != nil {
 			c.Interrupt()
@@ -218,11 +218,11 @@ func (c *conn) write(wait bool) (done bool) {
 		}
 	}
 	c.unsent = nil
-	c.wrote <- struct{}{} // never blocks, as batches
+	c.wrote <- struct{}{} // never blocks, for the same reason as batches
 	return true
 }
 
-// push is write without the consequences.
+// push queues the rest of the batch on the pusher and pushes it, for write.
 func (c *conn) push(wait bool) (all bool, err error) {
 	for i, r := range c.unsent {
 		if r.asking {
@@ -249,8 +249,8 @@ func (c *conn) push(wait bool) (all bool, err error) {
 	return c.pusher.Push(wait)
 }
 
-// nextSent is the Sent of what is written now, and later than that of what was written
-// before. It is called with mu held.
+// nextSent returns the Sent of a request written now, later than that of any earlier
+// request. It is called with mu held.
 func (p *Pipeline) nextSent(now time.Duration) time.Duration {
 	p.lastSent = max(now, p.lastSent+1)
 	return p.lastSent
