@@ -9,7 +9,7 @@ import (
 	"github.com/rlock-go/redisson/internal/refusal"
 )
 
-// Do sends r and waits for its fate. It is sent again as its Resend says.
+// Do sends r and waits for its fate. It sends r again as r.Resend allows.
 func (x *Executor) Do(r *Request) Fate {
 	if !x.Enqueue(r) {
 		return r.Fate
@@ -40,10 +40,10 @@ func (x *Executor) Finish(r *Request) Fate {
 	}
 }
 
-// Await waits until the last send of r, which was queued, has ended. Meanwhile r goes
-// where it is redirected to. If it sets Again, its maker queues it again after that time.
-// If it is Lost, nothing may be decided before Barrier. If Left is closed first and r
-// can't be taken back, Await returns Open, and r must not be looked at any more.
+// Await waits until the last send of r, which was queued, has ended, and follows
+// redirections meanwhile. If Await sets Again, r's maker has to queue r again after that
+// time. If r is Lost, its maker must call Barrier before it decides anything. If Left is
+// closed first and r can't be taken back, Await returns Open, and r must not be used again.
 func (x *Executor) Await(r *Request) Fate {
 	for !r.handed {
 		select {
@@ -63,8 +63,8 @@ func (x *Executor) Await(r *Request) Fate {
 	return r.Fate
 }
 
-// Barrier waits until nothing of r, which was lost, can run any more. It reports
-// false where that can't be had.
+// Barrier waits until nothing of r, which was lost, can run any longer. It reports false,
+// and sets MayArrive, if that can't be achieved.
 func (x *Executor) Barrier(r *Request) (killed bool) {
 	killed = <-r.barrier
 	if killed && r.pipe.Doubted(&r.Wire) {
@@ -74,9 +74,9 @@ func (x *Executor) Barrier(r *Request) (killed bool) {
 	return killed
 }
 
-// asksMaster asks the server that answered the kill barrier whether it is the master
-// of r's slot; r may have been written to another one. A server that is not redirects
-// the question. If it is, what runs elsewhere does not matter.
+// asksMaster asks the server that answered the kill barrier whether it is the master of
+// r's slot; r may have been written to another server. If it is the master, what runs
+// elsewhere does not matter. If not, it redirects the question.
 func (x *Executor) asksMaster(r *Request) bool {
 	key := r.Wire.Args[0]
 	if r.Wire.Script != nil {
@@ -112,10 +112,10 @@ func (x *Executor) pauses(r *Request, d time.Duration) bool {
 	return !r.takenBack
 }
 
-// completion is a request as what a pipeline tells of its end.
+// completion is a request as the pipeline.Completion of its sends.
 type completion Request
 
-// Complete takes the end of one send, on the goroutine that reads replies.
+// Complete takes the end of one send. See pipeline.Completion for the goroutine.
 func (c *completion) Complete(*pipeline.Request) {
 	r := (*Request)(c)
 	x, n := r.x, r.node
@@ -135,7 +135,7 @@ func (c *completion) Complete(*pipeline.Request) {
 		}
 	}
 	switch {
-	case r.Wire.Err == nil: // as nearly always
+	case r.Wire.Err == nil: // nearly always
 		if r.First == 0 {
 			r.reached()
 		}
@@ -147,8 +147,8 @@ func (c *completion) Complete(*pipeline.Request) {
 	x.wakeOthers(n)
 }
 
-// redirects takes the end of a send that failed. It reports whether r has been sent
-// elsewhere.
+// redirects handles a send that failed: it resends, parks or settles r. It reports whether
+// r has been resent.
 func (x *Executor) redirects(r *Request) bool {
 	to, again := r.redirection()
 	switch {
@@ -165,7 +165,7 @@ func (x *Executor) redirects(r *Request) bool {
 	return false
 }
 
-// settle decides what becomes of a send that failed and is not redirected.
+// settle decides the fate of a send that failed and is not redirected.
 func (x *Executor) settle(r *Request) {
 	if r.settled {
 		return
@@ -184,8 +184,8 @@ func (x *Executor) settle(r *Request) {
 	r.failed, r.Fate = r.Wire.Err, fateOf(r.Wire.Err)
 	switch {
 	case r.Fate == Lost && r.Resend != kind.Reads:
-		// At once: a pipeline that is being closed connects no more for a barrier
-		// that nobody waits for.
+		// At once: a closing pipeline does not connect for a barrier that no caller
+		// waits for.
 		barrier := make(chan bool, 1)
 		r.barrier = barrier
 		r.pipe.AfterKillBarrier(&r.Wire, func(killed bool) { barrier <- killed })
@@ -200,8 +200,9 @@ func (x *Executor) settle(r *Request) {
 	}
 }
 
-// ended tells who waits for r that its send has ended, or is parked. An answer is told to
-// its handler here. What else there is, is dealt with by a goroutine of its own.
+// ended reports that r's send has ended, or that r is parked, to the goroutine that waits
+// for r or to its handler. The handler takes an answer here, and anything else on another
+// goroutine.
 func (r *Request) ended() {
 	switch {
 	case r.Handler == nil || r.direct:
@@ -213,11 +214,11 @@ func (r *Request) ended() {
 	}
 }
 
-// Rest has the handler of r deal with the end of its send on a goroutine, also if it was
+// Rest makes the handler of r take the end of its send on another goroutine, even if r was
 // answered.
 func (x *Executor) Rest(r *Request) {
 	x.mu.Lock()
-	r.wake = make(chan struct{}, 1) // which Cancel may look for
+	r.wake = make(chan struct{}, 1) // with mu held, because Cancel reads it
 	x.mu.Unlock()
 	x.o.Go(func() {
 		if x.follow(r) {

@@ -2,24 +2,24 @@
 //
 // A [Request] ends in one of six ways, its [Fate]: it was answered, the server
 // refused it, it was not sent, it was lost, it was taken back, or the client was closed
-// before it was sent. Nobody else looks at a server's error or at the end of a
+// before it was sent. No other package interprets a server's error or the end of a
 // connection; package refusal knows the codes.
 //
-// Whoever sends one waits for it: [Executor.Do] is all of that, [Executor.Await] the end
-// of one send, and [Executor.Barrier] what must follow where it was lost. Commands that
-// many send at a time have a [Handler]: plain answers are told to it in the order of the
-// replies, and only one that meets trouble goes on in a goroutine, which waits as others
-// do.
+// A caller sends a request and waits for it with [Executor.Do]. Its steps are
+// [Executor.Await], which waits for the end of one send, and [Executor.Barrier], which
+// must follow a loss. Commands that are sent in large numbers have a [Handler] instead.
+// It takes plain answers in the order of the replies. Only a request that meets trouble
+// gets a goroutine, which waits as a caller does.
 //
 // A request goes to the node that serves its slot, which package topology knows.
-// The answers that say otherwise are seen here alone, see redirect.go.
+// Only this package sees the answers that redirect a request, see redirect.go.
 //
 // Three ideas make a fate trustworthy:
-//   - A lost command is final only behind a kill barrier: the server was asked
-//     to end the connection that the command was written to, or it is known
-//     that this can't be had. Until then bytes of it may still run.
-//   - What may be sent again is a property of the request, its [Resend]. The
-//     executor sends it again, after a barrier or a pause, until its limit. Where other
-//     commands of its owner may go first, its maker does that by [Executor.Enqueue].
-//   - What was never written can be taken back, see [Executor.Cancel].
+//   - A lost command is final only after its kill barrier: the server has ended the
+//     connection that the command was written to, or it is known that this can't be
+//     achieved. Until then bytes of the command may still run.
+//   - Whether a request may be sent again is its property [Request.Resend]. The
+//     executor sends it again, after a barrier or a pause, until its limit. If other
+//     commands of its owner may go first, its maker calls [Executor.Enqueue] instead.
+//   - A request that was never written can be taken back, see [Executor.Cancel].
 package command

@@ -11,10 +11,10 @@ import (
 type Options struct {
 	Timeout time.Duration        // how long one command may take, its redirections included
 	Now     func() time.Duration // the client's clock
-	Closing func() bool          // the client is being closed: nothing is sent again
+	Closing func() bool          // whether the client is being closed: nothing is sent again
 
-	// Ended is told each send that reached a server, or may have, before its handler
-	// is. It must not block; nil: nobody wants to know.
+	// Ended is called after each send that reached a server, or may have, before the
+	// request's handler. It must not block. It may be nil.
 	Ended func(*Request)
 
 	// After calls fn after d, or earlier when the client is closed.
@@ -30,23 +30,24 @@ type Executor struct {
 	top topology.Topology
 	o   Options
 
-	// mu guards where a request is, once that changes: its node, its pipe, parked and
-	// takenBack. The first time nobody else knows the request.
+	// mu guards where a request is: its node, its pipe, parked and takenBack. The first
+	// Enqueue sets them without mu, because no other goroutine knows the request yet.
 	mu sync.Mutex
 }
 
-// New makes an executor of what sends.
+// New makes an executor that sends through the nodes of top.
 func New(top topology.Topology, o Options) *Executor { return &Executor{top: top, o: o} }
 
-// Discard deletes a key of the client's own, of slot, some time soon.
+// Discard deletes a key that the client itself made, in slot, a little later. It does
+// nothing if no node serves the slot. See pipeline.Pipeline.Discard.
 func (x *Executor) Discard(slot uint16, key any) {
 	if n, err := x.top.Node(slot); err == nil {
 		n.Pipe.Discard(key)
 	}
 }
 
-// Trouble tells why nothing can be sent for slot, as the error of a command that
-// was not; nil if there is a connection, or if none was asked for.
+// Trouble tells why nothing can be sent for slot, as the error of an unsent command.
+// It is nil if there is a connection, or if none was needed so far.
 func (x *Executor) Trouble(slot uint16) error {
 	n, err := x.top.Node(slot)
 	if err == nil {

@@ -16,13 +16,13 @@ const (
 	Open      Fate = iota // nothing is known yet
 	Answered              // the server ran it
 	Refused               // the server answered with an error
-	NotSent               // nothing of it ran: it never left this process, or only for servers that may not write
+	NotSent               // nothing of it ran: it was never sent, or each server that got it did not run it
 	Lost                  // it was sent and never answered
 	Closed                // the client was closed before it was sent
-	TakenBack             // it was, before anything of it had run, or of a repetition
+	TakenBack             // Cancel took it back before this send was written
 )
 
-// fateOf reads a fate off the error that a request ended with.
+// fateOf returns the fate that belongs to the error of a request's last send.
 func fateOf(err error) Fate {
 	switch err.(type) {
 	case nil:
@@ -39,18 +39,18 @@ func fateOf(err error) Fate {
 	}
 }
 
-// IsLost tells the error of a command that was sent and never answered.
+// IsLost tells whether err says that a command was sent and never answered.
 func IsLost(err error) bool { return fateOf(err) == Lost }
 
-// IsClosed tells the error of a command that met a closed client.
+// IsClosed tells whether err says that a command met a closed client.
 func IsClosed(err error) bool { return fateOf(err) == Closed }
 
-// Unsent is the error of a command that was not sent because of cause.
+// Unsent returns the error of a command that was not sent because of cause.
 func Unsent(cause error) error { return &pipeline.NotSentError{Cause: cause} }
 
-// Unavailable tells the error of a command that no server took: none could be
-// reached, or none runs it for now. A later one may be taken. Of a read, which
-// changes nothing, it is also that nobody answered.
+// Unavailable tells whether err says that no server took a command: none could be
+// reached, or none runs it for now. A later command may succeed. It is also true of
+// a lost command, which fits a read only: a write may have run.
 func Unavailable(err error) bool {
 	said, ok := refusal.Of(err)
 	if !ok {
@@ -62,13 +62,13 @@ func Unavailable(err error) bool {
 	return said.Transient() || said.Redirects()
 }
 
-// IsRefusal tells the error of a command that a server refused, and would again.
+// IsRefusal tells whether a server refused a command and would refuse it again.
 func IsRefusal(err error) bool {
 	return refusal.Is(err) && fateOf(err) == Refused && !Unavailable(err)
 }
 
-// NoReply is the error of a command whose reply took longer than its caller
-// waits.
+// NoReply returns the error of a lost command, for a reply that took longer than
+// its caller waits.
 func NoReply(format string, args ...any) error {
 	return &pipeline.LostError{Cause: fmt.Errorf(format, args...)}
 }

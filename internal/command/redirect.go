@@ -12,25 +12,25 @@ import (
 	"github.com/rlock-go/redisson/internal/topology"
 )
 
-// A command may be answered that it was sent to the wrong place: MOVED, ASK,
-// TRYAGAIN, CLUSTERDOWN, READONLY. Or its node leaves before it is written. Nothing
-// of it ran. The topology says where it goes, and the executor sends it again as long
-// as one command may take; nobody above sees that, but for Request.OutOfOrder. After
-// that time it ends as refused, or as not sent.
+// A server may answer that a command was sent to the wrong place: MOVED, ASK, TRYAGAIN,
+// CLUSTERDOWN, READONLY, NOAUTH. Or the command's node leaves before it is written. In
+// either case nothing of it ran. The topology says where it goes, and the executor sends
+// it again until one command timeout has passed. The caller does not notice, except by
+// Request.OutOfOrder. After that time the command ends as refused, or as not sent.
 
-// hastyRedirects is how often a request goes on to the next node at once. Two
-// nodes that name each other as the slot's would be asked without end.
+// hastyRedirects is how often a request is redirected without a pause. Two nodes
+// may each name the other as the slot's.
 const hastyRedirects = 4
 
-// redirection is where r goes after a send that did not run. It reports false if r's
-// maker must deal with that.
+// redirection returns where r goes after a send that did not run. It returns false if r
+// is not redirected, and so is settled.
 func (r *Request) redirection() (to topology.Redirection, again bool) {
 	x := r.x
 	said, _ := refusal.Of(r.Wire.Err)
 	switch {
 	case errors.Is(r.Wire.Err, pipeline.ErrGone):
 		to.Again = true
-	case fateOf(r.Wire.Err) == Refused && said.Redirects(): // not what was said when connecting
+	case fateOf(r.Wire.Err) == Refused && said.Redirects(): // not a refusal met while connecting
 		to = x.top.Redirect(r.node, r.Slot, said)
 	}
 	r.moved = r.moved || r.Moving()
@@ -38,7 +38,7 @@ func (r *Request) redirection() (to topology.Redirection, again bool) {
 	if to.Redial {
 		r.pipe.GiveUp(&r.Wire)
 		if r.Resend >= kind.Unrun {
-			return to, false // what is paused anyway is paused: others of its owner may go first
+			return to, false // its maker queues it again after a pause: its owner's other commands may go first
 		}
 	}
 	if !to.Again || r.Scattered() || r.Whole && r.Split() || to.After > 0 && r.Resend != kind.Never {
@@ -57,8 +57,8 @@ func (r *Request) redirection() (to topology.Redirection, again bool) {
 	return to, to.After == 0 || !x.o.Closing()
 }
 
-// resend sends r to where it belongs now. It reports false if it could not: then r is
-// parked, or has the error that it ends with.
+// resend sends r to the node of to, or to the one that serves r's slot now. It reports
+// false if it could not: then r is parked, was taken back or has its final error.
 func (x *Executor) resend(r *Request, to topology.Redirection) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -90,8 +90,8 @@ func (x *Executor) resend(r *Request, to topology.Redirection) bool {
 	return false
 }
 
-// parkUnserved parks r for want of a node to send it to. It is called with mu
-// held, or before anybody else knows r.
+// parkUnserved parks r because no node can take it. It is called with mu held, or before
+// another goroutine knows r.
 func (x *Executor) parkUnserved(r *Request, why error) {
 	if fateOf(why) != NotSent {
 		why = Unsent(why)
@@ -104,14 +104,14 @@ func (x *Executor) parkUnserved(r *Request, why error) {
 	r.park(topology.Redirection{After: background.FirstPause})
 }
 
-// park has r wait before it is sent to where it belongs. It is called with mu held, or
-// before anybody else knows r.
+// park makes r wait before it is sent to its next node. It is called with mu held, or
+// before another goroutine knows r.
 func (r *Request) park(to topology.Redirection) {
 	r.parked, r.next, r.delay = true, to, r.unsettled()
 }
 
-// follow waits, for a request that is parked, and sends it on. It reports false if it
-// could not: then r has ended, or was taken back.
+// follow waits for the pause of a parked request and resends it. It reports false if r is
+// not parked, was taken back or can't be resent before its bound.
 func (x *Executor) follow(r *Request) bool {
 	for r.parked {
 		r.pause = max(r.next.After, background.NextPause(r.pause))
@@ -130,9 +130,9 @@ func (x *Executor) follow(r *Request) bool {
 	return false
 }
 
-// tooLate is how long r waits instead of being sent, because the answer could come after its
-// bound, or after its caller is told what is known so far: that nothing has run. 0: it can be
-// sent.
+// tooLate returns how long r waits instead of being sent, or 0 if it can be sent. A send
+// too close to its bound, or to the time at which its caller gets a result, would be
+// unanswered by then. Without the send the result is certain: nothing has run.
 func (x *Executor) tooLate(r *Request) time.Duration {
 	now := x.o.Now()
 	left, pause := r.bound-now, r.bound-now
@@ -145,8 +145,8 @@ func (x *Executor) tooLate(r *Request) time.Duration {
 	return pause
 }
 
-// unsettled is how the last send ended: where the topology could not place r in the
-// time that one command may take, the server's last words are a detail of that.
+// unsettled returns the error of the last send. If the topology could not place r within
+// a command timeout, the error says so and wraps the server's.
 func (r *Request) unsettled() error {
 	said := r.refusal()
 	if !r.misplaced || r.Several || !said.Elsewhere() && !said.Unsettled() {

@@ -11,76 +11,75 @@ import (
 	"github.com/rlock-go/redisson/internal/topology"
 )
 
-// Handler is told what becomes of a request that nobody waits for. Its methods are called
-// without any lock held; they may queue further requests.
+// Handler takes the results of a request, so that no goroutine has to wait for it. Its
+// methods are called without any lock held, and may queue further requests.
 type Handler interface {
-	// Answered takes the server's answer. It is called on the goroutine that reads
-	// replies, which must not be blocked, in the order of the replies.
+	// Answered takes the server's answer. It is called in the order of the replies, on
+	// the goroutine that reads them, and so must not block.
 	Answered(*Request)
 
-	// Rest goes on with a request whose send ended otherwise, as Fate tells. It has a
-	// goroutine of its own, and goes on as one who waits: Await returns at once, for
-	// what has happened so far.
+	// Rest continues with a request whose send ended otherwise; Fate says how. It runs
+	// on another goroutine, and may wait for the request from then on: its first Await
+	// returns at once, with what has happened so far.
 	Rest(*Request)
 }
 
-// Request is one command on its way, and all its repetitions. Its maker sets the
-// first group of fields and gives it a command in Wire. The
-// second group is the executor's to set, and everybody's to read in the
-// handler's methods and once the request is done.
+// Request is one command with all its sends. Its maker sets the first group of
+// fields and gives it a command in Wire. The executor sets the second group, which
+// others may read in the handler's methods and once the request is done.
 type Request struct {
-	Handler Handler         // is told what becomes of it; nil: its maker waits by Await
+	Handler Handler         // takes its results; nil: its maker calls Await
 	Resend  kind.Resend     // when it may be sent again
-	Until   time.Duration   // not sent again after this reading of the clock
-	Unrun   time.Duration   // nor after this, as long as nothing of it has run; 0: no such limit
-	Told    time.Duration   // when a caller is told what is known; 0: none is, or it was told
-	Left    <-chan struct{} // closed when nobody waits for it any more, see Await; nil: somebody does
+	Until   time.Duration   // not sent again after this clock reading
+	Unrun   time.Duration   // not sent again after this either while nothing of it has run; 0: no such limit
+	Told    time.Duration   // when a caller gets the result known by then; 0: no caller waits for one
+	Left    <-chan struct{} // closed when its caller no longer waits, see Await; nil: the caller always waits
 	Wait    bool            // followed by WAIT for all connected replicas
-	Aside   bool            // not behind the WAITs of others, if it has one itself: no order with those that are not aside
-	Slot    uint16          // of its keys, codec.Slot; any where it has none
-	Several bool            // locks: they may be in different places, see Scattered
-	Strict  bool            // what it does does not pass with a lease: it is Unreplicated unless all replicas acknowledged it
-	Whole   bool            // it has another form, with one key: where it is Split it ends as refused, for its maker to send that
+	Aside   bool            // with Wait or Wire.Track: may use the node's second connection, past other WAITs; no order with requests that are not Aside
+	Slot    uint16          // of its keys, codec.Slot; any slot if it has none
+	Several bool            // it has several locks, which may be in different places, see Scattered
+	Strict  bool            // no lease ends its effect: it is Unreplicated unless all replicas acknowledged it
+	Whole   bool            // its maker has a form of it with one key: if Split, it ends as refused, so that its maker can send that
 
-	// Wire is the last send, the command among it. Its Reply is the server's, where Fate is Answered;
-	// else its Err is what the server said, or why there was no answer. Sent is
-	// the reading of the clock from before that send.
+	// Wire is the last send, with the command. If Fate is Answered, Wire.Reply is the
+	// server's reply. Otherwise Wire.Err is the server's error, or why there was no answer.
+	// Wire.Sent is the clock reading before that send.
 	Wire pipeline.Request
 
-	Fate      Fate          // what became of it; Open before it is done
-	Again     time.Duration // nothing of it is under way, and it is to be sent again after this; 0: it is done
-	First     time.Duration // the reading from before the first send that may have run; 0: there was none
-	MayArrive bool          // an earlier send may still run: the connection it was lost on could not be killed
+	Fate      Fate          // how it ended; Open before that
+	Again     time.Duration // nothing of it is in flight, and its maker has to queue it again after this pause; 0: it is done
+	First     time.Duration // clock reading before the first send that may have run; 0: there was none
+	MayArrive bool          // an earlier send may still run: it was lost, and its connection could not be killed
 
-	WentAside        bool  // it was last queued for a connection where nothing runs in order with what is not to go aside; not changed by redirections
-	OutOfOrder       bool  // it may have run behind what was queued after it: it was redirected, or its script was loaded first
-	Unreplicated     bool  // no replica acknowledged what it did, or not all, where it is Strict, although some were asked
-	Untold           error // why what it did, all of it, could not be announced; nil: it was, or is nobody's business
-	ReplicasNotKnown bool  // some were asked, and their answer was cut off: r's own was kept, see pipeline.Request.KeepReply
+	WentAside        bool  // last queued on the node's second connection, see Aside; redirections do not change it
+	OutOfOrder       bool  // requests queued after it may have run before it: it was redirected, or its script was loaded first
+	Unreplicated     bool  // WAIT asked for replicas, and none acknowledged it or, if Strict, not all
+	Untold           error // why the script, which ran in full, could not publish its change; nil: it could, or had none to publish
+	ReplicasNotKnown bool  // the connection broke before the answer to WAIT; the reply was kept, see pipeline.Request.KeepReply
 
 	x       *Executor
 	node    *topology.Node     // that it was last sent to
-	pipe    *pipeline.Pipeline // of it
-	direct  bool               // its Handler does not hear of it any more
-	handed  bool               // to its Handler, which has not asked so far
+	pipe    *pipeline.Pipeline // of that node
+	direct  bool               // its Handler was called for the last time: Await takes its results
+	handed  bool               // the next Await returns at once
 	settled bool               // its last send has ended, and Fate says how
-	wake    chan struct{}      // gets one when a send has ended, or it was taken back
-	barrier chan bool          // of the last send that was lost: whether its connection was killed
-	pause   time.Duration      // before it was last sent again for a refusal; 0: never
-	failed  error              // the last trouble
+	wake    chan struct{}      // signalled when a send has ended, or it was taken back
+	barrier chan bool          // of the last lost send: whether its connection was killed
+	pause   time.Duration      // the last pause before a repetition; 0: there was none
+	failed  error              // the error of the last send that failed
 
 	takenBack bool                 // by Cancel
 	redirects int                  // since it was queued
 	bound     time.Duration        // not redirected after this; 0: not redirected so far
-	parked    bool                 // it waits, to be sent again or to next
-	idle      bool                 // its last send has ended without an answer, and its maker is about to go on
-	next      topology.Redirection // where it goes then
-	delay     error                // why it last waited for that
-	misplaced bool                 // the last send was refused for where it went, and may be served later
+	parked    bool                 // it waits to be queued again, or to be sent to next
+	idle      bool                 // its last send has ended without an answer, and its maker is about to continue
+	next      topology.Redirection // where it goes after it was parked
+	delay     error                // why it last waited
+	misplaced bool                 // the last server does not serve its slot now; another or a later one may
 	moved     bool                 // an earlier answer was that its slot is half moved
 }
 
-// ran takes an error that says that all was done, see refusal.Untold.
+// ran turns the error of a script that ran in full into an answer, see refusal.Untold.
 func (r *Request) ran() {
 	said, _ := refusal.Of(r.Wire.Err)
 	if result, why, ok := said.Untold(); ok {
@@ -88,21 +87,21 @@ func (r *Request) ran() {
 	}
 }
 
-// Reached is First, to be asked while r is under way.
+// Reached is First, for readers while r is in flight.
 func (r *Request) Reached() time.Duration { return time.Duration(atomic.LoadInt64((*int64)(&r.First))) }
 
 // Server is where r was last sent.
 func (r *Request) Server() string { return r.node.Server() }
 
-// Doubt is why replicas that are gone are still waited for where r was sent, see
-// pipeline.Pipeline.Doubt.
+// Doubt says why WAIT still asks for replicas that are gone at the node that r was last sent
+// to, see pipeline.Pipeline.Doubt.
 func (r *Request) Doubt() error { return r.pipe.Doubt() }
 
 // Begun tells whether r was ever queued.
 func (r *Request) Begun() bool { return r.x != nil }
 
-// MayHaveRun tells whether the server has run the last send, or a part of it,
-// or may have.
+// MayHaveRun tells whether the server has run the last send, or may have run it or
+// a part of it.
 func (r *Request) MayHaveRun() bool {
 	switch fateOf(r.Wire.Err) {
 	case Answered, Lost:
@@ -114,8 +113,8 @@ func (r *Request) MayHaveRun() bool {
 	}
 }
 
-// ServedElsewhere tells whether another node serves r's slot by now than when r
-// was sent. One that was redirected went where it belongs.
+// ServedElsewhere tells whether r's slot is now served by another node than the one that
+// r was sent to. It is false if r was redirected.
 func (r *Request) ServedElsewhere() bool {
 	if r.redirects > 0 {
 		return false
@@ -124,48 +123,47 @@ func (r *Request) ServedElsewhere() bool {
 	return err == nil && n != r.node
 }
 
-// Passing tells whether a later send may be answered better: nothing of this
-// one ran.
+// Passing tells whether nothing of the last send ran, and a later one may succeed.
 func (r *Request) Passing() bool {
 	return r.Fate == NotSent || r.refusal().Passing() || r.stillMisplaced()
 }
 
-// stillMisplaced tells that the topology could not place r in the time that one
-// command may take. Two nodes may name each other for a while.
+// stillMisplaced tells whether the topology could not place r within a command timeout.
+// Two nodes may name each other for a while.
 func (r *Request) stillMisplaced() bool { return r.Fate == Refused && r.misplaced }
 
-// Scattered tells that nothing of r ran because not all of its several locks are
-// where it was sent. Each may be asked for alone.
+// Scattered tells whether nothing of r ran because not all of its several locks are
+// at the node that it was sent to. Its maker may send a request for each lock.
 func (r *Request) Scattered() bool {
 	return r.Several && r.refusal().Scatters()
 }
 
-// Split tells that nothing of the last send ran because its keys are in two
-// places, while their slot is being moved.
+// Split tells whether nothing of the last send ran because its keys are in two
+// places while their slot is being moved.
 func (r *Request) Split() bool {
 	return r.refusal().Split()
 }
 
-// Moving tells that its slot is half moved: the last answer was that some of its keys, or
-// all of them, are on the other server. Or that was so before, and it had no time left to
-// follow the slot, which has settled since.
+// Moving tells whether r failed because its slot was half moved. The last answer was that
+// some or all of its keys are on the other server. Or an earlier answer was, and r had no
+// time left to follow the slot.
 func (r *Request) Moving() bool {
 	_, asks := r.refusal().Ask()
 	return asks || r.Split() || r.MetElsewhere() || r.moved && r.stillMisplaced()
 }
 
-// MetElsewhere tells that a part of it ran, before a key that the server does not have
-// for now.
+// MetElsewhere tells whether r's script stopped at a key that the server does not have for
+// now. What the script did before that stands.
 func (r *Request) MetElsewhere() bool { return r.refusal().MetElsewhere() }
 
-// Transient tells a server's refusal that passes by itself, and soon.
+// Transient tells whether a server refused r for a reason that soon passes by itself.
 func (r *Request) Transient() bool { return r.refusal().Transient() || r.stillMisplaced() }
 
-// Permanent tells that r was not sent and that connecting again would meet the
-// same refusal.
+// Permanent tells whether r was not sent and connecting again would meet the same
+// refusal.
 func (r *Request) Permanent() bool { return r.Fate == NotSent && redisconn.Permanent(r.Wire.Err) }
 
-// refusal is the server's error that the last send ended with, if it did with one.
+// refusal is the server's error of the last send; the zero Refusal if there was none.
 func (r *Request) refusal() (said refusal.Refusal) {
 	if fateOf(r.Wire.Err) == Refused {
 		said, _ = refusal.Of(r.Wire.Err)

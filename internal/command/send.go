@@ -11,15 +11,15 @@ import (
 	"github.com/rlock-go/redisson/internal/topology"
 )
 
-// LeastTime is how much of its command's time a try needs. If its answer came too
-// late, it would be unknown whether the command ran; without the try it is known that
-// it did not.
+// LeastTime is the time that must be left for a send, a tenth of the command timeout. If
+// the answer came too late, it would be unknown whether the command ran; without the send
+// it is certain that it did not.
 func (x *Executor) LeastTime() time.Duration { return x.o.Timeout / 10 }
 
 // Enqueue queues r without I/O, so that a caller may hold locks; Flush or WakeWriter
-// must be called afterwards. It is called once more when r is to be sent again. It
-// reports false when the client is closed, when r was taken back, or when it must not be
-// sent again: then r has its fate, and nobody is told.
+// must be called afterwards. It is called once more to send r again. It reports false if
+// the client is closed, or if r was taken back or must not be sent again. Then r has its
+// fate, and its handler is not called.
 func (x *Executor) Enqueue(r *Request) bool {
 	if r.failed != nil && x.o.Now() > r.Until {
 		r.Fate = fateOf(r.failed)
@@ -52,7 +52,7 @@ func (x *Executor) Enqueue(r *Request) bool {
 		err, r.WentAside = r.Wire.Err, false
 	}
 	if fateOf(err) != Closed {
-		// It left just now, or nobody serves the slot for now.
+		// The node left just now, or no node serves the slot for now.
 		x.parkUnserved(r, err)
 		r.ended()
 		return true
@@ -62,7 +62,7 @@ func (x *Executor) Enqueue(r *Request) bool {
 	return false
 }
 
-// to has r go to n.
+// to makes n the node that r is sent to.
 func (r *Request) to(n *topology.Node) {
 	r.node, r.pipe = n, n.Pipe
 	if r.Aside && (r.Wait || r.Wire.Track) {
@@ -74,7 +74,7 @@ func (r *Request) to(n *topology.Node) {
 func (r *Request) reached() { atomic.StoreInt64((*int64)(&r.First), int64(r.Wire.Sent)) }
 
 // Cancel takes back a request that was not written yet. It reports whether it
-// did: r is then never sent again, and its handler is not told.
+// did. If so, r is never sent again, and its handler is not called.
 func (x *Executor) Cancel(r *Request) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -88,25 +88,25 @@ func (x *Executor) Cancel(r *Request) bool {
 	return true
 }
 
-// Delay tells why r had to wait, to be sent again or elsewhere; nil if it did not.
+// Delay says why r last had to wait before it was sent again; nil if it never had to.
 func (x *Executor) Delay(r *Request) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return r.delay
 }
 
-// Waiting tells whether nothing of r is under way: it waits to be written, or its last send
-// has ended without an answer, and its maker is about to go on. Nothing of it has run so far,
-// but for what an earlier send did.
+// Waiting tells whether nothing of r is in flight: it waits to be written, or its last send
+// has ended without an answer and its maker is about to continue. Then nothing of it has run,
+// unless an earlier send did.
 func (x *Executor) Waiting(r *Request) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return !r.takenBack && (r.parked || r.idle || r.node != nil && r.pipe.Waiting(&r.Wire))
 }
 
-// Flush writes what is queued, without waiting for a write. Where there is one node it
-// may read from its connection for some milliseconds: handlers may be told meanwhile,
-// by the calling goroutine.
+// Flush writes the queued requests, without waiting for a write. With one node it may read
+// from its connection for up to four milliseconds, and so may call handlers on the calling
+// goroutine.
 func (x *Executor) Flush() {
 	nodes := x.top.Nodes()
 	for _, n := range nodes {
@@ -120,18 +120,18 @@ func (x *Executor) Flush() {
 	}
 }
 
-// WakeWriter is Flush for those who must not block.
+// WakeWriter is Flush for callers that must not block.
 func (x *Executor) WakeWriter() { x.wakeOthers(nil) }
 
-// AwaitReplicas asks once more for the replicas of r, which was answered, on the
-// connection that it ran on. See pipeline.Pipeline.AwaitReplicas. A flush must follow.
+// AwaitReplicas repeats the WAIT for r, which was answered, on the connection that r ran
+// on. See pipeline.Pipeline.AwaitReplicas. Flush or WakeWriter must be called afterwards.
 func (x *Executor) AwaitReplicas(r *Request, done func(acked int, err error)) (asks bool, err error) {
 	r.node.Touch()
 	return r.pipe.AwaitReplicas(&r.Wire, done)
 }
 
-// wakeOthers writes what handlers queued elsewhere. They were called by a pipeline of
-// n's, which flushes for itself.
+// wakeOthers writes what handlers queued on other nodes than n. The handlers were called by
+// a pipeline of n, which flushes itself.
 func (x *Executor) wakeOthers(n *topology.Node) {
 	for _, other := range x.top.Nodes() {
 		if (other != n || n.Divided()) && other.Touched() {
@@ -140,7 +140,7 @@ func (x *Executor) wakeOthers(n *topology.Node) {
 	}
 }
 
-// sendsAgain tells whether r, which is not behind a barrier, is to be sent again.
+// sendsAgain tells whether r, which needs no kill barrier, is sent again.
 func (x *Executor) sendsAgain(r *Request, fate Fate) bool {
 	if r.Resend == kind.Never || x.o.Closing() || x.o.Now()+background.NextPause(r.pause)+x.LeastTime() > r.Until {
 		return false
