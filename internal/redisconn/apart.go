@@ -2,8 +2,8 @@ package redisconn
 
 import "fmt"
 
-// apart runs a caller's function on a goroutine of its own. A panic there, or the end of
-// that goroutine, becomes an error, which says what it was.
+// apart runs a caller's function on a new goroutine and waits for it. If the function
+// panics or ends its goroutine, apart returns an error that names it as what.
 func apart(what string, f func() error) error {
 	ended := make(chan error, 1)
 	go func() {

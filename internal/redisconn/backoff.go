@@ -5,16 +5,16 @@ import (
 	"time"
 )
 
-// Backoff spaces the attempts to connect. It is for one goroutine at a time.
+// Backoff spaces the attempts to connect. One goroutine at a time may use it.
 type Backoff struct {
 	First time.Duration // the longest pause after one failure
-	Last  time.Duration // where the doubling ends
+	Last  time.Duration // the longest pause of all
 
 	next time.Duration // 0: First
 }
 
-// Next is the pause before the next attempt. It doubles with each call. Half of
-// it is random, so that a thousand clients of one restarted server don't return
+// Next returns the pause before the next attempt. It doubles with each call. Half
+// of it is random, so that a thousand clients of one restarted server don't return
 // in the same instant.
 func (b *Backoff) Next() time.Duration {
 	d := min(max(b.next, b.First), b.Last)
@@ -22,5 +22,5 @@ func (b *Backoff) Next() time.Duration {
 	return d/2 + rand.N(d/2+1)
 }
 
-// Reset has the pauses begin anew.
+// Reset makes the next pause the first again.
 func (b *Backoff) Reset() { b.next = 0 }

@@ -8,19 +8,19 @@ import (
 	"github.com/gomodule/redigo/redis"
 )
 
-// Pool lends connections; *redis.Pool does.
+// Pool lends connections. *redis.Pool is one.
 type Pool interface {
 	// GetContext lends one connection.
 	GetContext(ctx context.Context) (redis.Conn, error)
 }
 
-// ErrPoolSize is in the error of a pool that has no connection to lend.
+// ErrPoolSize is wrapped in the error if a pool has no connection to lend.
 var ErrPoolSize = errors.New("a client keeps two of its pool's connections, one for commands and one for subscriptions; the pool needs a MaxActive of at least 2 beyond what others borrow")
 
-// Borrow takes a connection from p. A pool that has none to give, at once or
-// before ctx ends, is reported with ErrPoolSize. Replies that the last borrower
-// did not wait for are read here: else each reply would be taken for that of the
-// command before.
+// Borrow takes a connection from p. If the pool has none to lend, at once or before
+// ctx ends, the error wraps ErrPoolSize. Borrow also reads the replies that the last
+// borrower did not wait for. Otherwise they would be taken for the replies to later
+// commands.
 func Borrow(ctx context.Context, p Pool) (redis.Conn, error) {
 	var c redis.Conn
 	err := apart("the pool", func() (err error) {
@@ -38,8 +38,7 @@ func Borrow(ctx context.Context, p Pool) (redis.Conn, error) {
 	return nil, fmt.Errorf("borrow a connection: %w", err)
 }
 
-// limited tells whether p is a pool whose Get can wait for others to return
-// what they borrowed, and is full.
+// limited tells whether p is a full pool that waits for others to return connections.
 func limited(p Pool) bool {
 	rp, ok := p.(*redis.Pool)
 	return ok && rp.Wait && rp.MaxActive > 0 && rp.ActiveCount() >= rp.MaxActive

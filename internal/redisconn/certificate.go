@@ -12,14 +12,15 @@ import (
 )
 
 // In TLS 1.3 a server reads the client's certificate after the client's handshake has
-// ended. It refuses by an alert and closes, and if the client has written its first
-// command by then, the alert is lost to the reset of the connection. So the alert is
-// asked for once more, on a connection to which nothing is written.
+// ended. To refuse it, the server sends an alert and closes. If the client has written its
+// first command by then, the reset of the connection discards the alert. So the client
+// connects once more, writes nothing, and reads the alert there.
 
 // alertWithin is how long a server may take to refuse a certificate.
 const alertWithin = time.Second
 
-// handshake secures nc, and tells whether the server asked for a certificate.
+// handshake does the TLS handshake on nc. asked reports whether the server wanted a
+// certificate.
 func (t *Target) handshake(ctx context.Context, nc net.Conn) (tc *tls.Conn, asked bool, err error) {
 	config := t.TLS.Clone()
 	choose := config.GetClientCertificate
@@ -28,7 +29,7 @@ func (t *Target) handshake(ctx context.Context, nc net.Conn) (tc *tls.Conn, aske
 		if choose != nil {
 			return choose(wanted)
 		}
-		for i := range config.Certificates { // as crypto/tls does on its own
+		for i := range config.Certificates { // as crypto/tls does by default
 			if wanted.SupportsCertificate(&config.Certificates[i]) == nil {
 				return &config.Certificates[i], nil
 			}
@@ -40,8 +41,8 @@ func (t *Target) handshake(ctx context.Context, nc net.Conn) (tc *tls.Conn, aske
 	return tc, asked, err
 }
 
-// awaitReply has the server reply, whatever it says, so that the first command that
-// counts does not meet its alert.
+// awaitReply waits for the reply to a PING, whatever it is, so that the first command
+// that matters does not meet an alert.
 func awaitReply(ctx context.Context, c redis.Conn) error {
 	if _, err := Do(ctx, c, "PING"); !refusal.Is(err) {
 		return err
@@ -49,8 +50,8 @@ func awaitReply(ctx context.Context, c redis.Conn) error {
 	return nil
 }
 
-// alert is what the server says of the certificate, if err is the end of a
-// connection whose server asked for one, and err otherwise.
+// alert returns the server's alert about the certificate, which may be the cause of err on
+// a connection whose server asked for one. It returns err if there is no alert.
 func (t *Target) alert(ctx context.Context, err error) error {
 	if Permanent(err) || refusal.Is(err) || ctx.Err() != nil {
 		return err

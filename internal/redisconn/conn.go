@@ -10,35 +10,35 @@ import (
 	"github.com/gomodule/redigo/redis"
 )
 
-// Conn is a dialled connection. It does what a connection of redigo's does, and reads no
-// reply that is beyond the bounds of reply.go, which ends it. Beside one goroutine that
-// sends and one that receives, any goroutine may interrupt it.
+// Conn is a dialled connection. It does what a redigo connection does, except that a reply
+// beyond the bounds of reply.go ends it. One goroutine may send and one may receive at the
+// same time. Any goroutine may interrupt it.
 type Conn struct {
-	net    net.Conn  // beneath TLS
-	conn   net.Conn  // with it
+	net    net.Conn  // the connection without TLS
+	conn   net.Conn  // the same with TLS, if in use
 	stream stream    // reads and writes conn
-	peers  *sync.Map // those of its target
+	peers  *sync.Map // the open connections of its target
 	place  string
 
-	ended atomic.Pointer[error] // why it was ended from here; nil: it was not
+	ended atomic.Pointer[error] // why this client ended it; nil: it did not
 
-	// Of the goroutine that receives.
-	reads int    // of the network, so far
+	// Used by the goroutine that receives.
+	reads int    // reads of the network so far
 	admit int    // see Admit
-	inbox []byte // what has come and was not received yet
-	room  []byte // has inbox in it
+	inbox []byte // bytes that have come and were not received yet
+	room  []byte // the buffer that holds inbox
 
 	receiveGuard *time.Timer
 
-	// Of the goroutine that sends: what is encoded and not written yet.
+	// Used by the goroutine that sends.
 	timeout    time.Duration // of each write
-	unsent     []byte
+	unsent     []byte        // encoded, not written yet
 	arg        []byte
 	writeGuard *time.Timer
 }
 
-// newConn makes a Conn of c. Its guards end the connection when what they run for takes
-// too long, so that c needs no deadlines of its own.
+// newConn makes a Conn of c. Its guards end the connection when a read or a write takes
+// too long, so that c needs no deadlines.
 func newConn(beneath, c net.Conn, timeout time.Duration, peers *sync.Map, place string) *Conn {
 	conn := &Conn{net: beneath, conn: c, stream: newStream(c), peers: peers, place: place, timeout: timeout}
 	for _, guard := range []**time.Timer{&conn.receiveGuard, &conn.writeGuard} {
@@ -48,17 +48,17 @@ func newConn(beneath, c net.Conn, timeout time.Duration, peers *sync.Map, place 
 	return conn
 }
 
-// Interrupt ends every Send, Flush and Receive under way with an error and
-// leaves the connection useless; Close must still be called.
+// Interrupt makes every Send, Flush and Receive fail, those in progress and all
+// later ones. Close must still be called.
 func (c *Conn) Interrupt() { c.net.Close() }
 
-// Sever interrupts the connection, and has reads and writes end with cause.
+// Sever interrupts the connection, and makes reads and writes fail with cause.
 func (c *Conn) Sever(cause error) {
 	c.ended.CompareAndSwap(nil, &cause)
 	c.Interrupt()
 }
 
-// Close ends the connection. TLS has a last word to write.
+// Close ends the connection. With TLS it writes a close alert, within the write timeout.
 func (c *Conn) Close() error {
 	c.peers.Delete(c)
 	c.writeGuard.Reset(c.timeout)
@@ -66,7 +66,7 @@ func (c *Conn) Close() error {
 	return c.conn.Close()
 }
 
-// Err tells why the connection was ended from here, or nil.
+// Err tells why this client ended the connection with Sever, or nil.
 func (c *Conn) Err() error {
 	if cause := c.ended.Load(); cause != nil {
 		return *cause
@@ -79,7 +79,7 @@ func (c *Conn) Do(command string, args ...any) (any, error) {
 	return c.DoWithTimeout(0, command, args...)
 }
 
-// DoWithTimeout is Do with a bound for the reply; 0 is none.
+// DoWithTimeout is Do with a bound for the reply, as ReceiveWithTimeout has it.
 func (c *Conn) DoWithTimeout(timeout time.Duration, command string, args ...any) (any, error) {
 	if err := c.Send(command, args...); err != nil {
 		return nil, err
@@ -90,13 +90,13 @@ func (c *Conn) DoWithTimeout(timeout time.Duration, command string, args ...any)
 	return c.ReceiveWithTimeout(timeout)
 }
 
-// Send is Queue that waits.
+// Send is Queue that may wait for the network.
 func (c *Conn) Send(command string, args ...any) error {
 	_, err := c.Queue(command, args, true)
 	return err
 }
 
-// Flush is Push that waits.
+// Flush is Push that may wait for the network.
 func (c *Conn) Flush() error {
 	_, err := c.Push(true)
 	return err
@@ -105,7 +105,7 @@ func (c *Conn) Flush() error {
 // Receive waits for a reply. A refusal of the server is an error.
 func (c *Conn) Receive() (any, error) { return c.ReceiveWithTimeout(0) }
 
-// ReceiveWithTimeout is Receive with a bound; 0 is none.
+// ReceiveWithTimeout is Receive with a bound, after which the connection ends; 0: no bound.
 func (c *Conn) ReceiveWithTimeout(timeout time.Duration) (reply any, err error) {
 	reply, ok, err := c.Next()
 	if !ok && timeout > 0 {
@@ -122,8 +122,8 @@ func (c *Conn) ReceiveWithTimeout(timeout time.Duration) (reply any, err error) 
 
 var _ redis.ConnWithTimeout = (*Conn)(nil)
 
-// Place is what was dialled for a connection: the server's address, or where its
-// name led. It is empty for a pool's.
+// Place is the address that was dialled for a connection: the server's address, or
+// the one that its name resolved to. It is empty for a pool's connection.
 func Place(c redis.Conn) string {
 	if dialled, ok := c.(interface{ Place() string }); ok {
 		return dialled.Place()
@@ -131,21 +131,22 @@ func Place(c redis.Conn) string {
 	return ""
 }
 
-// Place is that of a dialled connection.
+// Place is the address that was dialled, see the function Place.
 func (c *Conn) Place() string { return c.place }
 
-// Admit has what is read from now on contain bulk strings of up to n bytes, and
-// longer arrays, for a read whose answer grows with the server's clients or with
-// a cluster; 0 restores the usual bounds. Only the goroutine that reads may call it.
+// Admit allows bulk strings of up to n bytes, and longer arrays, in later replies: for
+// answers that grow with the server's clients or with a cluster. Admit(0) restores the
+// usual bounds. Only the goroutine that reads may call it.
 func (c *Conn) Admit(n int) { c.admit = n }
 
-// Reads counts the reads of the network so far: what is received between two equal
-// counts had come before the first of it was. Only the goroutine that reads may call it.
+// Reads counts the reads of the network so far. If the count did not change between
+// two receives, the second reply was already here at the first. Only the goroutine
+// that reads may call it.
 func (c *Conn) Reads() int { return c.reads }
 
-// Sever ends every connection of t that is open or being greeted, at once,
-// whatever is under way on it: reads end with cause. A Dial that has not
-// connected yet is not among them.
+// Sever ends at once every connection of t that is open or being greeted, whatever
+// is in flight on it. Reads and writes fail with cause. A Dial that has not connected
+// yet goes on.
 func (t *Target) Sever(cause error) {
 	for c := range t.open.Range {
 		c.(*Conn).Sever(cause)

@@ -5,13 +5,13 @@ import (
 	"errors"
 )
 
-// ownDeadline is an error of connecting that took too long. It does not match
-// context.DeadlineExceeded: the deadline was this package's, and callers would take
-// that error for their own context's.
+// ownDeadline is the error if connecting took too long. It does not match
+// context.DeadlineExceeded, because the deadline was this package's, and callers would
+// take that error for their own context's.
 type ownDeadline struct{ err error }
 
-// OwnDeadline hides a deadline that was not the caller's. Everything else that
-// err is or wraps stays visible.
+// OwnDeadline makes err not match context.DeadlineExceeded, for a deadline that was
+// not the caller's. It still matches everything else that it is or wraps.
 func OwnDeadline(err error) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return ownDeadline{err}
@@ -21,10 +21,10 @@ func OwnDeadline(err error) error {
 
 func (e ownDeadline) Error() string { return e.err.Error() }
 
-// Is asks the error beneath, but for that one target.
+// Is asks the wrapped error, except about context.DeadlineExceeded.
 func (e ownDeadline) Is(target error) bool {
 	return target != context.DeadlineExceeded && errors.Is(e.err, target)
 }
 
-// As asks the error beneath.
+// As asks the wrapped error.
 func (e ownDeadline) As(target any) bool { return errors.As(e.err, target) }

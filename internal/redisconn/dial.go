@@ -17,7 +17,7 @@ import (
 	"github.com/rlock-go/redisson/internal/refusal"
 )
 
-// timeLeft is how long ctx lasts, for redigo: 0 is for ever.
+// timeLeft is the time that ctx leaves, as redigo wants it: 0 means no limit.
 func timeLeft(ctx context.Context) time.Duration {
 	deadline, ok := ctx.Deadline()
 	if !ok {
@@ -26,18 +26,19 @@ func timeLeft(ctx context.Context) time.Duration {
 	return max(time.Until(deadline), time.Millisecond)
 }
 
-// Do has c do a command in the time that ctx leaves.
+// Do sends a command on c and receives its reply, in the time that ctx leaves.
 func Do(ctx context.Context, c redis.Conn, command string, args ...any) (any, error) {
 	return redis.DoWithTimeout(c, timeLeft(ctx), command, args...)
 }
 
-// Receive has c receive a reply in the time that ctx leaves.
+// Receive receives a reply on c in the time that ctx leaves.
 func Receive(ctx context.Context, c redis.Conn) (any, error) {
 	return redis.ReceiveWithTimeout(c, timeLeft(ctx))
 }
 
-// Ask dials for a few questions, with answers of up to so many bytes if that is more
-// than usual; ctx bounds all of it, and must have a deadline.
+// Ask dials, calls questions with the connection, and closes it. Answers may have admit
+// bytes if that is more than usual, see Admit. ctx bounds all of it, and must have a
+// deadline.
 func (t *Target) Ask(ctx context.Context, admit int, questions func(redis.Conn) error) error {
 	dialled, err := t.Dial(ctx, timeLeft(ctx))
 	if err != nil {
@@ -50,8 +51,9 @@ func (t *Target) Ask(ctx context.Context, admit int, questions func(redis.Conn) 
 	return questions(c)
 }
 
-// interruptedBy interrupts c if ctx is cancelled before stop is called. A deadline of ctx
-// bounds each read instead, so that callers don't take the error for their own context's.
+// interruptedBy interrupts c if ctx is cancelled before stop is called. The deadline of ctx
+// does not interrupt c: it bounds each read, so that callers don't take the error for their
+// own context's.
 func (c *Conn) interruptedBy(ctx context.Context) (stop func() bool) {
 	return context.AfterFunc(ctx, func() {
 		if ctx.Err() == context.Canceled {
@@ -108,8 +110,8 @@ func (t *Target) Dial(ctx context.Context, timeout time.Duration) (redis.Conn, e
 	return c, nil
 }
 
-// noTLS adds to the error of a handshake what may be wrong: a Redis without TLS
-// reads it as a command that has not ended, or refuses it in plain text.
+// noTLS adds a likely reason to the error of a handshake: a Redis without TLS
+// takes the handshake for an unfinished command, or refuses it in plain text.
 func noTLS(err error) error {
 	_, plain := errors.AsType[tls.RecordHeaderError](err)
 	if plain || errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, context.DeadlineExceeded) {
@@ -118,8 +120,8 @@ func noTLS(err error) error {
 	return err
 }
 
-// wantsTLS adds to the error of the first command what may be wrong: a Redis with
-// TLS ends a connection that does not begin with a handshake.
+// wantsTLS adds a likely reason to the error of the first command: a Redis with TLS
+// ends a connection that does not begin with a handshake.
 func wantsTLS(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) {
 		return fmt.Errorf("%w; TLS is not in use here, and a port with TLS answers like that", err)
@@ -139,11 +141,11 @@ func (t *Target) wantsPassword(err error) error {
 	return fmt.Errorf("a password is required: put it into the URL or use WithCredentials: %w", refusal.New(said.Text()))
 }
 
-// greet says who the client is and which database it wants.
+// greet authenticates, selects the database and names the connection.
 func (t *Target) greet(ctx context.Context, c redis.Conn) error {
 	do := func(command string, args ...any) error {
 		reply, err := Do(ctx, c, command, args...)
-		if err == nil && reply != "OK" { // as every Redis says
+		if err == nil && reply != "OK" { // every Redis says OK
 			err = fmt.Errorf("no Redis: answered with a Go %T, not OK", reply)
 		}
 		return err
@@ -178,15 +180,15 @@ func (t *Target) greet(ctx context.Context, c redis.Conn) error {
 	if t.Name != "" {
 		err := do("CLIENT", "SETNAME", t.Name)
 		if said, _ := refusal.Of(err); err != nil && !said.NotAllowed() {
-			// The name is a help for operators, no more.
+			// The name only helps operators, so an account without it will do.
 			return fmt.Errorf("CLIENT SETNAME: %w", err)
 		}
 	}
 	return nil
 }
 
-// redact takes the secrets out of an error answer: a server that doesn't know
-// AUTH repeats its arguments, perhaps shortened.
+// redact removes the password from an error answer: a server that doesn't know AUTH
+// repeats its arguments, perhaps shortened.
 func redact(err error, password string) error {
 	return refusal.Rewrite(err, func(text string) string {
 		text, _, _ = strings.Cut(text, ", with args beginning with")

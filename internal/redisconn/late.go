@@ -10,17 +10,17 @@ import (
 	"github.com/gomodule/redigo/redis"
 )
 
-// grace is how long a dial is waited for beyond its context: one that heeds it
-// ends within that, and says what it met.
+// grace is how long a dial may take after its context has ended. A dial that heeds
+// its context ends within that, with an error that says why.
 const grace = 50 * time.Millisecond
 
-// errLate is the end of a wait for a dial that goes on.
+// errLate is the error if a dial was abandoned, or a late one is still going on.
 var errLate = errors.New("connect: timeout: the dial goes on without an answer")
 
-// inTime gives a dial that returns a moment after its ctx has ended, whatever
-// dial does: the Dial of a pool has no context, and a caller's function may not
-// look at it. A late dial is abandoned: its connection is closed on arrival, which gives
-// a borrowed one back, and until then no other is made. See OwnDeadline for the error.
+// inTime makes dial return at most 50 ms after its ctx has ended, whatever dial
+// does: the Dial of a pool has no context, and a caller's function may ignore its
+// own. A late dial is abandoned. Its connection is closed on arrival, which gives a
+// borrowed one back, and no other is made until then. See OwnDeadline for the error.
 func inTime(dial func(context.Context) (redis.Conn, error)) func(context.Context) (redis.Conn, error) {
 	var p punctual[redis.Conn]
 	return func(ctx context.Context) (redis.Conn, error) {
@@ -29,12 +29,13 @@ func inTime(dial func(context.Context) (redis.Conn, error)) func(context.Context
 	}
 }
 
-// punctual has dials return in time. The zero value is ready.
+// punctual makes dials return in time. The zero value is ready.
 type punctual[C io.Closer] struct {
-	late sync.Map // by address: the channel that a dial which still goes on was abandoned by
+	late sync.Map // by address: the abandoned channel of a late dial
 }
 
-// dial is f, unless another call of it for the address is late.
+// dial calls f, unless an earlier call for the address is late. It returns at most 50 ms
+// after ctx has ended.
 func (p *punctual[C]) dial(ctx context.Context, address string, f func(context.Context) (C, error)) (none C, err error) {
 	if _, late := p.late.Load(address); late {
 		return none, errLate
@@ -50,7 +51,7 @@ func (p *punctual[C]) dial(ctx context.Context, address string, f func(context.C
 		case done <- result{conn, err}:
 		case <-abandoned:
 			if err == nil {
-				_ = conn.Close() // nobody is there to tell
+				_ = conn.Close() // no caller is left to take its error
 			}
 			p.late.CompareAndDelete(address, abandoned)
 		}

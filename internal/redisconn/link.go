@@ -10,35 +10,35 @@ import (
 	"github.com/rlock-go/redisson/internal/background"
 )
 
-// maxStale is how many dead connections a pool may lend before that is the
-// server's trouble: after a restart all that were idle are dead.
+// maxStale is how many unusable connections in a row are blamed on the pool, not on
+// the server: after a restart all its idle connections are dead.
 const maxStale = 16
 
 // Link makes the connections of one user, the pipeline or the hub, one after the other. It
-// dials them, bounds that, and spaces the attempts. One goroutine at a time uses it; any
-// may call Retry.
+// dials them, limits the time of each dial, and spaces the attempts. One goroutine at a
+// time may use it; any may call Retry.
 type Link struct {
 	Pause time.Duration // between the last attempt, or the last connection, and the next
 
 	dial    func(context.Context) (redis.Conn, error)
 	timeout time.Duration
 	backoff Backoff
-	began   time.Time // when the pause did
-	stale   int       // dead connections in a row
+	began   time.Time // when the pause began
+	stale   int       // moot failures in a row
 	retry   chan struct{}
 }
 
-// NewLink makes a Link whose attempts may take so long. A dial that ignores its context is
-// left to itself then, see late.go.
+// NewLink makes a Link whose attempts may take timeout each. A dial that takes longer is
+// abandoned, see late.go.
 func NewLink(dial func(context.Context) (redis.Conn, error), timeout time.Duration, pauses Backoff) *Link {
 	return &Link{dial: inTime(dial), timeout: timeout, backoff: pauses, retry: make(chan struct{}, 1)}
 }
 
-// Retry ends the pause, or the wait on Retried: there may be another server by now. It
-// returns at once.
+// Retry ends the pause, or the wait on Retried, because there may be another server by now.
+// It returns at once.
 func (l *Link) Retry() { background.Signal(l.retry) }
 
-// Retried has something once Retry was called.
+// Retried returns a channel that receives a value once Retry was called.
 func (l *Link) Retried() <-chan struct{} { return l.retry }
 
 // Await waits for the rest of the pause. It reports false when life ends.
@@ -54,12 +54,12 @@ func (l *Link) Await(life context.Context) bool {
 	return life.Err() == nil
 }
 
-// Open makes a connection, and has greet say the first words on it. The end of life ends
-// both. A moot error is about the connection that a pool gave, and says nothing about the
-// server: the next attempt follows at once. After any other error it follows a pause.
+// Open makes a connection and calls greet for the first exchange on it. The end of life
+// ends both. A moot error is about the connection that a pool lent, and says nothing about
+// the server: the next attempt follows at once. After any other error it follows a pause.
 func (l *Link) Open(life context.Context, greet func(*Owned) error) (o *Owned, moot bool, err error) {
 	select {
-	case <-l.retry: // which was about what there was before
+	case <-l.retry: // called before this attempt, which may find the new server
 	default:
 	}
 	ctx, cancel := context.WithTimeout(life, l.timeout)
@@ -71,7 +71,7 @@ func (l *Link) Open(life context.Context, greet func(*Owned) error) (o *Owned, m
 	o = &Owned{Conn: c}
 	defer context.AfterFunc(life, o.Interrupt)() // a silent server must not delay the end
 	if err = greet(o); err != nil {
-		// A pool lends connections to a former master as long as they work.
+		// A pool lends connections to a former master while they work.
 		_, replica := errors.AsType[*ReplicaError](err)
 		moot = l.Failed(!o.Dialled() && (replica || dead(err)))
 		o.Release()
@@ -80,8 +80,8 @@ func (l *Link) Open(life context.Context, greet func(*Owned) error) (o *Owned, m
 	return o, false, nil
 }
 
-// Failed has the next attempt follow a pause, each longer than the one before, unless what
-// failed was moot, as few in a row may be. It reports whether it was.
+// Failed records a failure. Await then pauses before the next attempt, each time longer,
+// but not after up to 16 moot failures in a row. Failed reports whether this one is moot.
 func (l *Link) Failed(moot bool) bool {
 	if moot && l.stale < maxStale {
 		l.stale++
@@ -92,7 +92,7 @@ func (l *Link) Failed(moot bool) bool {
 	return false
 }
 
-// Worked has the next attempt follow at once, and the pauses begin anew.
+// Worked records a success: the next attempt follows at once, and pauses start short again.
 func (l *Link) Worked() {
 	l.backoff.Reset()
 	l.Pause, l.stale = 0, 0

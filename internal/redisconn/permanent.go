@@ -9,10 +9,10 @@ import (
 )
 
 // Permanent tells whether connecting again would meet the same refusal: bad
-// credentials, a missing permission, a database that is not there, a
-// certificate that is not trusted here or there, a server without TLS, a pool that is too small, or a server that
-// is not a single one. Credentials that are asked for at each connect may be
-// better the next time. An error with a method Permanent says so itself.
+// credentials, a missing permission, a database that does not exist, a certificate
+// that either side does not trust, a server without TLS, a pool that is too small,
+// or a server of another topology. It is false for refused credentials that are
+// asked for at each connect. An error with a method Permanent decides by itself.
 func Permanent(err error) bool {
 	if by, ok := errors.AsType[interface {
 		error
@@ -32,15 +32,15 @@ func Permanent(err error) bool {
 	return distrusted || plain || alerted(err) || said.OfConnection()
 }
 
-// alerted tells what the other side says of this side's certificate, once it has read
-// it.
+// alerted tells whether err is a TLS alert of the server, as after a certificate that it
+// refuses.
 func alerted(err error) bool {
 	alert, ok := errors.AsType[*net.OpError](err)
 	return ok && alert.Op == "remote error"
 }
 
-// credentialsError is a refusal of credentials that are asked for at each
-// connect: the next ones may be better.
+// credentialsError is the refusal of credentials that are asked for at each
+// connect. The next ones may be accepted.
 type credentialsError struct{ error }
 
 func (e credentialsError) Unwrap() error { return e.error }

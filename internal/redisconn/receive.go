@@ -6,22 +6,22 @@ import (
 )
 
 const (
-	// leastRoom is how much is read at once: some hundred replies to scripts.
+	// leastRoom is the size of the read buffer: some hundred replies to scripts.
 	leastRoom = 4 << 10
 
-	// mostRoom is what is kept after a long reply.
+	// mostRoom is the largest buffer that is kept after a long reply.
 	mostRoom = 64 << 10
 )
 
 // ErrUnasked is a reply without a command. Later replies can't be matched to their commands.
 var ErrUnasked = errors.New("a reply to nothing")
 
-// SetReadDeadline bounds the Fill under way and those that follow, from any
-// goroutine. It is for a connection that WritesAtOnce: another may know no deadlines.
+// SetReadDeadline bounds the Fill in progress and all later ones. Any goroutine may call
+// it. It is for a connection that WritesAtOnce; others may not support deadlines.
 func (c *Conn) SetReadDeadline(t time.Time) error { return c.conn.SetReadDeadline(t) }
 
-// Fill waits for the network, and takes what has come, for Next. An error of the network is
-// met again by the next call, unless a deadline was moved meanwhile.
+// Fill waits for the network, and takes what has come, for Next. After an error of the
+// network the next call meets it again, unless a deadline was moved meanwhile.
 func (c *Conn) Fill() error {
 	_, err := c.fill(c.stream.Read)
 	return err
@@ -31,11 +31,11 @@ func (c *Conn) Fill() error {
 // something. It is for a connection that WritesAtOnce.
 func (c *Conn) TryFill() (some bool, err error) { return c.fill(c.stream.TryRead) }
 
-// fill reads the network by receive, and tells whether there is something in inbox.
-// Whatever comes with bytes, comes again without.
+// fill reads the network by receive, and reports whether inbox has something. It drops an
+// error that comes with bytes, because the next read meets that error again.
 func (c *Conn) fill(receive func([]byte) (int, error)) (some bool, err error) {
 	room := c.room[:cap(c.room)]
-	left := copy(room, c.inbox) // a part of a reply, mostly none
+	left := copy(room, c.inbox) // a part of a reply, usually empty
 	switch {
 	case left == len(room):
 		room = append(room, make([]byte, max(left, leastRoom))...)
@@ -49,13 +49,13 @@ func (c *Conn) fill(receive func([]byte) (int, error)) (some bool, err error) {
 		return true, nil
 	}
 	if cause := c.Err(); cause != nil && err != nil {
-		err = cause // the other is only what that looks like from inside
+		err = cause // the read's error is only its effect
 	}
 	return left > 0, err
 }
 
-// Next is the next reply of what Fill has taken; a refusal of the server is an
-// error. ok is false where none is left that is whole.
+// Next returns the next reply of what Fill has taken. A refusal of the server is an error
+// with ok true. ok is false if no reply is complete, or with an error that ends c.
 func (c *Conn) Next() (reply any, ok bool, err error) {
 	if len(c.inbox) == 0 {
 		return nil, false, nil

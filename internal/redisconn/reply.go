@@ -10,14 +10,14 @@ import (
 	"github.com/rlock-go/redisson/internal/refusal"
 )
 
-// What a server may say at the most. Redisson's scripts answer in a few
-// bytes; a renewal is an array of 25, INFO some kilobytes.
+// The bounds of a reply. Redisson's scripts answer in a few bytes; a renewal
+// gets an array of 25, INFO some kilobytes.
 const (
 	maxBulk  = 1 << 20
 	maxArray = 1000
 
-	// maxAdmitted is for an answer that is admitted: a cluster's map of slots, each
-	// of which may have a line of its own.
+	// maxAdmitted is the bound of an array after Admit: a cluster's map of slots may
+	// have one entry for each slot.
 	maxAdmitted = 16384
 
 	maxDepth = 4
@@ -25,19 +25,19 @@ const (
 	maxReply = 4 << 20
 )
 
-// errShort is the end of what has come before the end of the reply.
+// errShort says that the reply has not come in full yet.
 var errShort = errors.New("the reply is not all there")
 
-// reader reads replies of RESP2 into what redigo makes of them. An error other than
-// errShort says that a reply is none, or beyond the bounds, as soon as that can be
-// seen. Nothing is made of a length that is beyond them.
+// reader decodes replies of RESP2 into the types that redigo uses. An error other than
+// errShort says, as early as possible, that the reply is malformed or beyond the bounds.
+// Nothing is allocated for a length beyond the bounds.
 type reader struct {
-	b     []byte // what has come
-	at    int    // how much of it was read
+	b     []byte // the bytes that have come
+	at    int    // how many of them were read
 	admit int    // how long a bulk string may be, if that is more than usual; see Conn.Admit
 }
 
-// readReply reads the reply that b begins with, which is n bytes long.
+// readReply reads the reply at the start of b. n is its length.
 func readReply(b []byte, admit int) (reply any, n int, err error) {
 	r := reader{b: b, admit: admit}
 	reply, err = r.reply(0)
@@ -55,7 +55,7 @@ func hostile(format string, args ...any) error {
 	return fmt.Errorf("hostile reply: "+format, args...)
 }
 
-// reply reads one value, inside of so many arrays.
+// reply reads one value, which is inside depth arrays.
 func (r *reader) reply(depth int) (any, error) {
 	if r.at == len(r.b) {
 		return nil, errShort
@@ -98,7 +98,7 @@ func (r *reader) reply(depth int) (any, error) {
 	}
 }
 
-// line reads a line, and gives what is between its first byte and its end.
+// line reads a line, and returns what is between its first byte and its end.
 func (r *reader) line() ([]byte, error) {
 	rest := r.b[r.at:]
 	n := bytes.IndexByte(rest[:min(len(rest), maxLine)], '\n')
@@ -140,8 +140,8 @@ func (r *reader) array(n, depth int) (any, error) {
 	return all, nil
 }
 
-// length reads how long a value is; -1 is none. beyond is what is said of one that is
-// longer than most.
+// length reads the length of a value; -1 means a null value. beyond is the error text for a
+// length above most.
 func length(digits []byte, most int, beyond string) (int, error) {
 	n, err := strconv.Atoi(string(digits))
 	switch {

@@ -7,21 +7,20 @@ import (
 	"github.com/gomodule/redigo/redis"
 )
 
-// enough is how much is written at once, at the most: as much as a server reads
-// at once.
+// enough is about how much is written at once: as much as a server reads at once.
 const enough = 16 << 10
 
-// Arg is an argument that writes itself, without becoming a string first.
+// Arg is an argument that appends itself, so that no string is made of it.
 type Arg interface {
 	// AppendArg appends the argument to b.
 	AppendArg(b []byte) []byte
 }
 
-// Queue adds a command to those that Push will write, or pushes what there is
-// already if that is much. It reports whether all that was pushed is written. redigo's
-// own Send appoints a deadline for each command, makes a string of each argument, and
-// writes each 4 KiB by themselves, and each write has the server look. Its replies are
-// received as after a Send.
+// Queue adds a command to those that Push will write. If they would exceed 16 KiB, it
+// first pushes the earlier ones, and reports whether all of these are written. redigo's
+// Send is slower: it sets a deadline for each command, makes a string of each argument,
+// and writes every 4 KiB, each of which wakes the server. The reply to a queued command
+// is received as after a Send.
 func (c *Conn) Queue(command string, args []any, wait bool) (all bool, err error) {
 	before := len(c.unsent)
 	b := append(c.unsent, '*')
@@ -46,9 +45,9 @@ func (c *Conn) Queue(command string, args []any, wait bool) (all bool, err error
 	return all, err
 }
 
-// Push writes what was queued, in the time that a write may take. Without wait it
-// writes what needs no waiting, and reports false if something is left for the next
-// Push.
+// Push writes what was queued. With wait it may wait for the network; the write timeout
+// ends the connection. Without wait it writes what the socket takes at once, and reports
+// false if something is left for the next Push.
 func (c *Conn) Push(wait bool) (all bool, err error) {
 	if len(c.unsent) == 0 {
 		return true, nil
@@ -70,13 +69,13 @@ func (c *Conn) Push(wait bool) (all bool, err error) {
 	return left == 0, err
 }
 
-// WritesAtOnce tells whether a Push that must not wait can write.
+// WritesAtOnce tells whether a Push without wait can write anything.
 func (c *Conn) WritesAtOnce() bool {
 	_, waits := c.stream.(waits)
 	return !waits
 }
 
-// appendArg appends what redigo makes of an argument, which is no bool and not nil.
+// appendArg appends an argument as redigo encodes it. The argument is no bool and not nil.
 func appendArg(b []byte, arg any) []byte {
 	switch arg := arg.(type) {
 	case Arg:

@@ -11,21 +11,21 @@ import (
 	"github.com/rlock-go/redisson/internal/refusal"
 )
 
-// Server is what a server says of itself when it is asked HELLO and ROLE. What
-// an ACL or an old version keeps to itself is empty.
+// Server is what a server answers to HELLO and ROLE about itself. A field is empty
+// if an ACL or an old version does not allow the question.
 type Server struct {
 	Addr string // where it was reached; DecodeServer leaves it empty
 	Mode string // standalone, sentinel or cluster
 	Role string // master, slave or sentinel
-	Link string // of a replica: the address of its master and how their connection is
+	Link string // of a replica: its master's address and the state of their connection
 }
 
-// named is the server in an error.
+// named is the server's name in an error.
 func (s Server) named() string { return cmp.Or(s.Addr, "the server") }
 
-// ReplicaError is why a connection is not used: writes need the master.
+// ReplicaError says that a connection leads to a replica: writes need the master.
 type ReplicaError struct {
-	Server Server // what the replica said of itself
+	Server Server // what the replica says about itself
 }
 
 // Error says whose replica it is, and what to use.
@@ -37,9 +37,9 @@ func (e *ReplicaError) Error() string {
 	return fmt.Sprintf("%s is a replica%s; use the master", e.Server.named(), of)
 }
 
-// Usable tells whether a client of one server can work with s: a
-// [*ReplicaError] while s is a replica, an error with [ErrTopology] if s is no
-// single server, nil for a master and for a server that does not say.
+// Usable tells whether a client of one server can work with s. It returns a
+// [*ReplicaError] if s is a replica, an error with [ErrTopology] if s is no single
+// server, and nil for a master and for a server that does not say.
 func (s Server) Usable() error {
 	switch {
 	case s.Mode == "sentinel" || s.Role == "sentinel":
@@ -52,8 +52,8 @@ func (s Server) Usable() error {
 	return nil
 }
 
-// DecodeServer reads the answers to HELLO and ROLE. Either may be a refusal;
-// an error says that one of them is no answer that a server gives.
+// DecodeServer reads the answers to HELLO and ROLE. Either may be a refusal. An
+// error says that one of them can't come from a Redis server.
 func DecodeServer(hello any, helloErr error, role any, roleErr error) (Server, error) {
 	var s Server
 	if !refusal.Is(helloErr) {
@@ -88,6 +88,6 @@ func DecodeServer(hello any, helloErr error, role any, roleErr error) (Server, e
 	return s, nil
 }
 
-// linkStates are how a replica's connection to its master is, by ROLE's word for it.
-// Any other word is down.
+// linkStates maps ROLE's words for a replica's connection to its master to those of
+// Server.Link. Any other word means down.
 var linkStates = map[string]string{"connected": "up", "sync": "syncing"}

@@ -11,14 +11,15 @@ import (
 	"syscall"
 )
 
-// socket reads and writes one of the system's connections by calls that don't wait for
-// bytes or for room. Where the system allows it they are raw: Go's scheduler does not
-// know of them. It has to know of calls that wait, to take their processor away. For
-// that each such call wakes a thread, if all goroutines slept before, which looks every
-// 20 µs. For a caller that sends a little and sleeps until the answer, that thread is half
-// of the processor time. The build tag norawsyscall leaves all of this out.
+// socket reads and writes a TCP or Unix connection by system calls that don't wait for
+// bytes or for room. If the system allows it, the calls are raw: Go's scheduler does not
+// know of them. It has to know of calls that may wait, so that it can give their processor
+// to other goroutines. For that, each known call wakes a monitor thread if all goroutines
+// slept before, and that thread checks every 20 µs. For a caller that sends a little and
+// sleeps until the answer, it takes half of the processor time. The build tag norawsyscall
+// leaves all of this out.
 //
-// What waits, waits in Go's network poller. Deadlines and Close are net.Conn's.
+// Waiting is done in Go's network poller. Deadlines and Close are net.Conn's.
 //
 // At most one goroutine reads at a time, and at most one writes. A second one gets
 // an error: it would mix up what both read or write.
@@ -29,15 +30,15 @@ type socket struct {
 	try       func(fd uintptr) bool // likewise
 	peek      func(fd uintptr)      // likewise
 
-	// Of the read under way.
+	// Of the read in progress.
 	reading atomic.Bool
 	in      []byte
 	n       int
 	readErr syscall.Errno // 0: none
 
-	// Of the write under way.
+	// Of the write in progress.
 	writing  atomic.Bool
-	out      []byte // what is left
+	out      []byte // not written yet
 	writeErr syscall.Errno
 }
 
@@ -46,8 +47,8 @@ var (
 	errTwoWrites = errors.New("two writes to one socket at once")
 )
 
-// newStream is a socket, unless c is none, as with TLS. What has one inside may not
-// send what it is given as it is.
+// newStream returns a socket if c is a TCP or Unix connection itself. A connection that
+// wraps one, such as TLS, may send other bytes than it is given, so it gets none.
 func newStream(c net.Conn) stream {
 	if !native(c) {
 		return waits{c}
@@ -63,11 +64,11 @@ func newStream(c net.Conn) stream {
 	return s
 }
 
-// Read waits for something, and reads into p, which has room.
+// Read waits for bytes, and reads them into p, which is not empty.
 func (s *socket) Read(p []byte) (n int, err error) { return s.read(p, true) }
 
-// TryRead reads into p what is there, and does not wait: no byte and no error if that
-// is nothing. It has no deadline.
+// TryRead reads into p what is there, and does not wait. If nothing is there, it returns no
+// byte and no error. It ignores deadlines.
 func (s *socket) TryRead(p []byte) (n int, err error) { return s.read(p, false) }
 
 func (s *socket) read(p []byte, wait bool) (n int, err error) {
@@ -95,13 +96,13 @@ func (s *socket) read(p []byte, wait bool) (n int, err error) {
 	return s.n, nil
 }
 
-// lookOnce reports whether there is something, if only an error.
+// lookOnce reads once. It reports whether there were bytes, the end or an error.
 func (s *socket) lookOnce(fd uintptr) bool {
 	s.n, s.readErr = receive(fd, s.in)
 	return s.readErr != syscall.EAGAIN
 }
 
-// Write writes p, as much of it as n says.
+// Write writes p, and waits for room. n is how much was written before an error.
 func (s *socket) Write(p []byte) (n int, err error) { return s.write(p, s.put) }
 
 // TryWrite writes as much of p as there is room for, and does not wait.
@@ -125,7 +126,7 @@ func (s *socket) write(p []byte, put func(fd uintptr) bool) (n int, err error) {
 	return n, err
 }
 
-// putAll reports whether all is written, or the rest can't be.
+// putAll writes what there is room for. It reports whether all is written or an error came.
 func (s *socket) putAll(fd uintptr) bool {
 	for len(s.out) > 0 {
 		n, err := send(fd, s.out)
@@ -137,10 +138,10 @@ func (s *socket) putAll(fd uintptr) bool {
 	return true
 }
 
-// failed is what net.Conn would say.
+// failed returns the error that net.Conn would return.
 func (s *socket) failed(op string, err error) error {
 	if raw, ok := err.(*net.OpError); ok {
-		err = raw.Err // it names another operation
+		err = raw.Err // raw names another operation
 	}
 	if errno, ok := err.(syscall.Errno); ok {
 		err = os.NewSyscallError(op, errno)

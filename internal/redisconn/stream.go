@@ -8,11 +8,11 @@ import (
 // A stream reads and writes the network.
 type stream interface {
 	io.ReadWriter
-	TryRead(p []byte) (n int, err error)  // what is there, without waiting
-	TryWrite(p []byte) (n int, err error) // what there is room for, likewise
+	TryRead(p []byte) (n int, err error)  // reads what is there, without waiting
+	TryWrite(p []byte) (n int, err error) // writes what there is room for, without waiting
 }
 
-// waits is a stream of which nobody knows what needs no waiting: nothing is tried.
+// waits is a stream that can't read or write without the risk of waiting.
 type waits struct{ net.Conn }
 
 // TryRead reads nothing.

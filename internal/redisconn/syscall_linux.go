@@ -7,12 +7,12 @@ import (
 	"unsafe"
 )
 
-// These calls are made without a word to Go's scheduler, so they must not wait for the
-// network. MSG_DONTWAIT sees to that, also on a socket that somebody has made a waiting
-// one. It does not bound all of a call: the kernel may make it wait for the socket's own
-// lock, which it takes itself while it deals with a packet, and for memory.
+// Go's scheduler does not know of these calls, so they must not wait for the network.
+// MSG_DONTWAIT ensures that, even on a socket that was set to blocking mode. A call may
+// still wait inside the kernel: for the socket's lock, which the kernel holds while it
+// handles a packet, and for memory.
 //
-// A sandbox may permit read and write, and not these: then it is those.
+// If a sandbox permits read and write but not these calls, read and write are used.
 
 // receive reads what is there. EAGAIN says that nothing is.
 func receive(fd uintptr, p []byte) (int, syscall.Errno) {
@@ -29,7 +29,7 @@ func send(fd uintptr, p []byte) (int, syscall.Errno) {
 	return raw(syscall.SYS_SENDTO, syscall.MSG_DONTWAIT|syscall.MSG_NOSIGNAL, fd, p, syscall.Write)
 }
 
-// raw makes a call, or permitted in its place.
+// raw makes a raw call, or calls permitted if a sandbox forbids it.
 func raw(call, flags, fd uintptr, p []byte, permitted func(int, []byte) (int, error)) (int, syscall.Errno) {
 	for {
 		n, _, err := syscall.RawSyscall6(call, fd, uintptr(unsafe.Pointer(unsafe.SliceData(p))), uintptr(len(p)), flags, 0, 0)

@@ -23,39 +23,39 @@ type Target struct {
 	TLS      *tls.Config // nil: plain TCP; verifies the host by its ServerName
 
 	Name        string      // for CLIENT SETNAME; empty: none
-	Credentials Credentials // asked at each Dial in the place of Username and Password; nil: not asked
-	Option      string      // that sets Credentials, for an error; empty: WithCredentials, or the URL
-	Dialer      Dialer      // makes the stream, beneath TLS; nil: the system's
+	Credentials Credentials // called at each Dial, instead of Username and Password; may be nil
+	Option      string      // the option that sets Credentials, for an error; empty: WithCredentials, or the URL
+	Dialer      Dialer      // makes the stream beneath TLS; nil: a net.Dialer does
 
 	open sync.Map // of *Conn: the open connections
 }
 
-// Credentials gives the user, empty for the default one, and the password for
-// one connection. Its error ends the attempt to connect.
+// Credentials returns the user, empty for the default one, and the password for one
+// connection. If it returns an error, the attempt to connect fails.
 type Credentials func(ctx context.Context) (user, password string, err error)
 
-// ErrTopology is in the error for a URL that names more than one server, and
-// for a server that is not of the URL's topology.
+// ErrTopology is matched by the error for a URL that names more than one server,
+// and for a server that is not of the URL's topology.
 var ErrTopology = errors.New("not the URL of one server")
 
-// TopologyError is ErrTopology with a text of its own.
+// TopologyError is an ErrTopology with another text.
 type TopologyError string
 
 // Error is the text.
 func (e TopologyError) Error() string { return string(e) }
 
-// Is tells that it is ErrTopology.
+// Is tells whether target is ErrTopology.
 func (e TopologyError) Is(target error) bool { return target == ErrTopology }
 
-// wantSchemes are those that Open takes.
+// wantSchemes names the schemes that Open accepts, for an error.
 const wantSchemes = "want redis://, rediss://, valkey://, valkeys://, unix://, redis+sentinel:// or redis+cluster://"
 
 // ParseURL reads redis://[user:password@]host[:port][/db] and rediss://, the
 // same over TLS; valkey:// and valkeys:// are the same. The default port is 6379,
-// the default database 0. For a socket of this machine it reads
-// unix://[user:password@]/path[?db=number]. An error
-// names the part that is wrong and never prints the URL or a piece of it that
-// could hold a password.
+// the default database 0. For a Unix socket it reads
+// unix://[user:password@]/path[?db=number]. An error names the part that is wrong
+// and never prints the URL or a piece of it that could hold a password. A URL of
+// several servers, a Sentinel or a cluster gives an error that matches ErrTopology.
 func ParseURL(raw string) (*Target, error) {
 	scheme, rest, ok := strings.Cut(raw, "://")
 	if !ok {
@@ -74,8 +74,8 @@ func ParseURL(raw string) (*Target, error) {
 	if strings.Contains(rest, "#") {
 		return nil, errors.New("url: a fragment (#) has no meaning here; a # in a password is written %23")
 	}
-	// The text of url.Parse's errors quotes its input, and what it takes for
-	// a port may be the tail of a password.
+	// url.Parse's errors quote the input, and what it takes for a port may be
+	// the end of a password.
 	u, err := url.Parse(raw)
 	if err != nil {
 		return nil, errors.New("url: user, host or port malformed; reserved characters in a password are percent-encoded")
@@ -131,7 +131,7 @@ func ParseURL(raw string) (*Target, error) {
 	return t, nil
 }
 
-// network is what its Address is of, for a dialer.
+// network is the network of t.Address, for a dialer.
 func (t *Target) network() string {
 	if strings.HasPrefix(t.Address, "/") {
 		return "unix"
@@ -139,8 +139,8 @@ func (t *Target) network() string {
 	return "tcp"
 }
 
-// At is the server at addr, reached as t is. Its certificate is to be of its own
-// host, unless the configuration names another.
+// At returns the Target of the server at addr, with the settings of t. Its certificate
+// must name the host of addr, unless the TLS configuration names another.
 func (t *Target) At(addr string) *Target {
 	at := &Target{
 		Address: addr, Username: t.Username, Password: t.Password, Database: t.Database, TLS: t.TLS.Clone(),

@@ -8,15 +8,15 @@ import (
 	"time"
 )
 
-// Dialer makes the connection to an address in a caller's own way.
+// Dialer connects to an address, as a function of the caller's does.
 type Dialer func(ctx context.Context, network, address string) (net.Conn, error)
 
-// errNoConn is what a caller's function gave.
+// errNoConn is the error if a caller's function returned two nils.
 var errNoConn = errors.New("the dialer gave neither a connection nor an error")
 
-// Tunnelled is a caller's function as a Dialer that returns a moment after its ctx has
-// ended, whatever f does. A late dial goes on by itself, and its connection is closed on
-// arrival. Until then its address is not dialled again.
+// Tunnelled makes a Dialer of a caller's function f. It returns at most 50 ms after its ctx
+// has ended, whatever f does. A late dial is abandoned: its connection is closed on arrival,
+// and the address is not dialled again until then.
 func Tunnelled(f Dialer) Dialer {
 	var p punctual[net.Conn]
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
@@ -37,9 +37,9 @@ func Tunnelled(f Dialer) Dialer {
 	}
 }
 
-// slowToClose is a connection whose Close is the caller's code, and may wait for a network
-// that stands still. Its own Close waits for that for a moment only, because the commands
-// of a broken connection have to end.
+// slowToClose is a connection whose Close is the caller's code, and may wait for a stalled
+// network. slowToClose.Close waits at most 50 ms for that code, because the commands of a
+// broken connection have to end.
 type slowToClose struct {
 	net.Conn
 	begin func() (closed <-chan struct{}) // closes Conn, once
@@ -49,14 +49,14 @@ func newSlowToClose(c net.Conn) slowToClose {
 	return slowToClose{c, sync.OnceValue(func() <-chan struct{} {
 		closed := make(chan struct{})
 		go func() {
-			_ = c.Close() // it is of no use, whatever that says
+			_ = c.Close() // the connection is not used again, whatever the error
 			close(closed)
 		}()
 		return closed
 	})}
 }
 
-// Close closes the connection.
+// Close closes the connection, after 50 ms in the background. It returns nil.
 func (c slowToClose) Close() error {
 	select {
 	case <-c.begin():
@@ -65,8 +65,8 @@ func (c slowToClose) Close() error {
 	return nil
 }
 
-// native tells a connection of the system's own. One that merely has it inside
-// may read what comes in another way.
+// native tells whether c is a TCP or Unix connection of package net. A type that wraps one
+// may read and write other bytes.
 func native(c net.Conn) bool {
 	switch c.(type) {
 	case *net.TCPConn, *net.UnixConn:
