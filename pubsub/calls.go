@@ -2,10 +2,10 @@ package pubsub
 
 import "slices"
 
-// Wakers are called by these. Each is called without mu and holds calls while it
-// calls.
+// These functions call Wakers. Each is called without mu, and holds calls while it
+// calls them.
 
-// confirm tells all of subs that their channel is subscribed.
+// confirm calls Confirmed for all of subs, whose channel is subscribed.
 func (h *Hub) confirm(subs []*Subscription) {
 	h.calls.Lock()
 	defer h.calls.Unlock()
@@ -17,7 +17,7 @@ func (h *Hub) confirm(subs []*Subscription) {
 	}
 }
 
-// tellLost calls Lost for those of subs that were confirmed, and whose Waker has that method.
+// tellLost calls Lost for those of subs that were confirmed and whose Waker has that method.
 func (h *Hub) tellLost(subs []*Subscription) {
 	h.calls.Lock()
 	defer h.calls.Unlock()
@@ -42,7 +42,7 @@ func (h *Hub) tellJoined() {
 	}
 }
 
-// confirmFirst calls Confirmed if s was never called. calls is held.
+// confirmFirst calls Confirmed unless s was confirmed before. calls is held.
 func (h *Hub) confirmFirst(s *Subscription) {
 	if !s.toldConfirmed && s.is(waiting) {
 		s.toldConfirmed = true
@@ -50,10 +50,10 @@ func (h *Hub) confirmFirst(s *Subscription) {
 	}
 }
 
-// deliver passes a message to every subscription of its channel. A message for
-// a channel that is not confirmed is dropped: the confirmation will say that
-// something may have been missed. duplicate says that the sharded channel of that name
-// had the same message just before, see duplicate.go.
+// deliver passes a message to every subscription of its channel. It drops a message
+// for an unconfirmed channel, because Confirmed will say that messages may have been
+// missed. duplicate says that the sharded channel of that name had the same message
+// just before, see duplicate.go.
 func (h *Hub) deliver(channel []byte, sharded bool, payload []byte, duplicate bool) {
 	h.calls.Lock()
 	defer h.calls.Unlock()
@@ -76,7 +76,7 @@ func (h *Hub) deliver(channel []byte, sharded bool, payload []byte, duplicate bo
 	}
 }
 
-// refuse tells subs, which have been removed from their channel.
+// refuse calls Refused for subs, which were removed from their channel.
 func (h *Hub) refuse(subs []*Subscription, err error) {
 	h.calls.Lock()
 	defer h.calls.Unlock()

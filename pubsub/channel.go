@@ -2,8 +2,8 @@ package pubsub
 
 import "slices"
 
-// key tells channels apart. A sharded one and a plain one of the same name have
-// nothing in common.
+// key identifies a channel. A sharded and a plain channel of the same name are
+// unrelated.
 type key struct {
 	name    string
 	sharded bool
@@ -12,9 +12,9 @@ type key struct {
 // channel is what the hub knows about one channel. All fields are guarded by
 // Hub.mu.
 //
-// sent and unanswered describe the connection there is; without one both are
-// zero. The server has the channel for certain when confirmed, and certainly not
-// when sent is false and nothing is unanswered.
+// sent and unanswered describe the current connection; without one both are zero.
+// The channel is certainly subscribed if confirmed is true, and certainly not if
+// sent is false and nothing is unanswered.
 type channel struct {
 	key
 
@@ -22,13 +22,13 @@ type channel struct {
 	// never changed in place, so that a copy of the slice header is a snapshot.
 	// A closed subscription stays in it until a replacement.
 	subs []*Subscription
-	live int // how many in subs have not left
+	live int // how many in subs are still waiting
 
 	sent       bool // the last command sent was SUBSCRIBE
 	confirmed  bool // and it was answered
-	marked     bool // in the connection's list of channels to look at
-	alone      bool // a SUBSCRIBE with others was refused: ask again for it alone
-	elsewhere  bool // the server does not serve its slot: not asked for again before the next look
+	marked     bool // in the connection's list of channels to check
+	alone      bool // a SUBSCRIBE with others was refused: send it again for this one alone
+	elsewhere  bool // the server does not serve its slot: not subscribed before the next lookAgain
 	unanswered int  // commands sent and not answered
 }
 
@@ -42,14 +42,14 @@ func (ch *channel) left() {
 	case ch.live == 0:
 		ch.subs = nil
 	case len(ch.subs) > 32 && ch.live < len(ch.subs)/2:
-		// Rare enough to cost each leaver a constant, often enough that the gone
-		// are never more than the living.
+		// Rare enough for a constant cost per Close, and often enough that in a
+		// long list the closed never outnumber the live.
 		ch.subs = slices.DeleteFunc(slices.Clone(ch.subs), func(s *Subscription) bool { return !s.is(waiting) })
 	}
 }
 
-// refuse removes and returns the subscriptions that whom picks. The caller must
-// call their Refused.
+// refuse removes and returns the subscriptions that whom picks. The caller of refuse
+// must call their Refused.
 func (ch *channel) refuse(whom func(*Subscription) bool) (out []*Subscription) {
 	var keep []*Subscription
 	for _, s := range ch.subs {
@@ -66,14 +66,14 @@ func (ch *channel) refuse(whom func(*Subscription) bool) (out []*Subscription) {
 	return out
 }
 
-// unused tells that nobody wants the channel and that the server does not have
-// it and will not. Then it is in no table, and stays so: the next subscription
-// of the name gets a new channel.
+// unused tells whether the channel has no waiter and is certainly not subscribed.
+// Then it leaves the hub's table for good: the next subscription of the name gets
+// a new channel.
 func (ch *channel) unused() bool {
 	return ch.live == 0 && !ch.sent && ch.unanswered == 0
 }
 
-// lost forgets the connection.
+// lost resets what described the lost connection.
 func (ch *channel) lost() {
 	ch.sent, ch.confirmed, ch.marked, ch.alone, ch.elsewhere, ch.unanswered = false, false, false, false, false, 0
 }

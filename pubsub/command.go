@@ -6,24 +6,24 @@ import (
 	"github.com/rlock-go/redisson/codec"
 )
 
-// commandKind is which command was sent.
+// commandKind says which command was sent.
 type commandKind uint8
 
 const (
 	unsubscribe commandKind = iota
 	subscribe
-	ping // are you there
+	ping
 )
 
-// command is one command that was sent, or is about to be, and not fully answered.
+// command is a command that was sent or is about to be, and is not fully answered.
 type command struct {
 	kind     commandKind
 	sharded  bool
-	channels []*channel // of what is no PING, in the order sent
-	answered int        // how many of channels; the server answers for each
+	channels []*channel // in the order sent; empty for PING
+	answered int        // how many of channels were answered; the server answers for each
 }
 
-// name is what is sent.
+// name is the command's name on the wire.
 func (c command) name() string {
 	name := [...]string{"UNSUBSCRIBE", "SUBSCRIBE", "PING"}[c.kind]
 	if c.sharded {
@@ -32,9 +32,9 @@ func (c command) name() string {
 	return name
 }
 
-// commandsFor are the commands that have channels subscribed, or given up: one for
-// each sort, and of sharded channels one for each slot. Those that give up come
-// first.
+// commandsFor returns the commands that subscribe or unsubscribe channels as wanted:
+// one for each sort, and for sharded channels one for each slot. Those that
+// unsubscribe come first.
 func commandsFor(channels []*channel) (cmds []command) {
 	type sort struct {
 		kind    commandKind
@@ -45,7 +45,7 @@ func commandsFor(channels []*channel) (cmds []command) {
 	for _, ch := range channels {
 		want := ch.wanted()
 		if want == ch.sent || want && ch.elsewhere {
-			continue // it changed and changed back, or waits for its next look
+			continue // it changed and changed back, or waits for the next lookAgain
 		}
 		s := sort{sharded: ch.sharded}
 		if want {

@@ -10,24 +10,24 @@ import (
 	"github.com/rlock-go/redisson/internal/redisconn"
 )
 
-// conn is one connection and what is under way on it.
+// conn is one connection and the commands in flight on it.
 type conn struct {
-	*Hub // whose it is
+	*Hub // its hub
 	rc   *redisconn.Owned
 
 	queue queue
-	quit  chan struct{} // closed: the writer should end
-	ended chan error    // cap 2: how the reader and the writer ended; the first is why
+	quit  chan struct{} // closed to end the writer
+	ended chan error    // cap 2: how the reader and the writer ended; the first is the cause
 
-	// Of the reader.
+	// Used by the reader.
 	sharded shardedMessage
-	worked  bool // a command was answered as it should be
+	worked  bool // a reply without an error was received
 
 	startedAt time.Time
 	lastHeard atomic.Int64 // when the server last said something, since begun
 }
 
-// silence is how long the server has sent nothing.
+// silence is the time for which the server has sent nothing.
 func (c *conn) silence() time.Duration {
 	return time.Since(c.startedAt) - time.Duration(c.lastHeard.Load())
 }
@@ -45,8 +45,8 @@ var (
 	errRedial  = errors.New("pubsub: asked to dial anew")
 )
 
-// serve subscribes what is wanted, serves the connection until it fails or the
-// hub is closed. The error says why it ended.
+// serve subscribes the wanted channels and serves the connection until it fails or
+// the hub is closed. The error says why it ended.
 func (c *conn) serve() error {
 	defer context.AfterFunc(c.life, c.rc.Interrupt)()
 	var writer sync.WaitGroup

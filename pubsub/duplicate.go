@@ -6,14 +6,14 @@ import (
 	"github.com/gomodule/redigo/redis"
 )
 
-// One script may publish a message twice: to the sharded channel of a name, and then to
-// the plain one. A listener on both hears one release twice, and would look twice. If
-// both had come before the first was received, the look that follows the first covers
-// both: then a Waker with a method Duplicate gets the second message by that.
+// A script may publish a message twice: to the sharded channel of a name, and then to the
+// plain one. A waiter on both would get two messages for one release, and would look
+// twice. If both had arrived before the first was received, the look after the first covers
+// both. Then a Waker with a method Duplicate gets the second message by that method.
 
-// shardedMessage is the sharded message that was received last.
+// shardedMessage is the last sharded message that was received.
 type shardedMessage struct {
-	reads   int // of the connection, when it was received; 0: there is none
+	reads   int // the connection's Reads when it was received; 0: there is none
 	channel []byte
 	payload []byte
 }
@@ -23,7 +23,7 @@ type shardedMessage struct {
 func (last *shardedMessage) repeatedBy(conn redis.Conn, r *reply) bool {
 	counts, ok := conn.(interface{ Reads() int })
 	if !ok {
-		return false // it can't be known when it came
+		return false // its time of arrival is unknown
 	}
 	reads := counts.Reads()
 	if !r.sharded {

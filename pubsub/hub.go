@@ -10,9 +10,9 @@ import (
 	"github.com/rlock-go/redisson/internal/redisconn"
 )
 
-// Hub subscribes for many over one connection. All its methods may be called
-// concurrently. Make it with [New]; it has no goroutine and no connection until
-// the first Subscribe.
+// Hub subscribes for many waiters over one connection. All its methods may be
+// called concurrently. Make it with [New]; it has no goroutine and no connection
+// until the first Subscribe.
 type Hub struct {
 	link *redisconn.Link
 	o    Options
@@ -21,20 +21,20 @@ type Hub struct {
 	life context.Context // ended by Close
 	end  context.CancelFunc
 
-	start   sync.Once      // of the hub's goroutine
-	running sync.WaitGroup // that goroutine
-	wake    chan struct{}  // cap 1: it should look at what follows
+	start   sync.Once      // starts the hub's goroutine
+	running sync.WaitGroup // counts that goroutine
+	wake    chan struct{}  // cap 1: wakes that goroutine, or the connection's writer, after Subscribe
 
-	// calls is held so that the goroutines that call Wakers keep the order Confirmed,
-	// Message, Refused. It is taken before mu.
+	// calls is held while Wakers are called, to keep the order Confirmed, Message,
+	// Refused. It is locked before mu.
 	calls sync.Mutex
 
-	// mu guards all below and everything that says so. It is never held during
-	// I/O or a Waker's method.
+	// mu guards all below, and every field whose comment says so. It is never held
+	// during I/O or a Waker's method.
 	mu       sync.Mutex
-	channels map[key]*channel // those wanted, or that the server may have
-	joined   []*Subscription  // came to a confirmed channel, not yet told
-	conn     *conn            // the connection there is
+	channels map[key]*channel // those with waiters, or that may still be subscribed
+	joined   []*Subscription  // joined a confirmed channel; Confirmed is still to be called
+	conn     *conn            // the current connection; may be nil
 }
 
 // New returns a hub. It does nothing until the first Subscribe.
@@ -53,21 +53,20 @@ func New(dial DialFunc, o Options) *Hub {
 }
 
 // Subscribe asks for channel on behalf of w and returns at once. If there is
-// no connection, it is made in the background. Confirmed follows from another
-// goroutine, also if the channel is already confirmed for others. No method of
-// w is called from inside Subscribe, so the caller may hold a lock that they
-// take. Wakers of one channel are called in the order in which they
-// subscribed.
+// no connection, one is made in the background. Another goroutine then calls
+// Confirmed, even if the channel is already confirmed for others. Subscribe calls
+// no method of w itself, so its caller may hold a lock that these methods take.
+// Wakers of one channel are called in the order in which they subscribed.
 //
-// The result must be closed when w is done, even after Refused. On a closed
-// hub nothing is ever called.
+// The caller must close the result when w is done, even after Refused. On a closed
+// hub no method of w is ever called.
 func (h *Hub) Subscribe(channel string, w Waker) *Subscription {
 	return h.subscribe(key{name: channel}, w)
 }
 
 // SubscribeSharded is Subscribe for a sharded channel (SSUBSCRIBE, Redis 7 and
-// newer), which the server must serve: see Options.SlotLost. It hears what is
-// published by SPUBLISH only, as Subscribe hears PUBLISH only.
+// newer), which the server must serve: see Options.SlotLost. It receives only what
+// SPUBLISH publishes, as Subscribe receives only what PUBLISH does.
 func (h *Hub) SubscribeSharded(channel string, w Waker) *Subscription {
 	return h.subscribe(key{channel, true}, w)
 }
@@ -97,10 +96,10 @@ func (h *Hub) subscribe(k key, w Waker) *Subscription {
 	return s
 }
 
-// Close ends all subscriptions and the connection. It returns when every
-// goroutine of the hub has ended and the connection is closed. No Waker is called
-// afterwards. It is idempotent, each call waits, and the error is always nil. It must
-// not be called by a Waker or with a lock held that a Waker takes.
+// Close ends all subscriptions and the connection. It returns when every goroutine of
+// the hub has ended and the connection is closed. No Waker is called afterwards. Close is
+// idempotent, every call waits, and the error is always nil. It must not be called by a
+// Waker, or with a lock held that a Waker takes.
 func (h *Hub) Close() error {
 	h.mu.Lock()
 	h.end()
@@ -113,21 +112,21 @@ func (h *Hub) Close() error {
 // closed tells whether Close was called. It does not change while mu is held.
 func (h *Hub) closed() bool { return h.life.Err() != nil }
 
-// Redial gives up the connection, or the attempt to make one, because its
-// server is no longer the one to listen to. It makes another connection if
-// somebody waits. Every waiter is called Confirmed again. It returns at once.
+// Redial replaces the connection, or the one that is being made, because its server
+// is no longer the right one. If the hub pauses before it dials, it dials at once. If
+// there are waiters, Confirmed is called again for each of them. Redial returns at once.
 func (h *Hub) Redial() { h.link.Retry() }
 
-// Channels counts the channels that somebody wants or that the server may
-// still have for this hub. It is 0 when nobody waits and every UNSUBSCRIBE was
-// answered, and after Close.
+// Channels counts the channels that have waiters or may still be subscribed for this
+// hub. It is 0 when there are no waiters and every UNSUBSCRIBE was answered, and
+// after Close.
 func (h *Hub) Channels() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return len(h.channels)
 }
 
-// run is the hub's goroutine: it connects while somebody waits.
+// run is the hub's goroutine: it connects while there are channels.
 func (h *Hub) run() {
 	for h.link.Await(h.life) {
 		if h.Channels() == 0 {
@@ -143,9 +142,9 @@ func (h *Hub) run() {
 			continue
 		}
 		if time.Since(c.startedAt) >= h.o.MaxRetry {
-			h.link.Worked() // for a while, whatever ended it
+			h.link.Worked() // it lasted, whatever ended it
 		}
-		// A pool's connection may have been dead already.
+		// A pool's connection may have been dead before.
 		h.link.Failed(!c.rc.Dialled() && c.lastHeard.Load() == 0)
 	}
 	h.mu.Lock()
@@ -153,8 +152,8 @@ func (h *Hub) run() {
 	h.mu.Unlock()
 }
 
-// connect dials and serves the connection until it ends, and closes it. The error says
-// why it ended. Without a connection the dialling failed.
+// connect dials, serves the connection until it ends, and closes it. The error says why
+// it ended. If connect returns no connection, dialling failed.
 func (h *Hub) connect() (*conn, error) {
 	h.log.Missed()
 	rc, _, err := h.link.Open(h.life, func(*redisconn.Owned) error { return nil })
@@ -180,7 +179,7 @@ func (h *Hub) connect() (*conn, error) {
 	h.mu.Unlock()
 	err = c.serve()
 	h.mu.Lock()
-	h.conn, h.joined = nil, nil // the next confirmation tells them
+	h.conn, h.joined = nil, nil // confirm calls Confirmed for joined on the next connection
 	var lost []*Subscription
 	for _, ch := range h.channels {
 		if ch.confirmed {
@@ -195,7 +194,7 @@ func (h *Hub) connect() (*conn, error) {
 	return c, err
 }
 
-// note tells why there is no connection.
+// note logs and reports why there is no connection; was says whether there was one.
 func (h *Hub) note(err error, was bool) {
 	n := h.Channels()
 	switch {

@@ -8,7 +8,7 @@ import (
 
 const (
 	// chunk is how many channels one write may cover. It bounds a command's
-	// size and how long the hub is locked.
+	// size and the time for which mu is held.
 	chunk = 1000
 
 	// maxUnanswered is how many commands may be unanswered before the writer
@@ -17,18 +17,18 @@ const (
 	maxUnanswered = 64
 )
 
-// queue is what one connection is to send, and what it has sent that is not
-// answered. Hub.mu guards its fields and is held when its methods are called.
+// queue has the channels that a connection must check, and the commands that it sent
+// and that are unanswered. Hub.mu guards its fields and is held when its methods are called.
 type queue struct {
-	write chan struct{} // cap 1: the writer should look
+	write chan struct{} // cap 1: wakes the writer
 
-	marked     []*channel // whose wishes may differ from what was sent
+	marked     []*channel // may be wanted otherwise than was sent
 	unanswered []command  // in the order sent
 	progress   time.Time  // when unanswered was last empty or shortened
 }
 
-// nextCommands makes the next commands from the marked channels and queues them
-// as sent. It returns none if there is nothing to send now.
+// nextCommands makes the next commands from the marked channels and records them as
+// sent. It returns none if there is nothing to send now.
 func (q *queue) nextCommands() (cmds []command) {
 	if len(q.unanswered) >= maxUnanswered {
 		return nil // the reader signals when there is room
@@ -70,8 +70,8 @@ func (q *queue) answer(whole bool) {
 	}
 }
 
-// head returns the channel that the server should be answering about, if it is
-// answering a command of this kind, and name is the channel's.
+// head returns the channel that the next answer must be about, if that answer is to a
+// command of this kind and name is the channel's. Otherwise it returns nil.
 func (q *queue) head(k commandKind, name []byte, sharded bool) *channel {
 	if len(q.unanswered) == 0 || q.unanswered[0].kind != k || q.unanswered[0].sharded != sharded {
 		return nil

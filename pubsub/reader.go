@@ -28,7 +28,8 @@ func (c *conn) readAll() error {
 	}
 }
 
-// receive turns a panic of the parser over a hostile length into an error.
+// receive receives a reply. If redigo's parser panics at a hostile length, it returns an
+// error.
 func (c *conn) receive() (v any, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -38,7 +39,8 @@ func (c *conn) receive() (v any, err error) {
 	return redis.ReceiveWithTimeout(c.rc.Conn, c.o.Timeout)
 }
 
-// violation is an answer that no server gives. The connection can't be trusted.
+// violation is the error for an answer that no server gives, after which the connection
+// can't be trusted.
 func violation(format string, args ...any) error {
 	return fmt.Errorf("pubsub: unexpected answer: "+format, args...)
 }
@@ -96,8 +98,8 @@ func (c *conn) takeUnsubscribed(name []byte, sharded bool) {
 		c.mu.Unlock()
 		return
 	}
-	// A shard whose slot moved away unsubscribes by itself. The answer to
-	// another SUBSCRIBE says where things stand.
+	// A server that gives a slot away ends the subscription by itself. The
+	// answer to another SUBSCRIBE shows whether it serves the slot.
 	ch := c.channels[key{string(name), sharded}]
 	lost := ch != nil && ch.confirmed
 	var subs []*Subscription
@@ -125,9 +127,9 @@ func (c *conn) takeError(said refusal.Refusal, err error) error {
 	if said.NoAuth() && c.worked {
 		return fmt.Errorf("pubsub: the server wants credentials again: %w", err)
 	}
-	// An error that may pass, such as that of a busy server, ends the connection instead,
-	// and the hub tries again after a pause. It asks the caller, so mu is not
-	// held.
+	// An error that may pass, such as that of a busy server, ends the connection, and the
+	// hub tries again after a pause. Permanent is the caller's code, so it is called
+	// without mu.
 	final := said.NotAllowed() || c.o.Permanent(err)
 	c.mu.Lock()
 	if len(c.queue.unanswered) == 0 {
@@ -138,7 +140,7 @@ func (c *conn) takeError(said refusal.Refusal, err error) error {
 	elsewhere := (said.Elsewhere() || said.Unsettled()) && cmd.sharded && cmd.answered == 0
 	switch {
 	case cmd.kind == ping:
-		// PING may be forbidden. The server answered all the same.
+		// PING may be forbidden, but this is an answer too.
 		c.queue.answer(true)
 		c.mu.Unlock()
 		return nil

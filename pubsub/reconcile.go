@@ -6,8 +6,8 @@ import (
 	"github.com/rlock-go/redisson/internal/background"
 )
 
-// mark puts ch on the list of channels that the writer of the connection there is
-// checks. mu is held.
+// mark adds ch to the channels that the writer of the current connection checks.
+// mu is held.
 func (h *Hub) mark(ch *channel) {
 	q := &h.conn.queue
 	if !ch.marked {
@@ -15,8 +15,8 @@ func (h *Hub) mark(ch *channel) {
 		q.marked = append(q.marked, ch)
 	}
 	if len(q.marked) > 2*len(h.channels)+chunk {
-		// These are channels that were wanted for a moment while the writer was
-		// blocked.
+		// The surplus are channels that had waiters for a moment while the writer
+		// was blocked.
 		q.marked = slices.DeleteFunc(q.marked, (*channel).unused)
 	}
 	background.Signal(q.write)

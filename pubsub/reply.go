@@ -2,21 +2,20 @@ package pubsub
 
 import "errors"
 
-// reply is a decoded reply of the server. The connection speaks RESP2, where
-// answers and messages come in one stream and differ by their first element
-// only.
+// reply is a decoded reply of the server. In RESP2, which the connection uses,
+// answers and messages come in one stream and differ only by their first element.
 type reply struct {
 	kind    replyKind
 	sharded bool // it is about a sharded channel
 	channel []byte
 	payload []byte
-	keys    [][]byte // of an invalidation, in place of payload; nil for all
+	keys    [][]byte // of an invalidation, instead of payload; a nil key means all keys
 }
 
 type replyKind uint8
 
 const (
-	replyOther        replyKind = iota // something that concerns nobody here
+	replyOther        replyKind = iota // ignored by the hub
 	replyMessage                       // message, smessage
 	replySubscribed                    // subscribe, ssubscribe
 	replyUnsubscribed                  // unsubscribe, sunsubscribe
@@ -25,7 +24,7 @@ const (
 
 var errShape = errors.New("pubsub: unexpected answer: wrong shape")
 
-// pushes are the arrays that concern the hub, by their first element.
+// pushes are the arrays that the hub handles, by their first element.
 var pushes = map[string]reply{
 	"message":      {kind: replyMessage},
 	"smessage":     {kind: replyMessage, sharded: true},
@@ -36,9 +35,9 @@ var pushes = map[string]reply{
 	"pong":         {kind: replyPong},
 }
 
-// decode reads what redigo returned. It fails if a known kind has the wrong
-// elements, and if the answer to a command is unknown: then no later answer can
-// be matched to its command.
+// decode reads what redigo returned. It fails if a reply is neither PONG nor an array that
+// begins with text, or if a known kind has the wrong elements: then no later answer can be
+// matched to its command.
 func decode(v any) (r reply, err error) {
 	if v == "PONG" {
 		return reply{kind: replyPong}, nil
@@ -58,8 +57,8 @@ func decode(v any) (r reply, err error) {
 		return r, errShape
 	}
 	if r.channel, ok = text(elements[1]); !ok {
-		// UNSUBSCRIBE without channels, when there are none, names nil. It is
-		// never sent here.
+		// Only the answer to an UNSUBSCRIBE without channels names nil, and the
+		// hub never sends that.
 		return r, errShape
 	}
 	if r.kind == replyMessage {
@@ -68,9 +67,9 @@ func decode(v any) (r reply, err error) {
 	return r, err
 }
 
-// take takes what a message brings: its payload, or the keys in which a server tells of
-// changes of what other connections have read (CLIENT TRACKING … REDIRECT). With nil all
-// have changed.
+// take reads the content of a message: its payload, or the keys of an invalidation, which
+// other connections have read and which have changed (CLIENT TRACKING … REDIRECT). Nil
+// means that all keys may have changed.
 func (r *reply) take(v any) error {
 	keys, list := v.([]any)
 	if v != nil && !list {

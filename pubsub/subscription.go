@@ -5,7 +5,7 @@ import "sync/atomic"
 // Subscription is one waiter's share in a channel. Its Close may be called by
 // any goroutine.
 type Subscription struct {
-	w   Waker // what is called
+	w   Waker
 	hub *Hub
 	ch  *channel
 
@@ -22,10 +22,10 @@ const (
 
 func (s *Subscription) is(state int32) bool { return s.state.Load() == state }
 
-// Close gives the share up; when it was the channel's last, the channel is
-// unsubscribed. It never blocks, and is idempotent. After it returned no call of
-// the Waker begins; one that had begun may still be running. It may be called by
-// the Waker itself, and with a lock held that the Waker takes.
+// Close gives the share up. If it was the channel's last, the channel is
+// unsubscribed. Close never waits for the network or for a Waker, and is idempotent.
+// After it returned no call of the Waker begins; one that began before may still be
+// running. Close may be called by the Waker, and with a lock held that the Waker takes.
 func (s *Subscription) Close() {
 	s.hub.mu.Lock()
 	defer s.hub.mu.Unlock()

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// writeAll sends the commands that the hub wants sent, and a PING when the
-// server has been silent for long. It tells those that joined, and looks after the
-// connection. It returns when the connection ends, or has to.
+// writeAll sends the hub's commands, and a PING when the server has been silent for half
+// of Options.Timeout. It calls Confirmed for those that joined, and watches the
+// connection. It returns when the connection has ended or must end.
 func (c *conn) writeAll() error {
 	q := &c.queue
 	patience := c.o.Timeout / 2
@@ -22,7 +22,7 @@ func (c *conn) writeAll() error {
 		more := len(cmds) == 0 && len(q.marked) > 0 && len(q.unanswered) < maxUnanswered
 		c.mu.Unlock()
 		select {
-		case <-c.wake: // however much there is to send
+		case <-c.wake: // even if there is always something to send
 			c.tellJoined()
 		default:
 		}
@@ -42,7 +42,7 @@ func (c *conn) writeAll() error {
 				continue
 			case <-c.link.Retried():
 				return errRedial
-			case <-c.life.Done(): // a connection that can't be interrupted ends once the server is silent
+			case <-c.life.Done(): // the reader of a connection that can't be interrupted ends at its timeout
 				return errClosed
 			case <-tick.C:
 				if c.stalled() {
@@ -76,8 +76,8 @@ func (c *conn) writeAll() error {
 	}
 }
 
-// nextPing queues a PING, unless another command is unanswered: its answer tells as
-// much.
+// nextPing queues a PING, unless another command is unanswered, whose answer will show
+// the same.
 func (c *conn) nextPing() []command {
 	c.mu.Lock()
 	defer c.mu.Unlock()
