@@ -1,38 +1,38 @@
-// Package background has what the end of a client waits for: counts of what is
-// under way, and functions that run later. It also has what goroutines wait by.
+// Package background has the counters and timers that the end of a client waits for.
+// It also has pauses and signals for goroutines.
 package background
 
 import "sync/atomic"
 
-// Gauge counts what is under way. Goroutines can wait until it is 0. It is safe for
-// concurrent use.
+// Gauge counts operations in progress. Goroutines can wait until it is 0. It is safe
+// for concurrent use.
 type Gauge struct {
 	n    atomic.Int64
-	zero chan struct{} // of one: n has just come to 0
+	zero chan struct{} // cap 1: n has just come to 0
 }
 
-// NewGauge makes a Gauge that counts nothing so far.
+// NewGauge makes a Gauge with the count 0.
 func NewGauge() Gauge { return Gauge{zero: make(chan struct{}, 1)} }
 
-// Count is how much is under way.
+// Count is the number of operations in progress.
 func (g *Gauge) Count() int64 { return g.n.Load() }
 
-// Add counts one more.
+// Add increases the count by one.
 func (g *Gauge) Add() { g.n.Add(1) }
 
-// Done counts one off.
+// Done decreases the count by one.
 func (g *Gauge) Done() {
 	if g.n.Add(-1) == 0 {
 		Signal(g.zero)
 	}
 }
 
-// Wait returns true when the count is 0 or over is closed. It returns false
-// when stop is closed first.
+// Wait blocks until the count is 0 or over is closed, and returns true, or until
+// stop is closed, and returns whether the count is 0 then.
 func (g *Gauge) Wait(stop, over <-chan struct{}) bool {
 	for {
 		if g.n.Load() == 0 {
-			Signal(g.zero) // others may wait as well
+			Signal(g.zero) // other goroutines may wait too
 			return true
 		}
 		select {

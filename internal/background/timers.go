@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// Timers run functions later. When a client is closed they run at once; each
-// function checks by itself whether the client is closed. They are safe for
+// Timers run functions later. When a client is closed, RunAll runs them at once;
+// each function checks by itself whether the client is closed. Timers are safe for
 // concurrent use.
 type Timers struct {
-	live Gauge // functions that run or will
+	live Gauge // functions that run or will run
 
 	mu     sync.Mutex // guards all below
 	set    map[*time.Timer]func()
@@ -22,8 +22,8 @@ func (t *Timers) Init() {
 	t.live = NewGauge()
 }
 
-// After runs fn after d, or when the client is closed if that is earlier. No
-// lock is held. Its result is for Cancel.
+// After runs fn on another goroutine after d, or at RunAll if that is earlier. It
+// returns a timer for Cancel, or nil if fn runs at once.
 func (t *Timers) After(d time.Duration, fn func()) *time.Timer {
 	run := func() {
 		fn()
@@ -47,7 +47,7 @@ func (t *Timers) After(d time.Duration, fn func()) *time.Timer {
 	return timer
 }
 
-// Cancel stops a timer of After. It ignores nil and a function that has begun.
+// Cancel stops a timer of After. It does nothing for nil, or if the function has begun.
 func (t *Timers) Cancel(timer *time.Timer) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -57,13 +57,14 @@ func (t *Timers) Cancel(timer *time.Timer) {
 	}
 }
 
-// RunAll runs everything that waits, now and from now on.
+// RunAll runs every waiting function now, and every later one at once. It does not wait
+// for them.
 func (t *Timers) RunAll() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.closed = true
 	for timer, run := range t.set {
-		// One that can't be stopped is about to run by itself.
+		// A timer that can't be stopped is about to run its function.
 		if timer.Stop() {
 			go run()
 		}
@@ -71,8 +72,8 @@ func (t *Timers) RunAll() {
 	clear(t.set)
 }
 
-// Wait returns when no function runs any more.
+// Wait returns when no function runs or is going to run.
 func (t *Timers) Wait() { t.live.Wait(nil, nil) }
 
-// Live is how many functions run or will.
+// Live is the number of functions that run or will run.
 func (t *Timers) Live() int { return int(t.live.Count()) }

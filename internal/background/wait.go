@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Signal wakes the one goroutine that receives from c, which has room for one, now or
-// when it next receives.
+// Signal wakes a goroutine that receives from c, now or when it next receives. c has room
+// for one. Signal never blocks, and does nothing if a signal is pending.
 func Signal(c chan<- struct{}) {
 	select {
 	case c <- struct{}{}:
@@ -14,7 +14,7 @@ func Signal(c chan<- struct{}) {
 	}
 }
 
-// Sleep waits for d. It returns earlier, and reports false, when ctx ends.
+// Sleep waits for d, or until ctx ends. It reports whether ctx has not ended.
 func Sleep(ctx context.Context, d time.Duration) bool {
 	if d > 0 {
 		select {
