@@ -8,22 +8,21 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// step is by how much the wall clock may have moved against Go's monotonic
-// clock without CLOCK_BOOTTIME being read: above what lies between two clock
-// reads in a row, below anything that a lease is counted in.
+// step is how far the wall clock may move against Go's monotonic clock before
+// CLOCK_BOOTTIME is read: more than the time between two clock reads in a row,
+// less than any unit in which a lease is counted.
 const step = 50 * time.Microsecond
 
-// boottime tells CLOCK_BOOTTIME. To read it is a system call, to read the wall
-// clock and Go's monotonic clock together is not. A suspend sets the wall clock
-// forward as it does CLOCK_BOOTTIME, while the monotonic clock stands still. So
-// as long as those two have kept their distance, nothing has happened that only
-// CLOCK_BOOTTIME would tell. Whoever sets the clock changes the distance, too,
-// and costs one system call. What would go unseen is a clock set back by just
-// as much as a suspend took, to 50 µs, with no reading in between.
+// boottime tells CLOCK_BOOTTIME. Reading that clock is a system call; reading the
+// wall clock and Go's monotonic clock together is not. During suspend the wall clock
+// advances as CLOCK_BOOTTIME does, while the monotonic clock stands still. So if the
+// distance of these two has not changed, there was no suspend. Setting the wall clock
+// changes it as well, which costs one system call. A suspend goes unseen only if the
+// wall clock is set back by as much, to 50 µs, with no reading in between.
 type boottime struct {
 	start    time.Time
-	ahead    atomic.Int64 // CLOCK_BOOTTIME less the time since start; suspends make it more, nothing makes it less
-	distance atomic.Int64 // wall clock less the time since start, when ahead was read
+	ahead    atomic.Int64 // CLOCK_BOOTTIME minus the time since start; suspend makes it grow, it never shrinks
+	distance atomic.Int64 // wall clock minus the time since start, when ahead was set
 	mu       sync.Mutex   // held while both are set
 	read     func() time.Duration
 }
@@ -33,9 +32,9 @@ func (c *boottime) Now() time.Duration {
 	return c.now(t.Sub(c.start), time.Duration(t.UnixNano()))
 }
 
-// now is Now at an instant of the monotonic and the wall clock.
+// now is Now for these readings of the monotonic and the wall clock.
 func (c *boottime) now(since, wall time.Duration) time.Duration {
-	// In this order: ahead is set first.
+	// distance must be loaded before ahead, because ahead is set first.
 	moved := wall - since - time.Duration(c.distance.Load())
 	if moved < -step || moved > step {
 		return c.ask()
@@ -43,17 +42,18 @@ func (c *boottime) now(since, wall time.Duration) time.Duration {
 	return time.Duration(c.ahead.Load()) + since
 }
 
-// ask reads CLOCK_BOOTTIME and remembers where the others stand.
+// ask reads CLOCK_BOOTTIME, and records how far the other clocks are from it.
 func (c *boottime) ask() time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	t := time.Now()
 	since := t.Sub(c.start)
-	// Before the clock is read: a suspend in between shows in the next distance.
+	// Taken before CLOCK_BOOTTIME is read, so that a suspend in between shows in
+	// the next distance.
 	distance := time.Duration(t.UnixNano()) - since
 	now := c.read()
-	// Read after it, the monotonic clock makes the difference too small rather
-	// than too large. The largest is the nearest.
+	// The monotonic clock is read last, so the difference is never too large.
+	// The largest difference is the most exact.
 	ahead := max(now-time.Since(c.start), time.Duration(c.ahead.Load()))
 	c.ahead.Store(int64(ahead))
 	c.distance.Store(int64(distance))
@@ -63,15 +63,15 @@ func (c *boottime) ask() time.Duration {
 func readBoottime() time.Duration {
 	var ts unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &ts); err != nil {
-		// System probed the clock before it handed it out; a kernel that
-		// forgets a clock in mid-run leaves no honest answer.
+		// System has read this clock before, so the kernel has it. Without
+		// it there is no correct answer.
 		panic("clock: CLOCK_BOOTTIME: " + err.Error())
 	}
 	return time.Duration(ts.Nano())
 }
 
-// System is CLOCK_BOOTTIME, which counts suspend, or Go's monotonic clock on
-// a kernel without it.
+// System returns a clock of CLOCK_BOOTTIME, which counts suspend, or Go's monotonic
+// clock on a kernel without it.
 func System() Clock {
 	var ts unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &ts); err != nil {

@@ -2,6 +2,6 @@
 
 package clock
 
-// System is Go's monotonic clock: this system offers no clock that counts
-// suspend through x/sys.
+// System returns Go's monotonic clock: x/sys has no clock for this system that
+// counts suspend.
 func System() Clock { return Monotonic() }
