@@ -57,8 +57,7 @@ func (t *Timers) Cancel(timer *time.Timer) {
 	}
 }
 
-// RunAll runs every waiting function now, and every later one at once. It does not wait
-// for them.
+// RunAll starts every waiting function now, and every later one at once.
 func (t *Timers) RunAll() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

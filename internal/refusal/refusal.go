@@ -65,8 +65,8 @@ func (r Refusal) Passing() bool {
 	return r.Transient() || r.is("READONLY", "NOSCRIPT", "OOM", "MISCONF")
 }
 
-// Redirects tells whether the command was sent to the wrong place, so that the
-// topology has to say where it goes. Nothing of the command ran.
+// Redirects tells whether the command met the wrong server or connection, so that
+// the topology has to say where it goes. Nothing of the command ran.
 func (r Refusal) Redirects() bool {
 	return r.EndsConnection() || !r.inside && r.is("MOVED", "ASK", "TRYAGAIN", "CLUSTERDOWN")
 }
