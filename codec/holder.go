@@ -5,16 +5,16 @@ import (
 	"time"
 )
 
-// Holder is who holds a lock, as the server had it at one moment.
+// Holder is the owner of a lock at one moment, as the server had it.
 type Holder struct {
 	Owner string        // the field of the hash, see [ParseOwner]
 	Count int64         // how many holds the owner has, at least 1
-	TTL   time.Duration // how long the key still lives; [NoTTL] if it never expires
+	TTL   time.Duration // the time until the key expires; [NoTTL] if it never does
 }
 
-// DecodeHolder reads the reply of the info script: who holds the lock, and false
-// if nobody does. A hash with several fields, or with one that no lock writes, is
-// a *ShapeError that tells what was found.
+// DecodeHolder reads the reply of the info script: the lock's holder, and whether
+// there is one. A hash with several fields, or with one that no lock writes, is a
+// *ShapeError that says what was found.
 func DecodeHolder(reply any) (h Holder, held bool, err error) {
 	const what = "reply about a holder"
 	found, ok := reply.([]any)

@@ -4,7 +4,7 @@ package codec
 // released or the lock is forced open.
 const UnlockMessage = "0"
 
-// IsUnlock tells whether a message from a lock's channel announces that the
-// lock is free. Any other message there is a stranger's and means nothing to a
+// IsUnlock tells whether a message from a lock's channel announces that the lock
+// is free. Any other message there comes from other software and means nothing to a
 // plain lock. Nil is not an unlock.
 func IsUnlock(payload []byte) bool { return string(payload) == UnlockMessage }

@@ -18,7 +18,7 @@ func Owner(client uuid.UUID, thread int64) string {
 	return string(AppendOwner(room[:0], client, thread))
 }
 
-// AppendOwner appends what [Owner] gives to b.
+// AppendOwner appends the result of [Owner] to b.
 func AppendOwner(b []byte, client uuid.UUID, thread int64) []byte {
 	for i, part := range [...][]byte{client[:4], client[4:6], client[6:8], client[8:10], client[10:]} {
 		if i > 0 {
@@ -30,12 +30,12 @@ func AppendOwner(b []byte, client uuid.UUID, thread int64) []byte {
 	return strconv.AppendInt(b, thread, 10)
 }
 
-// ParseOwner is the inverse of [Owner]. It takes exactly what Redisson writes,
-// so Owner gives s back: a canonical lowercase UUID of version 4 and the RFC
-// 4122 variant, a colon, and a canonical decimal int64. Negative threads are
-// accepted, since Redisson's lockAsync and its like take any long from their
-// caller. The error quotes s, shortened where it is long, and says which rule
-// it breaks.
+// ParseOwner is the inverse of [Owner]. It accepts exactly what Redisson writes,
+// so that Owner returns s again: a canonical lowercase UUID of version 4 and the
+// RFC 4122 variant, a colon, and a canonical decimal int64. Negative threads are
+// accepted, since Redisson's lockAsync and similar methods take any long from
+// their caller. The error quotes s, shortened if it is long, and says which rule
+// s breaks.
 func ParseOwner(s string) (uuid.UUID, int64, error) {
 	refuse := func(rule string) (uuid.UUID, int64, error) {
 		return uuid.Nil, 0, fmt.Errorf("codec: owner %s: %s", quote(s), rule)

@@ -15,11 +15,11 @@ const (
 	pttlNoKey    = -2
 )
 
-// DecodeAcquire reads the reply of the lock script. granted means that the
-// owner has one hold more than before. Otherwise another owner has the lock
-// and ttl is what is left of its lease: NoTTL if it never expires, and 0 if
-// the key expired between the script's calls, so that the next try may succeed
-// at once. A ttl beyond time.Duration's range is the largest Duration.
+// DecodeAcquire reads the reply of the lock script. granted means that the owner
+// has one hold more than before. Otherwise another owner has the lock, and ttl is
+// the rest of its lease: NoTTL if it never expires, and 0 if the key expired
+// between the script's calls, so that the next attempt may succeed at once. A ttl
+// beyond time.Duration's range is the largest Duration.
 func DecodeAcquire(reply any) (granted bool, ttl time.Duration, err error) {
 	if reply == nil {
 		return true, 0, nil
@@ -30,8 +30,8 @@ func DecodeAcquire(reply any) (granted bool, ttl time.Duration, err error) {
 
 // DecodeFencedAcquire reads the reply of the fenced lock's script: an array with the
 // token of a grant, which is at least 1, or the TTL as for [DecodeAcquire], with token
-// 0. (Redisson's script answers -1 beside a token. There -1 can also be the TTL of a key
-// that never expires, so it tells no grant.)
+// 0. (Redisson's script answers -1 together with a token. But -1 can also be the TTL of
+// a key that never expires there, so it does not prove a grant.)
 func DecodeFencedAcquire(reply any) (token int64, ttl time.Duration, err error) {
 	if elems, ok := reply.([]any); ok && len(elems) == 1 {
 		if token, ok := elems[0].(int64); ok && token >= 1 {
@@ -48,11 +48,11 @@ func DecodeFencedAcquire(reply any) (token int64, ttl time.Duration, err error) 
 type Release uint8
 
 const (
-	// NotHeld: the owner had no hold, and nothing was changed.
+	// NotHeld means that the owner had no hold, and nothing was changed.
 	NotHeld Release = iota
-	// Partial: one hold was given up, and the owner has more.
+	// Partial means that one hold was released, and the owner has more.
 	Partial
-	// Final: the last hold was given up, and the lock is free.
+	// Final means that the last hold was released, and the lock is free.
 	Final
 )
 
@@ -109,8 +109,8 @@ func DecodeRenew(reply any, n int) ([]bool, error) {
 // DecodeExists reads the reply of EXISTS or HEXISTS for one key.
 func DecodeExists(reply any) (bool, error) { return flag("existence reply", reply) }
 
-// DecodePermitLeft reads how long a permit is taken for: NoTTL if it is for ever, and
-// whether it is taken at all.
+// DecodePermitLeft reads the rest of a permit's lease, NoTTL if it never expires, and
+// whether the permit is taken at all.
 func DecodePermitLeft(reply any) (left time.Duration, taken bool, err error) {
 	if reply == nil {
 		return 0, false, nil
@@ -122,8 +122,8 @@ func DecodePermitLeft(reply any) (left time.Duration, taken bool, err error) {
 	return lifetime(ms), true, nil
 }
 
-// DecodePermitCount reads how many permits of a semaphore are free, which may be below
-// 0, and how many are taken.
+// DecodePermitCount reads how many permits of a semaphore are free, which may be
+// negative, and how many are taken.
 func DecodePermitCount(reply any) (free, taken int64, err error) {
 	if elems, ok := reply.([]any); ok && len(elems) == 2 {
 		free, ok1 := elems[0].(int64)
@@ -135,8 +135,8 @@ func DecodePermitCount(reply any) (free, taken int64, err error) {
 	return 0, 0, mismatch("count of permits", reply)
 }
 
-// DecodeNumber reads a number that may be below 0, as GET or a script gives it, such as
-// the free permits of a semaphore: 0 if there is no key.
+// DecodeNumber reads a number that may be negative from the reply of GET or a script,
+// such as the free permits of a semaphore: 0 if there is no key.
 func DecodeNumber(reply any) (int64, error) {
 	switch v := reply.(type) {
 	case nil:
@@ -160,16 +160,16 @@ func DecodeLength(reply any) (int64, error) {
 	return n, nil
 }
 
-// DecodeCount reads an owner's hold count as HGET gives it: 0 if the owner has
+// DecodeCount reads an owner's hold count from the reply of HGET: 0 if the owner has
 // no field. A field that is not a decimal count, which no lock writes, is a
-// *ShapeError that tells what the field holds.
+// *ShapeError that says what the field holds.
 func DecodeCount(reply any) (int64, error) { return count("hold count", reply) }
 
-// DecodeToken reads the key of a fenced lock's tokens as GET gives it: the token of the
-// last grant, 0 if there was none. What is no decimal token is a *ShapeError.
+// DecodeToken reads the last token of a fenced lock from the reply of GET, 0 if there
+// was no grant. A value that is no decimal token is a *ShapeError.
 func DecodeToken(reply any) (int64, error) { return count("fencing token", reply) }
 
-// count reads a decimal number that is not negative, or nil, which is 0.
+// count reads a decimal number that is not negative; nil is 0.
 func count(what string, reply any) (int64, error) {
 	var text string
 	switch v := reply.(type) {
@@ -189,9 +189,9 @@ func count(what string, reply any) (int64, error) {
 	return n, nil
 }
 
-// DecodeTTL reads the reply of PTTL: how long the key still lives, NoTTL if it
-// never expires, and whether it exists at all; ttl is 0 if it does not. A ttl
-// beyond time.Duration's range is the largest Duration.
+// DecodeTTL reads the reply of PTTL: the time until the key expires, NoTTL if it
+// never does, and whether the key exists; ttl is 0 if it does not. A ttl beyond
+// time.Duration's range is the largest Duration.
 func DecodeTTL(reply any) (ttl time.Duration, exists bool, err error) {
 	return pttl("PTTL reply", reply)
 }
@@ -212,7 +212,7 @@ func lifetime(ms int64) time.Duration {
 	if ms == pttlNoExpiry {
 		return NoTTL
 	}
-	// Redis keeps 64-bit milliseconds, a million times more than a Duration can.
+	// Redis stores 64-bit milliseconds, a million times the range of a Duration.
 	if ms > int64(math.MaxInt64/time.Millisecond) {
 		return math.MaxInt64
 	}

@@ -8,15 +8,15 @@ import (
 // maxQuoted is how many bytes of a foreign value an error repeats.
 const maxQuoted = 80
 
-// ShapeError reports a reply that the script or command cannot have given for
-// a lock: the key holds something else, or the server is not what it claims to
-// be. Nothing was concluded from the reply.
+// ShapeError reports a reply that the script or command can't have given for a
+// lock: the key holds something else, or the server is no Redis server. Nothing
+// was concluded from the reply.
 type ShapeError struct {
 	What string // the reply that was decoded, such as "acquire reply"
 	Got  string // what it was: its type, and a shortened quotation
 }
 
-// noLock is what was decoded, of a hash that is something else.
+// noLock is the ShapeError.What of a hash that is no lock.
 const noLock = "hash"
 
 // Error names the reply and what it was.
@@ -27,8 +27,8 @@ func (e *ShapeError) Error() string {
 	return "codec: unexpected " + e.What + ": " + e.Got
 }
 
-// mismatch is the error for a reply of the wrong form: the server's own error
-// if that is what it is, else a ShapeError.
+// mismatch returns the error for a reply of the wrong form: the server's error,
+// wrapped, if the reply is one, otherwise a ShapeError.
 func mismatch(what string, reply any) error {
 	if err, ok := reply.(error); ok {
 		return fmt.Errorf("codec: %s: %w", what, err)

@@ -5,9 +5,9 @@ import "strings"
 // slotCount is the number of hash slots of every Redis Cluster.
 const slotCount = 16384
 
-// Slot is the cluster slot of key: CRC-16/XMODEM of its hash tag, or of the
-// whole key where it has none, modulo 16384. The tag is what stands between the
-// first "{" and the first "}" after it, if that is not empty.
+// Slot is the cluster slot of key: CRC-16/XMODEM of its hash tag, or of the whole
+// key if it has none, modulo 16384. The tag is the text between the first "{" and
+// the first "}" after it, if it is not empty.
 func Slot(key string) uint16 {
 	if tag, ok := hashTag(key); ok {
 		key = tag
@@ -22,8 +22,8 @@ func Slot(key string) uint16 {
 // SlotSafe tells whether key, its [Channel] and every [Latch] of it share a
 // slot, as the unlock script needs in a cluster. Most names do. Those with a
 // brace but no proper hash tag, such as "a{b", "a}b", "}b" and "{}a", do not:
-// Redisson locks them in a cluster and cannot unlock them (CROSSSLOT). On a
-// single server the answer does not matter.
+// in a cluster Redisson can lock but not unlock them (CROSSSLOT). On a single
+// server the result does not matter.
 func SlotSafe(key string) bool {
 	channel, latch := Channel(key), Latch(key, "")
 	// Without a tag the latch's slot would change with its id.
