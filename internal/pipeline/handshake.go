@@ -17,8 +17,8 @@ import (
 // identity is what the handshake of a connection found out.
 type identity struct {
 	barrier *killBarrier
-	killed  []bool   // CLIENT KILL was answered, by the order of the undecided barriers
-	found   []bool   // CLIENT KILL found the connection; same order
+	killed  []bool   // CLIENT KILL was answered; in the order of the undecided barriers
+	found   []bool   // CLIENT KILL found the connection; in the same order
 	online  []string // replicas
 	server  redisconn.Server
 }

@@ -10,7 +10,7 @@ import (
 // A WAIT asks for n replicas. If no other server can take the master's place, n is how
 // many replicas are online. If one can (Replicas.Known), a falling count proves nothing:
 // during a failover the former master takes writes for seconds after its replicas have
-// left it. Then n falls only after the topology was asked whether the master stays:
+// left it. Then the topology is asked whether the master stays, and n falls like this:
 //
 //	state    n                      until
 //	agreed   as many as are online  fewer are: missing

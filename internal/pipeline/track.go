@@ -13,10 +13,11 @@ import (
 // A server reports the next change of the keys that a request with Track has read to
 // another connection, the listener. That takes CLIENT TRACKING once for each connection,
 // and CLIENT CACHING directly before the request. With NOLOOP the server does not report
-// what the connection itself writes; a request reads its own writes anyway. A client id is
-// valid on one server until that restarts. Elsewhere it belongs to some other client, which
-// would get our invalidations. So the first request with Track first asks the server whose
-// id it is, and is not itself tracked.
+// what the connection itself writes. But such a write ends the tracking of its key like any
+// other, so a request has to read the key again after it. Each server has its own client
+// ids, and counts them anew after a restart. Elsewhere the listener's id belongs to some
+// other client, which would get our invalidations. So the first request with Track asks the
+// server who has the id, and is not itself tracked.
 
 // Listener is the connection that receives reports of changes. Zero means none.
 type Listener struct {

@@ -208,7 +208,7 @@ func (c *conn) write(wait bool) (done bool) {
 	c.wmu.Lock()
 	defer c.wmu.Unlock()
 	if !c.stuck {
-		c.begun = c.batchCount // unguarded read: no batch is cut during a write
+		c.begun = c.batchCount // the number of this batch: none is cut during a write
 		all, err := c.push(wait)
 		if c.stuck = err != nil; c.stuck && c.managed != nil {
 			c.Interrupt()
