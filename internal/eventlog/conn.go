@@ -7,24 +7,24 @@ import (
 	"time"
 )
 
-// Conn has the events of one connection and those that replace it: made, lost, ended
-// while nobody needed it, not to be had, made again. All methods are safe for
+// Conn logs the events of one connection and its successors: made, lost, given up, ended
+// while it was not needed, failed to connect, made again. All methods are safe for
 // concurrent use and call the logger with no lock held.
 //
-// Its one idea is the outage. It begins when a connection is missed and ends when
-// there is one, with its length. A break that was held back has its end held back too.
+// An outage begins when a connection is missed and ends when there is one; that line has
+// its length. If the line about a break was held back, so is the one about its end.
 type Conn struct {
 	lines
 	name    slog.Attr
-	waiting string                                  // what is counted when it breaks
-	again   func(server string, down time.Duration) // called for each that replaces another; nil: nothing is
+	waiting string                                  // names the count of what waits when it breaks
+	again   func(server string, down time.Duration) // called for each that replaces another; nil: not called
 
 	// Guarded by mu.
 	made   bool      // there was a connection before
 	missed time.Time // when the outage began; zero: there is none
 }
 
-// The messages that tell of a connection's end.
+// The messages of trouble with a connection, which the next connection ends.
 const (
 	cannotConnect = "cannot connect"
 	connLost      = "connection lost"
@@ -32,10 +32,9 @@ const (
 	connIdle      = "idle connection ended"
 )
 
-// NewConn makes the events of the connection of that name. waiting is the attribute
-// that counts what waits on it when it breaks. A nil logger is silent. again is called
-// for each connection that takes the place of another, and must not block; nil: nobody
-// counts.
+// NewConn makes a Conn for the connection of that name. waiting is the attribute that
+// counts what waits on it when it breaks. A nil logger is silent. again is called for
+// each connection that replaces another, and must not block; it may be nil.
 func NewConn(logger *slog.Logger, name, waiting string, again func(server string, down time.Duration)) *Conn {
 	if logger == nil {
 		logger = slog.New(slog.DiscardHandler)
@@ -43,8 +42,9 @@ func NewConn(logger *slog.Logger, name, waiting string, again func(server string
 	return &Conn{lines: lines{logger: catching(logger)}, name: slog.String("connection", name), waiting: waiting, again: again}
 }
 
-// ConnectedAs is Connected in two steps, where the server was asked what it calls the
-// connection: it is counted at once, and tell tells the log, which may take its time.
+// ConnectedAs is Connected in two steps, with the id and address that the server has for
+// the connection. It counts the connection at once. tell writes the line, which may take
+// some time.
 func (l *Conn) ConnectedAs(server string, id int64, addr string) (tell func()) {
 	again, down := l.connected(server)
 	return func() {
@@ -52,11 +52,11 @@ func (l *Conn) ConnectedAs(server string, id int64, addr string) (tell func()) {
 	}
 }
 
-// Close writes what is held back. It is called when nothing more comes.
+// Close writes the lines that are held back. It must be the last call.
 func (l *Conn) Close() { l.end() }
 
-// Missed begins an outage unless one lasts: somebody needs the connection. It gives
-// the beginning.
+// Missed begins an outage unless there is one: the connection is needed. It returns
+// when the outage began.
 func (l *Conn) Missed() time.Time {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -66,14 +66,14 @@ func (l *Conn) Missed() time.Time {
 	return l.missed
 }
 
-// Failed tells why an attempt to connect failed.
+// Failed logs why an attempt to connect failed.
 func (l *Conn) Failed(err error) {
 	l.tell(slog.LevelWarn, cannotConnect, slog.Duration("down", time.Since(l.Missed())), failed(err))
 }
 
-// Connected tells that there is a connection, to which server, and how long there was
-// none. server is empty if only a pool knows. One whose predecessor's end was held back
-// is told at debug level.
+// Connected logs that there is a connection, to which server, and how long there was
+// none. server is empty if only a pool knows it. The line is at debug level if those
+// about the outage were all held back.
 func (l *Conn) Connected(server string) {
 	again, down := l.connected(server)
 	l.tellConnected(server, again, down)
@@ -94,7 +94,7 @@ func (l *Conn) connected(server string) (again bool, down time.Duration) {
 	return again, down
 }
 
-// tellConnected is Connected without counting. known is what else is.
+// tellConnected is Connected without counting. known are more attributes.
 func (l *Conn) tellConnected(server string, again bool, down time.Duration, known ...slog.Attr) {
 	ends, told := 0, false
 	for _, message := range [...]string{cannotConnect, connLost, connGivenUp, connIdle} {
@@ -117,26 +117,26 @@ func (l *Conn) tellConnected(server string, again bool, down time.Duration, know
 	}
 }
 
-// Lost tells that a connection broke on which so many waited. It begins no outage: who
-// calls it may be late, and the next connection there already.
+// Lost logs that a connection broke, and how many waited on it. It begins no outage: it
+// may be called late, when the next connection is there already.
 func (l *Conn) Lost(err error, waiting int) {
 	l.tell(slog.LevelWarn, connLost, slog.Int(l.waiting, waiting), failed(err))
 }
 
-// GivenUp tells that a connection is left although it works, and why.
+// GivenUp logs that a connection is left although it works, and why.
 func (l *Conn) GivenUp(cause error) {
 	l.tell(slog.LevelWarn, connGivenUp, slog.Any("cause", cause))
 }
 
-// Idle tells that a connection ended which nobody needed.
+// Idle logs that a connection ended while it was not needed.
 func (l *Conn) Idle(err error) { l.tell(slog.LevelInfo, connIdle, failed(err)) }
 
-// Refused tells that the server would not kill a connection that broke.
+// Refused logs that the server refused to kill a connection that broke.
 func (l *Conn) Refused(id int64, addr string, err error) {
 	l.tell(slog.LevelWarn, "kill barrier refused", slog.Int64("conn_id", id), slog.String("conn_addr", addr), failed(err))
 }
 
-// tell writes a line, unless there was one lately. It does not keep attrs.
+// tell writes a line, or holds it back if one was written lately. It does not keep attrs.
 func (l *Conn) tell(level slog.Level, message string, attrs ...slog.Attr) {
 	if ctx := context.Background(); l.on(ctx, level) {
 		l.write(ctx, level, message, one, append([]slog.Attr{l.name}, attrs...))

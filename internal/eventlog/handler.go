@@ -5,11 +5,11 @@ import (
 	"log/slog"
 )
 
-// caught is a caller's handler, called on the client's goroutines: a line
-// that it panics at is lost, without a word.
+// caught is a caller's handler. It runs on the client's goroutines, so a line at which
+// it panics is silently dropped.
 type caught struct{ slog.Handler }
 
-// catching is a logger like l whose handler does not panic.
+// catching returns a logger like l whose handler does not panic.
 func catching(l *slog.Logger) *slog.Logger { return slog.New(caught{l.Handler()}) }
 
 func (h caught) Enabled(ctx context.Context, level slog.Level) (on bool) {

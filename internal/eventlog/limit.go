@@ -8,21 +8,21 @@ import (
 	"time"
 )
 
-// window is for how long a message that was written is held back.
+// window is how long lines are held back after one of the same message was written.
 const window = 30 * time.Second
 
 const (
 	each = 0
-	one  = 1 // of a message about what all locks share
+	one  = 1 // for messages about what all locks share
 
 	// ten is how many lines about single locks are written before any is held back.
 	// Each is news, but a client may lose all its locks at once.
 	ten = 10
 )
 
-// lines writes to one logger, and limits what repeats. Its methods are called if on,
-// and with no lock held: the logger's handler is the caller's code, and called without
-// mu.
+// lines writes to one logger, and limits repeated messages. Its methods must be called
+// with no lock held, since the logger's handler is the caller's code; mu is not held for
+// it either.
 type lines struct {
 	logger *slog.Logger
 
@@ -32,11 +32,11 @@ type lines struct {
 	flushes sync.WaitGroup // timers that were set and neither stopped nor have run
 }
 
-// on tells whether anybody listens. It comes before anything is built for a line.
+// on tells whether a level is logged. It is asked before a line's attributes are built.
 func (w *lines) on(ctx context.Context, level slog.Level) bool { return w.logger.Enabled(ctx, level) }
 
-// write writes a line now, or holds it back if first of its message were written. It
-// keeps attrs.
+// write writes a line now, or holds it back if first lines of its message were written
+// lately; with each it never does. It keeps attrs.
 func (w *lines) write(ctx context.Context, level slog.Level, message string, first int, attrs []slog.Attr) {
 	if first == each {
 		w.logger.LogAttrs(ctx, level, message, attrs...)
@@ -54,15 +54,15 @@ func (w *lines) write(ctx context.Context, level slog.Level, message string, fir
 	}
 }
 
-// find is the limit of a message, nil if there was none of it.
+// find returns the limit of a message, nil if it was never written.
 func (w *lines) find(message string) *limit {
 	known, _ := w.limits.Load(message)
 	l, _ := known.(*limit)
 	return l
 }
 
-// end writes what is held back, and returns when no timer is left. What comes later
-// is written or held back as before, but not written after.
+// end writes the lines that are held back, and returns when no timer is left. Later lines
+// are limited as before, but those held back are not written when the window ends.
 func (w *lines) end() {
 	w.mu.Lock()
 	w.ended = true
@@ -73,26 +73,26 @@ func (w *lines) end() {
 	w.flushes.Wait()
 }
 
-// limit is of one message.
+// limit is the state of one message.
 type limit struct {
 	w       *lines
 	level   slog.Level
 	message string
-	first   int // so many are written before any is held back
+	first   int // how many are written before any is held back
 
 	// Guarded by w.mu.
-	since   time.Time // when the first came since it was last over
-	count   int       // how many came since then
-	written bool      // one of them was
+	since   time.Time // when the first line came after over
+	count   int       // lines since then
+	written bool      // one of them was written
 	began   time.Time // when the window began; zero: there was none
-	lines   int       // in it
+	lines   int       // written in the window
 	held    int       // held back since the last line
 	latest  []slog.Attr
-	timer   *time.Timer // of the window's end, when latest is to be written; nil: nothing is
+	timer   *time.Timer // for the window's end, when latest is written; nil: none is held back
 }
 
-// add takes one. It tells whether that is to be written now, and how many were held
-// back before it. It is called with mu held.
+// add counts a line. It tells whether to write that now, and how many were held back
+// before it. It is called with mu held.
 func (l *limit) add(attrs []slog.Attr) (held int, write bool) {
 	now := time.Now()
 	if l.count == 0 {
@@ -103,7 +103,7 @@ func (l *limit) add(attrs []slog.Attr) (held int, write bool) {
 	case past && l.timer == nil:
 		l.began, l.lines = now, 1
 	case past:
-		l.began, l.lines = now, l.first // in the place of the one that the timer is late with
+		l.began, l.lines = now, l.first // it replaces the line that the late timer would write
 	case l.lines < l.first:
 		l.lines++
 	default:
@@ -113,7 +113,7 @@ func (l *limit) add(attrs []slog.Attr) (held int, write bool) {
 	return l.speak(), true
 }
 
-// hold keeps the latest for the end of the window. It is called with mu held.
+// hold keeps the latest line for the end of the window. It is called with mu held.
 func (l *limit) hold(now time.Time, attrs []slog.Attr) {
 	l.held++
 	if l.w.ended {
@@ -129,8 +129,8 @@ func (l *limit) hold(now time.Time, attrs []slog.Attr) {
 	}
 }
 
-// flush writes the latest of a window that began at least so long ago. A timer that
-// was too late to be stopped finds another window, or nothing.
+// flush writes the line held back in a window that began at least age ago. A timer that
+// was stopped too late finds a newer window, or no line.
 func (l *limit) flush(age time.Duration) {
 	l.w.mu.Lock()
 	now := time.Now()
@@ -139,13 +139,13 @@ func (l *limit) flush(age time.Duration) {
 		return
 	}
 	attrs := l.latest
-	l.began, l.lines = now, l.first // all others are held back
+	l.began, l.lines = now, l.first // the next window holds all lines back
 	held := l.speak()
 	l.w.mu.Unlock()
 	l.line(context.Background(), attrs, held)
 }
 
-// lasts tells whether one came since it was last over.
+// lasts tells whether a line came since the last over.
 func (l *limit) lasts() bool {
 	if l == nil {
 		return false
@@ -155,9 +155,9 @@ func (l *limit) lasts() bool {
 	return l.count > 0
 }
 
-// over ends what the message warns of: how long that lasted, how many lines there
-// were of it, and whether any was written. With none it returns zeros. What is held
-// back is not written any more, but counted by the next line.
+// over ends the trouble that the message warns of. It returns how long that lasted, how
+// many lines there were, and whether any was written; zeros if there was none. A line that
+// is held back is no longer written, but the next line counts it.
 func (l *limit) over() (lasted time.Duration, count int, written bool) {
 	if !l.lasts() {
 		return 0, 0, false
@@ -179,7 +179,7 @@ func (l *limit) speak() (held int) {
 	return held
 }
 
-// drop forgets what is to be written when the window ends. It is called with mu held.
+// drop forgets the line for the end of the window. It is called with mu held.
 func (l *limit) drop() {
 	l.latest = nil
 	if l.timer != nil && l.timer.Stop() {

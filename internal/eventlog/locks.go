@@ -6,18 +6,18 @@ import (
 	"time"
 )
 
-// NotAcquired logs how a wait ended that got nothing.
+// NotAcquired logs a wait that got no lock, and why.
 func (e *Log) NotAcquired(ctx context.Context, l Lock, waited time.Duration, err error) {
 	e.debug(ctx, "not acquired", l, slog.Duration("waited", waited), failed(err))
 }
 
-// Acquired logs how a wait ended that got a lock, of a lease that is renewed or not.
+// Acquired logs a wait that got a lock, and whether its lease is renewed.
 func (e *Log) Acquired(ctx context.Context, l Lock, waited time.Duration, attempts int, lease time.Duration, renewed bool) {
 	e.debug(ctx, "acquired", l, slog.Duration("waited", waited),
 		slog.Int("attempts", attempts), slog.Duration("lease", lease), slog.Bool("renewed", renewed))
 }
 
-// LetThrough is Acquired where nothing is held.
+// LetThrough is Acquired for a call that holds nothing afterwards.
 func (e *Log) LetThrough(ctx context.Context, l Lock, waited time.Duration, attempts int) {
 	e.debug(ctx, "acquired", l, slog.Duration("waited", waited), slog.Int("attempts", attempts))
 }
@@ -45,7 +45,7 @@ func (e *Log) ReleasedAs(ctx context.Context, l Lock) {
 }
 
 // Unreleased logs an unlock that failed, since many callers ignore its error.
-// uncertain says that it may have released.
+// uncertain says that it may have released the lock.
 func (e *Log) Unreleased(ctx context.Context, l Lock, uncertain bool, err error) {
 	if attrs := []slog.Attr{failed(err)}; uncertain {
 		e.line(ctx, nil, slog.LevelWarn, "unlock uncertain", ten, l, attrs)
@@ -64,7 +64,7 @@ func (e *Log) Forced(ctx context.Context, l Lock, deleted bool) {
 	e.info(ctx, "forced", l, slog.Bool("deleted", deleted))
 }
 
-// HeldLong logs a hold that lasts longer than its client finds usual.
+// HeldLong logs a hold that lasts longer than the client considers usual.
 func (e *Log) HeldLong(out Outside, l Lock, held time.Duration, renewed bool) {
 	e.later(out, slog.LevelInfo, "held long", l, slog.Duration("held", held), slog.Bool("renewed", renewed))
 }
@@ -91,7 +91,8 @@ func (e *Log) UndoFailed(out Outside, l Lock, err error) {
 	e.warnLater(out, "undo failed", l, failed(err))
 }
 
-// UndoRepeats logs that an acquire may still arrive until a lease has passed.
+// UndoRepeats logs that an undo is repeated for a lease, since the acquire may still
+// arrive.
 func (e *Log) UndoRepeats(out Outside, l Lock, every, lease time.Duration) {
 	e.warnLater(out, "undo repeated", l, slog.Duration("every", every), slog.Duration("lasting", lease))
 }
@@ -101,23 +102,23 @@ func (e *Log) Undecided(out Outside, l Lock, why string) {
 	e.warnLater(out, "re-entry undecided", l, slog.String("reason", why))
 }
 
-// ActedAs logs that somebody holds as an owner that was used here for one
-// acquisition.
+// ActedAs logs that another program holds as an owner that this client uses for one
+// acquire only.
 func (e *Log) ActedAs(out Outside, l Lock) {
 	e.warnLater(out, "owner used elsewhere", l)
 }
 
-// GivenBack logs a grant whose caller had left.
+// GivenBack logs that a grant was given back, since its caller had left.
 func (e *Log) GivenBack(out Outside, l Lock) {
 	e.later(out, slog.LevelDebug, "given back", l)
 }
 
-// NotGivenBack logs such a grant that could not be given back.
+// NotGivenBack logs that such a grant could not be given back.
 func (e *Log) NotGivenBack(out Outside, l Lock, err error) {
 	e.warnLater(out, "give-back failed", l, failed(err))
 }
 
-// NotDone logs a change that went on when its caller had left, and ended with an error.
+// NotDone logs a change that went on after its caller had left, and failed.
 func (e *Log) NotDone(out Outside, l Lock, err error) {
 	e.warnLater(out, "change failed", l, failed(err))
 }

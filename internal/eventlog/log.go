@@ -9,12 +9,11 @@ import (
 )
 
 // Log writes the events of one client. All its methods may be called on a nil Log,
-// which is silent. Without a logger, or below its level, nothing is built. It is safe
+// which is silent. Without a logger, or below its level, no line is built. It is safe
 // for concurrent use.
 //
-// The logger's handler is the caller's code, which must not meet a lock of the
-// library's. A method that takes an [Outside] is called with one held, and puts the
-// logging off.
+// The logger's handler is the caller's code, which must not run while the library holds
+// a lock. A method that takes an [Outside] is called with a lock held, and logs later.
 type Log struct{ lines }
 
 // Outside runs functions later, when no lock is held.
@@ -23,10 +22,10 @@ type Outside interface {
 	After(fn func())
 }
 
-// Lock is which lock an event is of, and whose. A nil Owner is left out.
+// Lock is the lock and the owner that an event is about. A nil Owner is left out.
 type Lock struct {
 	Name  string       // as its user gave it
-	Owner fmt.Stringer // its text is asked for only if it is written
+	Owner fmt.Stringer // String is called only if the line is written
 }
 
 // New makes an event log whose records all name the client. It is nil without a
@@ -38,14 +37,14 @@ func New(l *slog.Logger, client string) *Log {
 	return &Log{lines{logger: catching(l).With("client", client)}}
 }
 
-// End logs what is held back.
+// End writes the lines that are held back.
 func (e *Log) End() {
 	if e != nil {
 		e.end()
 	}
 }
 
-// Logger is where the events go; nil: nowhere.
+// Logger returns the logger that gets the events; nil: none does.
 func (e *Log) Logger() *slog.Logger {
 	if e == nil {
 		return nil
@@ -61,9 +60,8 @@ func (e *Log) On(ctx context.Context, level slog.Level) bool {
 // Warns tells whether warnings are written at all.
 func (e *Log) Warns() bool { return e.On(context.Background(), slog.LevelWarn) }
 
-// line writes a line about a lock, or about none if l has no name. It is put off if
-// there is an out. It does not keep attrs, so that a line that nobody reads costs no
-// memory.
+// line writes a line, about a lock if l has a name. With an out it writes later. It does
+// not keep attrs, so a line below the level costs no memory.
 func (e *Log) line(ctx context.Context, out Outside, level slog.Level, message string, first int, l Lock, attrs []slog.Attr) {
 	if !e.On(ctx, level) {
 		return
@@ -96,7 +94,7 @@ func (e *Log) warnLater(out Outside, message string, l Lock, attrs ...slog.Attr)
 	e.line(context.Background(), out, slog.LevelWarn, message, ten, l, attrs)
 }
 
-// attrs are those of the lock.
+// attrs returns the attributes of the lock.
 func (l Lock) attrs() []slog.Attr {
 	attrs := make([]slog.Attr, 0, 8)
 	if l.Name != "" {
@@ -108,8 +106,7 @@ func (l Lock) attrs() []slog.Attr {
 	return attrs
 }
 
-// named is a lock's name, cut to a length that a line bears; handlers quote for
-// themselves.
+// named is the attribute of a lock's name, cut after 128 bytes. Handlers quote it.
 func named(lock string) slog.Attr {
 	const most = 128
 	if len(lock) > most {
@@ -120,7 +117,7 @@ func named(lock string) slog.Attr {
 
 func failed(err error) slog.Attr { return slog.Any("error", err) }
 
-// Started tells of a client that works. server is empty for a pool.
+// Started logs that a client is ready. server is empty for a pool.
 func (e *Log) Started(server string, watchdog, timeout time.Duration, replicas bool) {
 	e.info(context.Background(), "client started", Lock{}, slog.String("server", cmp.Or(server, "pool")), slog.Duration("watchdog_timeout", watchdog),
 		slog.Duration("command_timeout", timeout), slog.Bool("replica_sync", replicas))

@@ -9,9 +9,9 @@ import (
 
 const renewalFailed = "renewal failed"
 
-// Renewed logs how many leases one script extended, whose answers are given. After
-// renewals were logged as failing, it also logs that none fails any more: each lease
-// whose renewal failed has been renewed, released or lost.
+// Renewed logs how many leases one script extended, by its answers. If a failed renewal
+// was logged, it also logs when renewals work again. That is so when failing returns 0:
+// each lease whose renewal failed has been renewed, released or lost.
 func (e *Log) Renewed(extended []bool, lease time.Duration, failing func() int) {
 	if e == nil {
 		return
@@ -31,8 +31,8 @@ func (e *Log) Renewed(extended []bool, lease time.Duration, failing func() int) 
 	e.debug(ctx, "renewed", Lock{}, slog.Int("leases", leases), slog.Duration("lease", lease))
 }
 
-// RenewalFailed logs, of the leases that were not extended, the one that ends
-// first. left is for how long it is still trusted.
+// RenewalFailed logs how many leases were not extended, and the one of them that ends
+// first. left is how long the client may still rely on that one.
 func (e *Log) RenewalFailed(leases int, first Lock, left time.Duration, err error) {
 	if e.Warns() {
 		e.write(context.Background(), slog.LevelWarn, renewalFailed, one, slices.Concat([]slog.Attr{slog.Int("leases", leases)},
