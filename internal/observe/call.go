@@ -7,17 +7,17 @@ import (
 	"time"
 )
 
-// What one call keeps at most.
+// How many events one call keeps at most.
 const (
 	mostWakeUps = 1024
 	mostSends   = 64
 )
 
-// Call is what happens in the name of one call, which tells it when it ends. A command may
-// end later than that.
+// Call keeps the events of one call until that ends and reports them. A command of the
+// call may end later.
 type Call struct {
 	ctx  context.Context // of the call
-	left atomic.Int32    // who referred to it, and does no more
+	left atomic.Int32    // references that were dropped
 
 	mu    sync.Mutex // guards what follows
 	told  bool
@@ -27,13 +27,13 @@ type Call struct {
 	room  [1]Command // for sent: most calls send one
 }
 
-// Begin begins one, of which nothing is known yet.
+// Begin sets the context of a zero Call.
 func (c *Call) Begin(ctx context.Context) { c.ctx = ctx }
 
-// Left counts those that refer to it no more.
+// Left counts a reference that is dropped, and returns how many were so far.
 func (c *Call) Left() (so int32) { return c.left.Add(1) }
 
-// Context is the call's; nobody's call has none of its own.
+// Context returns the call's context, of a nil Call context.Background().
 func (c *Call) Context() context.Context {
 	if c == nil {
 		return context.Background()
@@ -41,7 +41,7 @@ func (c *Call) Context() context.Context {
 	return c.ctx
 }
 
-// Sent keeps a command. It reports false if the call has ended.
+// Sent keeps a command. It reports false, and keeps nothing, if Tell was called.
 func (c *Call) Sent(cmd Command) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -54,7 +54,7 @@ func (c *Call) Sent(cmd Command) bool {
 	return !c.told
 }
 
-// Waits keeps that it waits for others.
+// Waits records that the call waits for others, and since when.
 func (c *Call) Waits() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -63,7 +63,7 @@ func (c *Call) Waits() {
 	}
 }
 
-// Woken keeps that it tries again, and by what.
+// Woken records that the call tries again, and what woke it.
 func (c *Call) Woken(source string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -72,7 +72,7 @@ func (c *Call) Woken(source string) {
 	}
 }
 
-// Tell tells what was kept. Nothing more is kept.
+// Tell reports the events to o. After that no more are kept.
 func (c *Call) Tell(o Observer, s Subject) {
 	if c == nil {
 		return

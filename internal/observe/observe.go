@@ -1,10 +1,10 @@
 // Package observe has the events that an observer of a client gets, and the queue for
 // those that happen on the client's own goroutines.
 //
-// A call that acquires or releases keeps what happens in its name, and tells it on its
-// caller's goroutine when it ends. Everything else goes through a [Queue], so that an
-// observer never runs where replies are read or leases are renewed. Without an
-// observer nothing is kept, and no clock is read.
+// A call that acquires or releases keeps its events, and reports them on its caller's
+// goroutine when it ends. All other events go through a [Queue], so an observer never
+// runs where replies are read or leases are renewed. Without an observer nothing is
+// kept, and no clock is read.
 package observe
 
 import (
@@ -14,55 +14,55 @@ import (
 )
 
 // Observer gets the events of one client. Its methods are called with no lock held.
-// A panic of the user's code goes to what OnPanic was given, before all else.
+// OnPanic is called before all others; its function gets the panics of the user's code.
 type Observer interface {
-	OnPanic(func(with any))                                 // what gets the panics
-	Calls() bool                                            // whether Acquire, Release or Released is to be called
-	Commands() bool                                         // whether Command is
+	OnPanic(func(with any))                                 // sets what gets the panics
+	Calls() bool                                            // whether Acquire, Release or Released must be called
+	Commands() bool                                         // whether Command must be called
 	Acquire(ctx context.Context, s Subject) context.Context // begins a call that acquires
-	Waiting(ctx context.Context, s Subject, at time.Time)   // since when it waited
-	Woken(ctx context.Context, s Subject, w Wake)           // when it tried again
+	Waiting(ctx context.Context, s Subject, at time.Time)   // the call waited, since at
+	Woken(ctx context.Context, s Subject, w Wake)           // the call tried again
 	Acquired(ctx context.Context, s Subject, a Acquire)     // ends it
 	Release(ctx context.Context, s Subject) context.Context // begins a call of Unlock
 	Released(ctx context.Context, s Subject, r Release)     // ends it
 	Ended(s Subject, h Hold)                                // a hold is over
-	Renewed(s Subject, r Renewal)                           // of one lease
-	Undone(s Subject, u Undo)                               // of one acquire
+	Renewed(s Subject, r Renewal)                           // a renewal of one lease ended
+	Undone(s Subject, u Undo)                               // the undo of one acquire ended
 	Reconnected(s Server)                                   // a connection took the place of another
 	NodeChanged(s Server)                                   // slots have another server
-	Command(ctx context.Context, c Command)                 // one was sent
+	Command(ctx context.Context, c Command)                 // a command was sent
 }
 
-// Subject is the lock that an event is of. The text of the owner is made when it is
-// asked for; nil: nobody's.
+// Subject is the lock that an event is about. The owner's text is made only when String
+// is called.
 type Subject struct {
 	Name, Kind string       // as its user gave it; kind.Label's word
-	Owner      fmt.Stringer // nil: nobody's
+	Owner      fmt.Stringer // nil: no owner
 }
 
 // How an acquire ends.
 const (
-	Acquired  = iota // it has what it wanted
-	Locked           // refused, and was not to wait
-	Timeout          // its wait is over
-	Cancelled        // its context is
-	Uncertain        // nobody knows
+	Acquired  = iota // it got what it wanted
+	Locked           // it was refused, and may not wait
+	Timeout          // its time to wait is over
+	Cancelled        // its context ended
+	Uncertain        // it may have succeeded
 	Failed           // any other error
-	Outcomes         // how many there are
+	Outcomes         // the number of outcomes
 )
 
-// OutcomeNames are the words for them.
+// OutcomeNames are the names of the outcomes.
 var OutcomeNames = [Outcomes]string{"acquired", "locked", "timeout", "cancelled", "uncertain", "error"}
 
 // Why a hold is lost.
 const (
 	Taken       = iota // the server says that the owner does not hold it
-	Expired            // its last lease was not to be renewed
-	Unreachable        // no renewal came through
-	Reasons            // how many there are
+	Expired            // its lease ended, and was not to be renewed
+	Unreachable        // no renewal succeeded in time
+	Reasons            // the number of reasons
 )
 
-// ReasonNames are the words for them.
+// ReasonNames are the names of the reasons.
 var ReasonNames = [Reasons]string{"taken", "expired", "unreachable"}
 
 // Wake is one wake-up.
@@ -75,16 +75,16 @@ type Wake struct {
 type Acquire struct {
 	Outcome   string        // of OutcomeNames
 	Wait      time.Duration // how long it took
-	Attempts  int           // of its own
-	Contended bool          // others had it, or came before
+	Attempts  int           // lock scripts sent for it
+	Contended bool          // it was refused, or came behind others
 	Err       error         // what its caller gets
 }
 
 // Release is how a call of Unlock ended.
 type Release struct {
 	Err    error     // what its caller gets
-	Reason string    // of ReasonNames, if it was lost before
-	LostAt time.Time // when
+	Reason string    // of ReasonNames, if the hold was lost before
+	LostAt time.Time // when it was lost
 }
 
 // Hold is how a hold ended.
@@ -95,33 +95,33 @@ type Hold struct {
 	At     time.Time     // when
 }
 
-// Renewal is of one lease.
+// Renewal is how the renewal of one lease ended.
 type Renewal struct {
 	Outcome string // renewed, failed, lost
-	Err     error  // of a failed one
+	Err     error  // why it failed
 }
 
-// Undo is of one acquire.
+// Undo is how the undo of one acquire ended.
 type Undo struct {
 	Outcome string // undone, nothing, failed
-	Err     error  // of a failed one
+	Err     error  // why it failed
 }
 
-// Server is of a connection, or of a node.
+// Server is a change of a connection, or of the node of slots.
 type Server struct {
 	From, To string        // addresses
-	Down     time.Duration // for how long there was none
+	Down     time.Duration // how long there was no connection
 }
 
 // Command is one command that was sent, once.
 type Command struct {
 	Name     string        // EVALSHA, mostly
-	Script   string        // that it ran
+	Script   string        // the script that it ran
 	Server   string        // its address
 	Start    time.Time     // before it was written
 	Duration time.Duration // until its reply
-	Leases   int           // of a renewal
+	Leases   int           // how many it renews
 	Undo     bool          // it takes an acquire back
-	Database string        // whoever passes the event on knows it
+	Database string        // filled in when the event is passed on
 	Err      error         // the server's, or why there was no reply
 }

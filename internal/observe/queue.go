@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// most is how many events wait at most.
+// most is how many events may wait.
 const most = 4096
 
-// Queue calls functions one after the other, on a goroutine that it has while there
-// are some. Add does not wait. The zero Queue is ready.
+// Queue calls functions one after the other, on a goroutine that exists while there are
+// any. Add does not block. The zero Queue is ready.
 type Queue struct {
 	mu      sync.Mutex // guards what follows
 	events  []func()
@@ -17,7 +17,7 @@ type Queue struct {
 	dropped int64
 }
 
-// Add has fn called. It is dropped if too many wait already.
+// Add queues fn. It drops fn if too many are waiting already.
 func (q *Queue) Add(fn func()) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -32,7 +32,7 @@ func (q *Queue) Add(fn func()) {
 	}
 }
 
-// run calls what there is. A function that ends the goroutine has another one go on.
+// run calls the queued functions. If one ends the goroutine, run goes on in another.
 func (q *Queue) run() {
 	done := false
 	defer func() {
@@ -46,7 +46,7 @@ func (q *Queue) run() {
 	done = true
 }
 
-// next is what is called next; nil: nothing is left.
+// next takes the next function; nil: none is left.
 func (q *Queue) next() func() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -61,14 +61,14 @@ func (q *Queue) next() func() {
 	return fn
 }
 
-// Dropped is how many were dropped.
+// Dropped returns how many functions were dropped.
 func (q *Queue) Dropped() int64 {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.dropped
 }
 
-// Wait waits until all were called, for so long at most.
+// Wait blocks until all queued functions were called, for patience at most.
 func (q *Queue) Wait(patience time.Duration) {
 	q.mu.Lock()
 	idle := q.idle
