@@ -1,4 +1,4 @@
-// Package outcomes makes each event of an observer happen, by a fault on a real server. It is for tests of what observes.
+// Package outcomes makes each event of an observer happen, by faults on a real server. It is for tests of observers.
 package outcomes
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// metrics count what Make makes happen, by a label that has the words of rlock's events.
+// metrics are those that count Make's events. Each has a label, whose values are the words of rlock's events.
 var metrics = []struct {
 	name, unit, label string
 	words             []string
@@ -34,7 +34,7 @@ var metrics = []struct {
 	{"undos", "{acquire}", "outcome", []string{"undone", "nothing", "failed"}},
 }
 
-// Told fails t for each word that was not counted, as has says of a metric and its label.
+// Told fails t for each word that was not counted: has says whether a metric has this value of its label.
 func Told(t testing.TB, has func(metric, unit, label, word string) bool) {
 	t.Helper()
 	for _, m := range metrics {
@@ -46,7 +46,7 @@ func Told(t testing.TB, has func(metric, unit, label, word string) bool) {
 	}
 }
 
-// MoreAllocations is how many a lock and unlock make with these options, beyond those without.
+// MoreAllocations returns how many allocations these options add to a lock and unlock.
 func MoreAllocations(t testing.TB, opts ...rlock.Option) float64 {
 	t.Helper()
 	url := redistest.Start(t).URL()
@@ -57,7 +57,7 @@ func MoreAllocations(t testing.TB, opts ...rlock.Option) float64 {
 		}
 		defer client.Close()
 		lock := client.NewLock("pair")
-		least := math.Inf(1) // what else the process does comes on top
+		least := math.Inf(1) // other work of the process only adds to it
 		for range 10 {
 			least = min(least, testing.AllocsPerRun(100, func() {
 				hold, err := lock.Lock(context.Background())
@@ -74,16 +74,16 @@ func MoreAllocations(t testing.TB, opts ...rlock.Option) float64 {
 	return pair(opts...) - pair()
 }
 
-// lease is the watchdog's, Timeout a command's.
+// lease is the watchdog timeout, timeout the command timeout.
 const (
 	lease   = 2 * time.Second
 	timeout = time.Second
 	patient = 20 * time.Second // a test must not hang
 )
 
-// Make opens a client with these options, has all of it happen within some six seconds,
-// and returns the client, which holds the lock "kept" until the test is over. One of its
-// calls waits for that. ctx is that of each of its calls.
+// Make opens a client with these options, and makes all events happen within some six
+// seconds. It returns the client, which holds the lock "kept" until the test is over,
+// while one of its calls waits for that lock. All its calls use ctx, for a minute at most.
 func Make(t testing.TB, ctx context.Context, opts ...rlock.Option) *rlock.Client {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(ctx, 3*patient)
@@ -155,7 +155,7 @@ func Make(t testing.TB, ctx context.Context, opts ...rlock.Option) *rlock.Client
 			}
 		}
 	}
-	// looked returns when somebody who waits for name has tried twice, and has both answers.
+	// looked returns when a waiter for name has tried twice since asked, and has both answers.
 	looked := func(name string, asked int) {
 		t.Helper()
 		for began := time.Now(); w.said(name) < asked+2; time.Sleep(time.Millisecond) {
@@ -163,7 +163,7 @@ func Make(t testing.TB, ctx context.Context, opts ...rlock.Option) *rlock.Client
 				t.Fatalf("nobody looks at %s", name)
 			}
 		}
-		if _, err := c.NewLock("free").IsLocked(ctx); err != nil { // answered behind them
+		if _, err := c.NewLock("free").IsLocked(ctx); err != nil { // its answer comes after both
 			t.Fatal(err)
 		}
 	}
@@ -178,7 +178,7 @@ func Make(t testing.TB, ctx context.Context, opts ...rlock.Option) *rlock.Client
 	}
 
 	unlock(lock(c, "free"), nil) // the server has the scripts
-	// They run, and their replies are lost. The undo of one finds another key.
+	// The acquires run, and their replies are lost. The undo of "failed" finds a key of another type.
 	w.spoil(deaf)
 	tries := make(chan error, 2)
 	for _, name := range []string{"undone", "failed"} {
@@ -219,17 +219,17 @@ func Make(t testing.TB, ctx context.Context, opts ...rlock.Option) *rlock.Client
 	try(c.NewLock("text").TryLock(ctx))(rlock.ErrRefused)
 
 	asked = w.said("busy")
-	got := waits("busy") // a message, once the look is over that follows the subscription
+	got := waits("busy") // woken by a message, since the look after the subscription is over
 	looked("busy", asked)
 	unlock(busy, nil)
 	unlock(<-got, nil)
 	asked = w.said("own")
 	own := lock(c, "own")
-	got = waits("own") // a hand-off, since no look is under way
+	got = waits("own") // woken by a hand-off, since no look is under way
 	looked("own", asked+1)
 	unlock(own, nil)
 	unlock(<-got, nil)
-	do("HSET", "dead", "2b1a6f0e-0000-4000-8000-000000000000:1", 1) // the end of a lease
+	do("HSET", "dead", "2b1a6f0e-0000-4000-8000-000000000000:1", 1) // woken by the end of a lease
 	do("PEXPIRE", "dead", 1000)
 	unlock(lock(c, "dead"), nil)
 
@@ -256,7 +256,7 @@ func Make(t testing.TB, ctx context.Context, opts ...rlock.Option) *rlock.Client
 	return c
 }
 
-// undone waits until these undos were told, in any order.
+// undone waits for undos with these outcomes, in any order.
 func undone(t testing.TB, told <-chan string, want ...string) {
 	t.Helper()
 	var got []string
@@ -275,15 +275,15 @@ func undone(t testing.TB, told <-chan string, want ...string) {
 	}
 }
 
-// wire is what a client is connected by.
+// wire makes a client's connections, and breaks them.
 type wire struct {
 	mu    sync.Mutex // guards all
 	conns []*conn
 	sent  bytes.Buffer
-	down  bool // nobody can connect
+	down  bool // dial fails
 }
 
-// said counts how often a command had this key.
+// said counts how often a command with this key was sent.
 func (w *wire) said(key string) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -292,13 +292,13 @@ func (w *wire) said(key string) int {
 
 // The faults of a connection.
 const (
-	deaf = 1 + iota // what the server says is lost
-	mute            // what it is told is
+	deaf = 1 + iota // what the server sends is lost
+	mute            // what the client sends is lost
 )
 
-// spoil gives the connections that there are a fault. There are no others until heal: a
-// connection that is lost for what was sent before would be followed by one without it, on
-// which an acquire is sent again.
+// spoil gives all open connections a fault, and allows no new ones until heal. The client
+// would otherwise replace a lost connection by one without the fault, and send an acquire
+// again there.
 func (w *wire) spoil(fault int32) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
