@@ -9,21 +9,21 @@ import (
 )
 
 const (
-	// lookEvery is how often a server's name is looked up. Two answers in a row
-	// must leave a connection's peer out: a resolver may change its mind.
+	// lookEvery is how often a server's name is looked up. A connection is replaced
+	// only if two answers in a row lack its peer: a resolver may alternate.
 	lookEvery = 5 * time.Second
 
-	// lookSeldom is the longest interval, for a name that leads to other addresses
-	// at each look.
+	// lookSeldom is the longest interval, for a name that resolves to other
+	// addresses each time.
 	lookSeldom = 5 * time.Minute
 )
 
 var errAddressMoved = errors.New("the server's name leads to another address")
 
-// watchAddress looks up a server's name from time to time. If the name leads to
-// another address, the connections are replaced: the old server may live on, and
-// even accept writes. It asks stray, which has timeout to answer, and calls redial when
-// the name leads elsewhere. It returns when ctx ends.
+// watchAddress looks up a server's name until ctx ends. If the name leads to another
+// address, the connections must be replaced: the old server may live on, and even
+// accept writes. stray reports whether that is so, within timeout; redial is called
+// after two such answers in a row.
 func watchAddress(ctx context.Context, stray func(context.Context) (bool, error), timeout time.Duration, redial func(cause error)) {
 	every, moves := lookEvery, 0
 	for background.Sleep(ctx, every) {

@@ -2,24 +2,23 @@ package topology
 
 import "github.com/rlock-go/redisson/internal/pipeline"
 
-// A WAIT holds up whatever stands behind it on its connection, for a second while
-// a replica is silent. What ends or keeps a hold must not stand behind those of
-// acquires. So where WAIT is in use a node has a second connection, made when it
-// is first needed, on which releases, undos and renewals go aside; each has a WAIT
-// of its own, as ever.
+// A WAIT delays every command behind it on its connection, by a second while a
+// replica is silent. Releases, undos and renewals must not be delayed by the WAIT of
+// an acquire. So where WAIT is in use, a node has a second connection for them, made
+// when it is first needed. Commands sent there "go aside"; a WAIT follows them too.
 //
-// No command may rely on the order of two connections. These do not:
-//   - Commands of one owner for one lock go one after the other, each when the
-//     outcome of the one before is known.
+// No command may rely on the order of commands on two connections:
+//   - A command of an owner for a lock is sent when the outcome of the one before it
+//     is known.
 //   - The undo of a lost acquire follows the kill barrier of the connection that
 //     the acquire was written to.
-//   - An acquire that is queued while a release of its name is aside and has no
-//     answer goes aside too, behind the release.
+//   - An acquire goes aside too, behind the release, if a release of the same name
+//     went aside and is unanswered.
 //   - A ForceUnlock goes where acquires go. While one may still run, no acquire of
 //     its name goes aside.
 
-// Aside is the pipeline of what goes aside. While none can be had for that, all go
-// together.
+// Aside returns the pipeline for commands that go aside. It is Pipe if no WAIT is in
+// use or the second connection can't be had.
 func (n *Node) Aside() *pipeline.Pipeline {
 	if n.aside != nil && n.Pipe.Waits() && n.aside.Reachable() {
 		return n.aside
@@ -27,8 +26,8 @@ func (n *Node) Aside() *pipeline.Pipeline {
 	return n.Pipe
 }
 
-// Flush writes what is queued. It may read from the connection of what does not go
-// aside.
+// Flush writes what is queued on both pipelines. It may read replies from Pipe's
+// connection for some milliseconds.
 func (n *Node) Flush() {
 	if n.aside != nil {
 		n.aside.WakeWriter()
@@ -36,12 +35,12 @@ func (n *Node) Flush() {
 	n.Pipe.Flush()
 }
 
-// WakeWriter is Flush for those who must not block.
+// WakeWriter is Flush without reading, for callers that must not block.
 func (n *Node) WakeWriter() {
 	for _, p := range n.pipes {
 		p.WakeWriter()
 	}
 }
 
-// Divided tells whether some commands may go aside.
+// Divided tells whether the node has a second pipeline.
 func (n *Node) Divided() bool { return n.aside != nil }

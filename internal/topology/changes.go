@@ -6,11 +6,11 @@ import (
 	"sync"
 )
 
-// maxRanges is how many ranges of slots a change has before it is told as one of
-// all slots: to look once too often costs less than to remember each.
+// maxRanges is how many ranges of slots a change may list. With more it covers all
+// slots: needless looks cost less than remembering each range.
 const maxRanges = 1024
 
-// Feed is a channel of changes that never blocks who tells. The zero value is not
+// Feed is a channel of changes whose sender never blocks. The zero value is not
 // ready; see NewFeed.
 type Feed struct {
 	mu     sync.Mutex // held to send and to close
@@ -21,10 +21,11 @@ type Feed struct {
 // NewFeed makes a feed.
 func NewFeed() *Feed { return &Feed{ch: make(chan []Change, 1)} }
 
-// Changes is what Topology.Changes gives.
+// Changes returns the channel for Topology.Changes.
 func (f *Feed) Changes() <-chan []Change { return f.ch }
 
-// Tell adds a change to what is told. On a closed feed it does nothing.
+// Tell sends a change, merged with those that were not received yet. On a closed feed
+// it does nothing.
 func (f *Feed) Tell(c Change) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -13,47 +13,48 @@ import (
 	"github.com/rlock-go/redisson/internal/redisconn"
 )
 
-// errNoMap is why no node serves a slot before the first look.
+// errNoMap is the error for a slot whose node is not known yet.
 var errNoMap = errors.New("it is not known yet which server of the cluster serves the slot")
 
-// Cluster is the masters of a Redis Cluster. Each has a node as soon as it has
-// slots, and that has connections when it is used. Which slots it has is known
-// from CLUSTER SLOTS, see cluster_look.go, and from redirections.
+// Cluster is the topology of a Redis Cluster. Each master with slots has a node, which
+// connects when it is first used. The slots are known from CLUSTER SLOTS, see
+// cluster_look.go, and from redirections.
 type Cluster struct {
-	*Feed  // of slots that have another master, and of connections that ended
+	*Feed  // reports slots with another master, and connections that ended
 	s      Settings
-	seeds  []string          // of the URL, host:port
-	target *redisconn.Target // of all servers, but for the address
+	seeds  []string          // the URL's addresses, host:port
+	target *redisconn.Target // how to reach any server, but for its address
 
 	table   [slotCount]atomic.Pointer[Node] // written under mu
 	nodes   atomic.Pointer[[]*Node]         // likewise; replaced, never changed
-	sharded atomic.Bool                     // the server that was asked last knows sharded channels
-	warned  string                          // what warn told last; of the goroutine that looks
+	sharded atomic.Bool                     // the server that gave the last map supports sharded channels
+	warned  string                          // what warn saw last; used by watch's goroutine only
 
 	mu       sync.Mutex // guards what follows
 	by       map[string]*member
-	recently map[uint16]time.Time // slots that a redirection has told of, and when the last did
-	others   map[string]string    // addresses of replicas, and their masters'
-	failed   error                // why the last look told nothing, or not all
-	told     string               // the server that told the last map
+	recently map[uint16]time.Time // slots that a redirection moved, and when
+	others   map[string]string    // each replica's address, and its master's
+	failed   error                // why the last look found no map, or an incomplete one
+	told     string               // the server that gave the last map
 	looked   chan struct{}        // closed, and replaced, when a look ends
 
-	look    chan struct{}   // of one: look at once
+	look    chan struct{}   // cap 1: look at once
 	life    context.Context // ended by Close, with mu held
 	end     context.CancelFunc
-	running sync.WaitGroup // who looks, and nodes that leave
+	running sync.WaitGroup // watch, and nodes that are leaving
 }
 
 // member is a node of a cluster.
 type member struct {
 	node  *Node
-	asked time.Time // when it was last asked by ASK
-	moved time.Time // when a redirection last told of a slot of its
+	asked time.Time // when an ASK, or a subscription without a map, last used it
+	moved time.Time // when a MOVED last named it
 	used  bool      // it may have connections
 	idle  int       // looks in a row that found it unused
 }
 
-// Node gives the slot's master, once it is known.
+// Node returns the slot's master. While that is unknown it asks for a look, and its
+// error says why the last one failed.
 func (t *Cluster) Node(slot uint16) (*Node, error) {
 	if n := t.table[slot].Load(); n != nil {
 		return n, nil
@@ -67,19 +68,19 @@ func (t *Cluster) Node(slot uint16) (*Node, error) {
 	return nil, errNoMap
 }
 
-// lookSoon has the map looked at.
+// lookSoon makes watch look at the map.
 func (t *Cluster) lookSoon() { background.Signal(t.look) }
 
-// Nodes has the masters, and servers that take a slot over.
+// Nodes returns the masters, and servers that are taking a slot over.
 func (t *Cluster) Nodes() []*Node { return *t.nodes.Load() }
 
 // FailsOver is true.
 func (t *Cluster) FailsOver() bool { return true }
 
-// SpansSlots is false: a script has keys of one slot.
+// SpansSlots is false: all keys of a script must be in one slot.
 func (t *Cluster) SpansSlots() bool { return false }
 
-// Close ends all nodes, and waits for those that have left.
+// Close ends all nodes, and waits for those that are leaving.
 func (t *Cluster) Close(patience time.Duration) {
 	t.mu.Lock()
 	t.end()
@@ -89,5 +90,5 @@ func (t *Cluster) Close(patience time.Duration) {
 	t.Feed.Close()
 }
 
-// String has the addresses of the URL.
+// String lists the addresses of the URL.
 func (t *Cluster) String() string { return strings.Join(t.seeds, ",") }

@@ -8,16 +8,16 @@ import (
 	"github.com/rlock-go/redisson/internal/redisconn"
 )
 
-// hedgeAfter is when the next server is asked beside one that is slow.
+// hedgeAfter is how long a server may take before the next one is asked as well.
 const hedgeAfter = 300 * time.Millisecond
 
-// errSilent is the trouble while nobody has answered.
+// errSilent is the error while no server has answered.
 var errSilent = errors.New("no server of the cluster has answered within the command timeout")
 
-// askEach asks one server after the other, and the next one beside one that is slow,
-// until one answers without an error, or with a final one. Else its error is the last
-// trouble, or the first that is permanent: then whoever is silent would say the same, or
-// nothing.
+// askEach asks one server after the other, and the next one already if one is slow, until
+// one answers without an error, or with a final one. Otherwise it returns the last error,
+// or the first permanent one. After a permanent error it need not wait for a silent
+// server, which would say the same, or nothing.
 func askEach[S any](ctx context.Context, servers []S, ask func(S, chan<- error), final func(error) bool) error {
 	answers, failed := make(chan error, len(servers)), errSilent
 	hedge := time.NewTimer(0)

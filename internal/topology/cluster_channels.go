@@ -7,7 +7,8 @@ import (
 	"github.com/rlock-go/redisson/internal/luasrc"
 )
 
-// Publish is as it was set, where the slot's server knows sharded channels.
+// Publish is Settings.Publish if the slot's server supports sharded channels, else
+// luasrc.Publish.
 func (t *Cluster) Publish(slot uint16) luasrc.Arg {
 	sharded := &t.sharded
 	if n := t.table[slot].Load(); n != nil {
@@ -19,9 +20,9 @@ func (t *Cluster) Publish(slot uint16) luasrc.Arg {
 	return cmp.Or[luasrc.Arg](t.s.Publish, luasrc.Both)
 }
 
-// Subscriptions are both kinds, on the slot's master, since nobody knows who
-// publishes what. While its master is not known a server of the URL does: there
-// will be a change.
+// Subscriptions are SUBSCRIBE and, if supported, SSUBSCRIBE on the slot's master, since a
+// publisher may use either. While the master is not known, a server of the URL takes its
+// place until a Change names the master.
 func (t *Cluster) Subscriptions(slot uint16) []Subscription {
 	n := t.table[slot].Load()
 	if n == nil {

@@ -17,31 +17,31 @@ import (
 )
 
 const (
-	// lookAnyway is how often a client that is used looks without a reason, and once
+	// lookAnyway is how often a client in use looks without a reason. It looks once
 	// more after its last use: a failover may have undone its last releases.
 	lookAnyway = 10 * time.Second
 
-	// Between two looks there are at least these; the pause doubles while there
-	// are reasons to look and nothing is found.
+	// The pause after a look is between half of these and all of it. It doubles, from
+	// the short one to the long one, while looks are asked for and find nothing new.
 	shortLookPause = 50 * time.Millisecond
 	longLookPause  = time.Second
 
-	// believeMoved is for how long a redirection is believed rather than a map:
-	// the servers tell each other of a move, and some learn of it late.
+	// believeMoved is how long a redirection outweighs a map: some servers learn of
+	// a move late, from other servers.
 	believeMoved = 2 * time.Second
 
-	// askedFor is for how long a server without slots is kept after an ASK.
+	// askedFor is how long a server without slots is kept after an ASK, or a subscription.
 	askedFor = 30 * time.Second
 
-	// idleLooks is after how many looks of lookAnyway an unused node's connections
-	// are given up.
+	// idleLooks is after how many times lookAnyway an unused node's connections are
+	// closed.
 	idleLooks = 6
 
-	// longestMap has room for each slot with a line of its own.
+	// longestMap, in bytes, has room for a line for each slot.
 	longestMap = 16 << 20
 )
 
-// watch keeps the table.
+// watch keeps the table up to date until Close.
 func (t *Cluster) watch() {
 	tick := time.NewTicker(lookAnyway)
 	defer tick.Stop()
@@ -71,8 +71,8 @@ func (t *Cluster) watch() {
 	}
 }
 
-// tend gives up connections that nobody has used for a while. It reports whether
-// any node is in use, or was when it was last called.
+// tend closes connections that were unused for a while. It reports whether any node
+// is in use, or was at the last call.
 func (t *Cluster) tend() (used bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -90,21 +90,22 @@ func (t *Cluster) tend() (used bool) {
 	return used
 }
 
-// answer is what one server says.
+// answer is one server's map of the cluster.
 type answer struct {
 	from    string
 	m       slotMap
 	sharded bool
-	alone   bool // most masters are silent to it: they may have put another one in its place
+	alone   bool // it hears no majority of the masters: they may have replaced it
 
 	unusable error // why slots are missing in m
 }
 
-// errAlone is why another server is asked too.
+// errAlone makes askEach ask another server too.
 var errAlone = errors.New("most masters are silent to it")
 
-// refresh asks the servers for their map, and takes the first of one that is not alone,
-// or one's that is, if nobody else answers. It reports whether that changed anything.
+// refresh asks the servers for their map, and takes the first from a server that is not
+// alone. If all that answer are alone, it takes one of theirs. It reports whether that
+// changed anything.
 func (t *Cluster) refresh(ctx context.Context) bool {
 	var asking sync.WaitGroup
 	defer asking.Wait()
@@ -141,8 +142,8 @@ func (t *Cluster) refresh(ctx context.Context) bool {
 	return false
 }
 
-// candidates are the servers to ask: those that a redirection has named lately,
-// then those without trouble, then all the others that are known.
+// candidates returns the servers to ask, in order: those that a redirection named
+// lately, those that can be reached, then all others that are known.
 func (t *Cluster) candidates() (addresses []string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -168,7 +169,7 @@ func (t *Cluster) candidates() (addresses []string) {
 	return addresses
 }
 
-// ask asks one server for its map, on a connection of its own.
+// ask asks one server for its map, on a separate connection.
 func (t *Cluster) ask(ctx context.Context, addr string) (a answer, err error) {
 	a.from = addr
 	ctx, cancel := context.WithTimeout(ctx, t.s.Timeout)
@@ -192,8 +193,8 @@ func (t *Cluster) ask(ctx context.Context, addr string) (a answer, err error) {
 	return a, err
 }
 
-// learn takes a map. What a redirection told lately is believed rather. A member
-// that has no slots any more leaves.
+// learn takes a map over, except for slots that a redirection moved lately. A member
+// without slots leaves, unless it was asked lately.
 func (t *Cluster) learn(a answer) (changed bool) {
 	t.sharded.Store(a.sharded)
 	t.warn(a)
@@ -223,7 +224,7 @@ func (t *Cluster) learn(a answer) (changed bool) {
 	return changed
 }
 
-// warn tells of slots that a map does not have, once while that lasts.
+// warn logs that a map lacks slots, once until that changes.
 func (t *Cluster) warn(a answer) {
 	text := fmt.Sprint(a.unusable)
 	if a.unusable != nil && text != t.warned {

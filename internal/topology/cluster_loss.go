@@ -13,8 +13,8 @@ import (
 	"github.com/rlock-go/redisson/internal/redisconn"
 )
 
-// stays asks the masters whether the one at addr is in its place, and those that
-// it has lost whether they are masters. See pipeline.Node.
+// stays asks the masters whether the one at addr still is a master, and the replicas
+// that it lost whether they have become masters. See pipeline.Node.
 func (t *Cluster) stays(ctx context.Context, addr string, gone []string) error {
 	return stays(ctx, t.target, gone, func(ctx context.Context) error {
 		masters := t.masters()
@@ -22,7 +22,7 @@ func (t *Cluster) stays(ctx context.Context, addr string, gone []string) error {
 		var all sync.WaitGroup
 		for i, m := range masters {
 			all.Go(func() {
-				_ = t.target.At(m.name).Ask(ctx, longestMap, func(c redis.Conn) (err error) { // empty: it does not say
+				_ = t.target.At(m.name).Ask(ctx, longestMap, func(c redis.Conn) (err error) { // no answer leaves it empty
 					said[i], err = redis.String(redisconn.Do(ctx, c, "CLUSTER", "NODES"))
 					return err
 				})
@@ -42,9 +42,9 @@ var (
 	errDenied    = errors.New("a master of the cluster calls it dead, or a replica")
 )
 
-// clusterStays is nil if most masters call the one that says own a master with
-// slots, without a mark, and none calls it anything but a master. Each says a line for
-// each server: its id, its address, its flags, five words more, and its slots.
+// clusterStays returns nil if most masters call the server that answered own a master
+// with slots, without fail?, and none calls it dead or a replica. An answer has a line
+// for each server: its id, address, flags, five more words, and its slots.
 func clusterStays(said []string, own string) error {
 	id, n := "", 0
 	for line := range strings.Lines(own) {
@@ -63,7 +63,7 @@ func clusterStays(said []string, own string) error {
 				if len(words) > 8 {
 					n++
 				}
-			case "master,fail?": // by its own word only
+			case "master,fail?": // the opinion of this master alone
 			default:
 				return errDenied
 			}
@@ -75,7 +75,7 @@ func clusterStays(said []string, own string) error {
 	return fmt.Errorf("%d of %d masters say that it stays", n, len(said))
 }
 
-// replicas are those of the master at addr in the last map.
+// replicas returns the replicas that the master at addr has in the last map.
 func (t *Cluster) replicas(addr string) (all []string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

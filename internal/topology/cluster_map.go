@@ -18,24 +18,24 @@ import (
 // slotCount is the number of hash slots of every cluster.
 const slotCount = 16384
 
-// slotRange is a run of slots and who serves it.
+// slotRange is a run of slots, their master and its replicas.
 type slotRange struct {
 	Range
 	master   string   // host:port
 	replicas []string // likewise
-	ids      []string // of all of them, the master's first; empty where none is told
+	ids      []string // of all of them, the master's first; empty if the server sent none
 }
 
-// slotMap is who serves which slots, as one server says.
+// slotMap is one server's view of which servers have which slots.
 type slotMap []slotRange
 
 var errNoSlots = errors.New("it knows of no server that serves slots")
 
 // decodeSlots reads the answer of the server at asked to CLUSTER SLOTS. Each line
 // has the first and the last slot, then the master and the replicas: each a host,
-// a port, and what is of no use here. A host that the server does not know, or
-// does not tell, is the one that it was asked at. unusable is why some lines are
-// left out: that of a master that came back without its nodes.conf has port 0.
+// a port, an id, and more. If the server does not know or does not send a host, the
+// host of asked is meant. unusable says why lines were left out: a master that came
+// back without its nodes.conf has port 0.
 func decodeSlots(reply any, err error, asked string) (m slotMap, unusable, failed error) {
 	lines, err := redis.Values(reply, err)
 	if r, _ := refusal.Of(err); strings.Contains(r.Text(), "cluster support disabled") {
@@ -77,16 +77,16 @@ func decodeRange(line any, asked string) (r slotRange, err error) {
 			return r, fmt.Errorf("slots %d to %d: %w", first, last, err)
 		case i == 0:
 			r.master = at
-		case err == nil: // a replica is only asked for the map
+		case err == nil: // a replica without a usable address is left out
 			r.replicas = append(r.replicas, at)
 		}
 	}
 	return r, nil
 }
 
-// addReplicas adds those that a server tells of by CLUSTER NODES only. In CLUSTER
-// SLOTS it leaves out whom it has not heard of, and a master that was just started
-// has heard of nobody. One that most masters call dead won't take a master's place.
+// addReplicas adds the replicas that only CLUSTER NODES lists. CLUSTER SLOTS leaves out
+// replicas that its server has not heard from; a master that has just started has heard
+// from none. Replicas that most masters call dead stay out: they can't be promoted.
 func (m slotMap) addReplicas(nodes, asked string) {
 	for line := range strings.Lines(nodes) {
 		words := strings.Fields(line)
@@ -107,8 +107,8 @@ func (m slotMap) addReplicas(nodes, asked string) {
 	}
 }
 
-// alone tells whether whoever answered CLUSTER NODES so hears no majority of the masters
-// with slots, itself among them.
+// alone tells whether the server with this answer to CLUSTER NODES hears no majority of
+// the masters with slots, itself included.
 func alone(nodes string) bool {
 	all, heard := 0, 0
 	for line := range strings.Lines(nodes) {
@@ -127,13 +127,13 @@ func alone(nodes string) bool {
 	return 2*heard <= all && all > 0
 }
 
-// decodePlace reads where a server is, and its id, which is empty where none is told.
+// decodePlace reads a server's address and its id, which is empty if there is none.
 func decodePlace(field any, asked string) (at, id string, err error) {
 	words, _ := redis.Values(field, nil)
 	if len(words) > 2 {
 		id, _ = redis.String(words[2], nil)
 	}
-	var host string // empty also where it is nil: not told
+	var host string // nil leaves it empty
 	var port int
 	if _, err := redis.Scan(words, &host, &port); err != nil {
 		return "", id, fmt.Errorf("no server: a Go %T of %d elements: %w", field, len(words), err)
@@ -144,8 +144,8 @@ func decodePlace(field any, asked string) (at, id string, err error) {
 	return place(host, strconv.Itoa(port), asked), id, nil
 }
 
-// splitPlace reads the address of a redirection, whose IPv6 hosts are not in
-// brackets.
+// splitPlace reads the address of a redirection, whose IPv6 hosts may lack brackets. It
+// returns "" if the address is malformed.
 func splitPlace(addr, asked string) string {
 	at := strings.LastIndexByte(addr, ':')
 	if at < 0 {
@@ -157,8 +157,8 @@ func splitPlace(addr, asked string) string {
 	return place(strings.Trim(addr[:at], "[]"), addr[at+1:], asked)
 }
 
-// place is an address. What a server calls empty or "?" it does not know: then it
-// is the host that it was asked at.
+// place joins a host and a port. A server that does not know a host sends "" or "?";
+// then the host of asked is meant.
 func place(host, port, asked string) string {
 	if host == "" || host == "?" {
 		host, _, _ = net.SplitHostPort(asked)

@@ -21,13 +21,13 @@ func (t *Cluster) member(addr string) *member {
 		t.by[addr] = m
 		t.list()
 		if t.life.Err() != nil {
-			_ = m.node.Hub.Close() // who closed the others has passed; nothing runs, so that it does not wait
+			_ = m.node.Hub.Close() // Close may have missed this node; nothing runs in its hub, so this does not block
 		}
 	}
 	return m
 }
 
-// list makes the list of nodes anew. It is called with mu held.
+// list rebuilds the list of nodes. It is called with mu held.
 func (t *Cluster) list() {
 	nodes := make([]*Node, 0, len(t.by))
 	for _, m := range t.by {
@@ -46,7 +46,7 @@ func (t *Cluster) newNode(addr string) *Node {
 		Dial: func(ctx context.Context) (redis.Conn, error) {
 			conn, err := target.Dial(ctx, t.s.Timeout)
 			if err == nil {
-				n.used.Store(true) // whoever asked for it: there is a connection to give up
+				n.used.Store(true) // a dial of the hub counts too: there is a connection to close
 				if knows, said := knowsSharded(ctx, conn); said {
 					n.sharded.Store(knows)
 				}
@@ -57,7 +57,7 @@ func (t *Cluster) newNode(addr string) *Node {
 		Timeout:  t.s.Timeout, Clock: t.s.Clock, Logger: t.s.Log.Logger(), Replicas: t.s.Replicas, Fixed: true, Reconnected: t.s.Reconnected,
 		Stays: func(ctx context.Context, gone []string) error { return t.stays(ctx, addr, gone) },
 		Known: func() []string { return t.replicas(addr) },
-		// A replica says by MOVED who its master is.
+		// Any server will do: a replica answers MOVED, with its master's address.
 		Usable:  func(redisconn.Server) error { return nil },
 		Ended:   func() { t.ended(n) },
 		Trouble: func(error) { t.lookSoon() },
@@ -71,14 +71,13 @@ func (t *Cluster) newNode(addr string) *Node {
 	return n
 }
 
-// probe is a channel that nobody listens on. It looks like a lock's, which is what
-// an account may be confined to.
+// probe is a channel without subscribers. It is named like a lock's channel, since an
+// account may be confined to those.
 var probe = codec.Channel("rlock-probe")
 
-// knowsSharded tells whether a server knows sharded channels, and lets this
-// account publish to them: a publish that it refuses inside of a script would be
-// refused after the script has freed the lock. Redis before 7 does not. said is
-// false if the server did not say.
+// knowsSharded tells whether a server supports sharded channels, as Redis 7 and newer
+// do, and lets this account publish to them: a release script would otherwise fail
+// after it has freed the lock. said is false if the server did not say.
 func knowsSharded(ctx context.Context, conn redis.Conn) (knows, said bool) {
 	_, err := redisconn.Do(ctx, conn, "SPUBLISH", probe, "")
 	if err == nil {
@@ -88,8 +87,8 @@ func knowsSharded(ctx context.Context, conn redis.Conn) (knows, said bool) {
 	return !r.NotAllowed(), ok && (r.NotAllowed() || r.Redirects())
 }
 
-// give makes n serve the slots of r, except those in but, and tells of those that
-// another node had. It is called with mu held.
+// give makes n serve the slots of r, except those in but, and reports a Change for those
+// that n did not have. It is called with mu held.
 func (t *Cluster) give(r Range, n *Node, but map[uint16]time.Time) (changed bool) {
 	for first, last := int(r.First), int(r.Last); first <= last; {
 		was, next := t.table[first].Load(), first
@@ -102,7 +101,7 @@ func (t *Cluster) give(r Range, n *Node, but map[uint16]time.Time) (changed bool
 		}
 		switch {
 		case next == first:
-			next++ // this one stays
+			next++ // it is in but
 		case was != n:
 			t.Tell(Change{
 				Slots: Slots{{uint16(first), uint16(next - 1)}}, From: was, To: n, NewMaster: was != nil && was.name != n.name,
@@ -114,7 +113,7 @@ func (t *Cluster) give(r Range, n *Node, but map[uint16]time.Time) (changed bool
 	return changed
 }
 
-// serving has the nodes that have slots.
+// serving returns the nodes that have slots.
 func (t *Cluster) serving() map[*Node]bool {
 	nodes := map[*Node]bool{}
 	var last *Node
@@ -123,11 +122,11 @@ func (t *Cluster) serving() map[*Node]bool {
 			nodes[n], last = true, n
 		}
 	}
-	delete(nodes, nil) // of slots that nobody serves
+	delete(nodes, nil) // for slots without a node
 	return nodes
 }
 
-// slotsOf are the slots that n serves.
+// slotsOf returns the slots that n serves.
 func (t *Cluster) slotsOf(n *Node) (slots Slots) {
 	for i := range t.table {
 		if t.table[i].Load() != n {
@@ -143,7 +142,8 @@ func (t *Cluster) slotsOf(n *Node) (slots Slots) {
 	return slots
 }
 
-// ended tells that what n has may be lost, and looks who has its slots now.
+// ended reports that holds and messages on n may be lost, and asks for a look at the
+// map: its slots may have another master.
 func (t *Cluster) ended(n *Node) {
 	if slots := t.slotsOf(n); len(slots) > 0 {
 		t.Tell(Change{Slots: slots, From: n, To: n})
@@ -151,19 +151,19 @@ func (t *Cluster) ended(n *Node) {
 	t.lookSoon()
 }
 
-// leave lets go of a member. What is queued for it goes to whoever serves its slot
+// leave removes a member. Commands queued for it go to the node that serves their slot
 // by then. It is called with mu held.
 func (t *Cluster) leave(m *member) {
 	delete(t.by, m.node.name)
 	t.list()
 	patience := t.s.Timeout
 	if m.node.Pipe.Err() != nil {
-		patience = 0 // nobody answers there: what was lost on it has no kill barrier
+		patience = 0 // the server can't be reached: lost commands would get no kill barrier
 	}
 	t.running.Go(func() { m.node.Leave(patience) })
 }
 
-// renew replaces the node of a member by one without connections. It is called
+// renew replaces a member's node by a new one, without connections. It is called
 // with mu held.
 func (t *Cluster) renew(m *member) {
 	old := m.node

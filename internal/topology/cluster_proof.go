@@ -11,10 +11,10 @@ import (
 	"github.com/rlock-go/redisson/internal/refusal"
 )
 
-// Prove returns nil when any master has answered: the others may be down, or away.
-// What would be refused by the next attempt too, such as a wrong password, is its
-// error at once. It blocks until its caller's context ends, or a command timeout
-// has passed; then its error is the last trouble.
+// Prove returns nil when any master has answered; the others may be down or
+// unreachable. An error that the next attempt would meet too, such as a wrong
+// password, is returned at once. Otherwise it blocks until the caller's context ends,
+// or a command timeout has passed; then its error is the last one seen.
 func (t *Cluster) Prove(caller context.Context) error {
 	ctx, cancel := context.WithTimeout(caller, t.s.Timeout)
 	defer cancel()
@@ -46,14 +46,14 @@ func (t *Cluster) Prove(caller context.Context) error {
 	}
 }
 
-// hopeless tells what asking another server won't mend, or the same one again.
+// hopeless tells whether err would come again from this server and from every other.
 func hopeless(err error) bool {
 	r, ok := refusal.Of(err)
 	return redisconn.Permanent(err) || ok && !r.Passing() && !r.Redirects() && !redisconn.CredentialsRefused(err)
 }
 
-// masters are the nodes that have slots: first the one that told the map, which
-// works, the others in any order.
+// masters returns the nodes that have slots: first the one that gave the last map,
+// since it works, then the others in any order.
 func (t *Cluster) masters() (nodes []*Node) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -64,7 +64,7 @@ func (t *Cluster) masters() (nodes []*Node) {
 	return nodes
 }
 
-// prove asks a node for a sign of life, by its own connection.
+// prove sends a PING on a node's pipeline, and the outcome to answers.
 func prove(n *Node, answers chan<- error) {
 	r := &pipeline.Request{Command: "PING", Done: pipeline.CompletionFunc(func(r *pipeline.Request) {
 		err := r.Err

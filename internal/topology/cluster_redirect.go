@@ -6,10 +6,11 @@ import (
 	"github.com/rlock-go/redisson/internal/refusal"
 )
 
-// unsettledPause is that of a command whose slot is in two places, or nobody's.
+// unsettledPause delays a command whose slot is in two places, or has no server.
 const unsettledPause = 20 * time.Millisecond
 
-// Redirect follows MOVED and ASK, gives credentials anew, and waits out the rest.
+// Redirect follows MOVED and ASK, reconnects after NOAUTH to authenticate again, and
+// repeats a command after unsettledPause for all other refusals.
 func (t *Cluster) Redirect(from *Node, slot uint16, said refusal.Refusal) Redirection {
 	t.mu.Lock()
 	defer t.mu.Unlock()

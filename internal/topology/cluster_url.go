@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// clusterScheme is that of URLs of clusters.
+// clusterScheme is the scheme of a cluster's URL.
 const clusterScheme = "redis+cluster"
 
 // parseClusterURL reads redis+cluster://[user:password@]h1:p1,h2:p2.

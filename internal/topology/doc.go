@@ -1,21 +1,21 @@
-// Package topology says which server serves what.
+// Package topology knows which server serves which slot.
 //
-// A [Topology] tells which [Node] serves a slot, and when that changed. Whoever
-// sends a command, subscribes or renews asks it each time, so that nothing
-// outside one topology's file knows how many servers there are. [Single] is the
-// topology of one server, and of a pool of connections to one. [Sentinel] is that
-// of one master whom Sentinels name, and may replace: one Node, whose connections
-// each begin with the question who that is, and are ended when it is another.
+// A [Topology] returns the [Node] that serves a slot, and reports when that changes.
+// It is asked for each command, subscription and renewal, so nothing outside a
+// topology's files knows how many servers there are. [Single] is one server, or a
+// pool of connections to one. [Sentinel] is one master that Sentinels name and may
+// replace: it has one Node, whose connections start by asking for the master and end
+// when the master changes. [Cluster] has a Node for each master of a Redis Cluster.
 //
 // A Node is what a client has of one server: a pipeline for commands, a hub for
-// subscriptions, and a limit on renewals, each of its own, so that the trouble
-// of one node holds up no other. Script caches and counts of replicas are those
-// of a pipeline's connections.
+// subscriptions, and limits on renewals. Nodes share none of these, so trouble with
+// one server does not delay the others. The pipelines of one node share the count of
+// its server's replicas.
 //
-// Two things move a slot. A server's answer does ([Topology.Redirect]): the
-// executor of package command, which alone sees it, asks where the command goes
-// and sends it again. And the topology's own knowledge does: it tells all who
-// hold or wait by [Topology.Changes].
+// A slot moves in two ways. A server may answer with a redirection: the executor of
+// package command asks [Topology.Redirect] where the command goes, and sends it
+// again. Or the topology itself learns of the move, and reports it to holders and
+// waiters by [Topology.Changes].
 //
-// [Open] finds the topology by the scheme of a URL.
+// [Open] chooses the topology by the scheme of a URL.
 package topology

@@ -6,10 +6,10 @@ import (
 	"github.com/rlock-go/redisson/internal/redisconn"
 )
 
-// host is a node as one of its pipelines knows it.
+// host is a node as one of its pipelines sees it.
 type host struct {
 	*Node
-	aside bool // the pipeline is the one aside
+	aside bool // for the second pipeline, see aside.go
 }
 
 // Usable asks the topology.
@@ -30,8 +30,8 @@ func (h host) Elsewhere(key any) {
 	}
 }
 
-// Connected notes where the node leads. The hub and the topology follow the pipeline
-// that is not aside.
+// Connected stores where the node leads. If its main pipeline moved to another server,
+// the hub reconnects too, and the topology is notified.
 func (h host) Connected(server string, moved bool) {
 	h.led.Store(&server)
 	if !moved || h.aside {
@@ -57,5 +57,5 @@ func (h host) Trouble(err error) {
 	}
 }
 
-// Untracked has tracking give up for a while.
+// Untracked tells tracking that the server does not report changes.
 func (h host) Untracked(err error) { h.tracking.fails(err) }

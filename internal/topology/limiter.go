@@ -5,31 +5,31 @@ import (
 	"sync"
 )
 
-// maxRenewals is how many batches of renewals a server may be busy with. Each
-// keeps it from everybody else for a twelfth of a millisecond, and after an
-// outage all of them are due; 32 are enough for 80,000 locks at a round
-// trip of 100 ms. In a cluster a batch is up to 25 scripts, in one write.
+// maxRenewals is how many batches of renewals may be in flight to one server. Each
+// occupies the server for a twelfth of a millisecond, and after an outage all are due
+// at once. 32 are enough for 80,000 locks at a round trip of 100 ms. In a cluster a
+// batch is up to 25 scripts, in one write.
 const maxRenewals = 32
 
-// maxSynced is the same where WAIT follows them: all that are on their way share
-// one, which takes a second while a replica is silent, and no other is written
-// meanwhile. So many are enough for 64,000 locks in a third of 30 s.
+// maxSynced is the same limit if WAIT follows the batches. All that are in flight share
+// one WAIT, which takes a second while a replica is silent, and no other batch is
+// written meanwhile. 256 are enough for 64,000 locks in a third of 30 s.
 const maxSynced = 256
 
-// Limiter bounds how many batches of renewals are on their way to one server;
-// the others wait here, in order, and their owners' command queues stay free
-// meanwhile. The zero value is ready.
+// Limiter bounds how many batches of renewals are in flight to one server. The others
+// wait here, in order, and do not block their owners' command queues meanwhile. The
+// zero value is ready.
 type Limiter struct {
-	most int // how many at the same time; 0: maxRenewals; never changes
+	most int // batches in flight; 0: maxRenewals; never changes
 
 	mu      sync.Mutex // guards what follows
 	running int
 	waiting []func() bool
 }
 
-// Run calls begin when it may run, here or on the goroutine of a Done. begin
-// reports whether the batch is under way after the call; then Done
-// must be called.
+// Run calls begin when the batch may run: at once, or later on a goroutine that calls
+// Done. begin reports whether the batch is in flight after the call; if so, Done must
+// be called when the batch ends.
 func (l *Limiter) Run(begin func() bool) {
 	l.mu.Lock()
 	if l.running == cmp.Or(l.most, maxRenewals) {
@@ -44,7 +44,7 @@ func (l *Limiter) Run(begin func() bool) {
 	}
 }
 
-// Done lets the next batch run.
+// Done ends a batch, and calls the begin of the next one.
 func (l *Limiter) Done() {
 	for {
 		l.mu.Lock()

@@ -12,16 +12,15 @@ import (
 	"github.com/rlock-go/redisson/internal/redisconn"
 )
 
-// A master that loses a replica may be about to be replaced by it. Whether it is,
-// those tell who would have to agree: the Sentinels, or the masters of the cluster.
-// They learn of a failover late, so the replica itself is asked too. See
-// pipeline.Node.
+// A replica that a master loses may be about to take its place. The servers that would
+// have to agree know that: the Sentinels, or the masters of the cluster. They learn of
+// a failover late, so the replica itself is asked too. See pipeline.Node.
 
 // lossTimeout bounds one such question.
 const lossTimeout = time.Second
 
-// stays asks those that a master has lost whether they are masters, and meanwhile,
-// by agree, those who would have to agree whether it is in its place. Nil: it is.
+// stays asks the replicas that a master lost whether they are masters now. Meanwhile
+// agree asks the servers that decide on a failover. Nil means that the master stays.
 func stays(ctx context.Context, to *redisconn.Target, gone []string, agree func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, lossTimeout)
 	defer cancel()
@@ -29,7 +28,7 @@ func stays(ctx context.Context, to *redisconn.Target, gone []string, agree func(
 	var promoted atomic.Pointer[string]
 	for _, addr := range gone {
 		asked.Go(func() {
-			_ = to.At(addr).Ask(ctx, 0, func(c redis.Conn) error { // or it is gone
+			_ = to.At(addr).Ask(ctx, 0, func(c redis.Conn) error { // an error means that it is unreachable, not promoted
 				var role string
 				said, _ := redis.Values(redisconn.Do(ctx, c, "ROLE"))
 				_, err := redis.Scan(said, &role)

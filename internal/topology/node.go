@@ -17,51 +17,51 @@ import (
 	"github.com/rlock-go/redisson/pubsub"
 )
 
-// Node is one server as a client uses it. It has no connection before it is
-// asked for something.
+// Node is one server as a client uses it. It connects when it is first used.
 type Node struct {
-	Pipe     *pipeline.Pipeline // of all commands, but for those that go aside
-	Hub      *pubsub.Hub        // of all subscriptions
-	Renewals Limiter            // of the batches of renewals
-	Looks    Limiter            // of the batches of looks at what is held
+	Pipe     *pipeline.Pipeline // for all commands, except those that go aside
+	Hub      *pubsub.Hub        // for all subscriptions
+	Renewals Limiter            // limits batches of renewals
+	Looks    Limiter            // limits batches that read the keys of holds
 
-	tracking tracking             // of what its connections have read
-	aside    *pipeline.Pipeline   // see aside.go; nil: nothing goes there
+	tracking tracking             // of keys that its connections have read
+	aside    *pipeline.Pipeline   // see aside.go; nil: there is none
 	pipes    []*pipeline.Pipeline // Pipe, and aside if there is one
 	o        NodeOptions
 	name     string
-	led      atomic.Pointer[string] // where the last connection for commands led, whichever it was; empty: there was none
-	touched  atomic.Bool            // something was queued since the last Flush
-	used     atomic.Bool            // and since the last Used
-	sharded  atomic.Bool            // it knows sharded channels; a cluster's business
+	led      atomic.Pointer[string] // server of the last connection that either pipeline made; empty: none yet
+	touched  atomic.Bool            // something was queued since the last Touched
+	used     atomic.Bool            // likewise, since the last Used
+	sharded  atomic.Bool            // it supports sharded channels; used by Cluster only
 }
 
-// NodeOptions are what a topology makes a node of.
+// NodeOptions are what a topology gives to NewNode.
 type NodeOptions struct {
-	Name     string                                    // of the server, for people
+	Name     string                                    // the server's, for logs and errors
 	Dial     func(context.Context) (redis.Conn, error) // makes a connection, or borrows one
-	Lent     bool                                      // connections are a pool's, which may have no third
+	Lent     bool                                      // connections are borrowed from a pool, which may not have a third
 	Timeout  time.Duration                             // as in pipeline.Options
 	Clock    clock.Clock                               // likewise
 	Replicas bool                                      // likewise
 	Fixed    bool                                      // likewise
 	Logger   *slog.Logger                              // likewise
 
-	// What a topology has to say. Nil: any master will do.
+	// What the topology knows. Nil Usable: any master will do. Stays must be set if
+	// Known is.
 	Usable    func(redisconn.Server) error                   // as in pipeline.Node
 	Stays     func(ctx context.Context, gone []string) error // likewise
 	Known     func() []string                                // as in pipeline.Replicas
 	Elsewhere func(key any)                                  // as in pipeline.Node
 
-	// What it is told. None may block; nil: nobody wants to know.
-	Moved       func()                                  // to another server
+	// Called when something happens. None may block; nil: not called.
+	Moved       func()                                  // the node leads to another server
 	Ended       func()                                  // a connection ended
 	Trouble     func(error)                             // an attempt to connect failed
 	SlotLost    func()                                  // a sharded channel's slot is not served
-	Reconnected func(server string, down time.Duration) // it is connected again
+	Reconnected func(server string, down time.Duration) // a connection replaced another one
 }
 
-// NewNode makes a node. The hub follows the pipeline to another server.
+// NewNode makes a node. If the main pipeline moves to another server, the hub follows.
 func NewNode(o NodeOptions) *Node {
 	n := &Node{o: o, name: o.Name}
 	n.tracking.n, n.tracking.patience = n, o.Timeout
@@ -89,27 +89,28 @@ func NewNode(o NodeOptions) *Node {
 // String names the server.
 func (n *Node) String() string { return n.name }
 
-// Server is the address that the last connection led to: of a node whose name leads
-// to one server or another, to which. It is the name before there was one.
+// Server returns the address of the server that the last connection led to, since the
+// node's name may lead to several. Before the first connection it is the name, or
+// "pool".
 func (n *Node) Server() string {
 	return cmp.Or(*n.led.Load(), n.name, "pool")
 }
 
-// List takes how many replicas of its server the topology lists.
+// List sets how many replicas of the server the topology lists.
 func (n *Node) List(replicas int) {
 	for _, p := range n.pipes {
 		p.List(replicas)
 	}
 }
 
-// Count has the replicas of its server counted at once.
+// Count makes the pipelines count the server's replicas at once. It does not block.
 func (n *Node) Count() {
 	for _, p := range n.pipes {
 		p.Count()
 	}
 }
 
-// Touch says that something was queued on a pipeline.
+// Touch records that something was queued on a pipeline.
 func (n *Node) Touch() {
 	if !n.touched.Load() { // most callers find it set, and need not write
 		n.touched.Store(true)
@@ -119,42 +120,42 @@ func (n *Node) Touch() {
 	}
 }
 
-// Used tells whether a command was queued since it was last asked, or somebody
-// is subscribed.
+// Used tells whether a command was queued since the last call, or a channel is
+// subscribed.
 func (n *Node) Used() bool { return n.used.Swap(false) || n.Hub.Channels() > 0 }
 
-// Touched tells whether the pipelines are to be flushed, to one caller.
+// Touched tells whether something was queued since it last returned true. One caller
+// gets true, and must flush.
 func (n *Node) Touched() bool { return n.touched.Load() && n.touched.Swap(false) }
 
-// Redial has all connections made anew, for cause: the server's address leads
-// to another one.
+// Redial replaces all connections, for cause: the server's address leads to another
+// server.
 func (n *Node) Redial(cause error) {
 	if n.aside != nil {
 		n.aside.Retire(cause)
 	}
 	if !n.Pipe.Retire(cause) {
-		n.Hub.Redial() // else that follows
+		n.Hub.Redial() // else it follows the pipeline
 	}
 }
 
-// Retry has commands connect at once, if they pause after an attempt that failed:
-// there is another master. The subscriptions follow, see Node of package
-// pipeline.
+// Retry makes the pipelines connect at once if they pause after a failed attempt, since
+// there is another master. The subscriptions follow, see Node of package pipeline.
 func (n *Node) Retry() {
 	for _, p := range n.pipes {
 		p.Retry()
 	}
 }
 
-// Leave ends a node that serves nothing any more: commands that were not written
-// end as not sent, by pipeline.ErrGone, and go to the node that serves their slot
-// by then. It follows the Change that moves the node's waiters, and blocks for
-// patience at the most.
+// Leave ends a node that no longer serves anything. Commands that were not written end
+// as not sent, with pipeline.ErrGone, and go to the node that serves their slot by then.
+// It must follow the Change that moves the node's waiters. It blocks for patience at
+// the most.
 func (n *Node) Leave(patience time.Duration) {
 	n.end(patience, (*pipeline.Pipeline).Leave)
 }
 
-// end has each pipeline end by how, and closes the hub.
+// end ends each pipeline by how, and closes the hub, all at the same time.
 func (n *Node) end(patience time.Duration, how func(p *pipeline.Pipeline, patience time.Duration)) {
 	var all sync.WaitGroup
 	all.Go(func() { n.Hub.Close() })

@@ -8,8 +8,8 @@ import (
 	"github.com/rlock-go/redisson/internal/refusal"
 )
 
-// oneNode is what topologies share in which one node serves every slot, whoever
-// the server behind it is.
+// oneNode is the common part of topologies with one node for all slots, whichever
+// server is behind it.
 type oneNode struct {
 	*Feed
 	node    *Node
@@ -18,10 +18,10 @@ type oneNode struct {
 
 	life  context.Context // ended by Close
 	end   context.CancelFunc
-	tasks sync.WaitGroup // what looks and asks
+	tasks sync.WaitGroup // goroutines that look and ask
 }
 
-// begin makes the node, for which o has what is the topology's own.
+// begin makes the node. o has what differs between topologies.
 func (t *oneNode) begin(s Settings, o NodeOptions) {
 	t.Feed = NewFeed()
 	t.life, t.end = context.WithCancel(context.Background())
@@ -31,19 +31,19 @@ func (t *oneNode) begin(s Settings, o NodeOptions) {
 	t.listens = []Subscription{{Node: t.node}}
 }
 
-// changed tells that the next connection may be to a server that lacks what this
-// one had.
+// changed reports that the next connection may lead to a server that lacks what the
+// last one had.
 func (t *oneNode) changed() { t.Tell(Change{Slots: AllSlots, From: t.node, To: t.node}) }
 
-// Node is the one.
+// Node returns the one node.
 func (t *oneNode) Node(uint16) (*Node, error) { return t.node, nil }
 
-// Nodes has the one.
+// Nodes returns the one node.
 func (t *oneNode) Nodes() []*Node { return t.nodes }
 
-// Redirect has a command that a replica refused sent by a new connection, which
-// finds the master, and so one that was refused for want of credentials. A node of a cluster is not used at all, so that anything else
-// it says is said to the command's maker.
+// Redirect sends a command again by a new connection if a replica refused it, since that
+// connection finds the master, or if the server wants credentials. All other refusals
+// go to the command's maker: a server of a cluster is not used here at all.
 func (t *oneNode) Redirect(from *Node, _ uint16, said refusal.Refusal) Redirection {
 	if said.EndsConnection() {
 		return Redirection{Again: true, To: from, Redial: true}

@@ -13,15 +13,15 @@ import (
 // the URL or of the settings that can't be used, and prints no secret.
 type Opener func(rawURL string, s Settings) (Topology, error)
 
-// registered has those of schemes that are none of the library's.
+// registered has the openers of schemes from outside the library.
 var registered = map[string]Opener{}
 
-// Register makes Open use open for URLs of scheme. It is for topologies that are
-// not part of the library, such as those of tests, and is called before any Open.
+// Register makes Open use open for URLs of scheme. It is for topologies that are not
+// part of the library, such as those of tests, and must be called before any Open.
 func Register(scheme string, open Opener) { registered[scheme] = open }
 
-// Replicated tells whether the URL's scheme is of a topology whose masters have
-// replicas that may take their place.
+// Replicated tells whether the URL's scheme means masters with replicas that may take
+// their place.
 func Replicated(rawURL string) bool {
 	scheme, _, _ := strings.Cut(rawURL, "://")
 	return scheme == sentinelScheme || scheme == clusterScheme
@@ -59,12 +59,12 @@ func Open(rawURL string, s Settings) (Topology, error) {
 	return dialled(t.At(t.Address), s), nil
 }
 
-// Parts are what a URL says.
+// Parts are the contents of a URL.
 type Parts struct {
-	Servers []string          // host:port of those to ask first: the one, Sentinels, or some of a cluster
+	Servers []string          // host:port of the one server, the Sentinels, or some servers of a cluster
 	Master  string            // what the Sentinels call their master; empty: there are none
-	Cluster bool              // the servers are of a cluster
-	Target  *redisconn.Target // how any server but a Sentinel is reached, but for its address
+	Cluster bool              // the servers belong to a cluster
+	Target  *redisconn.Target // how to reach any server but a Sentinel; its address counts for one server only
 }
 
 // Parse reads a URL, without I/O. Its error names the part that is wrong, and prints no
@@ -83,8 +83,8 @@ func Parse(rawURL string) (Parts, error) {
 	return Parts{Servers: []string{target.Address}, Target: target}, nil
 }
 
-// parseSeveral reads scheme://[user:password@]host[:port],…[/more]: each host as that
-// of a single server's URL, but for the default port. Like redisconn.ParseURL, it
+// parseSeveral reads scheme://[user:password@]host[:port],…[/more]. It reads each host
+// as in a single server's URL, but for the default port. Like redisconn.ParseURL, it
 // prints nothing that could hold a password.
 func parseSeveral(raw, port string) (p Parts, more string, err error) {
 	_, rest, _ := strings.Cut(raw, "://")

@@ -10,53 +10,53 @@ import (
 	"github.com/rlock-go/redisson/pubsub"
 )
 
-// Sentinel is one master that serves every slot, found by its Sentinels. It is
-// one node whoever the master is: each connection begins with the question who
-// that is, and the first Sentinel that tells of another one has all connections
-// to the former ended at once. That one takes writes for ten seconds more, and
-// neither its answers nor its role tell it from the master.
+// Sentinel is one master that serves every slot, found by its Sentinels. It has one
+// node, whichever server is the master. Each connection starts by asking for the
+// master. When any Sentinel announces another master, all connections to the former one
+// end at once: it takes writes for ten seconds more, and neither its answers nor its
+// role show that it was replaced.
 type Sentinel struct {
 	oneNode
 	u Parts
 	s Settings
 
-	news chan struct{} // cap 1: something is to be looked at
+	news chan struct{} // cap 1: ask the Sentinels
 
-	nodesAt sync.Map // by address, *redisconn.Target: the masters so far, with the connections to them
+	nodesAt sync.Map // by address, *redisconn.Target: the masters so far, and the connections to them
 
-	lookAtLeast time.Duration // that constant, but for tests
-	warned      sync.Once     // that failovers may take too long
+	lookAtLeast time.Duration // the constant; tests change it
+	warned      sync.Once     // of slow failovers
 
 	mu        sync.Mutex // guards all below, and the end of life; never held during I/O
 	choice    choice
-	sentinels []*sentinelNode // the Sentinels that are known
-	begun     bool            // the Sentinels are listened to
-	known     []string        // replicas of the first master; nil: nobody has said so far
-	turned    int             // how often all that answered refused, before any has said who is master
+	sentinels []*sentinelNode // all that are known
+	begun     bool            // listen has subscribed
+	known     []string        // replicas of the first master; nil: not known yet
+	turned    int             // rounds in which all that answered refused, before any named a master
 }
 
-// sentinelNode is a Sentinel that is known.
+// sentinelNode is one Sentinel.
 type sentinelNode struct {
 	t      *Sentinel
 	target *redisconn.Target
-	hub    *pubsub.Hub // of its messages
+	hub    *pubsub.Hub // for its messages
 
-	given bool // the URL has it; never changes
+	given bool // by the URL; never changes
 
 	// Guarded by t.mu.
-	id string // its own; empty: unknown
+	id string // the Sentinel's id; empty: unknown
 }
 
-// errLeft is the end of a connection to a former master.
+// errLeft is why a connection to a former master ends.
 var errLeft = errors.New("the Sentinels have another master")
 
-// leave ends all connections to former, which by is the first to say is not the
-// master any more.
+// leave ends all connections to former. The Sentinel by was the first to name another
+// master.
 func (t *Sentinel) leave(former master, now, by string) {
 	t.s.Log.MasterChanged(former.addr(), now, by)
 	t.Tell(Change{Slots: AllSlots, From: t.node, To: t.node, NewMaster: true, FormerAddr: former.addr(), Addr: now})
 	for _, name := range former.names {
-		if known, ok := t.nodesAt.Load(name); ok { // stays: a dial under way would be missed when it is left again
+		if known, ok := t.nodesAt.Load(name); ok { // not deleted: a dial under way adds its connection to it
 			target := known.(*redisconn.Target)
 			target.Sever(fmt.Errorf("%w: %s instead of %s", errLeft, now, former.addr()))
 		}
@@ -64,12 +64,12 @@ func (t *Sentinel) leave(former master, now, by string) {
 	t.node.Retry()
 }
 
-// electsFor is how long a failover takes from when the master counts as down.
+// electsFor is how long a failover takes after the master counts as down.
 const electsFor = 2 * time.Second
 
-// warn logs once that holds may not outlive the failover of a dead master. A hold
-// survives an outage of 0.65 of its lease. A Sentinel that does not say after how
-// long warns nobody.
+// warn logs once if holds may not survive the failover from a dead master. A hold
+// survives an outage of 0.65 of its lease. There is no warning if the Sentinel does not
+// say after how long a master counts as down.
 func (t *Sentinel) warn(said testimony) {
 	if said.downAfter == 0 || said.downAfter+electsFor <= t.s.Lease*13/20 {
 		return
@@ -80,7 +80,7 @@ func (t *Sentinel) warn(said testimony) {
 // FailsOver is true.
 func (t *Sentinel) FailsOver() bool { return true }
 
-// Close ends the node, then what listens to the Sentinels: until then the node
+// Close ends the node, then the connections to the Sentinels, since a node that ends
 // may have to connect.
 func (t *Sentinel) Close(patience time.Duration) {
 	CloseAll(t.nodes, patience)

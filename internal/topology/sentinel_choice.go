@@ -10,34 +10,33 @@ import (
 	"github.com/rlock-go/redisson/internal/redisconn"
 )
 
-// What is told of a master that was left, and of an epoch that was seen, is
-// remembered for so long. A Sentinel learns of a failover within two seconds,
-// and the former master takes writes for ten. One that says the same after all
-// this time has been set up anew.
+// leftFor is how long a former master is not believed, seenFor how long an older epoch
+// is not. A Sentinel learns of a failover within two seconds, and the former master
+// takes writes for ten. A Sentinel that says the same after that was set up anew.
 const (
 	leftFor = 15 * time.Second
 	seenFor = time.Minute
 )
 
-// choice is what is known of the master beside what is asked. It does no I/O and
-// is guarded by its owner.
+// choice is what the Sentinels have said of the master so far. It does no I/O and is
+// guarded by its owner.
 type choice struct {
-	master master    // none: nobody knows, or it was just left
-	epoch  int64     // of the newest configuration that was believed
-	seen   time.Time // when a Sentinel last said that
+	master master    // empty: unknown, or just left
+	epoch  int64     // of the configuration that was last believed
+	seen   time.Time // when it was
 
-	going time.Time // when a Sentinel was first met that leads a failover from there; zero: none does
+	going time.Time // since when a Sentinel is replacing master; zero: none is
 
-	left      master    // a Sentinel told that this is not the master any more
-	leftEpoch int64     // of the configuration that had it
-	leftAt    time.Time // when the first one told
-	leftBy    []string  // all that did
-	toldAt    time.Time // when the last one did
+	left      master    // the last master that a Sentinel called replaced
+	leftEpoch int64     // of the configuration with it
+	leftAt    time.Time // when the first Sentinel said so
+	leftBy    []string  // all Sentinels that said so
+	toldAt    time.Time // when the last of them did
 }
 
-// believes finds the master in what the Sentinels say. The newest configuration
-// counts, and among those of one age what most of them say. known is how many
-// Sentinels there are. An error says why there is none.
+// believes picks the master from what the Sentinels say. The newest configuration
+// counts; within one epoch, the server that most Sentinels name. known is how many
+// Sentinels there are. An error says why no master is picked.
 func (c *choice) believes(said []testimony, known int, now time.Time) (testimony, error) {
 	if c.takenBack(said, known) {
 		c.left, c.leftBy = master{}, nil
@@ -74,10 +73,10 @@ func (c *choice) believes(said []testimony, known int, now time.Time) (testimony
 	return c.spelled(best), nil
 }
 
-// replaced tells that the master is being left. One of its replicas may have
-// left it by then, so that a new connection would count fewer than there are,
-// and take for acknowledged what the next master has not. A Sentinel that does
-// not get on with it is believed again after a while.
+// replaced tells whether a Sentinel is replacing the master. One of its replicas may
+// have left it already. A new connection would then count too few, and take for
+// acknowledged what the next master lacks. After leftFor an unfinished failover no
+// longer counts.
 func (c *choice) replaced(going bool, now time.Time) bool {
 	switch {
 	case !going:
@@ -88,23 +87,23 @@ func (c *choice) replaced(going bool, now time.Time) bool {
 	return going && now.Sub(c.going) < leftFor
 }
 
-// errGoing is why no master is connected to while there is one.
+// errGoing is why no connection is made to a master that is there.
 var errGoing = errors.New("a Sentinel is replacing the master")
 
-// errFormer is why the Sentinels that answered are not believed.
+// errFormer is why none of the Sentinels that answered is believed.
 var errFormer = errors.New("the Sentinels that answered still name the former master")
 
-// outdated tells that a newer configuration is known, or that another Sentinel
-// has told that the one t names is not the master any more.
+// outdated tells whether a newer configuration was believed lately, or another Sentinel
+// has lately called the server that t names replaced.
 func (c *choice) outdated(t testimony, now time.Time) bool {
 	return t.epoch < c.epoch && now.Sub(c.seen) < seenFor ||
 		c.left.is(t) && t.epoch <= c.leftEpoch && now.Sub(c.leftAt) < leftFor
 }
 
-// takenBack tells that the master was left by mistake, or by a message that was
-// late: most of all Sentinels that are known name it, asked since, and among them
-// each that told. In a failover whoever told names the next one, while the others
-// name the former for up to two seconds.
+// takenBack tells whether the master was left by mistake, or for a late message. That
+// is so if a majority of the known Sentinels, asked since then, names it, with all that
+// had called it replaced. In a failover those name the next master, while the others
+// name the former one for up to two seconds.
 func (c *choice) takenBack(said []testimony, known int) bool {
 	var naming []string
 	for _, t := range said {
@@ -116,11 +115,11 @@ func (c *choice) takenBack(said []testimony, known int) bool {
 	return len(c.leftBy) > 0 && 2*len(naming) > known && !slices.ContainsFunc(c.leftBy, denies)
 }
 
-// believe takes a testimony over, and reports which master it replaces, if any.
+// believe takes a testimony over, and returns the master that it replaces, if any.
 func (c *choice) believe(t testimony, now time.Time) (former master) {
 	names := append([]string{t.master}, t.names...)
 	if c.master.addr() == t.master || c.master.run != "" && c.master.run == t.run {
-		names = append(names, c.master.names...) // it may be connected to by one, and left by another
+		names = append(names, c.master.names...) // a connection may use one name, and a message another
 	} else {
 		former = c.master
 	}
@@ -129,8 +128,8 @@ func (c *choice) believe(t testimony, now time.Time) (former master) {
 	return former
 }
 
-// stays is nil if most of that many Sentinels name the master without a mark, and none
-// replaces it or names a newer one.
+// stays returns nil if a majority of that many Sentinels names the master, with no flag
+// but "master", and none is replacing it or names a newer one.
 func (c *choice) stays(said []testimony, of int) error {
 	n := 0
 	for _, t := range said {
@@ -148,8 +147,8 @@ func (c *choice) stays(said []testimony, of int) error {
 	return fmt.Errorf("%d of %d Sentinels say that it stays", n, of)
 }
 
-// leave takes the word of a Sentinel, by, that from is not the master any more. It
-// reports which master that is, if it is news.
+// leave records that the Sentinel by calls the master at from replaced. It returns that
+// master if this is news.
 func (c *choice) leave(by, from string, now time.Time) (former master) {
 	if slices.Contains(c.master.names, from) {
 		former, c.master = c.master, master{}
@@ -164,8 +163,8 @@ func (c *choice) leave(by, from string, now time.Time) (former master) {
 	return former
 }
 
-// silence is the error of Sentinels of whom none says anything of use. It is for
-// good if it is for each of them.
+// silence is the error if no Sentinel names a master. It is permanent if every Sentinel
+// has a permanent error, or does not know the master's name.
 func silence(said []testimony) error {
 	all := &silenceError{passes: len(said) == 0}
 	for _, t := range said {
@@ -178,11 +177,11 @@ func silence(said []testimony) error {
 }
 
 type silenceError struct {
-	errs   []error // one of each Sentinel
+	errs   []error // one per Sentinel
 	passes bool    // asking again may help
 }
 
-// Error has what each Sentinel said.
+// Error lists what each Sentinel said.
 func (e *silenceError) Error() string {
 	texts := make([]string, len(e.errs))
 	for i, err := range e.errs {
@@ -191,7 +190,7 @@ func (e *silenceError) Error() string {
 	return "no Sentinel names the master: " + strings.Join(texts, "; ")
 }
 
-// Unwrap gives what each said.
+// Unwrap returns the error of each Sentinel.
 func (e *silenceError) Unwrap() []error { return e.errs }
 
 // Permanent is for redisconn.Permanent.

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// stays asks the Sentinels whether the master is in its place, and those that it
-// has lost whether they are masters. See pipeline.Node.
+// stays asks the Sentinels whether the master still is the master, and the replicas
+// that it lost whether they have become masters. See pipeline.Node.
 func (t *Sentinel) stays(ctx context.Context, gone []string) error {
 	return stays(ctx, t.u.Target, gone, func(ctx context.Context) error {
 		said := t.askAll(ctx)
@@ -16,9 +16,10 @@ func (t *Sentinel) stays(ctx context.Context, gone []string) error {
 	})
 }
 
-// existing is how many Sentinels there are by those that answer: they, and whom they
-// know, each once, by its id or its address. One of the URL of which none of them knows
-// was replaced. Where one may not say whom it knows, as many count as are known here.
+// existing counts the Sentinels, by those that answered: they and the Sentinels that
+// they know, each once by its id or its address. A Sentinel of the URL that none of them
+// knows was replaced, and does not count. If one may not list the others, the result is
+// known, the number of Sentinels that the client knows.
 func existing(said []testimony, known int) int {
 	var all []sentinelAddr
 	for _, one := range said {
@@ -37,10 +38,10 @@ func existing(said []testimony, known int) int {
 	return len(all)
 }
 
-// first are the replicas that the first master of a client is taken to have: those that
-// are not down. If all are, and most Sentinels are silent, they count: they may be where
-// the other Sentinels are, and one of them the next master. A client that was there
-// before waits for them too. It is called with mu held.
+// first returns the replicas that a client's first master is taken to have: those that
+// are not down. If all are down and no majority of the Sentinels answers, they count:
+// they may be reachable for the other Sentinels, and one of them the next master. A
+// client that was there before waits for them too. It is called with mu held.
 func (t *Sentinel) first(best testimony, said []testimony) []string {
 	answer := 0
 	for _, one := range said {
@@ -54,7 +55,7 @@ func (t *Sentinel) first(best testimony, said []testimony) []string {
 	return append([]string{}, best.known...)
 }
 
-// replicas are those that the Sentinels knew of the first master.
+// replicas returns those that the Sentinels knew of the first master.
 func (t *Sentinel) replicas() []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

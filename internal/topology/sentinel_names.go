@@ -14,7 +14,7 @@ type master struct {
 	run   string   // its run id; empty: unknown
 }
 
-// addr is where it is dialled; empty: there is none.
+// addr returns the address to dial; empty: there is no master.
 func (m master) addr() string {
 	if len(m.names) == 0 {
 		return ""
@@ -22,14 +22,14 @@ func (m master) addr() string {
 	return m.names[0]
 }
 
-// is tells whether t names it.
+// is tells whether t names m.
 func (m master) is(t testimony) bool {
 	return slices.Contains(m.names, t.master) || t.run != "" && t.run == m.run
 }
 
-// byServer sorts testimonies of one epoch by the server that they name. After a
-// restart some Sentinels know its former run id for a while; then names count that
-// were seen in that epoch.
+// byServer groups testimonies of one epoch by the server that they name. After the
+// server restarts, some Sentinels still have its former run id for a while; then the
+// names that were seen in that epoch decide.
 func (c *choice) byServer(said []testimony) (servers [][]testimony) {
 	same := func(a, b testimony) bool {
 		return a.master == b.master || a.run != "" && a.run == b.run ||
@@ -45,8 +45,8 @@ func (c *choice) byServer(said []testimony) (servers [][]testimony) {
 	return servers
 }
 
-// spelled is one of several testimonies for one server: one by the name that is
-// dialled already, or else by the name that most use. It has all names, and the
+// spelled picks one of several testimonies for one server: one with the name that is
+// dialled already, or else with the name that most use. It adds all names, and the
 // replicas that any of them knows.
 func (c *choice) spelled(said []testimony) testimony {
 	uses := map[string]int{c.master.addr(): len(said)}
@@ -61,7 +61,7 @@ func (c *choice) spelled(said []testimony) testimony {
 	return best
 }
 
-// distinct has each name once.
+// distinct returns each name once, at most mostNames of them.
 func distinct(names []string) (once []string) {
 	for _, n := range names {
 		if !slices.Contains(once, n) && len(once) < mostNames {

@@ -15,24 +15,22 @@ import (
 )
 
 const (
-	// switchChannel is where a Sentinel tells of another master.
+	// switchChannel is where a Sentinel announces another master.
 	switchChannel = "+switch-master"
 
-	// replicaChannel is where it tells of another replica, of whatever master.
+	// replicaChannel is where it announces another replica, of any master.
 	replicaChannel = "+slave"
 
-	// selectedChannel is where it tells which replica it is about to promote.
+	// selectedChannel is where it announces which replica it is about to promote.
 	selectedChannel = "+selected-slave"
 
 	// mostSentinels bounds how many Sentinels are listened to: a handful is usual.
 	mostSentinels = 16
 
-	// stragglers is for how long a Sentinel that is late is waited for once most
-	// have answered.
+	// stragglers is how long askAll waits for late Sentinels once most have answered.
 	stragglers = 50 * time.Millisecond
 
-	// lastRetry is the longest pause before a Sentinel that is away is tried
-	// again.
+	// lastRetry is the longest pause before an unreachable Sentinel is tried again.
 	lastRetry = 5 * time.Second
 )
 
@@ -40,24 +38,24 @@ func newSentinelNode(t *Sentinel, m sentinelAddr, given bool) *sentinelNode {
 	// Sentinels have accounts of their own.
 	as := redisconn.Target{TLS: t.s.SentinelTLS, Name: t.s.ConnectionName, Credentials: t.s.SentinelCredentials, Option: "WithSentinelCredentials", Dialer: t.s.Dialer}
 	p := &sentinelNode{t: t, target: as.At(m.addr), given: given, id: m.id}
-	// No error is for good: the other Sentinels may say all that is needed.
+	// No error is permanent: the other Sentinels may say all that is needed.
 	p.hub = pubsub.New(func(ctx context.Context) (redis.Conn, error) { return p.target.Dial(ctx, t.s.Timeout) }, pubsub.Options{Timeout: t.s.Timeout, MaxRetry: lastRetry, Logger: t.s.Log.Logger(), Name: "sentinel " + m.addr})
 	return p
 }
 
-// listen subscribes. What it opens is closed with the hub.
+// listen subscribes to the Sentinel's messages, until the hub is closed.
 func (p *sentinelNode) listen() {
 	p.hub.Subscribe(switchChannel, p)
 	p.hub.Subscribe(replicaChannel, newReplica{p.t})
 	p.hub.Subscribe(selectedChannel, selected{p.t})
 }
 
-// selected has the replicas counted when one is about to be promoted. If it is the first
-// replica and came a moment ago, no write waits for it so far. What then runs at the
-// former master, until the client hears of the next one, would count, and be lost.
+// selected makes the client count the replicas when one is about to be promoted. If that
+// is the first replica and came a moment ago, no write waits for it yet. Until the client
+// hears of the next master, writes to the former one would count as safe, and be lost.
 type selected struct{ t *Sentinel }
 
-// Message is "slave", the replica's name, host and port, "@", and the same of the master.
+// Message gets "slave", the replica's name, host and port, "@", and the same of the master.
 func (s selected) Message(payload []byte) {
 	if words := strings.Fields(string(payload)); len(words) > 5 && words[5] == s.t.u.Master {
 		s.t.node.Count()
@@ -67,23 +65,23 @@ func (s selected) Message(payload []byte) {
 func (selected) Confirmed()    {}
 func (selected) Refused(error) {}
 
-// newReplica has the Sentinels asked when one tells of another replica. Where the
-// account may not hear that, the next look is soon enough.
+// newReplica asks the Sentinels when one announces another replica. If the account may
+// not subscribe to that, the next look is soon enough.
 type newReplica struct{ t *Sentinel }
 
 func (r newReplica) Message([]byte) { r.t.wake() }
 func (newReplica) Confirmed()       {}
 func (newReplica) Refused(error)    {}
 
-// Confirmed has the Sentinels asked: what was told before is gone.
+// Confirmed asks the Sentinels, since earlier messages may have been missed.
 func (p *sentinelNode) Confirmed() { p.t.wake() }
 
-// Refused is told once, and the Sentinel is listened to no more.
+// Refused logs that the Sentinel can't be listened to. It is called once at most.
 func (p *sentinelNode) Refused(err error) {
 	p.t.s.Log.SentinelUnheard(p.target.Address, err)
 }
 
-// Message is the name, the former master's host and port, and those of the next.
+// Message gets the master's name, the former one's host and port, and those of the next.
 func (p *sentinelNode) Message(payload []byte) {
 	words := strings.Fields(string(payload))
 	if len(words) != 5 || words[0] != p.t.u.Master {
@@ -92,9 +90,9 @@ func (p *sentinelNode) Message(payload []byte) {
 	p.t.told(p.target.Address, net.JoinHostPort(words[1], words[2]), net.JoinHostPort(words[3], words[4]))
 }
 
-// told takes a Sentinel's word that there is another master. The connections to
-// the former end at once. Who the next one is will be asked: a Sentinel that was
-// away may tell what is over, see choice.takenBack.
+// told handles a Sentinel's message that there is another master. The connections to
+// the former one end at once. Then the Sentinels are asked for the next one: one that
+// was cut off may announce an old change, see choice.takenBack.
 func (t *Sentinel) told(by, former, now string) {
 	t.mu.Lock()
 	left := t.choice.leave(by, former, time.Now())
@@ -105,16 +103,16 @@ func (t *Sentinel) told(by, former, now string) {
 	t.wake()
 }
 
-// wake has the Sentinels asked soon.
+// wake makes look ask the Sentinels soon.
 func (t *Sentinel) wake() { background.Signal(t.news) }
 
-// askAll asks every Sentinel that is known, all at the same time, and returns
-// what they have said when all have, shortly after most have, or when half of
-// ctx's time is over: the rest is for the master.
+// askAll asks all known Sentinels at the same time. It returns their answers when all
+// have come, shortly after most have, or when half of ctx's time is over: the rest is
+// for the master.
 func (t *Sentinel) askAll(ctx context.Context) []testimony {
 	t.mu.Lock()
 	sentinels := t.sentinels
-	if t.life.Err() != nil { // nobody waits for what they say
+	if t.life.Err() != nil { // nobody needs the answers
 		sentinels = nil
 	}
 	answers := make(chan testimony, len(sentinels))
@@ -144,8 +142,8 @@ func (t *Sentinel) askAll(ctx context.Context) []testimony {
 	return said
 }
 
-// meet takes over which Sentinels there are from those that answered. One that
-// the URL has stays; one that only others knew, and know no more, goes.
+// meet takes the list of Sentinels from those that answered. A Sentinel of the URL
+// stays. Any other goes if no Sentinel that answered knows it.
 func (t *Sentinel) meet(said []testimony) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -178,10 +176,10 @@ func (t *Sentinel) meet(said []testimony) {
 	}
 }
 
-// forget drops the Sentinels that nobody knows any more, and those that the URL
-// has by another address. It is called with mu held.
+// forget drops the Sentinels that are not in known, and those that the URL has by
+// another address. It is called with mu held.
 func (t *Sentinel) forget(known map[string]bool) {
-	stay := make([]*sentinelNode, 0, len(t.sentinels)) // askAll may hold the old one
+	stay := make([]*sentinelNode, 0, len(t.sentinels)) // askAll may still read the old slice
 	for _, p := range t.sentinels {
 		twice := p.id != "" && slices.ContainsFunc(t.sentinels, func(o *sentinelNode) bool { return o.given && o.id == p.id })
 		if p.given || known[p.target.Address] && !twice {
@@ -193,8 +191,8 @@ func (t *Sentinel) forget(known map[string]bool) {
 	t.sentinels = stay
 }
 
-// learn adds a Sentinel unless it is known, by whatever address. It is called
-// with mu held.
+// learn adds a Sentinel unless its address or its id is known, or mostSentinels are.
+// It is called with mu held.
 func (t *Sentinel) learn(m sentinelAddr) {
 	if len(t.sentinels) >= mostSentinels || slices.ContainsFunc(t.sentinels, func(p *sentinelNode) bool {
 		return m.same(sentinelAddr{p.target.Address, p.id})

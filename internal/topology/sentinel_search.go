@@ -15,11 +15,11 @@ import (
 	"github.com/rlock-go/redisson/internal/refusal"
 )
 
-// lookAtLeast is how often the Sentinels are asked when they tell nothing: for
-// a message that was lost, and for Sentinels that are new.
+// lookAtLeast is the longest time without a look at the Sentinels: a message may have
+// been lost, and there may be new Sentinels.
 const lookAtLeast = 30 * time.Second
 
-// dial asks the Sentinels for the master and connects to it; ctx has a deadline.
+// dial asks the Sentinels for the master and connects to it. ctx must have a deadline.
 func (t *Sentinel) dial(ctx context.Context) (redis.Conn, error) {
 	t.listen()
 	addr, err := t.locate(ctx)
@@ -31,7 +31,7 @@ func (t *Sentinel) dial(ctx context.Context) (redis.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Only now: a connection that is open is ended by whoever leaves the master.
+	// Checked only now: leave ends a connection that is open, not one that was dialled.
 	t.mu.Lock()
 	if !slices.Contains(t.choice.master.names, addr) {
 		err = errLeft
@@ -48,7 +48,8 @@ func (t *Sentinel) dial(ctx context.Context) (redis.Conn, error) {
 	return conn, nil
 }
 
-// locate asks the Sentinels and takes over what they say.
+// locate asks the Sentinels for the master, and leaves the former one if they name
+// another.
 func (t *Sentinel) locate(ctx context.Context) (addr string, err error) {
 	said := t.askAll(ctx)
 	now := time.Now()
@@ -73,10 +74,10 @@ func (t *Sentinel) locate(ctx context.Context) (addr string, err error) {
 	return best.master, err
 }
 
-// turnedAway makes err, why no Sentinel is believed, one for good if Open is to
-// tell it at once: none has ever been believed, and all that answered refused, also
-// the second time, when credentials have been asked for anew. It is called with mu
-// held.
+// turnedAway makes err, the reason why no Sentinel is believed, permanent if Open should
+// return it at once. That is so if none was ever believed, and all that answered refused
+// twice; the second time with credentials that were asked for again. It is called with
+// mu held.
 func (t *Sentinel) turnedAway(said []testimony, err error) error {
 	silence, silent := errors.AsType[*silenceError](err)
 	if !silent || !t.choice.seen.IsZero() {
@@ -97,7 +98,7 @@ func (t *Sentinel) turnedAway(said []testimony, err error) error {
 	return silence
 }
 
-// listen subscribes to all that is known, once somebody needs a connection.
+// listen subscribes at all known Sentinels when the first connection is needed.
 func (t *Sentinel) listen() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -111,8 +112,8 @@ func (t *Sentinel) listen() {
 	t.tasks.Go(t.look)
 }
 
-// look asks the Sentinels whenever there may be something new, and now and then.
-// Several of them tell the same, so each answer is followed by a pause.
+// look asks the Sentinels when one has announced something, and from time to time.
+// Several announce the same, so a pause follows each round.
 func (t *Sentinel) look() {
 	const pause = 100 * time.Millisecond
 	for on := true; on; on = background.Sleep(t.life, pause) {
@@ -123,7 +124,7 @@ func (t *Sentinel) look() {
 			return
 		}
 		ctx, cancel := context.WithTimeout(t.life, t.s.Timeout)
-		// Trouble is told by the connections that can't be had for it.
+		// A connection that can't be made for this error reports it.
 		_, _ = t.locate(ctx)
 		cancel()
 	}

@@ -15,28 +15,28 @@ import (
 	"github.com/rlock-go/redisson/internal/refusal"
 )
 
-// errUnknownMaster is why a Sentinel names nobody.
+// errUnknownMaster is why a Sentinel names no master.
 var errUnknownMaster = errors.New("it knows no master of that name")
 
 // testimony is what one Sentinel says of the master.
 type testimony struct {
 	from   string         // the Sentinel's address, as it was asked
-	asked  time.Time      // before that it may have said something else
-	id     string         // its own; empty where it does not say
+	asked  time.Time      // before the question was sent
+	id     string         // the Sentinel's id; empty: unknown
 	master string         // host:port
-	run    string         // the master's run id; empty where it does not say
-	epoch  int64          // of the configuration that has this master: later ones are newer
-	going  bool           // it leads a failover, and nobody has taken the master's place so far
-	clean  bool           // it marks the master by nothing
-	known  []string       // the replicas that it does not call down
-	down   []string       // those that it does
-	others []sentinelAddr // the Sentinels that it knows
-	lonely bool           // it may not say which
+	run    string         // the master's run id; empty: unknown
+	epoch  int64          // of the configuration with this master; higher is newer
+	going  bool           // it leads a failover that has not promoted a replica yet
+	clean  bool           // the master has no flag but "master"
+	known  []string       // replicas that it does not call down
+	down   []string       // replicas that it calls down
+	others []sentinelAddr // Sentinels that it knows
+	lonely bool           // it refused to list them
 
-	downAfter time.Duration // how long the master is silent before it counts as down; 0: it does not say
-	err       error         // why it says nothing
+	downAfter time.Duration // silence after which the master counts as down; 0: unknown
+	err       error         // why it names no master
 
-	names []string // what all call that master; choice.spelled adds them, and the replicas that the others know
+	names []string // all Sentinels' names of that master; choice.spelled adds them, and the others' replicas
 }
 
 // sentinelAddr is a Sentinel as another one knows it.
@@ -45,16 +45,16 @@ type sentinelAddr struct {
 	id   string
 }
 
-// same tells that o is the same Sentinel.
+// same tells whether o is the same Sentinel.
 func (m sentinelAddr) same(o sentinelAddr) bool {
 	return m.addr == o.addr || m.id != "" && m.id == o.id
 }
 
-// ask asks one Sentinel for the master of that name; ctx bounds it all and has a
-// deadline.
+// ask asks one Sentinel for the master of that name. ctx bounds all of it and must have
+// a deadline.
 func ask(ctx context.Context, target *redisconn.Target, name string) testimony {
 	t := testimony{from: target.Address, asked: time.Now()}
-	// A question that nobody waits for must not wait for a silent Sentinel.
+	// Ask ends with ctx: an abandoned question must not wait for a silent Sentinel.
 	err := target.Ask(ctx, 0, func(conn redis.Conn) error { return t.receive(ctx, conn, name) })
 	if err != nil {
 		t.err = redisconn.OwnDeadline(fmt.Errorf("sentinel %s: %w", t.from, err))
@@ -62,8 +62,8 @@ func ask(ctx context.Context, target *redisconn.Target, name string) testimony {
 	return t
 }
 
-// receive asks all at once and reads the answers. An account that may only ask
-// for the address does: what it can't see is left empty.
+// receive sends all questions at once and reads the answers. An account must be allowed
+// to ask for the address only; answers that the Sentinel refuses stay empty.
 func (t *testimony) receive(ctx context.Context, conn redis.Conn, name string) error {
 	questions := [][]any{{"GET-MASTER-ADDR-BY-NAME", name}, {"MASTER", name}, {"SENTINELS", name}, {"MYID"}, {"REPLICAS", name}}
 	for _, args := range questions {
@@ -97,7 +97,7 @@ func (t *testimony) receive(ctx context.Context, conn redis.Conn, name string) e
 	}
 	t.id, t.lonely = id, noSentinels != nil
 	t.epoch, _ = strconv.ParseInt(about["config-epoch"], 10, 64)
-	// Once a replica was promoted the address is the new master's, and what is told beside it still the former one's.
+	// After a promotion the address is the new master's, while SENTINEL MASTER still describes the former one.
 	if t.master == net.JoinHostPort(about["ip"], about["port"]) {
 		t.going, t.run = strings.Contains(about["flags"], "failover_in_progress"), about["runid"]
 	}
@@ -105,7 +105,7 @@ func (t *testimony) receive(ctx context.Context, conn redis.Conn, name string) e
 	downAfter, _ := strconv.ParseInt(about["down-after-milliseconds"], 10, 64)
 	t.downAfter = time.Duration(downAfter) * time.Millisecond
 	for _, m := range sentinels {
-		if port, err := strconv.ParseUint(m["port"], 10, 16); err == nil && port != 0 && m["ip"] != "" { // else it has not said where it is
+		if port, err := strconv.ParseUint(m["port"], 10, 16); err == nil && port != 0 && m["ip"] != "" { // else its address is not known yet
 			t.others = append(t.others, sentinelAddr{net.JoinHostPort(m["ip"], m["port"]), m["runid"]})
 		}
 	}
@@ -120,7 +120,7 @@ func (t *testimony) receive(ctx context.Context, conn redis.Conn, name string) e
 	return nil
 }
 
-// tables reads an answer that has a table for each server.
+// tables reads an answer with a table for each server.
 func tables(reply any, err error) (all []map[string]string, _ error) {
 	list, err := redis.Values(reply, err)
 	for _, one := range list {
@@ -133,8 +133,8 @@ func tables(reply any, err error) (all []map[string]string, _ error) {
 	return all, err
 }
 
-// checkRole asks the server at the other end whether it is a master. One that
-// does not say, since the account may not ask, is taken for one.
+// checkRole asks the connected server whether it is a master. A server that does not
+// say, since the account may not ask, counts as one.
 func checkRole(ctx context.Context, conn redis.Conn) error {
 	hello, helloErr := redisconn.Do(ctx, conn, "HELLO")
 	role, roleErr := redisconn.Do(ctx, conn, "ROLE")

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// sentinelScheme is that of a master's URL that names its Sentinels.
+// sentinelScheme is the scheme of a URL that names a master and its Sentinels.
 const sentinelScheme = "redis+sentinel"
 
 // parseSentinelURL reads redis+sentinel://[user:password@]host[:port],…/name[/db].
@@ -37,10 +37,10 @@ func parseSentinelURL(raw string) (p Parts, err error) {
 	return p, nil
 }
 
-// nameable is what a Sentinel takes in a master's name.
+// nameable has the characters that a Sentinel accepts in a master's name.
 const nameable = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_"
 
-// shown is the URL of Sentinels without its secrets, for people.
+// shown names the Sentinels, the master and the database, without secrets.
 func (p Parts) shown() string {
 	s := strings.Join(p.Servers, ",") + "/" + p.Master
 	if p.Target.Database != 0 {

@@ -10,21 +10,21 @@ import (
 	"github.com/rlock-go/redisson/internal/redisconn"
 )
 
-// Settings are what a client wants of its connections, whatever the topology.
+// Settings configure a client's connections, in every topology.
 type Settings struct {
 	Timeout     time.Duration                           // how long one command may take
-	Lease       time.Duration                           // of what is renewed; 0: nobody says
-	Clock       clock.Clock                             // of the times of commands
+	Lease       time.Duration                           // of renewed holds; 0: unknown
+	Clock       clock.Clock                             // for the times of commands
 	Log         *eventlog.Log                           // nil: silent
-	Reconnected func(server string, down time.Duration) // told each connection that takes the place of another; nil: nobody counts
+	Reconnected func(server string, down time.Duration) // called for each connection that replaces another; nil: not called
 	Replicas    bool                                    // count them, for WAIT
 
-	TLS            *tls.Config           // of URLs with TLS; nil: the system's roots
+	TLS            *tls.Config           // for URLs with TLS; nil: the system's roots
 	Credentials    redisconn.Credentials // nil: those of the URL
 	ConnectionName string                // for CLIENT SETNAME; empty: none
-	Dialer         redisconn.Dialer      // of all servers and Sentinels; nil: the system's
+	Dialer         redisconn.Dialer      // for all servers and Sentinels; nil: the system's
 
-	SentinelTLS         *tls.Config           // of Sentinels; nil: plain TCP
-	SentinelCredentials redisconn.Credentials // of Sentinels; nil: no AUTH
+	SentinelTLS         *tls.Config           // for Sentinels; nil: plain TCP
+	SentinelCredentials redisconn.Credentials // for Sentinels; nil: no AUTH
 	Publish             luasrc.Arg            // what announces a release in a cluster, see Topology.Publish; nil: luasrc.Both
 }

@@ -9,16 +9,15 @@ import (
 	"github.com/rlock-go/redisson/internal/redisconn"
 )
 
-// Single is one server that serves every slot, dialled or reached through a
-// pool. Its address may come to mean another server: a former master that
-// answers READONLY, or a name that leads elsewhere, makes its connections
-// anew.
+// Single is one server that serves every slot, dialled or reached through a pool. Its
+// address may come to mean another server. So its connections are replaced when the
+// server answers READONLY, or when its name leads to another address.
 type Single struct {
 	oneNode
-	replicas bool // they are waited for: one may take the server's place
+	replicas bool // commands wait for replicas, one of which may take the server's place
 }
 
-// dialled is Single for a URL.
+// dialled makes the Single of a URL.
 func dialled(target *redisconn.Target, s Settings) *Single {
 	t := &Single{replicas: s.Replicas}
 	t.begin(s, NodeOptions{Name: target.Address, Dial: func(ctx context.Context) (redis.Conn, error) {
@@ -30,7 +29,7 @@ func dialled(target *redisconn.Target, s Settings) *Single {
 	return t
 }
 
-// Borrowed is Single for a pool, whose server has no name here.
+// Borrowed makes the Single of a pool, whose server has no name here.
 func Borrowed(pool redisconn.Pool, s Settings) *Single {
 	t := &Single{replicas: s.Replicas}
 	t.begin(s, NodeOptions{Lent: true, Dial: func(ctx context.Context) (redis.Conn, error) {
@@ -39,7 +38,7 @@ func Borrowed(pool redisconn.Pool, s Settings) *Single {
 	return t
 }
 
-// FailsOver is true where its replicas are waited for.
+// FailsOver is true if commands wait for replicas.
 func (t *Single) FailsOver() bool { return t.replicas }
 
 // Close ends the node.

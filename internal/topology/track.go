@@ -13,32 +13,33 @@ import (
 	"github.com/rlock-go/redisson/pubsub"
 )
 
-// invalidations is where a server tells the hub of changes of what the pipelines have
-// read, see package pipeline. Each connection hears of its own there.
+// invalidations is the channel on which a server reports changes of keys that the
+// pipelines have read to the hub, see package pipeline. Each connection gets its own
+// reports there.
 const invalidations = "__redis__:invalidate"
 
-// Tracker is told of changes of what was read on a node's connections. Its methods must
+// Tracker gets the changes of keys that a node's connections have read. Its methods must
 // not block, and are called with no lock held.
 type Tracker interface {
-	Told(n *Node, changed bool) // of changes from now on, or all keys have changed
-	Changed(key []byte)         // one key has
-	Untold(n *Node, why error)  // changes are not told, until Told, which may never come
+	Told(n *Node, changed bool) // changes are reported from now on; changed: all keys may have changed
+	Changed(key []byte)         // this key has changed
+	Untold(n *Node, why error)  // changes are not reported until Told, which may never come
 }
 
-// tracking is how a node's hub hears of changes. It is the hub's Waker.
+// tracking receives a node's reports of changes. It is the hub's Waker.
 type tracking struct {
 	n *Node
 
 	mu       sync.Mutex        // guards what follows
 	dialled  pipeline.Listener // the hub's last connection
-	tracker  Tracker           // nil: nobody wants to know
+	tracker  Tracker           // nil: not tracking
 	sub      *pubsub.Subscription
-	works    bool          // as far as is known
-	unknown  time.Time     // since when the server does not know the hub's connection; zero: that is not so, or was said
-	patience time.Duration // with the hub, which may be about to have another one
+	works    bool          // changes are reported, as far as is known
+	unknown  time.Time     // since when the server does not know the hub's connection; zero: it does, or Untold was called
+	patience time.Duration // how long the hub may take to reconnect
 }
 
-// named is dial for the hub: it asks the server for its name of the connection.
+// named is dial for the hub: it also asks for the connection's id and address.
 func (t *tracking) named(dial func(context.Context) (redis.Conn, error)) func(context.Context) (redis.Conn, error) {
 	return func(ctx context.Context) (redis.Conn, error) {
 		conn, err := dial(ctx)
@@ -53,7 +54,9 @@ func (t *tracking) named(dial func(context.Context) (redis.Conn, error)) func(co
 	}
 }
 
-// Track has t told of changes from now on, or soon: it reports whether the node tells.
+// Track makes by the node's Tracker, unless it has one, and tells whether changes are
+// reported already. It calls Untold if the server has not known the hub's connection
+// for longer than the hub may take to reconnect.
 func (n *Node) Track(by Tracker) bool {
 	t := &n.tracking
 	t.mu.Lock()
@@ -71,7 +74,7 @@ func (n *Node) Track(by Tracker) bool {
 	return works
 }
 
-// Untrack has nobody told.
+// Untrack removes the Tracker.
 func (n *Node) Untrack() {
 	t := &n.tracking
 	t.mu.Lock()
@@ -89,9 +92,9 @@ func (t *tracking) setListener(l pipeline.Listener) {
 	}
 }
 
-// fails takes a pipeline's word, or the hub's, that changes are not told. Where the
-// listener is another server's, the hub is about to have another connection, or a proxy
-// leads it elsewhere for good: see Track.
+// fails records that changes are not reported, as a pipeline or the hub has found. After
+// pipeline.ErrNoListener it is still open whether the hub will reconnect, or a proxy
+// leads it to another server for good: Track finds out. Other errors go to Untold.
 func (t *tracking) fails(why error) {
 	passes := errors.Is(why, pipeline.ErrNoListener)
 	t.mu.Lock()
@@ -106,10 +109,10 @@ func (t *tracking) fails(why error) {
 	}
 }
 
-// errUnnamed is why the server can't be asked to tell the hub.
+// errUnnamed is why the server can't be asked to report changes to the hub.
 var errUnnamed = errors.New("the server did not answer CLIENT INFO")
 
-// Confirmed has the server tell the connection that the hub has now.
+// Confirmed makes the hub's new connection the one that gets the reports.
 func (t *tracking) Confirmed() {
 	t.mu.Lock()
 	t.unknown = time.Time{}
@@ -141,5 +144,5 @@ func (t *tracking) Message(key []byte) {
 	}
 }
 
-// Refused says that nothing will be heard.
+// Refused records that the hub will get no reports.
 func (t *tracking) Refused(err error) { t.fails(err) }
