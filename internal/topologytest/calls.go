@@ -11,29 +11,28 @@ import (
 	"github.com/gomodule/redigo/redis"
 )
 
-// Calls counts how often a server ran a command: its name in lower case, with a
-// subcommand behind a bar. What it refused or redirected counts too where the
-// server counts it so; Redis leaves out what it answers before running.
+// Calls returns how often a server ran a command, by INFO commandstats. name is in lower
+// case, with a bar before a subcommand. Refusals and redirections count only if the
+// server counts them; Redis leaves out what it answers before running.
 func Calls(t testing.TB, c redis.Conn, name string) int {
 	t.Helper()
 	return count(t, c, "commandstats", "cmdstat_"+name+":calls=")
 }
 
-// Rejected counts how often a server answered a command before running it, as it does
-// with MOVED.
+// Rejected returns how often a server answered a command, such as by MOVED, without running it.
 func Rejected(t testing.TB, c redis.Conn, name string) int {
 	t.Helper()
 	return count(t, c, "commandstats", "cmdstat_"+name+":", "rejected_calls=")
 }
 
-// Errors counts how often a server answered with an error of that code.
+// Errors returns how often a server answered with an error of that code.
 func Errors(t testing.TB, c redis.Conn, code string) int {
 	t.Helper()
 	return count(t, c, "errorstats", "errorstat_"+code+":count=")
 }
 
-// count reads the number behind labels, one after the other, in a section of INFO; 0
-// without them.
+// count finds the labels one after the other in a section of INFO, and reads the number
+// after the last; 0 if one is missing.
 func count(t testing.TB, c redis.Conn, section string, labels ...string) (n int) {
 	t.Helper()
 	info, err := redis.String(c.Do("INFO", section))
@@ -53,8 +52,8 @@ func count(t testing.TB, c redis.Conn, section string, labels ...string) (n int)
 	return n
 }
 
-// addCalls makes one INFO commandstats of several, with the calls alone. Those of
-// a server that has no slots any more are missing.
+// addCalls adds several INFO commandstats up, with the calls alone. Those of a server
+// that has lost all its slots are missing.
 func addCalls(all []any) (any, error) {
 	total := map[string]int{}
 	for _, reply := range all {
@@ -82,7 +81,7 @@ func addCalls(all []any) (any, error) {
 	return text.String(), nil
 }
 
-// concatenate puts texts behind each other.
+// concatenate joins texts.
 func concatenate(all []any) (any, error) {
 	var text strings.Builder
 	for _, reply := range all {

@@ -17,22 +17,22 @@ import (
 // slotCount is the number of hash slots of every cluster.
 const slotCount = 16384
 
-// patience is for what comes at once if all is well.
+// patience bounds waits for what comes at once if all is well.
 const patience = 30 * time.Second
 
 // Cluster is a set of real servers that share the slots. Its methods end the test
 // where they fail, and must be called from the test's own goroutine.
 type Cluster struct {
 	t       testing.TB
-	Servers []*redistest.Server // those that have left too
+	Servers []*redistest.Server // includes those that have left
 	conns   []redis.Conn
 	ids     []string
-	masters int                              // how many it began with
-	silence time.Duration                    // that makes a server dead
+	masters int                              // how many there were at first
+	silence time.Duration                    // after which a server counts as dead
 	front   func(server int) redistest.Front // nil: none has one
-	addrs   []string                         // where they are reached
-	buses   []string                         // their ports for one another, "" for the usual one
-	between []bool                           // something stands between a server and its addr
+	addrs   []string                         // where others reach the servers
+	buses   []string                         // their cluster bus ports, "" for the usual one
+	between []bool                           // a proxy stands between a server and its addr
 }
 
 // Start starts servers that know each other, and share the slots in these
@@ -42,14 +42,14 @@ func Start(t testing.TB, shares ...int) *Cluster {
 	return StartFronted(t, nil, shares...)
 }
 
-// StartFronted is Start for servers with fronts or settings of their own. The
-// test itself reaches them without TLS, by their Addr.
+// StartFronted is Start for servers with fronts or additional settings. The test itself
+// reaches them without TLS, by their Addr.
 func StartFronted(t testing.TB, front func(server int) redistest.Front, shares ...int) *Cluster {
 	t.Helper()
 	return (&Cluster{t: t, silence: 5 * time.Second, front: front}).startMasters(shares).serves()
 }
 
-// startMasters starts servers that have met.
+// startMasters starts servers, shares the slots out and makes the servers meet.
 func (c *Cluster) startMasters(shares []int) *Cluster {
 	c.t.Helper()
 	redistest.Slow(c.t, "servers of a cluster wait for two seconds before they serve")
@@ -74,7 +74,7 @@ func (c *Cluster) startMasters(shares []int) *Cluster {
 	return c
 }
 
-// serves waits until all servers do.
+// serves waits until all servers know each other and serve commands.
 func (c *Cluster) serves() *Cluster {
 	c.t.Helper()
 	for i := range c.Servers {
@@ -87,7 +87,7 @@ func (c *Cluster) serves() *Cluster {
 	return c
 }
 
-// give gives a server a range of slots that nobody has.
+// give gives a server a range of slots that no server has.
 func (c *Cluster) give(server, first, last int) {
 	c.t.Helper()
 	var slots redis.Args
@@ -98,7 +98,7 @@ func (c *Cluster) give(server, first, last int) {
 	c.do(server, "CLUSTER", append(redis.Args{"ADDSLOTS"}, slots...)...)
 }
 
-// add starts one more server, which knows nobody.
+// add starts one more server, which knows no other.
 func (c *Cluster) add() {
 	c.t.Helper()
 	var front redistest.Front
@@ -116,7 +116,7 @@ func (c *Cluster) add() {
 	c.ids = append(c.ids, c.text(len(c.ids), "CLUSTER", "MYID"))
 }
 
-// tell says what a server knows of the others, and has logged, once a test has failed.
+// tell logs what a server knows of the others, and its own log, if the test has failed.
 func (c *Cluster) tell(s *redistest.Server) {
 	if !c.t.Failed() || s.Pid() == 0 {
 		return
@@ -131,7 +131,7 @@ func (c *Cluster) tell(s *redistest.Server) {
 	c.t.Logf("server %d, at %s, knows:\n%s\nand has logged:\n%s", slices.Index(c.Servers, s), s.Addr(), nodes, s.LastLog(30))
 }
 
-// meet makes a server known to those before it, which else hear of it seconds later now and then.
+// meet makes a server known to those before it. Otherwise they sometimes hear of it seconds later.
 func (c *Cluster) meet(server int) {
 	c.t.Helper()
 	host, port, _ := net.SplitHostPort(c.addrs[server])
@@ -144,31 +144,32 @@ func (c *Cluster) meet(server int) {
 	}
 }
 
-// URL is for clients that use Several.
+// URL returns the URL for clients that use Several.
 func (c *Cluster) URL() string {
 	return Scheme + "://" + strings.Join(c.addrs, ",")
 }
 
-// ID is what the servers call one of them.
+// ID returns a server's node id.
 func (c *Cluster) ID(server int) string { return c.ids[server] }
 
-// Conn is a connection to a server, with all rights.
+// Conn returns the test's own connection to a server, with all rights.
 func (c *Cluster) Conn(server int) redis.Conn { return c.conns[server] }
 
-// Begin has slot leave from for to: what is on its way is answered ASK.
+// Begin starts to move a slot. From now on server from answers ASK for keys that it
+// no longer has.
 func (c *Cluster) Begin(slot uint16, from, to int) {
 	c.t.Helper()
 	c.do(to, "CLUSTER", "SETSLOT", slot, "IMPORTING", c.ids[from])
 	c.do(from, "CLUSTER", "SETSLOT", slot, "MIGRATING", c.ids[to])
 }
 
-// MoveKeys moves up to most keys of a slot that Begin was called for, each with
-// its TTL, and reports how many.
+// MoveKeys moves up to most keys of a slot after Begin, each with its TTL, and returns
+// how many it moved.
 func (c *Cluster) MoveKeys(slot uint16, from, to, most int) int {
 	c.t.Helper()
 	addr := c.addrs[to]
 	if c.between[to] {
-		// What happens to clients there must not happen to the keys.
+		// The proxy's faults are for clients, not for the keys.
 		addr = c.Servers[to].Addr()
 	}
 	host, port, _ := net.SplitHostPort(addr)
@@ -182,7 +183,7 @@ func (c *Cluster) MoveKeys(slot uint16, from, to, most int) int {
 	return len(keys)
 }
 
-// migrate does not mind that its target misses the others for a moment.
+// migrate tries for 10 s, since its target may miss the other servers for a moment.
 func (c *Cluster) migrate(from int, args []any) {
 	c.t.Helper()
 	for began := time.Now(); ; time.Sleep(50 * time.Millisecond) {
@@ -196,19 +197,19 @@ func (c *Cluster) migrate(from int, args []any) {
 	}
 }
 
-// End gives slot to its new server. It must be empty on the old one.
+// End gives a slot to its new server. The slot must be empty on the old one.
 func (c *Cluster) End(slot uint16, from, to int) {
 	c.t.Helper()
-	// The new one claims the slot by an epoch above all that it knows. Had it not heard of the old one's, the old one's
-	// claim from before would win, and the keys would go.
+	// The new server claims the slot with an epoch above all that it knows. If it did not know the old server's, the
+	// old claim could win, and the keys would be lost.
 	old := c.epochs(from)[c.ids[from]]
 	c.await("a slot's new server knows the epoch of its old one", func() bool { return c.epochs(to)[c.ids[from]] >= old })
-	// The new one first: else both would send commands to the other.
+	// The new server first: otherwise each would send commands to the other.
 	c.do(to, "CLUSTER", "SETSLOT", slot, "NODE", c.ids[to])
 	c.do(from, "CLUSTER", "SETSLOT", slot, "NODE", c.ids[to])
 }
 
-// epochs is by which epoch each server claims its slots, as one of them knows it.
+// epochs returns the epoch with which each server claims its slots, as the server asked knows them.
 func (c *Cluster) epochs(asked int) map[string]int {
 	c.t.Helper()
 	epochs := map[string]int{}
@@ -231,16 +232,16 @@ func (c *Cluster) Move(from, to int, slots ...uint16) {
 	c.t.Helper()
 	for _, slot := range slots {
 		c.Begin(slot, from, to)
-		// A key that expired, or was released, between the two commands is no
-		// reason to stop; one that came is moved by the next round.
+		// A key may expire or be released between the two commands. The next round
+		// moves a key that was added.
 		for c.MoveKeys(slot, from, to, 100) > 0 {
 		}
 		c.End(slot, from, to)
 	}
 }
 
-// Leave moves all slots of a server to another, has the rest forget it, and stops
-// it. It stays in Servers.
+// Leave moves all slots of a server to another, makes the others forget the server, and
+// stops it. It stays in Servers.
 func (c *Cluster) Leave(server, to int) {
 	c.t.Helper()
 	c.Move(server, to, c.Slots(server)...)
@@ -248,7 +249,7 @@ func (c *Cluster) Leave(server, to int) {
 		if i == to {
 			continue
 		}
-		// Who does not know yet would send commands to a server that is gone.
+		// A server that does not know yet would send commands to one that is stopped.
 		c.await("every server knows that the slots moved", func() bool { return len(c.slotsOf(i, server)) == 0 })
 	}
 	for i := range c.Servers {
@@ -259,7 +260,7 @@ func (c *Cluster) Leave(server, to int) {
 	c.Servers[server].Stop()
 }
 
-// Slots are those that a server says it has.
+// Slots returns the slots that a server says it has.
 func (c *Cluster) Slots(server int) []uint16 { return c.slotsOf(server, server) }
 
 // Has tells whether a server says that it has a slot.
@@ -268,7 +269,7 @@ func (c *Cluster) Has(server int, slot uint16) bool {
 	return slices.Contains(c.Slots(server), slot)
 }
 
-// slotsOf is what one server says of another.
+// slotsOf returns the slots that server has, as the server asked says.
 func (c *Cluster) slotsOf(asked, server int) (slots []uint16) {
 	c.t.Helper()
 	ranges, err := askSlots(c.conns[asked])

@@ -14,9 +14,9 @@ import (
 	"github.com/rlock-go/redisson/internal/refusal"
 )
 
-// Conn is a test's own connection to all servers of a Cluster, as if they were
-// one: a command with a key goes to the server that has it, any other to all of
-// them, whose replies are added up. It knows the commands that tests ask with.
+// Conn is a test's own connection to all servers of a Cluster, as if they were one. A command
+// with a key goes to the server that has it, PING and PUBLISH to one server, others to all
+// servers, whose replies are combined. Do refuses commands that no test uses.
 type Conn struct {
 	seeds []string
 	table [slotCount]string
@@ -109,7 +109,7 @@ func (c *Conn) keyed(slot uint16, command string, args []any) (any, error) {
 		case said.Unsettled():
 			addr, asking = c.table[slot], false
 		case err != nil && !refusal.Is(err):
-			// Its server has left.
+			// The server has left.
 			if err := c.learn(); err != nil {
 				return nil, err
 			}
@@ -121,7 +121,7 @@ func (c *Conn) keyed(slot uint16, command string, args []any) (any, error) {
 	return nil, fmt.Errorf("topologytest: %s %v: no server runs it", command, args)
 }
 
-// each asks one server, or all that have slots, and puts the replies together.
+// each asks one server, or all that have slots, and combines the replies.
 func (c *Conn) each(all bool, command string, args []any, together func([]any) (any, error)) (any, error) {
 	for {
 		if err := c.learn(); err != nil {
@@ -140,7 +140,7 @@ func (c *Conn) each(all bool, command string, args []any, together func([]any) (
 				reply, err = conn.Do(command, args...)
 			}
 			if err != nil && !refusal.Is(err) {
-				failed = true // it left since
+				failed = true // it has left
 				break
 			}
 			if err != nil {
@@ -156,7 +156,7 @@ func (c *Conn) each(all bool, command string, args []any, together func([]any) (
 	}
 }
 
-// learn asks who has which slots.
+// learn asks which server has which slots.
 func (c *Conn) learn() error {
 	var errs []error
 	for _, addr := range c.seeds {
@@ -222,7 +222,7 @@ func sum(all []any) (any, error) {
 	return total, nil
 }
 
-// join puts lists together, each element once.
+// join joins lists, each element once.
 func join(all []any) (any, error) {
 	has, joined := map[string]bool{}, []any{}
 	for _, reply := range all {

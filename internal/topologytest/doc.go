@@ -1,13 +1,12 @@
-// Package topologytest has a topology of several servers, for tests only: it
-// proves that nothing outside a topology knows how many servers there are.
+// Package topologytest has a topology of several servers, for tests only. It shows that
+// nothing outside a topology knows how many servers there are.
 //
-// [Cluster] is a set of real servers with cluster-enabled, whose slots a test
-// moves, keys and all, while they are in use. A server answers MOVED, ASK and
-// TRYAGAIN by itself; nothing is played here. [Several] is the topology that a
-// client uses them by, for URLs with the scheme [Scheme]: each server that has
-// slots, its address and the slots it has at first. It learns the rest from
-// CLUSTER SLOTS and from redirections.
+// [Cluster] is a set of real servers with cluster-enabled. A test moves their slots, with
+// the keys, while they are in use. The servers answer MOVED, ASK and TRYAGAIN themselves;
+// nothing is simulated. [Several] is the topology of such servers, for URLs with the
+// scheme [Scheme]. It learns from CLUSTER SLOTS and from redirections which server has
+// which slots.
 //
-// It is no client's way to a cluster: it reads no replicas, follows no failover,
-// and knows PUBLISH only.
+// Several is not meant for real clusters: it reads no replicas, follows no failover, and
+// supports PUBLISH only.
 package topologytest

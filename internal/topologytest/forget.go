@@ -9,9 +9,9 @@ import (
 	"github.com/gomodule/redigo/redis"
 )
 
-// Forget has a server come back without its nodes.conf. To the others it is
-// another one, and the one that it was has slots and no address. They must not
-// need it: set cluster-require-full-coverage to no.
+// Forget restarts a server without its nodes.conf. The others take it for a new server,
+// and for them the old one keeps its slots but has no address. They must serve without
+// those slots: set cluster-require-full-coverage to no.
 func (c *Cluster) Forget(server int) {
 	c.t.Helper()
 	dir, err := redis.Strings(c.do(server, "CONFIG", "GET", "dir"), nil)

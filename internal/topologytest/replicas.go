@@ -13,8 +13,8 @@ import (
 	"github.com/rlock-go/redisson/internal/redistest"
 )
 
-// usualSilence makes a server dead to those of StartReplicated. It is short, for a
-// failover to come soon, and long for a machine that has more to do.
+// usualSilence is after how long StartReplicated's servers count one as dead. It is short,
+// so that failovers come soon, but long enough for a busy machine.
 const usualSilence = 2 * time.Second
 
 // StartReplicated is Start for masters with one replica each. The replica of
@@ -24,8 +24,8 @@ func StartReplicated(t testing.TB, shares ...int) *Cluster {
 	return StartReplicatedFronted(t, 0, nil, shares...)
 }
 
-// StartReplicatedFronted is StartReplicated for servers with fronts, unless front
-// is nil, that take one for dead that is silent for so long; 0: for two seconds.
+// StartReplicatedFronted is StartReplicated for servers with fronts, unless front is nil.
+// A server that is silent for longer than silence counts as dead; 0 means two seconds.
 func StartReplicatedFronted(t testing.TB, silence time.Duration, front func(server int) redistest.Front, shares ...int) *Cluster {
 	t.Helper()
 	if silence == 0 {
@@ -43,7 +43,7 @@ func StartReplicatedFronted(t testing.TB, silence time.Duration, front func(serv
 		})
 		c.do(n+i, "CLUSTER", "REPLICATE", c.ids[i])
 	}
-	c.serves() // masters take two seconds, in which the replicas have come
+	c.serves() // masters take two seconds; meanwhile the replicas get ready
 	for i := range n {
 		c.await("a replica has all that its master has", func() bool {
 			return strings.Contains(c.text(n+i, "INFO", "replication"), "master_link_status:up")
@@ -55,7 +55,7 @@ func StartReplicatedFronted(t testing.TB, silence time.Duration, front func(serv
 	return c
 }
 
-// AddReplica gives a master one more replica, and returns its number once it has all that its master has.
+// AddReplica gives a master one more replica. It returns the replica's number once that has all that its master has.
 func (c *Cluster) AddReplica(master int) int {
 	c.t.Helper()
 	i := len(c.Servers)
@@ -78,16 +78,16 @@ func (c *Cluster) replicasSeen(server int) (n int) {
 	return n
 }
 
-// ClusterURL is for clients of a cluster.
+// ClusterURL returns the URL for clients of a cluster.
 func (c *Cluster) ClusterURL() string {
 	return "redis+cluster://" + strings.TrimPrefix(c.URL(), Scheme+"://")
 }
 
-// Replica is the number of the replica that a master began with.
+// Replica returns the number of the replica that a master began with.
 func (c *Cluster) Replica(master int) int { return c.masters + master }
 
-// Failover has a replica take over from its master, which lives on as its
-// replica, and waits until every server knows.
+// Failover makes a replica take over from its master, which becomes its replica, and
+// waits until every server knows.
 func (c *Cluster) Failover(replica int) {
 	c.t.Helper()
 	c.AwaitAgreement()
@@ -98,8 +98,8 @@ func (c *Cluster) Failover(replica int) {
 	c.AwaitMaster(replica)
 }
 
-// TakeOver has a replica that was restarted take over from its master, which is
-// dead, with what data it has, and waits until every server knows.
+// TakeOver makes a restarted replica take over from its dead master, with the data that
+// it has, and waits until every server knows.
 func (c *Cluster) TakeOver(replica int) {
 	c.t.Helper()
 	c.Redial(replica)
@@ -110,14 +110,14 @@ func (c *Cluster) TakeOver(replica int) {
 	c.AwaitMaster(replica)
 }
 
-// AwaitMaster waits until a server has slots, and every server that runs knows
-// that, and serves again.
+// AwaitMaster waits until a server has slots, and every running server knows that and
+// serves again.
 func (c *Cluster) AwaitMaster(server int) {
 	c.t.Helper()
 	c.await(fmt.Sprintf("every server knows that server %d is a master", server), func() bool { return c.AllKnowMaster(server) })
 }
 
-// AllKnowMaster is KnowsMaster of every server that runs.
+// AllKnowMaster tells whether KnowsMaster is true for every running server.
 func (c *Cluster) AllKnowMaster(server int) bool {
 	c.t.Helper()
 	for i, s := range c.Servers {
@@ -128,8 +128,8 @@ func (c *Cluster) AllKnowMaster(server int) bool {
 	return true
 }
 
-// KnowsMaster tells whether asked knows that server has slots, and works. One
-// that does not answer does not.
+// KnowsMaster tells whether the server asked knows that server has slots, and serves
+// commands itself. It is false if asked does not answer.
 func (c *Cluster) KnowsMaster(asked, server int) bool {
 	ranges, err := askSlots(c.conns[asked])
 	if err != nil {
@@ -147,8 +147,8 @@ func (c *Cluster) KnowsMaster(asked, server int) bool {
 	return false
 }
 
-// AwaitAgreement waits until all servers that run say the same of each slot. A
-// replica that takes over claims the slots that it has heard of.
+// AwaitAgreement waits until all running servers name the same master for each slot. A
+// replica that takes over claims only slots that it has heard of.
 func (c *Cluster) AwaitAgreement() {
 	c.t.Helper()
 	c.await("all servers agree on all slots", func() bool {
@@ -178,20 +178,20 @@ func (c *Cluster) AwaitAgreement() {
 	})
 }
 
-// Redial connects the test anew to a server that was restarted.
+// Redial connects the test again to a server that was restarted.
 func (c *Cluster) Redial(server int) {
 	c.t.Helper()
 	c.conns[server] = c.Servers[server].Dial(c.t)
 }
 
-// AwaitReplica waits until a server follows its master.
+// AwaitReplica waits until Follows is true for a server.
 func (c *Cluster) AwaitReplica(server int) {
 	c.t.Helper()
 	c.await("it follows a master, and every server knows", func() bool { return c.Follows(server) })
 }
 
-// Follows tells whether a server has all that its master has, and every server
-// that runs knows that it is a replica.
+// Follows tells whether a server has all that its master has, and every running server
+// knows that it is a replica.
 func (c *Cluster) Follows(server int) bool {
 	c.t.Helper()
 	info := c.text(server, "INFO", "replication")
@@ -206,7 +206,7 @@ func (c *Cluster) Follows(server int) bool {
 	return true
 }
 
-// knowsReplica tells whether asked calls server a replica that works.
+// knowsReplica tells whether the server asked calls server a replica, and not failed.
 func (c *Cluster) knowsReplica(asked, server int) bool {
 	c.t.Helper()
 	for line := range strings.Lines(c.text(asked, "CLUSTER", "NODES")) {
@@ -218,8 +218,8 @@ func (c *Cluster) knowsReplica(asked, server int) bool {
 	return false
 }
 
-// MasterOf is the server that every server which runs names for a slot, -1
-// while they do not agree.
+// MasterOf returns the server that every running server names for a slot, -1 while they
+// do not agree.
 func (c *Cluster) MasterOf(slot uint16) int {
 	c.t.Helper()
 	found := -1

@@ -16,14 +16,14 @@ import (
 	"github.com/rlock-go/redisson/internal/topology"
 )
 
-// Scheme is that of URLs of several servers.
+// Scheme is the scheme of a URL of several servers.
 const Scheme = "redis+several"
 
-// lookEvery is how often Several asks who has which slots, without being told of
-// a change.
+// lookEvery is how often Several asks which server has which slots, if no redirection
+// makes it ask sooner.
 const lookEvery = 500 * time.Millisecond
 
-// unsettled is the pause of a command whose slot is in two places.
+// unsettled delays a command whose slot is in two places.
 const unsettled = 20 * time.Millisecond
 
 var errNoNode = errors.New("no node serves the slot so far")
@@ -47,12 +47,12 @@ type Several struct {
 	counts Counts
 	closed bool
 
-	look    chan struct{} // of one: ask at once
+	look    chan struct{} // cap 1: ask at once
 	stop    context.CancelFunc
-	running sync.WaitGroup // what asks, and nodes that leave
+	running sync.WaitGroup // watch, and nodes that are leaving
 }
 
-// Counts are redirections by their sort, and nodes that left.
+// Counts are the numbers of redirections, by kind, and of nodes that left.
 type Counts struct {
 	Moved     int // commands answered MOVED
 	Ask       int // ASK
@@ -61,7 +61,7 @@ type Counts struct {
 	Left      int // nodes that left
 }
 
-// New makes the topology of servers at these addresses, with commas between.
+// New makes the topology of the servers at these addresses, separated by commas.
 func New(addresses string, s topology.Settings) *Several {
 	ctx, stop := context.WithCancel(context.Background())
 	t := &Several{
@@ -72,7 +72,7 @@ func New(addresses string, s topology.Settings) *Several {
 	return t
 }
 
-// Node gives the slot's node, once it is known.
+// Node returns the slot's node, once it is known.
 func (t *Several) Node(slot uint16) (*topology.Node, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -82,14 +82,15 @@ func (t *Several) Node(slot uint16) (*topology.Node, error) {
 	return nil, errNoNode
 }
 
-// Nodes has all that were not left.
+// Nodes returns all nodes that have not left.
 func (t *Several) Nodes() []*topology.Node {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.nodes
 }
 
-// Redirect follows MOVED and ASK, and waits out the rest.
+// Redirect follows MOVED and ASK, pauses for TRYAGAIN and CLUSTERDOWN, and reconnects for
+// anything else.
 func (t *Several) Redirect(from *topology.Node, slot uint16, said refusal.Refusal) topology.Redirection {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -119,14 +120,14 @@ func (t *Several) Redirect(from *topology.Node, slot uint16, said refusal.Refusa
 // FailsOver is false: a slot has one server, and moves with its keys.
 func (t *Several) FailsOver() bool { return false }
 
-// SpansSlots is false: a script has keys of one slot.
+// SpansSlots is false: all keys of a script must be in one slot.
 func (t *Several) SpansSlots() bool { return false }
 
 // Publish is PUBLISH, which the servers pass on to each other.
 func (t *Several) Publish(uint16) luasrc.Arg { return luasrc.Publish }
 
-// Subscriptions is a SUBSCRIBE on the slot's node. While nobody knows that node,
-// any other does: there will be a change.
+// Subscriptions is a SUBSCRIBE on the slot's node. While that node is unknown, any other
+// will do, since a Change follows.
 func (t *Several) Subscriptions(slot uint16) []topology.Subscription {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -137,7 +138,7 @@ func (t *Several) Subscriptions(slot uint16) []topology.Subscription {
 	return []topology.Subscription{{Node: n}}
 }
 
-// Changes tells of slots that have another node.
+// Changes reports slots that have another node, and nodes whose connection ended.
 func (t *Several) Changes() <-chan []topology.Change { return t.feed.Changes() }
 
 // Close ends all nodes.
@@ -151,10 +152,10 @@ func (t *Several) Close(patience time.Duration) {
 	t.feed.Close()
 }
 
-// String has the addresses.
+// String lists the addresses.
 func (t *Several) String() string { return strings.Join(t.seed, ",") }
 
-// Counts are those so far.
+// Counts returns the counts so far.
 func (t *Several) Counts() Counts {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -185,7 +186,7 @@ func (t *Several) node(addr string) *topology.Node {
 	return n
 }
 
-// moves gives slots to n, and tells of those that another node had. It is called
+// moves gives slots to n, and reports a Change for those that n did not have. It is called
 // with mu held.
 func (t *Several) moves(r topology.Range, n *topology.Node) {
 	for slot := int(r.First); slot <= int(r.Last); {
@@ -200,7 +201,8 @@ func (t *Several) moves(r topology.Range, n *topology.Node) {
 	}
 }
 
-// ended tells that what n has may be lost. It asks who has n's slots now.
+// ended reports that holds and messages on n may be lost, and asks which server has n's
+// slots now.
 func (t *Several) ended(n *topology.Node) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -227,7 +229,7 @@ func (t *Several) askSoon() {
 	}
 }
 
-// watch keeps the table.
+// watch keeps the table up to date.
 func (t *Several) watch(ctx context.Context) {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
@@ -236,7 +238,7 @@ func (t *Several) watch(ctx context.Context) {
 		select {
 		case <-tick.C:
 		case <-t.look:
-			select { // not more often than a server can bear
+			select { // a pause, to spare the servers
 			case <-time.After(10 * time.Millisecond):
 			case <-ctx.Done():
 			}
@@ -248,7 +250,7 @@ func (t *Several) watch(ctx context.Context) {
 	}
 }
 
-// refresh asks the first server that answers.
+// refresh takes the table of the first server that gives a complete one.
 func (t *Several) refresh(ctx context.Context) {
 	t.mu.Lock()
 	addresses := append([]string(nil), t.seed...)
@@ -274,7 +276,8 @@ func (t *Several) ask(ctx context.Context, addr string) ([]slotRange, error) {
 	return askSlots(c)
 }
 
-// learn takes a table of all slots. A server without any has left.
+// learn takes a table over if it has all slots, and tells whether it does. Servers without
+// slots have left.
 func (t *Several) learn(ranges []slotRange) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -298,7 +301,7 @@ func (t *Several) learn(ranges []slotRange) bool {
 	return true
 }
 
-// leave lets go of a node. It is called with mu held.
+// leave removes a node. It is called with mu held.
 func (t *Several) leave(addr string, n *topology.Node) {
 	delete(t.by, addr)
 	var nodes []*topology.Node

@@ -16,7 +16,7 @@ type slotRange struct {
 	addr string
 }
 
-// askSlots asks a server who has which slots.
+// askSlots asks a server which server has which slots.
 func askSlots(c redis.Conn) (ranges []slotRange, err error) {
 	lines, err := redis.Values(c.Do("CLUSTER", "SLOTS"))
 	if err != nil {
