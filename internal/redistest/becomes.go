@@ -7,15 +7,16 @@ import (
 	"github.com/rlock-go/redisson/internal/stalls"
 )
 
-// Becomes returns when is holds. That comes at once if all is well, and a test waits for less than a lease of 30 s: a
-// state that only the lease's end makes true must not pass for the library's work. The test says what never came, and how
-// it is instead.
+// Becomes returns when is returns true, and fails the test after 20 s, not counting the machine's stalls. That is less
+// than a lease of 30 s: what only the end of a lease brings about must not pass for the library's work. The failure says
+// what never came about, and what is the case instead.
 func Becomes(t testing.TB, what string, is func() bool, instead ...func() string) {
 	t.Helper()
 	await(t, 20*time.Second, what, is, instead...)
 }
 
-// Settles is Becomes for what servers do among themselves, for which a busy machine has taken half a minute.
+// Settles is Becomes, for up to a minute, for what servers do among themselves: on a busy machine that has taken half a
+// minute.
 func Settles(t testing.TB, what string, is func() bool) {
 	t.Helper()
 	await(t, time.Minute, what, is)

@@ -7,14 +7,13 @@ import (
 	"testing"
 )
 
-// Examples stands in for the testing.TB that example functions lack: what is
-// started with it lives until the end of the test binary, if TestMain runs its
-// tests by WithExamples.
+// Examples stands in for the testing.TB that example functions lack. What is started with
+// it ends with the test binary, if TestMain runs the tests by WithExamples.
 var Examples testing.TB = examples
 
 var examples = new(exampleBench)
 
-// exampleBench is as much of a test as a server wants of one.
+// exampleBench has the methods of testing.TB that a server needs.
 type exampleBench struct {
 	testing.TB
 	mu       sync.Mutex // guards cleanups
@@ -45,11 +44,11 @@ func (b *exampleBench) Errorf(format string, args ...any) {
 	fmt.Fprintf(os.Stderr, format+"\n", args...)
 }
 
-// WithExamples is m, and after its run the end of all that Examples started:
+// WithExamples runs M, and then ends all that was started with Examples:
 // leakcheck.Main(redistest.WithExamples{M: m}).
 type WithExamples struct{ M *testing.M }
 
-// Run runs the tests and examples and cleans up after the latter.
+// Run runs the tests and examples, and cleans up after the examples.
 func (w WithExamples) Run() int {
 	defer func() {
 		for i := len(examples.cleanups) - 1; i >= 0; i-- {

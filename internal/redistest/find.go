@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// Ports between these, and those of a cluster's bus 10,000 above, are outside the usual
-// ranges of ephemeral ports and of one another.
+// Ports between these are outside the usual range of ephemeral ports. So are the ports of
+// a cluster's bus, 10,000 above; the two ranges do not overlap.
 const firstPort, lastPort = 12_000, 22_000
 
 func binary(t testing.TB) string {
@@ -31,22 +31,23 @@ func binary(t testing.TB) string {
 	return bin
 }
 
-// portsEach is how many ports one process has, and no other: a server that was killed
-// for a while must not find, and its clients must not meet, that of another process.
+// portsEach is how many ports one process has to itself. While a server is killed, its
+// port must stay free, and its clients must not reach a server of another process.
 const portsEach = 250
 
-// ranges is how many processes find ports. Each has a port below these.
+// ranges is how many processes can have ports. Each claims its range by a port below
+// firstPort.
 const ranges = (lastPort - firstPort) / portsEach
 
 // own is the range of this process.
 var own struct {
 	sync.Once
 	first int
-	claim net.Listener // while it is open nobody else has the range, so even a process that is killed leaves it
+	claim net.Listener // open while the process has the range, so a killed process gives it back
 	err   error
 }
 
-// claimRange finds a range that no process has. It begins to look somewhere.
+// claimRange finds a range that no process has. It begins at the range number somewhere.
 func claimRange(somewhere int) (first int, claim net.Listener, err error) {
 	for i := range ranges {
 		at := (somewhere + i) % ranges
@@ -58,15 +59,15 @@ func claimRange(somewhere int) (first int, claim net.Listener, err error) {
 	return 0, nil, fmt.Errorf("%d processes have ports: %w", ranges, err)
 }
 
-// ports are those that this process has used, and whether the test that did goes on:
-// a server that it has killed stays dead.
+// ports has the ports that this process has used; true while the test that took one runs:
+// after it killed its server, no other may appear there.
 var ports = struct {
 	mu sync.Mutex
 	of map[int]bool
 }{of: map[int]bool{}}
 
-// takePort takes a port that no test has, and one that none has had as long as there is
-// one.
+// takePort takes a port unless a test has it. Without had it takes no port that a test has
+// had before.
 func takePort(port int, had bool) bool {
 	ports.mu.Lock()
 	defer ports.mu.Unlock()
@@ -78,14 +79,15 @@ func takePort(port int, had bool) bool {
 	return true
 }
 
-// leavePort follows the end of a test.
+// leavePort gives a port back, which then counts as used.
 func leavePort(port int) {
 	ports.mu.Lock()
 	defer ports.mu.Unlock()
 	ports.of[port] = false
 }
 
-// FreePort finds a port for a server that the test starts itself.
+// FreePort finds a port for a server that the test starts itself. The test has it until
+// it ends.
 func FreePort(t testing.TB) int {
 	t.Helper()
 	port, err := freePort()
@@ -96,8 +98,9 @@ func FreePort(t testing.TB) int {
 	return port
 }
 
-// freePort finds a port on which nobody listens now, and which no test of this process
-// has. Somebody may before it is used, hence the retries and the check of the process id.
+// freePort finds a port on which no process listens now, and which no test of this process
+// has. A process may listen there before the port is used; hence the callers' retries and
+// the check of the process id.
 func freePort() (int, error) {
 	own.Do(func() { own.first, own.claim, own.err = claimRange(os.Getpid()) })
 	if own.err != nil {

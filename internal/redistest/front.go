@@ -1,16 +1,16 @@
 package redistest
 
-// Front is an address before a server, which the server announces as its own:
-// the other servers of its set, the Sentinels and the clients reach it there.
-// The zero Front is none.
+// Front is the address of a proxy before a server. The server announces it as its own, so
+// the other servers, the Sentinels and the clients reach the server there. The zero Front
+// is none.
 type Front struct {
-	Args []string          // that have the server announce it
+	Args []string          // make the server announce Addr
 	Addr string            // host:port
-	Bus  string            // its port for a cluster's servers, "" if it is none
-	Lead func(addr string) // is told where the server is, before anybody asks
+	Bus  string            // the port for the bus of a cluster; "" for the usual one
+	Lead func(addr string) // gets the server's own address, before others use Addr
 }
 
-// at is where others reach the server.
+// at returns the address where others reach the server.
 func (f Front) at(s *Server) string {
 	if f.Addr == "" {
 		return s.Addr()
@@ -18,14 +18,14 @@ func (f Front) at(s *Server) string {
 	return f.Addr
 }
 
-// lead starts passing on what comes to the front.
+// lead makes the front pass on what it gets to the server.
 func (f Front) lead(s *Server) {
 	if f.Lead != nil {
 		f.Lead(s.Addr())
 	}
 }
 
-// Behind starts a server with a front.
+// Behind starts a server with a front, and returns where others reach it.
 func (f Front) Behind(start func(args ...string) *Server, args ...string) (s *Server, addr string) {
 	s = start(append(args[:len(args):len(args)], f.Args...)...)
 	f.lead(s)

@@ -5,12 +5,12 @@ import (
 	"testing"
 )
 
-// Parts are parts of a test that run beside each other, and at once: one that
-// asks for t.Parallel comes after all tests that wait for their turn. The test
-// waits for them by Wait.
+// Parts are parts of a test that run at the same time, and start at once: a subtest that
+// calls t.Parallel would start only after other tests that wait. The test waits for its
+// parts by Wait.
 type Parts struct{ sync.WaitGroup }
 
-// Run begins a part.
+// Run starts a part. It does not wait for its end.
 func (p *Parts) Run(t *testing.T, name string, part func(t *testing.T)) {
 	p.Go(func() { t.Run(name, part) })
 }

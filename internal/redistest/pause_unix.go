@@ -10,21 +10,21 @@ import (
 	"time"
 )
 
-// pause freezes a process, and returns once it stands still.
+// pause freezes a process, and returns once it is stopped.
 func pause(p *os.Process) error {
 	if err := p.Signal(syscall.SIGSTOP); err != nil {
 		return err
 	}
-	// The signal is delivered a moment after kill(2) returned; where the system
-	// shows the state, a test should not win that race.
+	// The signal arrives a moment after kill(2) returned. Where the system shows the
+	// state, wait for it: otherwise the server may still answer.
 	deadline := time.Now().Add(stopTimeout)
 	for {
 		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.Pid))
 		if err != nil {
 			return nil
 		}
-		// The name in parentheses may hold anything, so the state is looked for
-		// behind the last of them.
+		// The name in parentheses may contain anything, so the state follows the last
+		// closing one.
 		i := bytes.LastIndexByte(stat, ')')
 		if i >= 0 && bytes.HasPrefix(stat[i+1:], []byte(" T")) {
 			return nil

@@ -18,7 +18,7 @@ import (
 type process struct {
 	cmd *exec.Cmd
 	log string
-	// gone is closed when the process has been waited for.
+	// gone is closed when the process has ended.
 	gone chan struct{}
 }
 
@@ -71,7 +71,7 @@ func (p *process) ended() bool {
 func (p *process) end(sig syscall.Signal) {
 	_ = p.cmd.Process.Signal(sig)
 	if sig != syscall.SIGKILL {
-		_ = p.resume() // one that stands still sees nothing but SIGKILL
+		_ = p.resume() // a frozen process sees no signal but SIGKILL
 	}
 	select {
 	case <-p.gone:
@@ -79,13 +79,13 @@ func (p *process) end(sig syscall.Signal) {
 	case <-time.After(stopTimeout):
 	}
 	_ = p.cmd.Process.Kill()
-	<-p.gone // a kernel that is busy takes half a minute for it at times
+	<-p.gone // a busy kernel sometimes takes half a minute
 }
 
-// lastLog is the end of the server's log, for error texts.
+// lastLog returns the end of the server's log, for error texts.
 func (p *process) lastLog() string { return strings.ReplaceAll(lastLines(p.log, 5), "\n", " | ") }
 
-// lastLines is the end of a file, or why it can't be read.
+// lastLines returns the last n lines of a file, or why it can't be read.
 func lastLines(file string, n int) string {
 	text, err := os.ReadFile(file)
 	if err != nil {

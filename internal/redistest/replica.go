@@ -32,8 +32,8 @@ func (s *Server) StartReplica(t testing.TB, args ...string) *Server {
 	}
 }
 
-// acknowledged makes a write, undoes it, and waits until n replicas have both. WAIT
-// alone would ask nobody of a connection that has written nothing.
+// acknowledged makes a write, undoes it, and waits up to a second until n replicas have
+// both. Without a write on the connection, WAIT would ask no replica.
 func acknowledged(conn redis.Conn, n int) error {
 	if _, err := conn.Do("SET", "redistest", ""); err != nil {
 		return err

@@ -11,8 +11,8 @@ import (
 	"github.com/gomodule/redigo/redis"
 )
 
-// What a set of Sentinels does slowly when it is left to its defaults. It decides when two
-// agree, once it may: more than there are never do.
+// The settings of a set of Sentinels, whose defaults would be slow. A failover needs quorum
+// Sentinels that agree; before AllowFailover it needs never, more than there are.
 const (
 	quorum          = 2
 	never           = 4
@@ -30,10 +30,10 @@ type SentinelSet struct {
 	Sentinels []*Server
 
 	t     testing.TB
-	addrs map[*Server]string // where a node is reached
+	addrs map[*Server]string // where others reach a node
 }
 
-// SentinelPasswords are those of a set; empty: none.
+// SentinelPasswords are the passwords of a set; empty: none.
 type SentinelPasswords struct {
 	Nodes     string // of the master and its replicas
 	Sentinels string // of the Sentinels
@@ -45,8 +45,8 @@ func StartSentinels(t testing.TB, pass SentinelPasswords) *SentinelSet {
 	return StartSentinelsFronted(t, pass, [3]Front{}, [3]Front{})
 }
 
-// StartSentinelsBehind is StartSentinels for nodes that everybody else, the
-// Sentinels included, reaches where behind says: at a proxy before each.
+// StartSentinelsBehind is StartSentinels for nodes behind proxies: everyone else, the
+// Sentinels included, reaches a node at the address that behind returns.
 func StartSentinelsBehind(t testing.TB, pass SentinelPasswords, behind func(*Server) string) *SentinelSet {
 	t.Helper()
 	s := &SentinelSet{t: t, addrs: map[*Server]string{}}
@@ -119,7 +119,7 @@ func (s *SentinelSet) start(pass SentinelPasswords, sentinels [3]Front, add func
 	return s
 }
 
-// follows makes a node a replica. What it is to be called has to be set before.
+// follows makes a node a replica. The port that it announces must be set before that.
 func (s *SentinelSet) follows(node *Server) {
 	s.t.Helper()
 	conn := node.Dial(s.t)
@@ -141,7 +141,7 @@ func (s *SentinelSet) follows(node *Server) {
 	}
 }
 
-// Addrs are the addresses of the Sentinels, as a URL has them.
+// Addrs returns the addresses of the Sentinels, separated by commas.
 func (s *SentinelSet) Addrs() string {
 	var addrs []string
 	for _, sentinel := range s.Sentinels {
@@ -150,11 +150,11 @@ func (s *SentinelSet) Addrs() string {
 	return strings.Join(addrs, ",")
 }
 
-// URL names the set, without passwords.
+// URL returns the URL of the set, without passwords.
 func (s *SentinelSet) URL() string { return "redis+sentinel://" + s.Addrs() + "/" + MasterName }
 
-// AwaitSettled returns when every Sentinel that runs knows two replicas that
-// follow the master and all Sentinels, and calls none of them down.
+// AwaitSettled returns when every running Sentinel knows all Sentinels and two replicas
+// that follow the master, and calls neither the master nor a replica down.
 func (s *SentinelSet) AwaitSettled() {
 	s.t.Helper()
 	s.await("every Sentinel knows all of the set", func() bool {
@@ -174,7 +174,7 @@ func (s *SentinelSet) AwaitSettled() {
 	})
 }
 
-// follow tells whether sentinel finds that all replicas follow the master.
+// follow tells whether all replicas follow the master, as sentinel says.
 func (s *SentinelSet) follow(sentinel *Server) bool {
 	conn, err := sentinel.dial(sentinel.Addr())
 	if err != nil {
@@ -194,8 +194,7 @@ func (s *SentinelSet) follow(sentinel *Server) bool {
 	return true
 }
 
-// Master is the node that most of the Sentinels that run name, nil while they
-// are divided.
+// Master returns the node that most running Sentinels name, nil while they disagree.
 func (s *SentinelSet) Master() *Server {
 	votes := map[string]int{}
 	running := 0
@@ -216,7 +215,7 @@ func (s *SentinelSet) Master() *Server {
 	return nil
 }
 
-// Epoch is that of the newest configuration that any Sentinel which runs has: each failover makes one.
+// Epoch returns the highest configuration epoch of the running Sentinels. Each failover makes a new one.
 func (s *SentinelSet) Epoch() (newest int) {
 	for _, sentinel := range s.Sentinels {
 		if sentinel.Pid() == 0 {
@@ -231,8 +230,8 @@ func (s *SentinelSet) Epoch() (newest int) {
 	return newest
 }
 
-// Failover has a Sentinel move the master to one of the replicas, while all
-// live, and returns when that was begun.
+// Failover makes a Sentinel promote one of the replicas while all servers run. It returns
+// when that has begun.
 func (s *SentinelSet) Failover(sentinel *Server) {
 	s.t.Helper()
 	conn, err := sentinel.dial(sentinel.Addr())
@@ -242,12 +241,12 @@ func (s *SentinelSet) Failover(sentinel *Server) {
 	defer conn.Close()
 	s.await("a failover begins", func() bool {
 		_, err = conn.Do("SENTINEL", "FAILOVER", MasterName)
-		return err == nil // NOGOODSLAVE and INPROG pass
+		return err == nil // NOGOODSLAVE and INPROG go away
 	})
 }
 
-// AllowFailover has the Sentinels that run replace a master that is down. Until then they
-// do so by Failover only: a machine that stands still has them take a live one for dead.
+// AllowFailover lets the running Sentinels replace a master that is down. Until then only
+// Failover replaces it: on a machine that stalls, Sentinels take a live master for dead.
 func (s *SentinelSet) AllowFailover() {
 	s.t.Helper()
 	for _, sentinel := range s.Sentinels {
@@ -265,7 +264,7 @@ func (s *SentinelSet) AllowFailover() {
 	}
 }
 
-// AwaitMaster returns the master once it is another one than before.
+// AwaitMaster returns the master once it is another node than before.
 func (s *SentinelSet) AwaitMaster(before *Server) *Server {
 	s.t.Helper()
 	var now *Server
@@ -273,7 +272,7 @@ func (s *SentinelSet) AwaitMaster(before *Server) *Server {
 	return now
 }
 
-// master is what a Sentinel says of the master.
+// master returns what a Sentinel says of the master.
 func (s *SentinelSet) master(sentinel *Server) (map[string]string, error) {
 	conn, err := sentinel.dial(sentinel.Addr())
 	if err != nil {

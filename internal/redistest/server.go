@@ -36,7 +36,7 @@ type Server struct {
 }
 
 // Start starts a redis-server and returns once it answers. args are added to
-// its command line and win over the defaults (--save "" --appendonly no). The
+// its command line and override the defaults (--save "" --appendonly no). The
 // server is killed when the test ends. Without a binary the test fails.
 func Start(t testing.TB, args ...string) *Server {
 	t.Helper()
@@ -47,9 +47,9 @@ func Start(t testing.TB, args ...string) *Server {
 	return s.begin()
 }
 
-// StartSentinel is Start for a Sentinel with these lines of settings, which
-// watches nobody without any. Its password, if they set one, is pass. What it
-// learns it writes to its settings, and knows it after Restart.
+// StartSentinel is Start for a Sentinel with these lines of settings. Without lines it
+// watches no master. pass is the password that they set, if any. The Sentinel writes what
+// it learns to its settings file, and still knows it after Restart.
 func StartSentinel(t testing.TB, pass string, settings ...string) *Server {
 	t.Helper()
 	s := &Server{t: t, bin: binary(t), dir: t.TempDir(), args: []string{"--sentinel"}, pass: pass}
@@ -86,21 +86,21 @@ func (s *Server) begin() *Server {
 	return nil
 }
 
-// Addr is host:port of the server, the same after Restart.
+// Addr returns host:port of the server, the same after Restart.
 func (s *Server) Addr() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.addr()
 }
 
-// Port is the port of Addr.
+// Port returns the port of Addr.
 func (s *Server) Port() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.port
 }
 
-// Pid is the server's process id, 0 while it is stopped.
+// Pid returns the server's process id, 0 while it is stopped.
 func (s *Server) Pid() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -110,7 +110,7 @@ func (s *Server) Pid() int {
 	return s.proc.pid()
 }
 
-// URL is the redis:// form of Addr, with the password that --requirepass set.
+// URL returns the redis:// form of Addr, with the password that --requirepass set.
 func (s *Server) URL() string {
 	u := url.URL{Scheme: "redis", Host: s.Addr()}
 	if s.pass != "" {
@@ -119,8 +119,8 @@ func (s *Server) URL() string {
 	return u.String()
 }
 
-// Dial connects to the server, authenticated where --requirepass was given,
-// with timeouts of some seconds. The connection is closed when t ends.
+// Dial connects to the server, and authenticates if --requirepass was given. Connecting
+// and writing may take 5 s, reading 10 s. The connection is closed when t ends.
 func (s *Server) Dial(t testing.TB) redis.Conn {
 	t.Helper()
 	conn, err := s.dial(s.Addr())
@@ -131,8 +131,8 @@ func (s *Server) Dial(t testing.TB) redis.Conn {
 	return conn
 }
 
-// AwaitBlocked returns when a client's command is held back: by CLIENT PAUSE,
-// or because it waits for a list.
+// AwaitBlocked returns when a client's command is blocked: by CLIENT PAUSE, or because it
+// waits for a list.
 func (s *Server) AwaitBlocked(t testing.TB) {
 	t.Helper()
 	c := s.Dial(t)
@@ -184,8 +184,8 @@ func (s *Server) Restart() {
 	s.t.Fatalf("redistest: restart: %v", err)
 }
 
-// Pause freezes the server: connections stay open, accepts and answers stop.
-// It returns once the process stands still.
+// Pause freezes the server: connections stay open, but it accepts and answers nothing.
+// It returns once the process is stopped.
 func (s *Server) Pause() {
 	s.t.Helper()
 	s.mu.Lock()
@@ -198,8 +198,8 @@ func (s *Server) Pause() {
 	}
 }
 
-// Resume undoes Pause; what was sent meanwhile is executed now. It does nothing
-// to a running or stopped server.
+// Resume undoes Pause; the server then runs what was sent meanwhile. It does nothing to a
+// running or stopped server.
 func (s *Server) Resume() {
 	s.t.Helper()
 	s.mu.Lock()
@@ -212,7 +212,7 @@ func (s *Server) Resume() {
 	}
 }
 
-// LastLog is the end of what the server has logged, in so many lines.
+// LastLog returns the last lines of the server's log.
 func (s *Server) LastLog(lines int) string { return lastLines(s.log(), lines) }
 
 func (s *Server) log() string { return filepath.Join(s.dir, "redis.log") }
@@ -229,7 +229,7 @@ func (s *Server) start() error {
 		"--save", "", "--appendonly", "no", "--daemonize", "no", "--shutdown-timeout", "0",
 	}, s.args...)
 	if s.conf != "" {
-		// A Sentinel has no data, and knows no settings of any.
+		// A Sentinel has no data, and refuses the settings for it.
 		args = append([]string{s.conf, "--bind", "127.0.0.1", "--port", strconv.Itoa(s.port), "--dir", s.dir}, s.args...)
 	}
 	p, err := launch(s.bin, args, s.log())
@@ -264,7 +264,7 @@ func (s *Server) awaitAnswer(p *process) error {
 	}
 }
 
-// askPid asks whoever listens on the port for its process id.
+// askPid asks the server that listens on the port for its process id.
 func (s *Server) askPid() (int, error) {
 	conn, err := s.dial(s.addr())
 	if err != nil {

@@ -2,9 +2,9 @@ package redistest
 
 import "testing"
 
-// Slow ends a test that -short leaves out, for which it gives the reason. A set
-// with Sentinels and a cluster are slow to start, so what wants one is left out
-// by itself. In a program nothing is left out.
+// Slow skips a test under -short, for the reason why. Sets of Sentinels and clusters are
+// slow to start and call Slow themselves, so their tests are skipped too. Examples and
+// programs other than tests are never skipped.
 func Slow(t testing.TB, why string) {
 	t.Helper()
 	if testing.Testing() && testing.Short() && t != Examples {
