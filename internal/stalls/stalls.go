@@ -1,8 +1,8 @@
-// Package stalls knows for how long the machine let this process wait, for tests.
+// Package stalls measures how long the machine kept this process waiting, for tests.
 //
-// A bound on time says what the library promises on a machine that runs it. Since
-// tells how much later than they asked some threads woke that only sleep. A bound
-// grows by that, so that a busy machine breaks no promise and an idle one hides none:
+// A test's time bound says what the library promises while its process gets to run. Since
+// returns how late some threads woke that do nothing but sleep. A test adds that to its
+// bound, so that a busy machine fails no test and an idle one hides no delay:
 //
 //	if took := time.Since(began); took > bound+stalls.Since(began) {
 package stalls
@@ -14,24 +14,24 @@ import (
 	"time"
 )
 
-// every is how long a thread asks to sleep; what it is late by less than least is
-// how every machine is.
+// every is how long a thread asks to sleep. A delay below least does not count, since it
+// happens on every machine.
 const (
 	every = 2 * time.Millisecond
 	least = time.Millisecond
 )
 
-// threads is how many watch.
+// threads is how many threads watch.
 const threads = 2
 
-// watcher is one of them.
+// watcher is one of these threads.
 type watcher struct {
 	mu   sync.Mutex // guards what follows
 	woke time.Time
 	late []lateness
 }
 
-// lateness is by how much a watcher was late in all, until it woke.
+// lateness is how late a watcher was in total, up to the time when it woke.
 type lateness struct {
 	woke time.Time
 	sum  time.Duration
@@ -39,7 +39,7 @@ type lateness struct {
 
 var watchers [threads]watcher
 
-// Watch begins to watch. It is called once, before the first test.
+// Watch starts the threads; end stops them and waits. Call it once, before the first test.
 func Watch() (end func()) {
 	ended := make(chan struct{})
 	var all sync.WaitGroup
@@ -80,8 +80,8 @@ func (w *watcher) sum() time.Duration {
 	return w.late[len(w.late)-1].sum
 }
 
-// since is by how much the watcher was late from an instant until now, which may be
-// while it sleeps.
+// since returns how late the watcher was in total between from and now, including the
+// sleep that has not ended.
 func (w *watcher) since(from, now time.Time) time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -95,8 +95,8 @@ func (w *watcher) since(from, now time.Time) time.Duration {
 	return w.sum() - before + max(0, now.Sub(w.woke)-every)
 }
 
-// Since is for how long the machine let the process wait since an instant: the most
-// that a thread saw.
+// Since returns how long the machine has kept the process waiting since from: the most
+// that any of the threads saw.
 func Since(from time.Time) (most time.Duration) {
 	now := time.Now()
 	for i := range watchers {
