@@ -2,6 +2,6 @@
 //
 //	func TestMain(m *testing.M) { leakcheck.Main(m) }
 //
-// It is small, and here, so that whoever requires this library gets no module
-// for the sake of its tests.
+// It is small, and part of this repository, so that programs that require the library
+// get no module that only its tests need.
 package leakcheck

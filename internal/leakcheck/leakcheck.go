@@ -13,19 +13,18 @@ import (
 	"github.com/rlock-go/redisson/internal/stalls"
 )
 
-// patience is how long goroutines that are about to end may take, on a loaded
-// machine.
+// patience is how long goroutines may take to end after the tests, on a loaded machine.
 const patience = 10 * time.Second
 
-// Main runs the tests and ends the process: with their exit code, or with 1 if
-// they passed and goroutines are left of them, whose stacks it prints. Meanwhile
-// package stalls watches. What tests start ignores no signal. It is
-// for TestMain, before any goroutine was started that is to outlive the tests.
+// Main runs the tests and ends the process with their exit code. If they passed but left
+// goroutines, it prints their stacks, and the code is 1. Package stalls watches while the
+// tests run. Processes that tests start ignore no signal. Call Main from TestMain, before
+// any goroutine is started that outlives the tests.
 //
-// Most tests wait for a server, so more of them than there are processors run
-// beside each other: parallel is how many, unless the command line says it.
+// Most tests wait for a server, so more tests run at a time than there are processors:
+// parallel says how many, unless the command line does.
 func Main(m interface{ Run() int }) {
-	given := false // a command line that is not parsed yet wins by being parsed later
+	given := false // a command line that is parsed later overrides the value anyway
 	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
 	if !given {
 		if err := flag.Set("test.parallel", parallel()); err != nil {
@@ -51,9 +50,9 @@ func run(m interface{ Run() int }, patience time.Duration, out io.Writer) int {
 	return 1
 }
 
-// heed has what tests start heed the signals that the shell has it ignore: nohup ignores
-// SIGHUP, and a shell without jobs ignores SIGINT for what it runs in the background. A
-// program that is started while they are caught begins with their defaults.
+// heed makes processes that tests start handle the signals that this one was started to
+// ignore: nohup ignores SIGHUP, and a shell without job control ignores SIGINT for what it
+// runs in the background. A program started while a signal is caught gets its default.
 func heed() {
 	for _, s := range heeded {
 		if signal.Ignored(s) {
@@ -62,9 +61,8 @@ func heed() {
 	}
 }
 
-// await returns the stacks of the goroutines that are there beside the
-// caller's: none as soon as there are none, else those that are left after
-// patience.
+// await waits until no goroutine but the caller's is left. After patience it returns the
+// stacks of those that are.
 func await(patience time.Duration) []string {
 	pause := time.Millisecond
 	for deadline := time.Now().Add(patience); ; pause = min(2*pause, 100*time.Millisecond) {

@@ -6,8 +6,8 @@ import (
 	"runtime"
 )
 
-// parallel is how many tests of a package run at a time that allow it: more where the machine has little else to do, since
-// short leases end while a busy one stands still.
+// parallel returns how many parallel tests of a package run at a time: fewer on a busy machine, whose stalls let short
+// leases end.
 func parallel() string {
 	text, err := os.ReadFile("/proc/loadavg")
 	var load float64

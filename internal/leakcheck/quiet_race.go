@@ -2,5 +2,5 @@
 
 package leakcheck
 
-// quiet is less, since the race detector has them compute more.
+// quiet is lower here, since the race detector makes tests compute more.
 const quiet = "24"
