@@ -5,16 +5,16 @@ import (
 	"strconv"
 )
 
-// Call is a command that a client sent, with what it ran inside if it was a script.
+// Call is a command that a client sent; if it is a script, with the commands that it called.
 type Call struct {
 	Line
-	Script string   // of EVAL the text, of EVALSHA the SHA-1
+	Script string   // the text for EVAL, the SHA-1 for EVALSHA, the name for FCALL; empty for other commands
 	Keys   []string // KEYS of a script
 	Argv   []string // ARGV of a script
 	Inside []Line   // the script's own calls, in order
 }
 
-// Messages are the messages that the call published: itself, or from inside a script. Each is channel and text.
+// Messages returns what the call published, itself or inside a script: channel and text of each message.
 func (c Call) Messages() [][2]string {
 	var out [][2]string
 	for _, l := range append([]Line{c.Line}, c.Inside...) {
@@ -25,8 +25,8 @@ func (c Call) Messages() [][2]string {
 	return out
 }
 
-// Calls joins each script's line with the lines of the calls it made, which follow it at once: nothing else runs
-// while a script does.
+// Calls joins each script's line with the lines of its calls. They follow it directly, since nothing else runs
+// meanwhile.
 func Calls(lines []Line) []Call {
 	var calls []Call
 	for _, l := range lines {

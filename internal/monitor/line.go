@@ -12,16 +12,16 @@ type Line struct {
 	At   time.Time // by the server's clock, to the microsecond
 	DB   int       // the number of the database that was selected
 	From string    // the client's address, "unix:" and a path, or "lua" for a call inside a script
-	Args []string  // the name, in the case it was sent, and the arguments, byte for byte
+	Args []string  // the name as it was sent, and the arguments, byte for byte
 }
 
 // Lua tells whether the command was called inside a script.
 func (l Line) Lua() bool { return l.From == "lua" }
 
-// Is tells whether the command has this name, in any case.
+// Is tells whether the command has this name, ignoring case.
 func (l Line) Is(name string) bool { return len(l.Args) > 0 && strings.EqualFold(l.Args[0], name) }
 
-// String is the command and its arguments, quoted where they need it, with a blank between them.
+// String returns the command and its arguments, separated by blanks and quoted where needed.
 func (l Line) String() string {
 	words := make([]string, len(l.Args))
 	for i, arg := range l.Args {
@@ -48,7 +48,7 @@ func Parse(text string) (Line, error) {
 	if err != nil {
 		return bad("no time")
 	}
-	// An address may hold brackets of its own ([::1]:6379), so the end is where the first argument begins.
+	// An address may contain brackets ([::1]:6379), so it ends where the first argument begins.
 	source, rest, ok := strings.Cut(rest, `] "`)
 	if !ok {
 		return bad("no command")
@@ -82,8 +82,8 @@ func instant(stamp string) (time.Time, error) {
 	return time.Unix(s, us*int64(time.Microsecond)), err
 }
 
-// unquote reads one quoted argument and says how many bytes of text it took. What Redis writes escaped (\n \r \t \a \b
-// \\ \" and \x with two digits for the rest that does not print, each byte on its own) is a part of what Go escapes.
+// unquote reads one quoted argument and returns how many bytes of text it took. Go understands all escapes that Redis
+// writes: \n \r \t \a \b \\ \" and, for each other byte that does not print, \x with two digits.
 func unquote(text string) (arg string, length int, err error) {
 	quoted, err := strconv.QuotedPrefix(text)
 	if err != nil || quoted[0] != '"' {

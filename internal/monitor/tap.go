@@ -20,15 +20,15 @@ type Stream struct {
 	mark  redis.Conn // sends the markers: a connection in MONITOR takes no more commands
 	marks int
 
-	mu    sync.Mutex // guards the rest
+	mu    sync.Mutex // guards everything below
 	lines []Line
 	more  chan struct{} // closed and renewed when lines grows or err is set
 	err   error
 }
 
-// Tap starts MONITOR on the server at a host:port or a redis:// or rediss:// URL; options are for its two connections. From its
-// return on every command is seen. The tap ends with the test, which fails if the server ends it earlier and lines are
-// asked for.
+// Tap starts MONITOR on the server at a host:port or a redis:// or rediss:// URL; options are for its two connections.
+// The stream has every command from Tap's return on. It ends with the test. If the server ends it earlier, the test fails
+// when it waits for a marker.
 func Tap(t testing.TB, server string, options ...redis.DialOption) *Stream {
 	t.Helper()
 	s := &Stream{t: t, more: make(chan struct{})}
@@ -45,8 +45,8 @@ func Tap(t testing.TB, server string, options ...redis.DialOption) *Stream {
 	return s
 }
 
-// Mark puts a marker behind everything that was answered until now and returns what stands before it, since Tap or
-// the last marker. Markers themselves are never returned.
+// Mark sends a marker, and returns the lines before it, since Tap or the last marker: all commands answered so far.
+// Markers themselves are never returned.
 func (s *Stream) Mark() []Line {
 	s.t.Helper()
 	s.marks++
@@ -57,8 +57,8 @@ func (s *Stream) Mark() []Line {
 	return s.Until(marker)
 }
 
-// Until waits for an ECHO of marker, from whomever, and returns what stands before it, since Tap or the last marker.
-// It fails the test if the marker does not come.
+// Until waits for an ECHO of marker by any client, and returns the lines before it, since Tap or the last marker. It
+// fails the test if the marker does not come within 10 s.
 func (s *Stream) Until(marker string) []Line {
 	s.t.Helper()
 	return s.UntilMatch("a marker "+marker, func(l Line) bool {
@@ -66,7 +66,7 @@ func (s *Stream) Until(marker string) []Line {
 	})
 }
 
-// UntilMatch is Until for any line; what names it in the failure.
+// UntilMatch is Until for a line that match accepts; what describes it in the failure.
 func (s *Stream) UntilMatch(what string, match func(Line) bool) []Line {
 	s.t.Helper()
 	late := time.NewTimer(deadline)
