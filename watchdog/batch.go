@@ -8,32 +8,31 @@ import (
 	"github.com/rlock-go/redisson/internal/clock"
 )
 
-// MaxBatch is how many leases one call of a [RenewFunc] gets at most. A server
-// that renews them does nothing else meanwhile: with a hundred, 0.3 ms.
+// MaxBatch is the largest number of leases that one call of a [RenewFunc] gets. A server
+// that renews them does nothing else meanwhile: a hundred take it 0.3 ms.
 const MaxBatch = 25
 
-// batch is up to MaxBatch live leases that are looked at together: those that
-// are renewed at the same time, those that wait for the answer to that, or some
-// that are not renewed.
+// batch is up to MaxBatch live leases with one place in the heap: leases to be renewed at
+// the same time, leases that wait for the answer to that, or leases that are not renewed.
 type batch struct {
 	group   *group
 	leases  []*Lease
-	due     time.Duration // of the first lease that came
-	renewAt time.Duration // of all, a little earlier than due where many others are due then; Never: none is renewed
-	goes    time.Duration // when it is renewed, which may be held back; 0: not planned yet
-	hurried bool          // it was to be renewed at another time
-	unread  bool          // some of it may be young or aged, see watch.go
-	sent    bool          // its renewal is under way, and nobody joins it
-	at      time.Duration // when it is looked at: nothing of it is due before
+	due     time.Duration // of its first lease
+	renewAt time.Duration // when all are renewed, earlier than due where many others are due then; Never: none is renewed
+	goes    time.Duration // when it is sent, which may be later; 0: not planned yet
+	hurried bool          // RenewThose has moved renewAt
+	unread  bool          // some leases may be young or aged, see watch.go
+	sent    bool          // its renewal is in flight, and no lease joins it
+	at      time.Duration // when the goroutine looks at it: nothing in it is due before
 	pos     int           // in the watchdog's heap
 }
 
 // group is the leases that may be in one batch.
 type group struct {
 	number int
-	paced  bool   // what is sent too late is sent at a pace
-	n      int    // leases
-	open   *batch // which others join; nil: none
+	paced  bool   // late batches are sent at a limited pace
+	n      int    // number of leases
+	open   *batch // batch that others join; nil: none
 }
 
 // groupOf finds or makes the group of leases that are renewed together with l.
@@ -54,10 +53,10 @@ func (w *Watchdog) groupOf(l *Lease) *group {
 	return g
 }
 
-// put places a live lease that is in no batch. If it is renewed, that is at due,
-// or earlier where trust ends so soon that retries would have no time, together
-// with others, or where many others are due then. onTime says that due is a third
-// after a renewal that was in its place: then it keeps that place.
+// put adds a live lease to a batch; it must be in none. A renewing lease is renewed
+// together with others at due. It is renewed earlier if trust ends too soon for retries,
+// or if many others are due then. onTime says that due is a third after a renewal that
+// was in its place, so that the lease keeps that place.
 func (w *Watchdog) put(l *Lease, due time.Duration, onTime bool) {
 	if !l.renewing || due > l.renewUntil || due == Never {
 		w.join(&w.resting, l, Never, 0, true)
@@ -70,10 +69,9 @@ func (w *Watchdog) put(l *Lease, due time.Duration, onTime bool) {
 	w.join(g, l, w.soonest(l, due), near, onTime)
 }
 
-// soonest moves the instant of a renewal forward, if trust was cut short. Every
-// renewing lease gets at least one attempt. A quarter of the remaining time passes
-// all the same, so that a trust that is short each time does not cause renewals
-// without pause.
+// soonest moves a renewal to an earlier instant if trust was cut short. Every renewing
+// lease gets at least one attempt. But a quarter of the remaining time passes first, so
+// that a trust that is always short does not cause renewals without pause.
 func (w *Watchdog) soonest(l *Lease, due time.Duration) time.Duration {
 	if at := l.Expiry() - w.lead; at < due {
 		now := w.clock.Now()
@@ -82,8 +80,8 @@ func (w *Watchdog) soonest(l *Lease, due time.Duration) time.Duration {
 	return due
 }
 
-// join adds l to the open batch of g, if the instants at which they are due are
-// near each other, or opens another one.
+// join adds l to the open batch of g if the two are due near each other, or else opens
+// another batch.
 func (w *Watchdog) join(g *group, l *Lease, due, near time.Duration, onTime bool) {
 	b := g.open
 	switch {
@@ -106,8 +104,8 @@ func (w *Watchdog) add(b *batch, l *Lease) {
 	l.batch = b
 }
 
-// earliest is how early what is due at an instant is renewed at most, to make
-// room for others.
+// earliest is the first instant to which a renewal that is due may be moved, to make room
+// for others.
 func (w *Watchdog) earliest(due time.Duration) time.Duration { return due - w.third + w.third/16 }
 
 // open makes a batch of g for the leases that come next.
@@ -137,9 +135,9 @@ func (w *Watchdog) renewAt(b *batch, at time.Duration) {
 	b.renewAt = at
 }
 
-// leave takes l out of its batch. One that is left empty stays for the next lease,
-// unless it is of one group of many: most leases are forgotten long before anything
-// of them is due.
+// leave takes l out of its batch. If the batch is empty then, it is dropped, unless it is
+// open and there are no groups: most leases are forgotten long before anything in their
+// batch is due, and the next lease joins it.
 func (w *Watchdog) leave(l *Lease) {
 	b := l.batch
 	l.batch = nil
@@ -168,7 +166,7 @@ func (w *Watchdog) end(b *batch) {
 	}
 }
 
-// lookAt has b looked at no later than an instant.
+// lookAt makes the goroutine look at b at the given instant at the latest.
 func (w *Watchdog) lookAt(b *batch, at time.Duration) {
 	if at < b.at {
 		b.at = at
@@ -177,7 +175,7 @@ func (w *Watchdog) lookAt(b *batch, at time.Duration) {
 	w.lookBy(b.at)
 }
 
-// lookAgain sets when b is looked at next.
+// lookAgain computes when the goroutine looks at b next.
 func (w *Watchdog) lookAgain(b *batch) {
 	b.at = Never
 	if !b.sent {
@@ -189,7 +187,7 @@ func (w *Watchdog) lookAgain(b *batch) {
 	heap.Fix(&w.batches, b.pos)
 }
 
-// ended is the lease whose end or alarm came first, if that has come.
+// ended is the lease whose end or alarm came first, or nil if none has come.
 func (b *batch) ended(now time.Duration) (first *Lease) {
 	for _, l := range b.leases {
 		if end := l.end(); end <= now && (first == nil || end < first.end()) {
@@ -199,10 +197,10 @@ func (b *batch) ended(now time.Duration) (first *Lease) {
 	return first
 }
 
-// mayGo tells whether b, which is due, is to be renewed now. After the process or the
-// clock stood still, what is late is renewed at some pace too, but not so slowly that
-// a lease could end. So is what RenewThose hurries. With groups everything is, because
-// their batches may be due at one instant.
+// mayGo reports whether b, which is due, is to be renewed now. After the process or the
+// clock stood still, late batches are sent at a limited pace, but not so slowly that a
+// lease could end. The pace holds for what RenewThose moved, too. With groups it holds
+// for every batch, because batches may be due at one instant.
 func (w *Watchdog) mayGo(b *batch, now time.Duration) bool {
 	if !b.group.paced || w.groupNumber == nil && b.goes == 0 && !b.hurried && now <= b.renewAt+w.schedule.width {
 		return true

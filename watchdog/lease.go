@@ -17,11 +17,11 @@ const (
 	forgotten
 )
 
-// Lease is one registration: what one owner has, or is about to have, of one
-// key. [Watchdog.Register] makes it, [Watchdog.RegisterAt] where the caller
-// wants it. It goes from pending to live to forgotten and never back; whoever
-// acquires again registers another one, which is how an answer meant for an
-// earlier lease is told from one for this. It must not be copied.
+// Lease is one registration: what one owner has, or is about to have, of one key.
+// [Watchdog.Register] makes it, [Watchdog.RegisterAt] in the caller's memory. It goes
+// from pending to live to forgotten and never back. A caller that acquires again
+// registers another lease, so that an answer meant for the earlier one cannot count for
+// it. It must not be copied.
 //
 // All methods are safe for concurrent use and none of them blocks or waits
 // for a Holder. Instants are readings of the watchdog's Clock.
@@ -32,36 +32,35 @@ type Lease struct {
 	// expiry is written under watchdog.mu and read without it.
 	expiry atomic.Int64
 
-	// All that follows is guarded by watchdog.mu.
+	// The fields below are guarded by watchdog.mu.
 
 	batch      *batch // nil unless it is live
 	alarm      time.Duration
 	renewUntil time.Duration
 	state      state
-	attempt    uint8 // number of the newest renewal; only an answer that comes twice meets another
+	attempt    uint8 // number of the newest renewal; guards against an answer that is given twice
 	renewing   bool  // by its terms
-	failed     bool  // its newest renewal did; one that was not sent is none
+	failed     bool  // the newest renewal that was sent failed
 	watch      watch // see watch.go
-	owed       uint8 // looks, likewise
+	owed       uint8 // number of looks owed, see watch.go
 }
 
-// alive reports whether l is live, its renewal in flight or not.
+// alive reports whether l is live, with or without a renewal in flight.
 func (l *Lease) alive() bool { return l.state == live || l.state == inFlight }
 
-// Register makes a pending lease for h. It is not renewed, and h is
-// not called, until Lease.Live. Each lease must be forgotten
-// or lost in the end, or the watchdog closed. On a closed watchdog the lease
-// is forgotten from the start.
+// Register makes a pending lease for h. It is not renewed, and h is not called, before
+// Lease.Live. Each lease must be forgotten or lost in the end, or the watchdog closed. On
+// a closed watchdog Lease.Live never succeeds.
 func (w *Watchdog) Register(h Holder) *Lease {
 	l := new(Lease)
 	w.RegisterAt(l, h)
 	return l
 }
 
-// RegisterAt is Register in the caller's memory: l is a zero Lease, perhaps a
-// field of the holder, that was never registered. The next registration needs
-// another one, since answers to this one's renewals may still be under way
-// when it is forgotten.
+// RegisterAt is Register in the caller's memory: l is a zero Lease, perhaps a field of
+// the holder, that was never registered. It panics if l was registered before. The next
+// registration needs another Lease, since answers to renewals of this one may still come
+// after it is forgotten.
 func (w *Watchdog) RegisterAt(l *Lease, h Holder) {
 	if l.state != unregistered {
 		panic("watchdog: a lease is registered once")
@@ -72,32 +71,30 @@ func (w *Watchdog) RegisterAt(l *Lease, h Holder) {
 	l.state = pending
 }
 
-// Holder is what was given to Register.
+// Holder is the holder that was given to Register.
 func (l *Lease) Holder() Holder { return l.holder }
 
-// Expiry is the instant at which trust in the lease ends, Never while it is
-// pending. It is read without a lock. A forgotten lease keeps its last one;
-// for a lease that the server disowned that is not later than the moment this
-// became known.
+// Expiry is the instant at which trust in the lease ends, Never while it is pending. It
+// takes no lock. A forgotten lease keeps its last expiry. If the server disowned the
+// lease, that is at the latest the moment at which the answer came.
 func (l *Lease) Expiry() time.Duration { return time.Duration(l.expiry.Load()) }
 
-// Alive tells whether the lease is live.
+// Alive reports whether the lease is live.
 func (l *Lease) Alive() bool {
 	l.watchdog.mu.Lock()
 	defer l.watchdog.mu.Unlock()
 	return l.alive()
 }
 
-// Live makes a pending lease live, or gives a live one new terms. Trust ends
-// at expiry. The next renewal comes a third of the TTL after renewFrom (the
-// instant at which the acquire was sent), earlier if many are due then, or
-// never if renewFrom is Never. No renewal starts after renewUntil; Never means
-// no limit.
+// Live makes a pending lease live, or gives a live one new terms. Trust ends at expiry.
+// The next renewal comes a third of the TTL after renewFrom (the instant at which the
+// acquire was sent), earlier if many are due then, or never if renewFrom is Never. No
+// renewal starts after renewUntil; Never means no limit.
 //
-// It reports whether the lease is live now. It is not, and nothing changes, if
-// the lease is forgotten, or was live and its trust has ended by the clock,
-// whether the holder was called or not: a loss that others may have seen is
-// not taken back.
+// It reports whether the lease is live now. It is not, and nothing changes, if the lease
+// is forgotten, if the watchdog is closed, or if the lease was live and its trust has
+// ended by the clock. The last holds even before LeaseLost is called: others may have
+// seen the loss, so it is not taken back.
 func (l *Lease) Live(expiry, renewFrom, renewUntil time.Duration) bool {
 	w := l.watchdog
 	w.mu.Lock()
@@ -128,9 +125,9 @@ func (l *Lease) Live(expiry, renewFrom, renewUntil time.Duration) bool {
 	return true
 }
 
-// Lower moves the end of trust to expiry if that is earlier, because something
-// other than a renewal may have set what the server counts. It does nothing
-// unless the lease is live.
+// Lower moves the end of trust to expiry if that is earlier. It is for a command other
+// than a renewal that may have shortened the TTL on the server. It does nothing unless
+// the lease is live.
 func (l *Lease) Lower(expiry time.Duration) {
 	l.ifAlive(func(w *Watchdog, l *Lease) {
 		if w.wrote(l); expiry < l.Expiry() {
@@ -139,8 +136,8 @@ func (l *Lease) Lower(expiry time.Duration) {
 	})
 }
 
-// RenewUntil sets the instant after which no renewal starts, Never meaning no
-// limit, and leaves all else alone. It does nothing unless the lease is live.
+// RenewUntil sets the instant after which no renewal starts, Never meaning no limit, and
+// changes nothing else. It does nothing unless the lease is live.
 func (l *Lease) RenewUntil(until time.Duration) {
 	l.ifAlive(func(w *Watchdog, l *Lease) {
 		if l.renewUntil == until {
@@ -154,10 +151,9 @@ func (l *Lease) RenewUntil(until time.Duration) {
 	})
 }
 
-// SetAlarm asks for one LeaseAlarm as soon as the instant has come, in place
-// of any that was asked for before; Never asks for none. An alarm set on a
-// pending lease waits until the lease is live; one that is still to come when
-// the lease ends does not come.
+// SetAlarm asks for one LeaseAlarm as soon as the instant has come. It replaces an
+// earlier request; Never cancels it. An alarm set on a pending lease waits until the
+// lease is live. An alarm still pending when the lease ends is dropped.
 func (l *Lease) SetAlarm(at time.Duration) {
 	w := l.watchdog
 	w.mu.Lock()
@@ -165,18 +161,17 @@ func (l *Lease) SetAlarm(at time.Duration) {
 	if l.state == forgotten {
 		return
 	}
-	// Not before others that are due, whose turn would never come if an alarm is
-	// always set to what has passed.
+	// Not before what is already due: an alarm that is always set to the past would starve
+	// it.
 	l.alarm = max(at, w.looked)
 	if l.alive() {
 		w.lookAt(l.batch, l.alarm)
 	}
 }
 
-// Forget ends the watchdog's interest in the lease: no renewal starts, an
-// answer that comes later is ignored, and the holder is not called, unless a
-// call was already under way. It waits neither for such a call nor for a
-// renewal in flight. It is idempotent.
+// Forget ends the watchdog's work for the lease: no renewal starts, an answer that comes
+// later is ignored, and the holder is not called, unless a call was already under way. It
+// waits neither for such a call nor for a renewal in flight. It is idempotent.
 func (l *Lease) Forget() {
 	w := l.watchdog
 	w.mu.Lock()

@@ -8,7 +8,7 @@ import (
 	"github.com/rlock-go/redisson/internal/clock"
 )
 
-// run is the goroutine. It lives while leases do.
+// run is the goroutine. It runs while there are live leases.
 func (w *Watchdog) run() {
 	timer := time.NewTimer(w.maxSleep)
 	defer timer.Stop()
@@ -29,9 +29,9 @@ func (w *Watchdog) run() {
 	}
 }
 
-// work looks at the batch of which something is due, does one thing of it, and
-// reports whether there was one. It takes one lease under the lock, so that a lease
-// which is forgotten meanwhile is not told after.
+// work does one thing that is due and reports whether there was one. It takes one lease
+// under the lock, so that the holder of a lease that is forgotten meanwhile is not
+// called.
 func (w *Watchdog) work() bool {
 	w.mu.Lock()
 	now := w.clock.Now()
@@ -57,7 +57,7 @@ func (w *Watchdog) work() bool {
 		r := w.send(b, now)
 		w.mu.Unlock()
 		if r.n > 0 {
-			// The RenewFunc may do with its slice as it likes.
+			// The RenewFunc may change its slice.
 			w.renewBatch(slices.Clone(r.leases[:r.n]), func(i int, a Answer) { w.answer(r, i, a) })
 		}
 	case l == nil:
@@ -76,20 +76,20 @@ func (w *Watchdog) work() bool {
 	return true
 }
 
-// plan sets the timer. It is not ok when the goroutine has to end, which then no
-// longer counts as running.
+// plan sets the timer. If it is not ok, the goroutine must end, and no longer counts as
+// running.
 func (w *Watchdog) plan(timer *time.Timer) (ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	// A goroutine that has not slept yet, and finds its lease forgotten, sleeps once
-	// before it ends. Otherwise a caller that takes and releases locks one after the
-	// other would start a goroutine each time, and wake a thread with it.
+	// before it ends. Otherwise a caller that takes and releases locks one after the other
+	// would start a goroutine each time, and wake a thread with it.
 	if w.live == 0 && (w.slept || w.closed) {
 		w.running, w.wakeAt, w.slept = false, Never, false
 		for len(w.batches) > 0 {
 			w.end(w.batches[0])
 		}
-		w.batches, w.spare, w.spareGroup, w.toLook, w.rests = nil, nil, nil, nil, nil // which may be large
+		w.batches, w.spare, w.spareGroup, w.toLook, w.rests = nil, nil, nil, nil, nil // they may be large
 		return false
 	}
 	now := w.clock.Now()
@@ -99,7 +99,7 @@ func (w *Watchdog) plan(timer *time.Timer) (ok bool) {
 	return true
 }
 
-// next is when there is something to do.
+// next is the instant at which a batch needs something.
 func (w *Watchdog) next() time.Duration {
 	if len(w.batches) == 0 {
 		return Never
@@ -107,8 +107,8 @@ func (w *Watchdog) next() time.Duration {
 	return w.batches[0].at
 }
 
-// lookBy starts the goroutine if there is none, and wakes it if it sleeps beyond
-// an instant. It is called with mu held.
+// lookBy starts the goroutine if there is none, and wakes it if it sleeps beyond at. It
+// is called with mu held.
 func (w *Watchdog) lookBy(at time.Duration) {
 	if !w.running {
 		w.running = true

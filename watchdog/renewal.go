@@ -13,21 +13,20 @@ type renewal struct {
 	n        int
 	leases   [MaxBatch]*Lease
 	attempts [MaxBatch]uint8
-	retry    time.Duration // until those that fail are tried again
+	retry    time.Duration // pause before the failed ones are tried again
 }
 
-// send takes b, which is due, and what else fits into one call of what comes next, up
-// to lead ahead. Batches of other groups are taken whole: each is one command, and a
-// part that is left would be another one. Retries are sent apart, so that a lease
-// that keeps failing is not in each call with healthy ones and does not make them
-// early.
+// send takes b, which is due, and what fits into the same call of the batches that
+// follow, up to lead ahead. Batches of other groups are taken whole: each is one command,
+// and the part left behind would be another. Retries are sent apart, so that a lease that
+// keeps failing is not in each call with healthy ones and does not make them early.
 func (w *Watchdog) send(b *batch, now time.Duration) *renewal {
-	// One delay for all keeps retries together; another one for each call keeps
-	// the calls apart.
+	// One delay for the whole call keeps its retries together; a new one for each call
+	// keeps the calls apart.
 	r := &renewal{retry: w.retryEvery + rand.N(w.retryEvery/4+1)}
 	g, until, room := b.group, clock.Later(now, w.lead), MaxBatch
 	if g.paced {
-		// Timers are late by about as much as the gap: two go together for it.
+		// Timers are late by about a gap, so the pace may catch up by one: two calls go together.
 		w.resume = max(w.resume, max(b.renewAt, b.goes, now-w.gap())+w.gap())
 	} else {
 		until = clock.Later(now, w.retryEvery/8)
@@ -60,8 +59,8 @@ func (w *Watchdog) send(b *batch, now time.Duration) *renewal {
 	}
 }
 
-// sent notes that b is renewed: nobody joins it any more, and of its leases the
-// ends are watched until their answers come.
+// sent marks b as sent: no lease joins it, and the goroutine watches only the ends of its
+// leases until their answers come.
 func (w *Watchdog) sent(b *batch) {
 	b.sent = true
 	if b.group.paced {
@@ -87,8 +86,8 @@ func (w *Watchdog) answer(r *renewal, i int, a Answer) {
 	var cause error
 	switch {
 	case l.Expiry() <= now:
-		// Anybody who read the clock sees the lease as lost. A late good answer
-		// must not bring it back.
+		// Code that read the clock has seen the lease as lost. A late good answer must not
+		// bring it back.
 		cause = ErrExpired
 	case a.Result == NotOwned:
 		cause = ErrNotOwned
@@ -99,8 +98,8 @@ func (w *Watchdog) answer(r *renewal, i int, a Answer) {
 		w.renewalRead(l, a.Read)
 		w.leave(l)
 		// A renewal that was sent on time, or a few slots late, keeps its place in the
-		// third, so that no stretch of that length ever sees more than one of each.
-		// After a retry, or when it was later, it is among many others.
+		// third, so that no stretch of that length has two renewals of a lease. A later
+		// one, or a retry, is among many others and looks for a new place.
 		onTime := b.group.paced && a.Sent <= clock.Later(b.renewAt, keepsPlace*w.schedule.width)
 		w.put(l, clock.Later(a.Sent, w.third), onTime)
 	case l.renewing:

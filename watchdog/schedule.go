@@ -6,27 +6,27 @@ import (
 )
 
 const (
-	// slotsPerThird is into how many slots the third of a TTL is cut. A third
-	// of 10 s has slots of about 2.4 ms.
+	// slotsPerThird is the number of slots in the third of a TTL. In a third of 10 s a
+	// slot is about 2.4 ms.
 	slotsPerThird = 4096
 
-	// slots is the number of different slots: a third behind now, for late
-	// renewals, and a third ahead.
+	// slots is the number of different slots: a third behind now, for late renewals, and a
+	// third ahead.
 	slots = 2 * slotsPerThird
 
-	// keepsPlace is by how many slots a renewal may be sent late and keep its place
-	// in the third: about 10 ms of a third of 10 s, as a connection that is busy, or
-	// the scheduler, may take.
+	// keepsPlace is the number of slots by which a renewal may be sent late and keep its
+	// place in the third: about 10 ms of a third of 10 s, the delay that a busy connection
+	// or the scheduler may cause.
 	keepsPlace = 4
 )
 
-// schedule counts the batches that are due in each slot of time and finds room
-// for new ones, so that leases that were acquired together are not renewed
-// together. Instants that are a multiple of two thirds apart share a slot. The
-// schedule need not be exact, since it only spreads the load.
+// schedule counts the batches that are due in each slot of time and finds room for new
+// ones, so that leases that were acquired together are not renewed together. Instants
+// that are a multiple of two thirds apart share a slot. The schedule need not be exact,
+// since it only spreads the load.
 type schedule struct {
 	width time.Duration
-	room  int // how many may be due in one slot, which grows as the schedule fills
+	room  int // how many batches may be due in one slot; it grows as the schedule fills
 	total int
 	count [slots]int32
 }
@@ -51,11 +51,12 @@ func (s *schedule) remove(at time.Duration) {
 	}
 }
 
-// isTaken reports whether a batch is due in the slot of at already.
+// isTaken reports whether a batch is already due in the slot of at.
 func (s *schedule) isTaken(at time.Duration) bool { return s.count[s.slot(at)] > 0 }
 
-// fit is the latest instant that has room, not later than due and not earlier than
-// earliest. If none has room, it is due.
+// fit is the latest instant between earliest and due whose slot has room. If none has
+// room, it raises the limit of all slots, or returns due while the schedule is mostly
+// empty.
 func (s *schedule) fit(due, earliest time.Duration) time.Duration {
 	back := min(int(due/s.width-earliest/s.width), slotsPerThird)
 	for {
@@ -65,15 +66,14 @@ func (s *schedule) fit(due, earliest time.Duration) time.Duration {
 			}
 		}
 		if back < 0 || s.total < s.room*slotsPerThird*3/4 {
-			return due // a crowd in front of one instant only
+			return due // too many at this instant only
 		}
 		s.room++
 	}
 }
 
-// within is the instant for what is added to the slot that is n before due's. The
-// second batch of a slot goes into its middle, the next two into the middles of
-// the halves.
+// within is the instant of a batch that is added to the slot n before due's. The second
+// batch of a slot goes into its middle, the next two into the middles of the halves.
 func (s *schedule) within(due time.Duration, n int) time.Duration {
 	start := (due/s.width - time.Duration(n)) * s.width
 	share := bits.Reverse8(uint8(s.count[s.slot(start)]))

@@ -9,15 +9,15 @@ import (
 // Never is an instant that no [Clock] reaches.
 const Never = clock.Never
 
-// Clock tells, by its method Now, the time elapsed since an origin of its own, suspend
-// included where the system can tell. Its readings never go back. It must be safe
-// for concurrent use.
+// Clock measures the time elapsed since its origin by its method Now, suspend included
+// where the system can tell. Its readings never go back. It must be safe for concurrent
+// use.
 type Clock = clock.Clock
 
-// Trust is the instant until which a lease of ttl that was asked for at sent
-// can be relied on: the server cannot have started to count before sent, and
-// one percent, rounded up, covers clocks that run at different rates. A ttl
-// of Never, or a sum beyond Never, is Never; a negative ttl counts as 0.
+// Trust is the instant until which a lease of ttl that was requested at sent can be
+// relied on. The server cannot have started to count before sent, and one percent,
+// rounded up, covers clocks that run at different rates. A ttl of Never, or a sum beyond
+// Never, is Never; a negative ttl counts as 0.
 func Trust(sent, ttl time.Duration) time.Duration {
 	if ttl == Never {
 		return Never
@@ -27,9 +27,8 @@ func Trust(sent, ttl time.Duration) time.Duration {
 	return clock.Later(sent, ttl-margin)
 }
 
-// Lasting is a ttl that is enough, when it is asked for now, for trust to last
-// d longer: Trust(0, Lasting(d)) is d or a few nanoseconds more. It is 0 for a
-// d of 0 or less, and Never for Never.
+// Lasting is the ttl to request now so that trust lasts for d: Trust(0, Lasting(d)) is d
+// or a few nanoseconds more. It is 0 for a d of 0 or less, and Never for Never.
 func Lasting(d time.Duration) time.Duration {
 	if d <= 0 {
 		return 0

@@ -6,11 +6,11 @@ import (
 	"github.com/rlock-go/redisson/internal/clock"
 )
 
-// A server may tell of the next change of a key that was read. Whoever hears of one calls
-// Lease.Changed, and the lease is looked at (Options.Look), which reads its key again. Only
-// the server's answer to a look or a renewal is a loss.
+// A server may notify a client of the next change of a key that it read. The code that
+// receives the notice calls Lease.Changed, and the lease is looked at (Options.Look),
+// which reads its key again. Only the server's answer to a look or a renewal is a loss.
 //
-// What is known of a lease's key, and what follows from
+// The state of what is known of a lease's key, and the state after
 //
 //	          a round     a change   its owner's  its reading   a renewal or
 //	                                 write                      look without
@@ -21,21 +21,22 @@ import (
 //
 // A lease that is looking gets the looks that it is owed, with a rest of lookRest after
 // each, and then is watched: so looks at one lease are that far apart, however often its
-// key changes. A change owes two, because a key whose TTL was cut is still there at the
-// first. A write that meets a look or a renewal under way owes one, because that may have
-// read the key before. A round leaves an aged lease to a renewal that comes as soon. It
-// looks at a watched lease that is not renewed once a third: a server may drop what it
-// tracks, and not tell.
+// key changes. A change owes two, because a key whose TTL was cut still exists at the
+// first. A write during a look or a renewal owes one, because the read may have come
+// before the write. A round leaves an aged lease to a renewal that is due by the next
+// round. Once a third it looks at a watched lease that is not renewed: a server may stop
+// tracking a key without notice.
 
 const (
-	// roundEvery is how often the leases are gone through: one is old enough to be worth
-	// a look when two rounds have found it, which is within two seconds, its look included.
+	// roundEvery is the time between two rounds through the leases. A lease that two
+	// rounds have found is old enough to be worth a look. That is within two seconds, its
+	// look included.
 	roundEvery = 900 * time.Millisecond
 
 	lookRest = 100 * time.Millisecond
 
-	// lookGap is how far apart full batches of looks are at the most; Watchdog.gap is
-	// less where the TTL is short.
+	// lookGap is the longest time between full batches of looks; Watchdog.gap is less
+	// where the TTL is short.
 	lookGap = 2 * time.Millisecond
 )
 
@@ -48,32 +49,32 @@ const (
 	watched
 )
 
-// rest is a lease that rests after a look, until an instant.
+// rest is a lease that rests after a look, and the end of the rest.
 type rest struct {
 	l     *Lease
 	until time.Duration
 }
 
-// watching is what a Watchdog needs to have leases looked at. Its mu guards all but look.
+// watching is a Watchdog's state for looks. The watchdog's mu guards all but look.
 type watching struct {
-	look     func([]*Lease, func(int, bool)) // nil: none
+	look     func([]*Lease, func(int, bool)) // nil: no looks
 	toLook   []*Lease                        // in order
-	lookFrom time.Duration                   // not before this
+	lookFrom time.Duration                   // no look before this
 	rests    []rest                          // in order
-	roundAt  time.Duration                   // when the next round is; Never without look
-	thirdAt  time.Duration                   // when those that are not renewed are looked at next
+	roundAt  time.Duration                   // next round; Never without look
+	thirdAt  time.Duration                   // next look at watched leases that are not renewed
 }
 
-// Changed says that the lease's key may have been changed by somebody else. It has no
-// effect on a lease that is not live.
+// Changed says that another client may have changed the lease's key, so that it is looked
+// at. It has no effect on a lease that is not live.
 func (l *Lease) Changed() { l.ifAlive(func(w *Watchdog, l *Lease) { w.owe(l, 2) }) }
 
-// Wrote says that this client wrote the lease's key, as its owner or as another. The
-// server does not tell of that, nor of any change after it.
+// Wrote says that this client wrote the lease's key, for its owner or for another. The
+// server does not notify the client of that write, nor of any change after it.
 func (l *Lease) Wrote() { l.ifAlive((*Watchdog).wrote) }
 
-// Disown is Forget for a lease that is not its holder's by the answer to a look: trust in
-// it ends now. It has no effect on a lease that is not live.
+// Disown is Forget for a lease that its holder does not have, by the answer to a look:
+// trust in it ends now. It has no effect on a lease that is not live.
 func (l *Lease) Disown() {
 	l.ifAlive(func(w *Watchdog, l *Lease) {
 		l.expiry.Store(int64(min(l.Expiry(), w.clock.Now())))
@@ -81,7 +82,7 @@ func (l *Lease) Disown() {
 	})
 }
 
-// ifAlive does something to a live lease, with the watchdog locked.
+// ifAlive calls do for a live lease, with the watchdog locked.
 func (l *Lease) ifAlive(do func(*Watchdog, *Lease)) {
 	w := l.watchdog
 	w.mu.Lock()
@@ -91,9 +92,10 @@ func (l *Lease) ifAlive(do func(*Watchdog, *Lease)) {
 	}
 }
 
-// LookThose looks at every lease whose holder pick chooses: at once if all their keys
-// have changed, or if it is old enough, else in time, since nobody would have told of
-// changes until now. pick is called with the watchdog locked: it must not call it.
+// LookThose looks at every lease whose holder pick chooses, because changes before this
+// call may not have been notified. If changed says that all their keys have changed, it
+// looks at once; otherwise at once at a lease that is old enough, and at the others in
+// time. pick is called with the watchdog locked: it must not call the watchdog.
 func (w *Watchdog) LookThose(pick func(Holder) bool, changed bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -108,7 +110,7 @@ func (w *Watchdog) LookThose(pick func(Holder) bool, changed bool) {
 	}
 }
 
-// owe has l looked at, at least so many times from now on.
+// owe makes sure that l is looked at, at least looks times from now on.
 func (w *Watchdog) owe(l *Lease, looks uint8) {
 	if w.look == nil {
 		return
@@ -119,7 +121,7 @@ func (w *Watchdog) owe(l *Lease, looks uint8) {
 	}
 }
 
-// ask puts l among those to be looked at.
+// ask queues l for a look.
 func (w *Watchdog) ask(l *Lease) {
 	l.watch = looking
 	w.toLook = append(w.toLook, l)
@@ -136,13 +138,13 @@ func (w *Watchdog) wrote(l *Lease) {
 	}
 }
 
-// unread has the next round look at l.
+// unread lets the next round look at l.
 func (w *Watchdog) unread(l *Lease) {
 	l.watch, l.batch.unread = aged, true
 }
 
-// renewalRead follows a renewal, which has written l's key and, if it is so told, read it
-// after that.
+// renewalRead follows a renewal, which has written l's key. read says that the renewal
+// also read the key afterwards.
 func (w *Watchdog) renewalRead(l *Lease, read bool) {
 	switch {
 	case w.look == nil || l.watch == looking && read:
@@ -155,7 +157,7 @@ func (w *Watchdog) renewalRead(l *Lease, read bool) {
 	}
 }
 
-// nextLook is when something is to be done here.
+// nextLook is the instant at which a round, a look or the end of a rest is due.
 func (w *watching) nextLook() time.Duration {
 	at := w.roundAt
 	if len(w.toLook) > 0 {
@@ -167,7 +169,7 @@ func (w *watching) nextLook() time.Duration {
 	return at
 }
 
-// looks gives the leases that are to be looked at now, up to a batch of them.
+// looks returns the leases that are to be looked at now, up to a batch of them.
 func (w *Watchdog) looks(now time.Duration) (batch []*Lease) {
 	for len(w.rests) > 0 && w.rests[0].until <= now {
 		l := w.rests[0].l
@@ -197,7 +199,7 @@ func (w *Watchdog) looks(now time.Duration) (batch []*Lease) {
 	return batch
 }
 
-// round goes through the leases that nobody watches.
+// round ages the leases that are not watched, and asks for looks at the aged ones.
 func (w *Watchdog) round(now time.Duration) {
 	w.roundAt = clock.Later(now, roundEvery)
 	third := now >= w.thirdAt
@@ -223,8 +225,8 @@ func (w *Watchdog) round(now time.Duration) {
 	}
 }
 
-// lookAnswered follows a look, which has read l's key or has not. One that is owed another
-// gets it in any case.
+// lookAnswered follows a look at l; read says whether it read the key. A lease that is
+// owed another look gets it in any case.
 func (w *Watchdog) lookAnswered(l *Lease, read bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

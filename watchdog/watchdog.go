@@ -10,53 +10,52 @@ import (
 	"github.com/rlock-go/redisson/internal/clock"
 )
 
-// awake is the wakeAt of a goroutine that has been started or woken and not
-// looked at the batches yet: nothing is early enough to wake it once more.
+// awake is the wakeAt of a goroutine that was started or woken and has not looked at the
+// batches since. No instant is earlier, so nothing wakes it a second time.
 const awake = time.Duration(math.MinInt64)
 
-// Watchdog renews leases and tells their holders of their end. [New] makes
-// one. All methods are safe for concurrent use.
+// Watchdog renews leases and calls their holders when they are lost. [New] makes one. All
+// methods are safe for concurrent use.
 type Watchdog struct {
 	renewBatch  RenewFunc
-	idle        func()           // nil: nobody wants to know
+	idle        func()           // nil: not called
 	groupNumber func(Holder) int // nil: all leases are of one group
 	clock       Clock
-	third       time.Duration // of the TTL: from one renewal to the next
+	third       time.Duration // of the TTL: time between two renewals
 	lead        time.Duration // how much earlier than due a renewal may come
-	retryEvery  time.Duration // after a renewal that failed; up to a quarter is added by chance
+	retryEvery  time.Duration // pause after a failed renewal; up to a quarter is added at random
 
-	// maxSleep is how often the clock is looked at, at least. Go's timers do not
-	// count suspend, so after one they are late by its length, but by no more than
-	// this.
+	// maxSleep is the longest time between two looks at the clock. Go's timers do not
+	// count suspend: after one they are late by its length, but by no more than maxSleep.
 	maxSleep time.Duration
 
-	wakeup chan struct{} // of one: look at the batches again
+	wakeup chan struct{} // of capacity 1: look at the batches again
 	done   sync.WaitGroup
 
-	// mu guards what follows and the fields of every Lease. It is held for
+	// mu guards the fields below and those of every Lease. It is held for
 	// short computations only, never while renewBatch or a Holder runs.
 	mu         sync.Mutex
 	batches    batches        // of all live leases
-	all        group          // those that are renewed, where they are of one group
-	groups     map[int]*group // else
-	retrying   group          // those whose last renewal failed
-	resting    group          // those that are not renewed
-	spare      *batch         // for the next one
-	spareGroup *group         // likewise
+	all        group          // renewed leases, if there is only one group
+	groups     map[int]*group // renewed leases otherwise
+	retrying   group          // leases whose last renewal failed
+	resting    group          // leases that are not renewed
+	spare      *batch         // for the next batch
+	spareGroup *group         // for the next group
 	schedule   *schedule      // of the batches that are to be renewed
 	live       int
-	resume     time.Duration // before this nothing is renewed that is late
+	resume     time.Duration // no late batch is renewed before this
 	looked     time.Duration // when the goroutine last looked
-	watching                 // of keys, see watch.go
-	running    bool          // there is a goroutine
-	wakeAt     time.Duration // until when it sleeps or slept, or awake; Never where there is none
-	slept      bool          // it has, or is about to
+	watching                 // state of the looks, see watch.go
+	running    bool          // whether the goroutine exists
+	wakeAt     time.Duration // until when it sleeps or slept; awake if it does not sleep, Never without a goroutine
+	slept      bool          // whether it has slept, or is about to
 	closed     bool
 }
 
-// New makes a watchdog that renews by calling renew, which must not be nil.
-// It starts no goroutine: there is one only from the first live lease until
-// at most a second after the last.
+// New makes a watchdog that renews by calling renew, which must not be nil. It starts no
+// goroutine: one runs only from the first live lease until at most a second after the
+// last.
 func New(renew RenewFunc, o Options) *Watchdog {
 	if renew == nil {
 		panic("watchdog: New without a RenewFunc")
@@ -89,15 +88,15 @@ func New(renew RenewFunc, o Options) *Watchdog {
 	return w
 }
 
-// RenewNow renews every lease that is renewed at all as soon as the pace
-// allows, in the order in which they were due. It is for when a connection
-// broke or its server was replaced: the answers tell which leases are still
-// there. It returns at once.
+// RenewNow renews every renewing lease as soon as the pace allows, in the order in which
+// they were due, and looks at the others ([Options].Look). Call it when a connection
+// broke or its server was replaced: the answers show which leases are still there. It
+// does not block.
 func (w *Watchdog) RenewNow() { w.RenewThose(func(Holder) bool { return true }) }
 
-// RenewThose is RenewNow for the leases whose holder pick chooses, and those that
-// are renewed together with them. What is not renewed is looked at (Options.Look). pick
-// is called with the watchdog locked: it must not call it.
+// RenewThose is RenewNow for the leases whose holder pick chooses, and for those that are
+// renewed together with them. pick is called with the watchdog locked: it must not call
+// the watchdog.
 func (w *Watchdog) RenewThose(pick func(Holder) bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -108,7 +107,7 @@ func (w *Watchdog) RenewThose(pick func(Holder) bool) {
 			if pick(l.holder) {
 				chosen = true
 				if w.wrote(l); b.group == &w.resting {
-					w.owe(l, 1) // the others a renewal reads
+					w.owe(l, 1) // a renewal reads the others
 				}
 			}
 		}
@@ -125,8 +124,7 @@ func (w *Watchdog) RenewThose(pick func(Holder) bool) {
 	}
 }
 
-// Failing counts the live leases whose last renewal failed and that are to be
-// renewed again.
+// Failing is the number of live leases whose newest renewal failed.
 func (w *Watchdog) Failing() (n int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -138,7 +136,7 @@ func (w *Watchdog) Failing() (n int) {
 	return n
 }
 
-// leases are all live ones. It is called with mu held.
+// leases yields all live leases. It is called with mu held.
 func (w *Watchdog) leases(yield func(*Lease) bool) {
 	for _, b := range w.batches {
 		for _, l := range b.leases {
@@ -149,10 +147,10 @@ func (w *Watchdog) leases(yield func(*Lease) bool) {
 	}
 }
 
-// Close forgets every lease without calling its holder, and returns when the
-// goroutine is gone. So it waits for a call of RenewFunc or Holder that the
-// goroutine is in, but for no answer. It is idempotent and must not be called
-// from a Holder or a RenewFunc.
+// Close forgets every lease without calling its holder, and returns when the goroutine
+// has ended. So it waits for a call of RenewFunc, Look, Idle or Holder that the goroutine
+// is in, but not for answers. It is idempotent. It must not be called from any of these
+// four.
 func (w *Watchdog) Close() {
 	w.mu.Lock()
 	w.closed = true
