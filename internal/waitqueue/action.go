@@ -9,30 +9,30 @@ import (
 // Verb is what the caller has to do.
 type Verb uint8
 
-// In the order in which they are handed out, where several are due.
+// The verbs are in the order in which Next returns them, if several are due.
 const (
 	Nothing     Verb = iota // for now
-	Attempt                 // send an acquire for Waiter, and report what became of it
-	Settle                  // tell Waiter's caller how its wait ended: Why and Err
-	Unsubscribe             // leave the channel
-	Subscribe               // listen on the channel
-	SetTimer                // call Tick at At, instead of when was asked before
-	StopTimer               // call it no more
-	Drop                    // nothing is left: the queue may be used for another name
+	Attempt                 // send an acquire for Waiter, and report its outcome
+	Settle                  // return the result to Waiter's caller: Why and Err
+	Unsubscribe             // unsubscribe from the channel
+	Subscribe               // subscribe to the channel
+	SetTimer                // call Tick at At; replaces an earlier request
+	StopTimer               // cancel that request
+	Drop                    // the queue has nothing left and may be used for another name
 )
 
 // Action is one thing to do.
 type Action struct {
-	Do     Verb          // what
+	Do     Verb
 	Why    Reason        // of Settle
 	Waiter *Waiter       // of Attempt and Settle
 	At     time.Duration // of SetTimer
-	Err    error         // of Settle, where Why says so
+	Err    error         // of Settle, if Why says so
 }
 
-// Next gives the next action that what has happened asks for. The caller takes
-// it and asks again until there is Nothing. Events that come of an action are
-// reported at once, and what they ask for is found by the same loop.
+// Next returns the next action. The caller takes it and asks again until there is
+// Nothing. It reports the outcome of an action by further events, even inside this loop,
+// which then returns their actions too.
 func (q *Queue) Next(now time.Duration) Action {
 	for {
 		if w := q.pendings.pop(); w != nil {
@@ -68,8 +68,7 @@ func (q *Queue) Next(now time.Duration) Action {
 	}
 }
 
-// decide asks for the attempt that is due for the head, or sets the timer for
-// the next one.
+// decide starts the head's attempt if it is due, or sets the timer for it.
 func (q *Queue) decide(now time.Duration) {
 	q.roomLeft(now)
 	if q.policy.BackAt() > 0 && q.waiting.size > 0 {
@@ -95,12 +94,11 @@ func (q *Queue) decide(now time.Duration) {
 	q.setTimer(now)
 }
 
-// unsubscribeDelay is how long an empty queue stays subscribed if it handed the
-// lock on within this client. A caller that has just released tends to come
-// back.
+// unsubscribeDelay is how long an empty queue stays subscribed if it handed the lock on
+// within this client. A caller that has just released often comes back.
 const unsubscribeDelay = 50 * time.Millisecond
 
-// emptied is called while nobody waits in the queue.
+// emptied is called while no waiter is in the queue.
 func (q *Queue) emptied(now time.Duration) {
 	if q.subscribed && q.handedOff && !q.closed {
 		if q.unsubscribeAt == 0 {
@@ -119,7 +117,7 @@ func (q *Queue) emptied(now time.Duration) {
 	}
 }
 
-// reset clears a queue that nobody waits in (P1, E2).
+// reset clears a queue without waiters (P1, E2).
 func (q *Queue) reset() {
 	q.unsubscribe()
 	q.wakes, q.heard, q.current = 0, false, wakeUp{}

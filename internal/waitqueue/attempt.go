@@ -16,14 +16,14 @@ func (q *Queue) lead(w *Waiter, handedOn bool) {
 	q.try(w)
 }
 
-// try has an attempt made for w.
+// try starts an attempt for w.
 func (q *Queue) try(w *Waiter) {
 	w.trying = true
 	q.dues.set(w, 0)
 	q.pendings.push(w)
 }
 
-// takeOut has w, which waits in the queue, make its next attempt outside of it.
+// takeOut moves w out of the queue, so that it makes its next attempt unqueued.
 func (q *Queue) takeOut(w *Waiter) {
 	w.Told = q.wasTold(w)
 	q.unqueue(w)
@@ -32,14 +32,14 @@ func (q *Queue) takeOut(w *Waiter) {
 	q.changed = true
 }
 
-// retry makes another attempt for one outside the queue.
+// retry makes another attempt for w if it is unqueued.
 func (q *Queue) retry(w *Waiter) {
 	if w.linked && !w.queued && !w.trying {
 		q.tryLater(w)
 	}
 }
 
-// end ends w's attempt, and tells whether it was the queue's and whether it
+// end ends w's attempt. It reports whether the attempt was the queue's, and whether it
 // followed an unlock.
 func (q *Queue) end(w *Waiter) (led, handedOn bool) {
 	w.trying = false
@@ -53,10 +53,10 @@ func (q *Queue) end(w *Waiter) (led, handedOn bool) {
 	return true, handedOn
 }
 
-// unsent ends w's attempt, of which nothing came, and hands its wake-up on.
+// unsent ends w's attempt, which had no effect, and passes its wake-up on.
 func (q *Queue) unsent(w *Waiter) {
 	if led, _ := q.end(w); led {
-		q.wake(q.current.left + 1) // the next head sees for itself
+		q.wake(q.current.left + 1) // the next head looks itself
 		q.current = wakeUp{}
 	}
 }
@@ -76,7 +76,7 @@ func (q *Queue) settle(w *Waiter, why Reason, err error) {
 		}
 	}
 	if w.pending {
-		// Its attempt was not taken up yet, and never will be.
+		// Its attempt was not handed out yet, and never will be.
 		q.unsent(w)
 	}
 	q.pendings.push(w)

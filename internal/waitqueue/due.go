@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// dues are those outside the queue for whom something is due at an instant, as a heap:
-// whose turn it is is known however many there are.
+// dues is a heap of the unqueued waiters for which something is due at an instant. It
+// finds the first quickly however many there are.
 type dues []*Waiter
 
-// first is the first such instant, never if there is none.
+// first is the earliest of these instants, never if there is none.
 func (d dues) first() time.Duration {
 	if len(d) == 0 {
 		return never
@@ -17,7 +17,7 @@ func (d dues) first() time.Duration {
 	return d[0].dueAt
 }
 
-// set has something be due for w at an instant, or nothing if that is 0.
+// set makes something due for w at an instant, or nothing if that is 0.
 func (d *dues) set(w *Waiter, at time.Duration) {
 	was := w.dueAt
 	w.dueAt = at
@@ -32,8 +32,9 @@ func (d *dues) set(w *Waiter, at time.Duration) {
 	}
 }
 
-// dueBy is when something is due for w, whose next attempt is made at an instant: that,
-// or the end of its patience with a server that never answered.
+// dueBy is the instant at which something is due for w, whose next attempt is made at
+// attempt: that, or the earlier instant at which w gives up on a server that never
+// answered.
 func (q *Queue) dueBy(w *Waiter, attempt time.Duration) time.Duration {
 	if w.Told || w.trouble.err == nil || w.trouble.heard {
 		return attempt
@@ -41,7 +42,7 @@ func (q *Queue) dueBy(w *Waiter, attempt time.Duration) time.Duration {
 	return min(attempt, w.trouble.since+q.timeout)
 }
 
-// Len is heap.Interface's, as are the others.
+// Len and the methods below implement heap.Interface.
 func (d dues) Len() int { return len(d) }
 
 func (d dues) Less(i, j int) bool { return d[i].dueAt < d[j].dueAt }
@@ -57,7 +58,7 @@ func (d *dues) Push(w any) {
 	*d = append(*d, w.(*Waiter))
 }
 
-// Pop takes out the last.
+// Pop removes and returns the last.
 func (d *dues) Pop() any {
 	last := len(*d) - 1
 	w := (*d)[last]

@@ -7,16 +7,15 @@ import (
 	"github.com/rlock-go/redisson/internal/wakepolicy"
 )
 
-// ownMessageWait is how long an own message is expected. One that comes later may
-// be any client's release.
+// ownMessageWait is how long an own message is expected. A later message may be any
+// client's release.
 const ownMessageWait = 100 * time.Millisecond
 
-// HandOff says that this client's unlock has just been queued, and lets the
-// head's acquire follow it: that attempt is the next action. Otherwise the head
-// waits for the message like everybody else. It reports whether the message is
-// of no use to this client: the lock was handed on, or nobody waits, and who
-// comes looks anyway. Should the unlock then not run as expected, the caller
-// reports ResetOwnMessages.
+// HandOff says that this client's unlock has just been queued, and lets the head's
+// acquire follow it: that attempt is the next action. If that is not allowed, the head
+// waits for the message as other clients do. It reports whether this client can ignore
+// the message: the lock was handed on, or nobody waits, and a new waiter tries anyway. If
+// the unlock then does not run as expected, the caller reports ResetOwnMessages.
 func (q *Queue) HandOff(now time.Duration) bool {
 	q.taken = false
 	if q.rules.HandOffs == 0 {
@@ -48,16 +47,15 @@ func (q *Queue) HandOff(now time.Duration) bool {
 	return true
 }
 
-// mayHandOff tells whether the head may have the lock without a moment in which
-// others could.
+// mayHandOff reports whether the head may have the lock without a moment in which other
+// clients could acquire it.
 func (q *Queue) mayHandOff(now time.Duration) bool {
 	return q.trouble.err == nil && q.leavesRoom(q.waiting.head) == 0 && q.handOffs < q.rules.HandOffs && q.policy.YieldUntil(now, q.head()) == 0
 }
 
-// ResetOwnMessages says that a hand-off failed in part: the unlock did not run
-// at once, or not at all, or the acquire was not granted. From then on every
-// message counts. If one was already taken for an own message, a wake-up makes
-// up for it.
+// ResetOwnMessages says that a hand-off failed in part: the unlock did not run at once,
+// or not at all, or the acquire was not granted. From then on every message counts. If
+// one was already taken for an own message, a wake-up makes up for it.
 func (q *Queue) ResetOwnMessages() {
 	if q.ownMessages == 0 {
 		q.wake(kind.All)
@@ -66,13 +64,12 @@ func (q *Queue) ResetOwnMessages() {
 	q.changed = true
 }
 
-// HearOwnMessages says that an attempt, just queued, may be refused before an unlock
-// that was queued earlier. From then on every message counts. One that came before
-// needs no making up for: the attempt finds what that unlock did.
+// HearOwnMessages says that an attempt, just queued, may be refused before an unlock that
+// was queued earlier. From then on every message counts. An earlier message needs no
+// wake-up: the attempt sees the effect of that unlock.
 func (q *Queue) HearOwnMessages() { q.ownMessages = 0 }
 
-// isOwnMessage tells whether a message is this client's own and needs no
-// attempt.
+// isOwnMessage reports whether a message is this client's own and needs no attempt.
 func (q *Queue) isOwnMessage(now time.Duration) bool {
 	if q.ownMessages == 0 {
 		return false
@@ -81,8 +78,8 @@ func (q *Queue) isOwnMessage(now time.Duration) bool {
 	return now < q.ownMessagesUntil
 }
 
-// WakeHead makes an attempt for the head: a release of this client that it waits
-// for will send no message.
+// WakeHead makes an attempt for the head, because a release of this client that the head
+// waits for will publish no message.
 func (q *Queue) WakeHead() {
 	q.taken = false
 	if q.waiting.size > 0 {
@@ -91,8 +88,8 @@ func (q *Queue) WakeHead() {
 	}
 }
 
-// GivenBack says that this client released what nobody had. Whoever waits
-// without a subscription would not hear of it.
+// GivenBack says that this client released a grant that no caller had. Without a
+// subscription the waiters would not receive the message.
 func (q *Queue) GivenBack() {
 	if !q.confirmed {
 		q.wake(kind.All)

@@ -6,9 +6,9 @@ import (
 	"github.com/rlock-go/redisson/internal/kind"
 )
 
-// Join puts w at the end of the queue. held: this client has a living hold of
-// the name. That matters for the first waiter only: a new queue makes an attempt
-// at once, unless this client holds the lock. Then the release makes it.
+// Join puts w at the end of the queue. held says that this client has a live hold of the
+// name. That matters only for the first waiter: a new queue makes an attempt at once,
+// unless this client holds the lock and would hear of its release.
 func (q *Queue) Join(now time.Duration, w *Waiter, held bool) {
 	w.joined = now
 	first := q.waiting.size == 0 && q.leading == nil
@@ -18,14 +18,14 @@ func (q *Queue) Join(now time.Duration, w *Waiter, held bool) {
 	}
 	q.policy.Arrived(now)
 	if q.confirmed && q.wakes == 0 && now < q.attemptBy() && held {
-		w.answers-- // as good as told
+		w.answers-- // counts as an answer "taken"
 	} else {
 		q.wake(kind.All)
 	}
 }
 
-// Adopt takes over w, which came at since while nobody else was there, and whose
-// attempt is under way: the queue is as if w had joined it then.
+// Adopt takes over w, which came at since when the queue was empty, and whose attempt is
+// in flight. The queue is then as if w had joined it at since.
 func (q *Queue) Adopt(since time.Duration, w *Waiter) {
 	w.trying = true
 	if w.OneTry || q.Roomy() {
@@ -39,8 +39,8 @@ func (q *Queue) Adopt(since time.Duration, w *Waiter) {
 	q.changed = true
 }
 
-// JoinUnqueued has an attempt made for w at once, outside the queue: it wants
-// only one, or its owner may hold the name already.
+// JoinUnqueued makes an attempt for w at once, outside the queue: w wants only one, or
+// its owner may hold the name already.
 func (q *Queue) JoinUnqueued(now time.Duration, w *Waiter) {
 	w.joined = now
 	q.unqueued.push(w)
@@ -49,13 +49,14 @@ func (q *Queue) JoinUnqueued(now time.Duration, w *Waiter) {
 	q.changed = true
 }
 
-// Roomy tells whether any number may have the name and nobody waits who was refused:
-// whoever comes joins unqueued, and need not wait for what others are answered (A3).
+// Roomy reports whether any number of owners may have the name and no refused waiter
+// waits. A new waiter then joins unqueued, and need not wait for the answers of others
+// (A3).
 func (q *Queue) Roomy() bool { return q.wide() && q.waiting.size == 0 }
 
-// LetThrough has attempts made at once for those who wait in the queue for a shared
-// owner, since it has just come to hold the name by another call: they would wait
-// for themselves (A3).
+// LetThrough makes attempts at once for the waiters in the queue that have the given
+// shared owner, since this owner now holds the name by another call: they would wait for
+// themselves (A3).
 func (q *Queue) LetThrough(owner any) {
 	for w := q.shared[owner]; w != nil; {
 		next := w.nextShared
@@ -67,27 +68,27 @@ func (q *Queue) LetThrough(owner any) {
 	}
 }
 
-// Leave ends a wait whose caller has no more patience. An attempt in its name
-// goes on, and its end is reported as ever.
+// Leave ends the wait of a waiter whose caller gave up. An attempt in its name goes on,
+// and the caller reports its outcome as for others.
 func (q *Queue) Leave(w *Waiter) { q.settle(w, left, nil) }
 
 // Fail ends a wait with an error. An attempt in its name goes on.
 func (q *Queue) Fail(w *Waiter, err error) { q.settle(w, Failed, err) }
 
-// Close says that the client is closed: nobody comes back, so the queue leaves
-// its channel at once when the last one goes. The caller ends the waits.
+// Close says that the client is closed. No caller comes back, so the queue unsubscribes
+// at once when its last waiter leaves. The caller ends the waits.
 func (q *Queue) Close() { q.closed, q.changed = true, true }
 
-// Facts is what the queue knows of a wait, for wording how it ended.
+// Facts is what the queue knows of a wait, for the text of an error.
 type Facts struct {
-	Told     bool  // it had an answer, to an attempt of its own or of the queue while it stood in it
-	Known    bool  // the last that the queue heard was that the lock is taken
-	InFlight bool  // it stands in the queue, whose attempt has no answer yet
-	Trouble  error // the last trouble that it waits through, or nil
+	Told     bool  // its attempt, or the queue's while it was in the queue, had an answer
+	Known    bool  // the latest news was that the lock is taken
+	InFlight bool  // it is in the queue, whose attempt has no answer yet
+	Trouble  error // the latest trouble during its wait, or nil
 }
 
-// Facts tells what is known of w's wait. Of one that has just ended it tells
-// what was known then.
+// Facts reports what is known of w's wait. If the wait has just ended, it reports what
+// was known then.
 func (q *Queue) Facts(w *Waiter) Facts {
 	f := Facts{Told: q.wasTold(w), Trouble: w.trouble.err}
 	if w.queued {

@@ -7,21 +7,21 @@ import (
 )
 
 const (
-	// longestWait bounds the time between attempts, for a key without a TTL or
-	// with an absurd one.
+	// longestWait bounds the time between attempts, for a key without a TTL or with an
+	// absurd one.
 	longestWait = time.Minute
 
 	// A PTTL of 0 must not make a waiter spin.
 	shortestWait = time.Millisecond
 )
 
-// What became of an attempt is reported by exactly one of Granted, Refused,
-// Unsent, Rejected, Troubled and, after any number of Open, Resolved. Each ends
-// the attempt; its waiter may have left before.
+// The caller reports an attempt's outcome by exactly one of Granted, Refused, Unsent,
+// Rejected, Troubled, Unsettled and, after any number of Open, Resolved. Each ends the
+// attempt; its waiter may have left before.
 
-// Granted says that w's attempt got the lock, for a lease. Whoever waits in the
-// queue was told "taken" by that, or tries next where more than one may have the
-// lock. If w has left, what it got is given back by the caller.
+// Granted says that w's attempt got the lock, for a lease. To the other waiters in the
+// queue this is the answer "taken", unless more than one owner may have the lock: then
+// they try next. If w has left, the caller gives back what w got.
 func (q *Queue) Granted(now time.Duration, w *Waiter, lease time.Duration) {
 	led, _ := q.end(w)
 	q.settle(w, Granted, nil)
@@ -35,8 +35,8 @@ func (q *Queue) Granted(now time.Duration, w *Waiter, lease time.Duration) {
 	}
 }
 
-// Refused says that another owner has the lock, for ttl more; less than 0: for
-// ever.
+// Refused says that another owner has the lock, for ttl more, or forever if ttl is
+// negative.
 func (q *Queue) Refused(now time.Duration, w *Waiter, ttl time.Duration) {
 	led, handedOn := q.end(w)
 	w.Told = true
@@ -55,7 +55,7 @@ func (q *Queue) Refused(now time.Duration, w *Waiter, ttl time.Duration) {
 	case w.OneTry:
 		q.settle(w, Refused, nil)
 	default:
-		// Only a refused re-entry queues (A3).
+		// An unqueued waiter queues after a refusal (A3).
 		q.unqueued.remove(w)
 		first := q.waiting.size == 0 && q.leading == nil
 		if q.enqueue(w); first {
@@ -64,9 +64,9 @@ func (q *Queue) Refused(now time.Duration, w *Waiter, ttl time.Duration) {
 	}
 }
 
-// tellTaken follows an answer to the queue's attempt that the name is taken for
-// ttl, by others or by a grant to one of the queue: whoever waits was told so
-// now.
+// tellTaken follows an answer to the queue's attempt that the name is taken for ttl, by
+// another owner or by a grant to a waiter of the queue. The answer counts for all waiters
+// of the queue.
 func (q *Queue) tellTaken(now, ttl time.Duration) {
 	q.answers++
 	q.taken = true
@@ -80,10 +80,10 @@ func (q *Queue) tellTaken(now, ttl time.Duration) {
 	}
 }
 
-// openGate ends the waits of the queue: the way is free. For a waiter that came after
-// the question was sent it is asked again, because the gate may have closed in
-// between. If the question was an unqueued waiter's, it is not known which waiters
-// came later, so it is asked again for all.
+// openGate ends the waits of the queue: the gate is open. For a waiter that came after
+// the question was sent it is asked again, because the gate may have closed in between.
+// If an unqueued waiter asked the question, it is not known which waiters came later, so
+// it is asked again for all.
 func (q *Queue) openGate(led bool) {
 	if led {
 		q.taken, q.trouble = false, trouble{}
@@ -98,16 +98,15 @@ func (q *Queue) openGate(led bool) {
 	}
 }
 
-// Unsent says that nothing came of w's attempt and that nothing speaks against
-// another: it was taken back before it was written, or what it got is gone
-// again. The wake-up that it was made for is handed on.
+// Unsent says that w's attempt had no effect and that another may succeed: it was taken
+// back before it was written, or its grant is gone again. Its wake-up is passed on.
 func (q *Queue) Unsent(w *Waiter) {
 	q.unsent(w)
 	q.retry(w)
 }
 
-// Rejected says that the server, or the client, answered w's attempt with an
-// error that ends its wait.
+// Rejected says that the server, or the client, answered w's attempt with an error that
+// ends its wait.
 func (q *Queue) Rejected(w *Waiter, err error) {
 	if q.leading == w && q.handedOn {
 		q.ResetOwnMessages()
@@ -116,10 +115,9 @@ func (q *Queue) Rejected(w *Waiter, err error) {
 	q.unsent(w)
 }
 
-// Troubled says that w's attempt, made at since, failed in a way that trying
-// again may mend, and that nothing of it is left. It is made again after a
-// pause, and whoever was never answered gives up when trouble has lasted for
-// the timeout (A7).
+// Troubled says that w's attempt, made at since, failed with an error that may pass, and
+// that it left nothing behind. It is repeated after a pause. A waiter that never had an
+// answer fails when the trouble has lasted for the timeout (A7).
 func (q *Queue) Troubled(now time.Duration, w *Waiter, err error, since time.Duration) {
 	q.troubled(now, w, err, since, false)
 }
@@ -131,16 +129,16 @@ func (q *Queue) troubled(now time.Duration, w *Waiter, err error, since time.Dur
 	}
 }
 
-// Unsettled is Troubled for an answer that passes, as while the name's slot moves: nobody
-// gives up for it but one who makes one attempt.
+// Unsettled is Troubled for an error reply that will pass, as while the name's slot
+// moves. Only an unqueued waiter with OneTry fails because of it, after the timeout.
 func (q *Queue) Unsettled(now time.Duration, w *Waiter, err error, since time.Duration) {
 	q.troubled(now, w, err, since, true)
 }
 
-// Open says that w's attempt, made at since, failed, and that its outcome is
-// being found out or undone. Nothing else is tried for it, or for the queue if
-// the attempt was the queue's, until Resolved. heard says that the server answered what
-// will pass, as to Unsettled.
+// Open says that w's attempt, made at since, failed, and that its outcome is being found
+// out or undone. No other attempt is made for w, or for the queue if this was the queue's
+// attempt, until Resolved. heard says that the server replied with an error that will
+// pass, as for Unsettled.
 func (q *Queue) Open(now time.Duration, w *Waiter, err error, since time.Duration, heard bool) {
 	q.changed = true
 	if q.bears(now, w, err, since, q.leading == w, q.handedOn, heard) && !w.Told && !w.trouble.heard {
@@ -148,8 +146,8 @@ func (q *Queue) Open(now time.Duration, w *Waiter, err error, since time.Duratio
 	}
 }
 
-// bears records trouble of the queue, if its attempt had it, or of w. It tells whether w
-// waits on outside the queue. heard says that a server answers, see trouble.
+// bears records trouble of the queue, if its attempt failed, or of w. It reports whether
+// w waits on outside the queue. For heard see trouble.
 func (q *Queue) bears(now time.Duration, w *Waiter, err error, since time.Duration, led, handedOn, heard bool) bool {
 	switch {
 	case led:
@@ -173,8 +171,8 @@ func (q *Queue) bears(now time.Duration, w *Waiter, err error, since time.Durati
 	return false
 }
 
-// Resolved says that nothing is left of an attempt that was Open, so that
-// another may be made.
+// Resolved says that nothing is left of an attempt that was Open, so that another may be
+// made.
 func (q *Queue) Resolved(w *Waiter) {
 	q.end(w)
 	q.retry(w)

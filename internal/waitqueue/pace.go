@@ -2,19 +2,19 @@ package waitqueue
 
 import "time"
 
-// While no replica acknowledges, a grant keeps others out until it is given back.
-// Whoever else of this client is granted the lock in its place keeps them out as long
-// again. So they leave room for others, but for a call that makes one attempt, and for
-// one whose wait ends before.
+// While no replica acknowledges, a grant keeps other clients out until it is given back.
+// Another waiter of this client that gets the lock next keeps them out as long again. So
+// the waiters leave room for other clients, except a waiter that makes one attempt, and
+// one whose wait ends earlier.
 
-// GivesBack says that a grant of this client, which kept others out for a time, is
-// about to be given back, and that the next would fare alike.
+// GivesBack says that a grant of this client, which kept others out for a time, is about
+// to be given back, and that the next grant would be, too.
 func (q *Queue) GivesBack(now, kept time.Duration) {
 	q.heldOff = now + kept/2 + q.random(kept/2+1)
 	q.changed = true
 }
 
-// leavesRoom is until when w leaves room for others; 0: it does not.
+// leavesRoom is the instant until which w leaves room for other clients, or 0.
 func (q *Queue) leavesRoom(w *Waiter) time.Duration {
 	if w.OneTry && w.trouble.err == nil || w.Until > 0 && w.Until <= q.heldOff {
 		return 0
@@ -22,8 +22,7 @@ func (q *Queue) leavesRoom(w *Waiter) time.Duration {
 	return q.heldOff
 }
 
-// tryLater has an attempt made for w, which is outside the queue, when it need not
-// leave room.
+// tryLater makes an attempt for w, which is unqueued, as soon as w need not leave room.
 func (q *Queue) tryLater(w *Waiter) {
 	if at := q.leavesRoom(w); at > 0 {
 		q.dues.set(w, q.dueBy(w, at))
@@ -32,7 +31,7 @@ func (q *Queue) tryLater(w *Waiter) {
 	}
 }
 
-// roomLeft ends the time for which room is left.
+// roomLeft ends the time for which room is left, if it has passed.
 func (q *Queue) roomLeft(now time.Duration) {
 	if now >= q.heldOff {
 		q.heldOff = 0

@@ -8,95 +8,92 @@ import (
 	"github.com/rlock-go/redisson/internal/wakepolicy"
 )
 
-// Queue is who waits for one name in one client (A3). Make it with New. It is
-// not safe for concurrent use. Instants are readings of one clock that never
-// goes back.
+// Queue is the wait queue of one name in one client (A3). Make it with New. It is not
+// safe for concurrent use. Instants are readings of one clock that never goes back.
 type Queue struct {
 	timeout time.Duration
 	random  wakepolicy.Random
 	policy  wakepolicy.Policy
 
 	waiting  list
-	shared   shared  // of them, those with a shared owner
-	unqueued list    // their attempts are made outside the queue
-	leading  *Waiter // the queue's attempt is under way in its name; it may have left
-	handedOn bool    // that attempt follows an unlock
+	shared   shared  // those of them that have a shared owner
+	unqueued list    // waiters whose attempts are made outside the queue
+	leading  *Waiter // waiter of the queue's attempt in flight; it may have left
+	handedOn bool    // whether that attempt follows an unlock
 
 	rules          *kind.Traits
-	heldOff        time.Duration // until when a grant that was given back leaves room for others, see pace.go; 0: none does
-	wakes          int           // how many attempts are wanted
-	heard          bool          // a message asked for some of them
-	notBefore      time.Duration // and put off until then; 0: it is not
+	heldOff        time.Duration // until when waiters leave room for others after a grant was given back, see pace.go; 0: they need not
+	wakes          int           // number of attempts wanted
+	heard          bool          // whether a message asked for some of them
+	notBefore      time.Duration // no attempt before this; 0: no limit
 	expiryDeadline time.Duration // the head's attempt is made by then at the latest
 	current        wakeUp
 	handOff
 
 	subscribed    bool
 	confirmed     bool
-	unsubscribeAt time.Duration // when a queue that nobody waits in leaves its channel; 0: not decided
+	unsubscribeAt time.Duration // when a queue without waiters unsubscribes; 0: not decided
 
-	answers  int  // "taken", or a grant to one of the queue
-	taken    bool // that was the last that was heard of the name: neither a release nor trouble has come since
+	answers  int  // number of answers "taken", and of grants to waiters of the queue
+	taken    bool // whether the last news was "taken": neither a release nor trouble has come since
 	trouble  trouble
 	dues     dues          // of the unqueued
-	unfailed *Waiter       // the next to be looked at, at once, whether its patience has ended; nil: nobody is
+	unfailed *Waiter       // next waiter to check, at once, for the end of its patience; nil: none
 	timerAt  time.Duration // what the timer is to be set to; 0: it is to be stopped
 	closed   bool
-	changed  bool // something has happened that was not decided on yet
+	changed  bool // an event came on which nothing was decided yet
 	pendings pendings
-	drop     bool // nothing is left
+	drop     bool // the queue has nothing left
 
-	// What the caller was last asked for.
+	// what the caller was last asked for
 	asked struct {
 		subscribed bool
 		timerAt    time.Duration
 	}
 }
 
-// handOff is the state of passing the lock on within this client. The head's
-// acquire follows the unlock in the same write, which costs one round trip
-// instead of three. All processes receive the message of the unlock as ever,
-// and find the lock taken.
+// handOff is the state of passing the lock on within this client. The head's acquire
+// follows the unlock in the same write, which costs one round trip instead of three. All
+// processes still receive the message of the unlock, and find the lock taken.
 type handOff struct {
-	handOffs         int           // how many in a row
+	handOffs         int           // number in a row
 	handedOff        bool          // one has happened since the queue subscribed
-	ownMessages      int           // messages that are still to come and say nothing new
-	ownMessagesUntil time.Duration // when they are not waited for any more
+	ownMessages      int           // own messages still expected
+	ownMessagesUntil time.Duration // when they are no longer expected
 	handOffDeadline  time.Duration // this client released, and the head tries by then if no message comes; 0: nothing is due
 }
 
-// wakeUp is what is left of a wake-up that is good for several attempts, while
-// one of them is under way.
+// wakeUp is the rest of a wake-up that is good for several attempts, while one of them is
+// in flight.
 type wakeUp struct {
 	left   int     // attempts after that one
-	source Source  // what it was
-	next   *Waiter // where refusals are passed on: who stands behind it; nil: nobody, or the head is next
+	source Source  // source of that attempt
+	next   *Waiter // next waiter to try, where refusals are passed on; nil: none, or the head
 }
 
-// New makes a queue that nobody waits in. timeout is for how long a waiter bears
-// trouble before its first answer. random is asked when attempts are spread. The
-// rules are those of kind.Reentrant.
+// New makes an empty queue. A waiter without an answer fails when its trouble has lasted
+// for timeout. random spreads attempts. The rules are those of kind.Reentrant.
 func New(timeout time.Duration, random wakepolicy.Random) Queue {
 	return Queue{timeout: timeout, random: random, rules: kind.Reentrant.Traits()}
 }
 
-// Use has the queue go by the name's fair share, or by none.
+// Use sets the name's fair share, or none if share is nil.
 func (q *Queue) Use(share *wakepolicy.FairShare) { q.policy.Share = share }
 
-// Follow has the queue go by the rules of a kind. Nobody waits in it.
+// Follow sets the rules of a kind. The queue must be empty.
 func (q *Queue) Follow(r *kind.Traits) { q.rules = r }
 
-// Len is how many wait in the queue.
+// Len is the number of waiters in the queue.
 func (q *Queue) Len() int { return q.waiting.size }
 
-// Shares tells whether any of them has a shared owner.
+// Shares reports whether any waiter in the queue has a shared owner.
 func (q *Queue) Shares() bool { return len(q.shared) > 0 }
 
-// Waiting are those who wait in the queue, in order. The loop may report events
-// of the one it has.
+// Waiting yields the waiters in the queue, in order. The loop may report events of the
+// current one.
 func (q *Queue) Waiting() iter.Seq[*Waiter] { return q.waiting.each }
 
-// All are those and the ones outside the queue.
+// All yields the waiters in the queue and the unqueued ones.
 func (q *Queue) All() iter.Seq[*Waiter] {
 	return func(yield func(*Waiter) bool) {
 		for _, l := range [...]*list{&q.waiting, &q.unqueued} {
@@ -109,10 +106,10 @@ func (q *Queue) All() iter.Seq[*Waiter] {
 	}
 }
 
-// Listening tells whether the subscription is confirmed.
+// Listening reports whether the subscription is confirmed.
 func (q *Queue) Listening() bool { return q.confirmed }
 
-// wasTold tells whether the wait has had an answer.
+// wasTold reports whether the wait has had an answer.
 func (q *Queue) wasTold(w *Waiter) bool {
 	return w.Told || w.linked && w.queued && q.answers != w.answers
 }

@@ -1,10 +1,10 @@
 package waitqueue
 
-// shared are the first of those in the queue for each shared owner. The others
-// follow it, so that an owner's waiters are found however many wait.
+// shared has the first waiter in the queue of each shared owner. The others of that owner
+// follow it, so that they are found quickly however many wait.
 type shared map[any]*Waiter
 
-// add adds w, which has just come to the end of the queue.
+// add adds w, which was just put at the end of the queue.
 func (s *shared) add(w *Waiter) {
 	first := (*s)[w.Shared]
 	if first == nil {
@@ -18,7 +18,7 @@ func (s *shared) add(w *Waiter) {
 	last.nextShared, w.prevShared, first.prevShared = w, last, w
 }
 
-// remove takes w out, which is there.
+// remove takes out w, which must be in it.
 func (s *shared) remove(w *Waiter) {
 	first, next := (*s)[w.Shared], w.nextShared
 	switch {

@@ -1,18 +1,18 @@
 package waitqueue
 
-// Source is what an attempt is made for.
+// Source is the reason for an attempt.
 type Source uint8
 
-// All of them.
+// All sources:
 const (
-	Look    Source = iota // to see for itself
-	Heard                 // a message
-	Expiry                // the end of the lease that others were last known to have
-	Passed                // an unlock of this client that it follows
-	Sources               // how many there are
+	Look    Source = iota // the waiter looks itself
+	Heard                 // a message came
+	Expiry                // the lease ended that the server last reported
+	Passed                // the attempt follows an unlock of this client
+	Sources               // the number of sources
 )
 
-// source is what the queue's next attempt is made for.
+// source is the reason for the queue's next attempt.
 func (q *Queue) source(handedOn bool) Source {
 	switch {
 	case handedOn:

@@ -7,8 +7,8 @@ import (
 	"github.com/rlock-go/redisson/internal/wakepolicy"
 )
 
-// subscribe asks for the channel if nobody has, and the policy does not stay
-// away from it (A2).
+// subscribe asks for the channel, unless the queue already did or the policy keeps it
+// unsubscribed (A2).
 func (q *Queue) subscribe(now time.Duration) {
 	if q.subscribed || q.rules.Silent || q.policy.Away(now) {
 		return
@@ -17,14 +17,14 @@ func (q *Queue) subscribe(now time.Duration) {
 	q.subscribed = true
 }
 
-// unsubscribe leaves the channel.
+// unsubscribe asks to leave the channel.
 func (q *Queue) unsubscribe() {
 	q.subscribed, q.confirmed = false, false
 }
 
-// poll sees to the next try of a queue that left its channel, since no message
-// would tell when: at an instant that the policy chooses, or when the channel
-// is confirmed, if it is time to come back.
+// poll plans the next attempt of a queue that has unsubscribed because of a crowd, since
+// no message will wake it. The policy chooses the instant. If it is time to come back,
+// the queue subscribes instead, and tries when the subscription is confirmed.
 func (q *Queue) poll(now time.Duration, over wakepolicy.Spread) {
 	switch {
 	case q.policy.Away(now):

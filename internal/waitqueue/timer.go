@@ -5,11 +5,12 @@ import "time"
 // never is an instant that no clock reaches.
 const never = time.Duration(1<<63 - 1)
 
-// atOnce is how many of a crowd are dealt with in one event of the timer. The next
-// one follows at once, and what others report meanwhile comes in between.
+// atOnce is how many waiters one event of the timer handles. The next event follows at
+// once, so that events of other waiters are handled in between.
 const atOnce = 100
 
-// Tick says that the time the timer was set to has come. It may come early.
+// Tick says that the time has come to which the timer was set. An early Tick does no
+// harm.
 func (q *Queue) Tick(now time.Duration) {
 	q.timerAt, q.asked.timerAt = 0, 0
 	q.roomLeft(now)
@@ -18,8 +19,8 @@ func (q *Queue) Tick(now time.Duration) {
 	q.changed = true
 }
 
-// setTimer sets the timer to the next instant at which something is due that no
-// event announces. A tick that comes early does no harm and sets it anew.
+// setTimer sets the timer to the next instant at which something is due that no event
+// announces.
 func (q *Queue) setTimer(now time.Duration) {
 	at := never
 	switch {
@@ -56,8 +57,7 @@ func (q *Queue) setTimer(now time.Duration) {
 	}
 }
 
-// attemptBy is the deadline of the head's next attempt, with or without a
-// wake-up.
+// attemptBy is the deadline of the head's next attempt, with or without a wake-up.
 func (q *Queue) attemptBy() time.Duration {
 	if q.handOffDeadline > 0 {
 		return min(q.expiryDeadline, q.handOffDeadline)
@@ -65,8 +65,8 @@ func (q *Queue) attemptBy() time.Duration {
 	return q.expiryDeadline
 }
 
-// failUnanswered fails those in the queue whose patience with a silent server
-// has ended.
+// failUnanswered fails the waiters in the queue whose patience with a silent server has
+// ended.
 func (q *Queue) failUnanswered(now time.Duration) {
 	w := q.unfailed
 	if w == nil {
@@ -88,7 +88,7 @@ func (q *Queue) failUnanswered(now time.Duration) {
 	q.unfailed = w
 }
 
-// retryUnqueued does what is due outside the queue.
+// retryUnqueued handles what is due for unqueued waiters.
 func (q *Queue) retryUnqueued(now time.Duration) {
 	for range atOnce {
 		if q.dues.first() > now {

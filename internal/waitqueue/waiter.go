@@ -6,38 +6,38 @@ import (
 	"github.com/rlock-go/redisson/internal/background"
 )
 
-// Waiter is one call that wants the name. Its maker embeds it in what the call
-// is made of and sets the first group of fields before it joins; the queue
-// never changes those. The second group is the queue's to set and the maker's
-// to read.
+// Waiter is one call that wants the name. Its maker embeds it in the call's state and
+// sets the first group of fields before the waiter joins; the queue never changes those.
+// The queue sets the second group, and the maker may read it.
 type Waiter struct {
-	Call   any           // whose it is: handed back with each action, and not looked at
-	OneTry bool          // refused is refused: it does not queue
-	Shared any           // its owner, if that came from outside, and may hold the name already; else nil
+	Call   any           // the maker's call: returned with each action, not used otherwise
+	OneTry bool          // it does not queue after a refusal
+	Shared any           // its owner, if the caller gave it and it may hold the name already; else nil
 	Until  time.Duration // when its wait elapses; 0: never
-	Size   int           // how much it wants, where that differs; 0: it is not known
+	Size   int           // how much it wants, where that differs; 0: unknown
 
 	Settled bool   // the wait is over
-	Told    bool   // an attempt of its own was answered "taken"
-	Woken   Source // what its latest attempt was made for
-	late    bool   // it came while the queue's attempt was under way at a gate
+	Told    bool   // its attempt was answered "taken"
+	Woken   Source // source of its latest attempt
+	late    bool   // it came while the queue's attempt at a gate was in flight
 
 	joined  time.Duration
 	answers int     // the queue's count of answers when it joined
 	trouble trouble // of attempts outside the queue
 
-	queued bool          // it stands, or last stood, in the queue, not beside it
+	queued bool          // it is in the queue, or last was, and not unqueued
 	linked bool          // it is in one of the two lists
-	trying bool          // an attempt is under way in its name
-	place  int32         // among those for whom something is due
-	dueAt  time.Duration // when something is due for it outside the queue: an attempt, or the end of its patience; 0: nothing is
+	trying bool          // an attempt in its name is in flight
+	place  int32         // in dues
+	dueAt  time.Duration // when its next attempt or the end of its patience is due outside the queue; 0: nothing is
 
 	prev, next *Waiter // in its list
 
-	// Of the same owner in the queue: the first one's prev is the last, whose next is nil.
+	// Waiters of the same owner in the queue: prevShared of the first is the last, whose
+	// nextShared is nil.
 	prevShared, nextShared *Waiter
 
-	// What the caller was not told of yet.
+	// for the action that was not handed out yet
 	pending     bool
 	nextPending *Waiter
 	why         Reason
@@ -47,22 +47,22 @@ type Waiter struct {
 // Reason is how a wait ended.
 type Reason uint8
 
-// How a wait ends.
+// How a wait ends:
 const (
-	running     Reason = iota // it has not
+	running     Reason = iota // not ended
 	Granted                   // the lock is the waiter's
 	Refused                   // its only attempt found the lock taken
-	Failed                    // Err was given with the event that ended it
-	Unreachable               // Err is trouble that lasted longer than its patience with a server that never answered
-	left                      // its caller went, and needs no telling
+	Failed                    // Err came with the event that ended it
+	Unreachable               // the server never answered, and trouble lasted longer than its patience; Err is the latest
+	left                      // its caller gave up and needs no result
 )
 
-// trouble is a time without answers.
+// trouble is a time in which attempts fail.
 type trouble struct {
 	err   error // the latest
 	since time.Duration
 	pause time.Duration // before the next attempt
-	heard bool          // a server answers, and what it says will pass: nobody gives up for it
+	heard bool          // a server answers with an error that will pass: no waiter fails because of it
 }
 
 // add records that an attempt made at since failed with err.
@@ -73,13 +73,13 @@ func (t *trouble) add(err error, since time.Duration, heard bool) {
 	t.err, t.heard, t.pause = err, heard, background.NextPause(t.pause)
 }
 
-// ends tells whether one who has waited since then, and was never told that the name is
-// taken, gives up.
+// ends reports whether a waiter that has waited since then, and never had the answer
+// "taken", fails now.
 func (t *trouble) ends(now, since, timeout time.Duration) bool {
 	return t.err != nil && !t.heard && now-max(t.since, since) >= timeout
 }
 
-// list has waiters in order of arrival.
+// list is waiters in order of arrival.
 type list struct {
 	head, tail *Waiter
 	size       int
@@ -112,7 +112,7 @@ func (l *list) remove(w *Waiter) {
 	l.size--
 }
 
-// each is all of them, in order. The loop may remove the one that it has.
+// each yields all of them, in order. The loop may remove the current one.
 func (l *list) each(yield func(*Waiter) bool) {
 	for w := l.head; w != nil; {
 		next := w.next
@@ -123,7 +123,7 @@ func (l *list) each(yield func(*Waiter) bool) {
 	}
 }
 
-// pendings are waiters that an action is due for, in order.
+// pendings are waiters for which an action is due, in order.
 type pendings struct{ head, tail *Waiter }
 
 // push adds w, unless it is among them already.
@@ -139,7 +139,7 @@ func (p *pendings) push(w *Waiter) {
 	}
 }
 
-// pop takes the first out, if there is one.
+// pop takes out the first, or returns nil.
 func (p *pendings) pop() *Waiter {
 	w := p.head
 	if w == nil {

@@ -7,17 +7,17 @@ import (
 	"github.com/rlock-go/redisson/internal/wakepolicy"
 )
 
-// widest is how many attempts a wake-up can be good for.
+// widest is the largest number of attempts that a wake-up can be good for.
 func (q *Queue) widest() int { return cmp.Or(q.rules.Width, kind.All) }
 
-// wide tells whether any number may have the name, each by an attempt of its own.
+// wide reports whether any number of owners may have the name, each by its own attempt.
 func (q *Queue) wide() bool { return q.rules.Width == 0 && !q.rules.Gate }
 
-// wake asks for so many attempts. Where one owner has the name at a time, ten
-// wake-ups are one (P3).
+// wake asks for n attempts. Where one owner has the name at a time, ten wake-ups are one
+// (P3).
 func (q *Queue) wake(n int) { q.wakes = min(q.wakes+min(n, kind.All), q.widest()) }
 
-// candidate is who tries next.
+// candidate is the waiter that tries next.
 func (q *Queue) candidate() *Waiter {
 	if q.current.next != nil {
 		return q.current.next
@@ -44,9 +44,10 @@ func (q *Queue) use(w *Waiter) {
 	q.wakes = 0
 }
 
-// afterGrant goes on with the wake-up behind whoever was granted. If another
-// came meanwhile, all begins with the head again. Where any number may have the name
-// and all want the same, the others try together, as many as the wake-up is good for.
+// afterGrant continues the wake-up behind the waiter that was granted. If another wake-up
+// came meanwhile, it starts again with the head. Where any number of owners may have the
+// name and all want the same, the others try together, as many as the wake-up is good
+// for.
 func (q *Queue) afterGrant() {
 	switch {
 	case q.wakes > 0 || q.current.left == 0:
@@ -60,7 +61,7 @@ func (q *Queue) afterGrant() {
 	q.wake(q.current.left)
 }
 
-// tryTogether has attempts made for so many who wait.
+// tryTogether makes attempts for the first n waiters.
 func (q *Queue) tryTogether(n int) {
 	for w := range q.waiting.each {
 		if n == 0 {
@@ -73,8 +74,8 @@ func (q *Queue) tryTogether(n int) {
 	}
 }
 
-// afterRefusal drops the wake-up: whoever stands behind w is refused as well,
-// unless it may want less.
+// afterRefusal drops the wake-up: a waiter behind w would be refused as well, unless it
+// may want less.
 func (q *Queue) afterRefusal(w *Waiter) {
 	for next := q.current.next; next != nil && next.Size > 0 && next.Size >= w.Size; next = q.current.next {
 		q.current.next = next.next
@@ -95,7 +96,7 @@ func (q *Queue) enqueue(w *Waiter) {
 		q.shared.add(w)
 	}
 	if q.rules.PassOn && q.leading != nil && q.current.next == nil {
-		q.current.next = w // behind whoever tries
+		q.current.next = w // behind the waiter that tries
 	}
 	q.changed = true
 }
