@@ -6,14 +6,13 @@ import (
 )
 
 const (
-	// A client may be ahead by lead·window/n acquisitions, which keeps its
-	// share at about 1/n + lead/n². Releases longer ago than window·n are
-	// forgotten.
+	// A client may be ahead by lead·window/n acquisitions, which keeps its share at about
+	// 1/n + lead/n². Releases more than window·n ago are forgotten.
 	lead   = 0.62
 	window = 16
 
-	// How far behind, and how far beyond the bound, a client can be counted.
-	// One run of luck must not be paid back for ever.
+	// How far behind, and how far beyond the bound, a client can be counted. A client must
+	// not pay forever for one lucky run.
 	mostBehind = 4
 	mostBeyond = 3
 
@@ -21,51 +20,51 @@ const (
 	leastPatience = 3 * time.Millisecond
 	mostPatience  = 8 * time.Millisecond
 	longer        = time.Millisecond      // after a waste
-	shorter       = 50 * time.Microsecond // after a wait that was of use
+	shorter       = 50 * time.Microsecond // after a wait that let a client in
 
-	// One part in so many: of the time, which may be wasted, and of the
-	// patience, which is given back after a wait that was of use.
+	// 1/allowance of the time may be wasted. A wait that let a client in gives back
+	// 1/refund of the patience.
 	allowance  = 70
 	refund     = 20
 	mostBudget = 40 * time.Millisecond
 
-	// Waiting for a slow client costs little beside a hold that is longer than
-	// this. So the bound is lower for longer holds: leads are counted in
-	// releases, and those may be seconds apart.
+	// Waiting for a slow client costs little compared to a hold that is longer than this.
+	// So the bound is lower for longer holds: leads are counted in releases, and these may
+	// be seconds apart.
 	longHold = 20 * time.Millisecond
 
 	leastPause = 50 * time.Millisecond
 	mostPause  = 1600 * time.Millisecond
 )
 
-// FairShare is one client's standing with one lock that others may want too.
-// The zero FairShare knows of nobody else. It is not safe for concurrent use.
+// FairShare counts how far one client is ahead with one lock that others may want too.
+// The zero FairShare knows of no other client. It is not safe for concurrent use.
 // Instants are readings of one clock that never goes back.
 type FairShare struct {
-	clients    int           // that want the lock, this one included
-	counted    int           // what the last count said
-	ahead      float64       // acquisitions above the fair share
-	patience   time.Duration // 0: the first
+	clients    int           // number of those that want the lock, this one included
+	counted    int           // result of the last count
+	ahead      float64       // number of acquisitions above the fair share
+	patience   time.Duration // 0: firstPatience
 	freeAt     time.Duration // when a release was last seen
 	releasedAt time.Duration // when this client last released, or began to
 	grantedAt  time.Duration // when it last acquired the lock
-	hold       time.Duration // how long it holds, on average; 0: not known
-	heldUntil  time.Duration // what YieldUntil returned while held, if nothing has happened since; 0: nothing
+	hold       time.Duration // average time that it holds; 0: not known
+	heldUntil  time.Duration // what YieldUntil returned during this hold, if nothing has happened since; 0: nothing
 	budget     time.Duration // what useless waits may still cost, as of filledAt
 	filledAt   time.Duration
 	countedAt  time.Duration // when the clients were last counted
-	countEvery time.Duration // until they are counted again
+	countEvery time.Duration // time between two counts
 
-	ownMessages int  // releases of this client whose message is still to come; -1: it came before the answer
+	ownMessages int  // own releases whose message is still to come; -1: it came before the answer
 	held        bool // this client holds the lock
-	contended   bool // it acquired soon after a release, or waited out of courtesy
-	yielding    bool // it waits, and nobody else has come since
-	counting    bool // a count is under way
+	contended   bool // it acquired soon after a release, or after it stepped back
+	yielding    bool // it steps back, and no other client has come since
+	counting    bool // a count is in progress
 }
 
-// Arrived records a call that finds no waiter of this client. If it comes long
-// after the last release, this client has left room by not waiting, unless it
-// holds the lock.
+// Arrived records a call that finds no other waiter of this client. If it comes long
+// after the last release and this client does not hold the lock, the client has left room
+// by not waiting.
 func (f *FairShare) Arrived(now time.Duration) {
 	if !f.held && now > f.releasedAt+f.Patience() {
 		f.ahead = min(f.ahead, 0)
@@ -75,8 +74,8 @@ func (f *FairShare) Arrived(now time.Duration) {
 
 // Granted counts an acquisition by this client.
 func (f *FairShare) Granted(now time.Duration) {
-	// Only a wait that lasted was a waste. One that ended because a release put
-	// this client below the bound has cost nothing.
+	// Only a wait that ran out was a waste. A wait that ended because a release put this
+	// client below the bound has cost nothing.
 	if f.yielding && !f.held && now >= f.freeAt+f.Patience() {
 		f.refill(now)
 		f.budget -= f.Patience()
@@ -119,8 +118,8 @@ func (f *FairShare) Released(now time.Duration, listens bool) {
 
 // MessageReceived records the message of a release.
 func (f *FairShare) MessageReceived(now time.Duration) {
-	// A message during this client's own hold is either its own, which has
-	// overtaken the answer, or an old one. Neither is a sign of others.
+	// A message during this client's own hold is either its own, which has overtaken the
+	// answer, or an old one. Neither is a sign of other clients.
 	if f.held || f.ownMessages > 0 {
 		f.ownMessages = max(f.ownMessages-1, -1)
 	} else {
@@ -130,10 +129,10 @@ func (f *FairShare) MessageReceived(now time.Duration) {
 	f.countRelease()
 }
 
-// CountDue tells whether the clients that want the lock are to be counted now.
-// If so, the caller must count them and call SetClients or CountFailed; until
-// then no other count is due. It is less often the longer nobody else was there,
-// and never for a client that leaves the lock alone for long enough.
+// CountDue reports whether the clients that want the lock are to be counted now. If so,
+// the caller must count them and call SetClients or CountFailed; until then no other
+// count is due. Counts become rarer while no other client is there, and there are none
+// while this client leaves long enough pauses.
 func (f *FairShare) CountDue(now time.Duration) bool {
 	if f.counting || !f.contended || now < f.countedAt+f.countEvery {
 		return false
@@ -142,14 +141,13 @@ func (f *FairShare) CountDue(now time.Duration) bool {
 	return true
 }
 
-// CountFailed ends a count that came to nothing.
+// CountFailed ends a count that gave no result.
 func (f *FairShare) CountFailed() { f.counting = false }
 
 // SetClients sets how many clients want the lock, this one included.
 func (f *FairShare) SetClients(n int) {
-	// A client with one thread is not subscribed while it holds the lock, and
-	// would be missed half the time. So a client of the last count still
-	// counts.
+	// A client with one thread is not subscribed while it holds the lock, and would be
+	// missed half the time. So a client of the last count still counts.
 	f.counting = false
 	f.clients, f.counted = max(n, f.counted), n
 	if f.clients > 1 {
@@ -159,12 +157,12 @@ func (f *FairShare) SetClients(n int) {
 	}
 }
 
-// Counted is how many wanted the lock at the last count; 0 before the first.
+// Counted is how many clients wanted the lock at the last count; 0 before the first.
 func (f *FairShare) Counted() int { return f.counted }
 
-// YieldUntil is the instant before which this client makes no attempt, 0 if it
-// may try now. While the client holds the lock it is what a release now would
-// lead to, for a client that is about to release.
+// YieldUntil is the instant before which this client makes no attempt, 0 if it may try
+// now. While the client holds the lock, it is the answer that would hold after a release
+// now, for a client that is about to release.
 func (f *FairShare) YieldUntil(now time.Duration) time.Duration {
 	free, ahead := f.freeAt, f.ahead
 	if f.held {
@@ -176,8 +174,8 @@ func (f *FairShare) YieldUntil(now time.Duration) time.Duration {
 	}
 	at := free + f.Patience()
 	if f.held {
-		// A hold that was lost unnoticed must not delay its client for ever.
-		// What was said once stays until something happens.
+		// A hold that was lost unnoticed must not delay its client forever. So the first
+		// answer stays until something happens.
 		if f.heldUntil == 0 {
 			f.heldUntil = at
 		}
@@ -199,11 +197,12 @@ func (f *FairShare) Patience() time.Duration {
 	return cmp.Or(f.patience, firstPatience)
 }
 
-// AverageHold is how long this client holds the lock, on average. It is 0
-// before the first release.
+// AverageHold is how long this client holds the lock, on average. It is 0 before the
+// first release.
 func (f *FairShare) AverageHold() time.Duration { return f.hold }
 
-// sawOthers records a sign of another client: a wait was of use.
+// sawOthers records a sign of another client. If this client stepped back, that let the
+// other one in.
 func (f *FairShare) sawOthers(now time.Duration) {
 	f.countEvery = leastPause
 	if f.yielding {

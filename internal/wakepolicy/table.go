@@ -6,41 +6,41 @@ import (
 )
 
 const (
-	// A name is taken again and again after so many releases of this client,
-	// each hold having begun soon after the one before. Only then is it asked
-	// who else wants it. Where holds are long, fewer tell as much and asking
-	// costs nothing beside them.
+	// A name gets a fair share after oftenCount releases by this client in a row, or after
+	// oftenLong if the hold was at least oftenLongHold, since a count costs little
+	// compared to such a hold. Releases are in a row if each hold began within oftenGap of
+	// the release before.
 	oftenCount    = 8
 	oftenLong     = 3
 	oftenGap      = time.Second
 	oftenLongHold = 50 * time.Millisecond
 
-	maxFairShares = 64 // of a table; more names have none
+	maxFairShares = 64 // per table; further names have none
 	fairShareTTL  = 10 * time.Second
 )
 
-// Table has the fair shares of the names that this client releases often.
-// Names come and go with each lock; fair shares stay for a while. The zero
-// Table is ready. It is not safe for concurrent use.
+// Table has the fair shares of the names that this client releases often. Names come and
+// go with each lock; fair shares stay longer. The zero Table is ready for use. It is not
+// safe for concurrent use.
 type Table struct {
 	shares   map[string]*FairShare
 	counters [8]releaseCounter
 }
 
-// releaseCounter counts releases in a row, of whichever name last came to its
-// place.
+// releaseCounter counts releases in a row of one name. Another name with the same place
+// in the table replaces it.
 type releaseCounter struct {
 	tag   uint32
 	count uint32
 	last  time.Duration
 }
 
-// Find is the fair share of a name, nil if it has none.
+// Find returns the fair share of a name, nil if it has none.
 func (t *Table) Find(key string) *FairShare { return t.shares[key] }
 
-// Released counts a release of a name that has no fair share, held since an
-// instant. It returns one when there have been many in a row, the hold that
-// ends counted as granted, else nil.
+// Released counts a release of a name that has no fair share, and that was held since the
+// given instant. After many releases in a row it makes and returns a fair share, with the
+// hold that ends counted as granted; else it returns nil.
 func (t *Table) Released(key string, since, now time.Duration) *FairShare {
 	hash := maphash.String(seed, key)
 	c := &t.counters[hash%uint64(len(t.counters))]
