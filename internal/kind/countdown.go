@@ -5,7 +5,8 @@ import (
 	"github.com/rlock-go/redisson/internal/luasrc"
 )
 
-// CountDownLatch is Redisson's RCountDownLatch: a count, and a gate that is open without one.
+// CountDownLatch is Redisson's RCountDownLatch: a count, and a gate that is open when there is
+// no count.
 var CountDownLatch Kind = countDownLatch{}
 
 type countDownLatch struct{ semaphore }
@@ -18,7 +19,8 @@ func (countDownLatch) Names(key string) Names {
 	return Names{keyName: key, channelName: codec.CountDownChannel(key)}
 }
 
-// Wake has one look for all. A message says that the count has changed, and no more.
+// Wake wakes one waiter, whose look answers for all. A message says only that the count has
+// changed.
 func (countDownLatch) Wake([]byte) int { return 1 }
 
 func (countDownLatch) Acquire(room []any, w *Want) Call {
@@ -30,8 +32,8 @@ func (countDownLatch) Granted(reply any) (Grant, error) {
 	return Grant{OK: err == nil && count <= 0, TTL: codec.NoTTL}, err
 }
 
-// CountDown changes the count of a latch, by luasrc.DownByOne or the like, and keeps the
-// result in w.Latch. Its reply is read by [codec.DecodeExists].
+// CountDown changes the count of a latch; how is luasrc.DownByOne or the like. The result is
+// kept in w.Latch. [codec.DecodeExists] reads its reply.
 func CountDown(w *Want, how string, n int64) Call {
 	return Run(luasrc.CountDown(number(w, w.Latch), w.LatchTTL, how, n), Always)
 }

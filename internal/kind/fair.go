@@ -7,9 +7,8 @@ import (
 	"github.com/rlock-go/redisson/internal/luasrc"
 )
 
-// Fair is Redisson's RFairLock: a plain lock whose waiters stand in a list on the
-// server, each with a channel of its own. The place of a waiter without a limit lasts
-// for a wait that is given.
+// Fair is Redisson's RFairLock: a plain lock whose waiters are in a list on the server, each
+// with its own channel. A waiter without a time limit keeps its place for wait.
 func Fair(wait time.Duration) Kind { return fair{wait: wait} }
 
 type fair struct {
@@ -29,13 +28,13 @@ var fairTraits = Traits{
 	RenewGroup: ownedHash,
 }
 
-// What a fair lock has besides a plain one.
+// names that a fair lock has in addition to a plain lock's
 const (
 	queueName = channelName + 1 + iota
 	timesName
 )
 
-// The bounds of the pauses. A place is kept for longer than any of them.
+// These bound the pauses. A place is kept longer than any of them.
 const (
 	shortestFairPause = 100 * time.Millisecond
 	longestFairPause  = 5 * time.Second
@@ -49,9 +48,8 @@ func (fair) Names(key string) Names {
 
 func (fair) Channel(n *Names, o Owner) string { return codec.FairChannel(n.Key(), o.String()) }
 
-// place is for how long w keeps a place in the queue, in ms. All commands of a waiter
-// have the same, because what it added to the time of those behind it is subtracted
-// again.
+// place is how long w keeps a place in the queue, in ms. It is the same in all commands of a
+// waiter, because what the waiter added to the time of those behind it is subtracted again.
 func (k fair) place(w *Want) Arg {
 	if w.Wait <= 0 {
 		return k.wait.Milliseconds()
@@ -75,7 +73,7 @@ func (fair) Release(room []any, w *Want) Call {
 	return Run(luasrc.FairUnlock(room, n[keyName], n[queueName], n[timesName], w.Latch, n[channelName], w.Owner, w.Lease, w.LatchTTL, w.Publish), Always)
 }
 
-// Leave leaves the queue. To leave it twice is as good as once.
+// Leave removes the waiters from the queue. Doing it twice has the effect of once.
 func (k fair) Leave(all ...*Want) Call {
 	n := all[0].Names
 	return Run(luasrc.FairLeave(n[keyName], n[queueName], n[timesName], n[channelName], all[0].Publish, len(all), func(i int) (owner, wait Arg) {
@@ -83,9 +81,9 @@ func (k fair) Leave(all ...*Want) Call {
 	}), Always)
 }
 
-// Pause is until the lease ends for the owner whose turn is next. The others are told
-// when it is theirs. They look now and then whether somebody before them is gone, and the
-// next few when the first place ends.
+// Pause is, for the head, until the lease ends, and for the next few waiters until the head's
+// place expires; after a refusal at least 100 ms and at most 5 s. The others wait for a
+// message, but look every 5 s in case the waiters before them are gone.
 func (fair) Pause(_ int, g Grant) (least, most time.Duration) {
 	switch {
 	case g.OK:
@@ -97,7 +95,7 @@ func (fair) Pause(_ int, g Grant) (least, most time.Duration) {
 	return pause, pause
 }
 
-// Force with the lock as its only key tells nobody: who waits looks.
+// Force with the lock as its only key sends no message: the waiters notice when they look.
 func (fair) Force(w *Want) Call {
 	n := w.Names
 	if w.KeyAlone {

@@ -5,9 +5,9 @@ import (
 	"github.com/rlock-go/redisson/internal/luasrc"
 )
 
-// Fenced is Redisson's RFencedLock: a plain lock that counts its grants in a key of
-// its own. Only the acquire is another one, so a plain lock and this one on one key
-// exclude, wake and queue with each other.
+// Fenced is Redisson's RFencedLock: a plain lock that counts its grants in a separate key.
+// Only the acquire differs. So a plain lock and a fenced one on one key exclude each other,
+// wake each other's waiters and queue together.
 var Fenced Kind = fenced{}
 
 type fenced struct{ reentrant }

@@ -7,133 +7,133 @@ import (
 	"github.com/rlock-go/redisson/codec"
 )
 
-// Kind tells one lock object from another. Its methods are pure and safe for
-// concurrent use. Those that make a [Call] append its arguments to room, which
-// may be nil, and keep no reference to it or to a [Want]; an empty Call means
-// that there is nothing to send. Those that read a reply take it as redigo
-// decodes it; none panics, whatever the reply is.
+// Kind is one sort of lock object. Its methods are pure and safe for concurrent use. Those
+// that make a [Call] append its arguments to room, which may be nil, and keep no reference to
+// it or to a [Want]; an empty Call means that there is nothing to send. Those that read a
+// reply take it as redigo decodes it; none panics, whatever the reply is.
 type Kind interface {
-	// Traits says what of the common machinery the kind uses. Every call
-	// returns the same pointer.
+	// Traits says what the kind uses of the shared code. Every call returns the same pointer.
 	Traits() *Traits
 
-	// Names are the names that belong to key, made once for each handle.
+	// Names returns the names that belong to key. It is called once for each handle.
 	Names(key string) Names
 
-	// Channel is what messages of releases come by, for one who waits for owner.
-	// Empty means that nothing is published, and that a waiter pauses instead; see
+	// Channel is the channel on which a waiter with this owner receives the messages of
+	// releases. Empty means that nothing is published, and that a waiter pauses instead; see
 	// Pause.
 	Channel(n *Names, owner Owner) string
 
-	// Wake tells how many waiters of a queue a message is worth waking up: 0,
-	// some, or [All].
+	// Wake is how many waiters of a queue to wake for a message: 0, some, or [All].
 	Wake(payload []byte) int
 
-	// Acquire asks for the lock once. Granted reads its reply. It gets no error of
-	// the server: what the kind itself refuses, its script answers in another way, see
+	// Acquire makes one attempt to get the lock. Granted reads its reply. Granted gets no error
+	// replies: what the kind itself refuses, its script answers in another way, see
 	// Grant.Refused.
 	Acquire(room []any, w *Want) Call
 	Granted(reply any) (Grant, error)
 
-	// Release gives up one hold. [codec.DecodeRelease] reads its reply: codec.Partial is
-	// that this owner has holds left, of whatever kind of the family, and that the script
-	// has set Want.Lease; codec.Final that it has none, whoever else holds.
+	// Release gives up one hold. [codec.DecodeRelease] reads its reply: codec.Partial means
+	// that this owner has holds left, of whatever kind of the family, and that the script has
+	// set Want.Lease; codec.Final means that it has none, even if other owners hold.
 	Release(room []any, w *Want) Call
 
-	// Renew gives each of the n leases a new one of so many ms, at least 1, if it is
-	// still held. It asks for each, counted from 0, any number of times. Leases of
-	// different kinds may share a Renew if the kinds are of one
-	// Traits.RenewGroup; there are at most watchdog.MaxBatch. [codec.DecodeRenew] reads its
-	// reply: for each whether it was still held.
+	// Renew gives each of the n leases that is still held a new lease, in ms; with a lease of 0
+	// it only checks. It calls at for each, counted from 0, any number of times. Leases of
+	// different kinds may share a Renew if the kinds have one Traits.RenewGroup; there are at
+	// most watchdog.MaxBatch. [codec.DecodeRenew] reads its reply: for each whether it was
+	// still held.
 	Renew(room []any, lease Arg, n int, at func(i int) Held) Call
 
-	// Leave takes waiters of one lock off the server that give up, and were not granted
-	// it: one at least, and none with Want.OneTry. It also follows the Release of what an
-	// acquire may have got that was never answered, where the owner is used once. It is
-	// for kinds that are Traits.ByOwner; others have nothing there.
+	// Leave removes waiters of one lock from the server. They give up and were not granted the
+	// lock; there is at least one, and none has Want.OneTry. It also follows the Release for an
+	// acquire that was never answered, if the owner is used once. It is for kinds with
+	// Traits.ByOwner; for others it is empty.
 	Leave(all ...*Want) Call
 
-	// Pause bounds how long a waiter that was refused with g waits before it
-	// tries again unwoken; the pause is chosen at random between the two. tries
-	// counts its attempts so far, 0 for one that has made none of its own.
+	// Pause bounds how long a waiter waits before it tries again without a message; the pause
+	// is chosen at random between the two. g is its refusal or, with g.OK, the grant of another
+	// waiter of its queue. tries counts its attempts so far, 0 for a waiter that has made none
+	// itself.
 	Pause(tries int, g Grant) (least, most time.Duration)
 
-	// Force frees the lock whoever holds it, and tells those who wait. With
+	// Force frees the lock whichever owner holds it, and publishes that to the waiters. With
 	// Want.KeyAlone its only key is the lock, see Traits.Once. [codec.DecodeForce] reads its
 	// reply: whether there was a lock.
 	Force(w *Want) Call
 
-	// Ask reads something of the lock. Empty means that the kind has no such thing.
+	// Ask reads something of the lock. It is empty if the kind has no such thing.
 	Ask(q Question, w *Want) Query
 }
 
 // All wakes every waiter of a queue.
-const All = 1 << 29 // twice as many can be counted
+const All = 1 << 29 // the sum of two fits in 32 bits
 
-// Traits say what of the common machinery a kind uses. They are never changed.
+// Traits say what a kind uses of the shared code. They are never changed.
 type Traits struct {
-	// Label is the kind's name where kinds are counted.
+	// Label is the kind's name in statistics.
 	Label Label
 
-	// Family is whose owners the kind shares. Kinds of one family on one key
-	// share the order of an owner's commands, its leases, and force.
+	// Family names the kinds that share owners. Kinds of one family on one key share the order
+	// of an owner's commands, its leases, and force.
 	Family string
 
-	// Queue names a queue within the family. Kinds that name the same one wait
-	// in one queue on one key, with one attempt of it in flight.
+	// Queue names a queue within the family. Kinds with the same Queue wait in one queue on one
+	// key, which has one attempt in flight.
 	Queue string
 
-	// ByOwner gives each owner a queue of its own, as where the server keeps the
-	// order and tells each waiter by a channel of its own.
+	// ByOwner gives each owner its own queue. It is for kinds whose order the server keeps, and
+	// whose waiters each have a channel.
 	ByOwner bool
 
-	// Width is how many may hold one key at the same time; 0 means any number. A
-	// grant of a kind of width 1 says that nobody else of the family holds, one of
-	// another that nobody else holds by a kind of width 1.
+	// Width is how many owners may hold one key at the same time; 0 means any number. A grant
+	// of a kind of width 1 shows that no other owner holds by any kind of the family. A grant
+	// of another kind shows that no other owner holds by a kind of width 1.
 	Width int
 
-	// NoUpgrade is why an owner is refused that holds the key by other kinds of the
-	// family only: it would wait for itself. Nil: none is refused.
+	// NoUpgrade is the error for an owner that holds the key only by other kinds of the family:
+	// it would wait for itself. Nil: no owner is refused.
 	NoUpgrade error
 
 	// Silent says that nothing is published: a waiter has no channel, and pauses.
 	Silent bool
 
-	// HandOffs bounds how many waiters of this client get the lock one after the
-	// other, each acquire in the same write as the unlock before it, so that no
-	// other client can acquire it in between. It is for kinds in which any waiter
-	// may be the next; 0 means none.
+	// HandOffs bounds how many waiters of this client get the lock one after the other, each
+	// acquire in the same write as the unlock before it, so that no other client can acquire it
+	// in between. It is for kinds in which any waiter may be the next; 0 means none.
 	HandOffs int
 
-	// FairShare has the client count what it takes of a key and step back for
-	// slower ones. It needs a channel, whose subscribers are counted.
+	// FairShare makes the client count what it takes of a key and step back for slower clients.
+	// It needs a channel, whose subscribers are counted.
 	FairShare bool
 
-	// PassOn has a refused attempt leave its wake-up to the waiter behind it,
-	// which may want less.
+	// PassOn makes a refused attempt pass its wake-up to the waiter behind it, which may want
+	// less.
 	PassOn bool
 
-	// Gate says that a grant only opens the way: nothing is held or released,
-	// and one grant lets all waiters of its queue through.
+	// Gate says that a grant only lets waiters through: nothing is held or released, and one
+	// grant lets all waiters of its queue through.
 	Gate bool
 
-	// Lasting says that a grant counts something that does not pass with a lease. It is
-	// kept only if all replicas have it: whichever is promoted would lack it for ever.
+	// Lasting says that a grant counts something that does not expire with a lease. It is kept
+	// only if all replicas have it: a replica without it could be promoted, and the count would
+	// be lost.
 	Lasting bool
 
-	// Unowned says that a grant is nobody's: nothing is held, leased or released for its
-	// owner, who only names its Receipt. As long as there is that, its Release gives it back.
+	// Unowned says that a grant has no owner: nothing is held, leased or released for the
+	// owner, which only names the Receipt. While the receipt exists, Release gives the grant
+	// back.
 	Unowned bool
 
-	// Permits says that a hold is permits, of which others may have some: errors say so.
+	// Permits says that a hold is a number of permits, and that other owners may have others:
+	// errors say so.
 	Permits bool
 
-	// KeyType is what Redis calls the type of the lock's key. A key of another
-	// type is not the lock's, and is left alone.
+	// KeyType is the type of the lock's key in Redis. A key of another type is not the lock's,
+	// and is left alone.
 	KeyType string
 
-	// Tally names a count of holds. Kinds of a family with one Tally count an
-	// owner's holds together, so that HoldCount counts both.
+	// Tally names a count of holds. Kinds of a family with one Tally count an owner's holds
+	// together, so that HoldCount counts all of them.
 	Tally string
 
 	// Keeps says that a release can leave the lock to another owner, see Want.Keep.
@@ -141,26 +141,25 @@ type Traits struct {
 
 	// Latched says that a release keeps its result in Want.Latch.
 	Latched bool
-	// Once says that there is a form of the release without a latch, for an owner
-	// that is used once: a Want without a Latch asks for it. It may run any number
-	// of times.
-	// With Want.KeyAlone its only key is the lock: a server that has the lock runs it,
-	// though the rest of the slot may be elsewhere.
+	// Once says that there is a form of the release without a latch, for an owner that is used
+	// once: a Want without a Latch asks for it. It may run any number of times. With
+	// Want.KeyAlone its only key is the lock: the server that has the lock runs it, even if the
+	// rest of the slot is on another server.
 	Once bool
 
-	// Asserts says that each hold has a lease of its own on the server, and that a
-	// command of another holder may cut the lock's. So a fixed lease is renewed too, each
-	// time by what is left of it, and a release of an owner's last hold leaves no lease.
+	// Asserts says that each hold has its own lease on the server, and that a command of
+	// another holder may cut the lock's lease. So a fixed lease is renewed too, each time by
+	// what is left of it, and a release of an owner's last hold sets no lease.
 	Asserts bool
-	// RenewGroup is whose leases share one Renew. Kinds of one group have the
+	// RenewGroup names the kinds whose leases can share one Renew. Kinds of one group have the
 	// same Renew.
 	RenewGroup string
 }
 
-// Label names a kind for whoever counts.
+// Label names a kind in statistics.
 type Label uint8
 
-// All of them.
+// All labels:
 const (
 	PlainLabel        Label = iota // Reentrant
 	FairLabel                      // Fair
@@ -172,15 +171,15 @@ const (
 	SemaphoreLabel                 // Semaphore
 	PermitsLabel                   // Permits
 	LatchLabel                     // CountDownLatch
-	Labels                         // how many there are
+	Labels                         // the number of labels
 )
 
 var labels = [Labels]string{"lock", "fair", "fenced", "spin", "nonreentrant", "read", "write", "semaphore", "permits", "latch"}
 
-// String is the word for it.
+// String returns the name.
 func (l Label) String() string { return labels[l] }
 
-// labelled are the traits of a kind that differs from another by its name.
+// labelled returns the traits of a kind that differs from another by its name.
 func labelled(t Traits, l Label) Traits {
 	t.Label = l
 	return t
@@ -188,11 +187,12 @@ func labelled(t Traits, l Label) Traits {
 
 // LockName is a lock's key and its family.
 type LockName struct {
-	Key    string // as Redis has it
+	Key    string // as in Redis
 	Family string // Traits.Family of its kinds
 }
 
-// Locks are the locks whose holds a Renew looks up in a key, one of each family at most.
+// Locks returns the locks whose holds a Renew reads in key: one of each family, but two
+// semaphores with permits, a and {a}, can share the key.
 func Locks(key string) []LockName {
 	names := []LockName{{key, ownedHash}, {key, readTraits.Family}}
 	if permits, ok := strings.CutSuffix(key, ":timeout"); ok {

@@ -6,9 +6,9 @@ import (
 	"github.com/rlock-go/redisson/internal/luasrc"
 )
 
-// NonReentrant is Redisson's RedissonNonReentrantLock: a plain lock that its own owner
-// is refused. That is a rule of the handle, not of the key: by a plain lock the owner
-// re-enters all the same.
+// NonReentrant is Redisson's RedissonNonReentrantLock: a plain lock that refuses its own
+// owner. That is a rule of the handle, not of the key: the owner can still re-enter by a plain
+// lock.
 var NonReentrant Kind = nonReentrant{}
 
 type nonReentrant struct{ reentrant }
@@ -17,7 +17,7 @@ var nonReentrantTraits = labelled(reentrantTraits, NonReentrantLabel)
 
 func (nonReentrant) Traits() *Traits { return &nonReentrantTraits }
 
-// ErrReentered is why a NonReentrant refuses its own owner.
+// ErrReentered is the reason for which a NonReentrant refuses its own owner.
 var ErrReentered = errors.New("held by this owner already")
 
 func (nonReentrant) Acquire(room []any, w *Want) Call {

@@ -11,9 +11,9 @@ import (
 	"github.com/rlock-go/redisson/internal/luasrc"
 )
 
-// Permits is Redisson's RPermitExpirableSemaphore, of which each acquire takes n
-// permits: a number of those that are free, and a sorted set of the ids of those that
-// are taken. An owner is used once, and the ids are made of it.
+// Permits is Redisson's RPermitExpirableSemaphore. Each acquire takes n permits. On the server
+// it is the number of free permits, and a sorted set of the ids of taken ones. An owner is
+// used once, and the ids are derived from it.
 func Permits(n int) Kind { return permits{n: n} }
 
 type permits struct {
@@ -26,7 +26,7 @@ var permitsTraits = Traits{Label: PermitsLabel, Family: "permits", PassOn: true,
 // timesPermits is the sorted set.
 const timesPermits = channelName + 1
 
-// longestPermitPause bounds how long a waiter trusts that it is told.
+// longestPermitPause bounds how long a waiter relies on messages.
 const longestPermitPause = 5 * time.Second
 
 func (permits) Traits() *Traits { return &permitsTraits }
@@ -35,7 +35,7 @@ func (permits) Names(key string) Names {
 	return Names{keyName: key, channelName: codec.PermitChannel(key), timesPermits: codec.PermitTimes(key)}
 }
 
-// PermitIDs are the ids of an owner's n permits, 16 bytes each.
+// PermitIDs returns the ids of an owner's n permits, 16 bytes each.
 func PermitIDs(owner string, n int) []string {
 	ids := make([]string, n)
 	for i := range ids {
@@ -47,7 +47,8 @@ func PermitIDs(owner string, n int) []string {
 
 func (k permits) ids(o Owner) []string { return PermitIDs(o.String(), k.n) }
 
-// Wake is by how many permits the message tells of. Their number means different things.
+// Wake wakes as many waiters as the message has permits. It may be the number of free or of
+// new permits.
 func (permits) Wake(payload []byte) int {
 	n, err := strconv.Atoi(string(payload))
 	if errors.Is(err, strconv.ErrRange) && payload[0] != '-' {
@@ -59,7 +60,7 @@ func (permits) Wake(payload []byte) int {
 	return min(max(n, 0), All)
 }
 
-// named are the names in w.
+// named returns the names in w.
 func named(w *Want) luasrc.Permits {
 	return luasrc.Permits{Free: w.Names[keyName], Times: w.Names[timesPermits], Channel: w.Names[channelName], Publish: w.Publish}
 }
@@ -88,8 +89,8 @@ func (permits) Renew(room []any, lease Arg, n int, at func(i int) Held) Call {
 	}), Always)
 }
 
-// Pause is until the time of the next permit is over. A message says when one comes
-// back before, and a waiter looks now and then whether it was lost.
+// Pause is until the next taken permit expires, 5 s at most. A message announces a permit
+// that is given back earlier; the waiter looks in case it was lost.
 func (permits) Pause(_ int, g Grant) (least, most time.Duration) {
 	if g.OK || g.TTL < 0 || g.TTL > longestPermitPause {
 		return longestPermitPause * 4 / 5, longestPermitPause
@@ -99,17 +100,17 @@ func (permits) Pause(_ int, g Grant) (least, most time.Duration) {
 
 func (permits) Force(w *Want) Call { return Run(luasrc.PermitDelete(named(w)), Never) }
 
-// Ask knows nothing that is asked of a lock.
+// Ask is empty: a semaphore has none of the questions.
 func (permits) Ask(Question, *Want) Query { return Query{} }
 
-// ReleasePermits gives up permits by their ids, 16 bytes each, whoever took them, and
-// keeps the result in w.Latch. Its reply is read by [codec.DecodeExists].
+// ReleasePermits gives up permits by their ids, 16 bytes each, whichever owner took them. The
+// result is kept in w.Latch. [codec.DecodeExists] reads its reply.
 func ReleasePermits(w *Want, ids []string) Call {
 	return Run(luasrc.PermitReleaseIDs(named(w), w.Latch, w.LatchTTL, ids), Always)
 }
 
-// SetPermits sets how many permits there are, by luasrc.FirstPermits or the like, and
-// keeps the result in w.Latch. Its reply is read by [codec.DecodeExists].
+// SetPermits sets how many permits there are; how is luasrc.FirstPermits or the like. The
+// result is kept in w.Latch. [codec.DecodeExists] reads its reply.
 func SetPermits(w *Want, how string, n int, ttl time.Duration) Call {
 	return Run(luasrc.PermitSet(named(w), w.Latch, w.LatchTTL, how, n, ttl.Milliseconds()), Always)
 }
@@ -119,20 +120,20 @@ func LeasePermit(w *Want, id string, lease Arg) Call {
 	return Run(luasrc.PermitLeft(named(w), id, lease), Always)
 }
 
-// PermitLeft asks for how long a permit is taken. Its reply is read by [codec.DecodePermitLeft].
+// PermitLeft asks for how long a permit is taken. [codec.DecodePermitLeft] reads its reply.
 func PermitLeft(w *Want, id string) Call { return Look(luasrc.PermitLeft(named(w), id, 0)) }
 
-// CountPermits asks how many are free, and how many are taken. Its reply is read by
-// [codec.DecodePermitCount].
+// CountPermits asks how many permits are free, and how many are taken.
+// [codec.DecodePermitCount] reads its reply.
 func CountPermits(w *Want) Call { return Look(luasrc.PermitCount(named(w))) }
 
-// HasPermit tells whether one of the permits of h is among these ids, 16 bytes each.
+// HasPermit reports whether one of the permits of h is among ids, 16 bytes each.
 func HasPermit(h Held, ids map[string]bool) bool {
 	k, ok := h.Kind.(permits)
 	return ok && slices.ContainsFunc(k.ids(h.Owner), func(id string) bool { return ids[id] })
 }
 
-// Weight is how much a server does for a hold in a Renew, in permits.
+// Weight is the work of a server for a hold in a Renew, in permits.
 func Weight(k Kind) int {
 	if p, ok := k.(permits); ok {
 		return p.n

@@ -9,10 +9,10 @@ import (
 	"github.com/rlock-go/redisson/internal/luasrc"
 )
 
-// ReadLock and WriteLock are the two locks of Redisson's RReadWriteLock: many owners
-// read, or one writes, who may read as well. They are one family on one key: a hash
-// with the mode, and the count of each owner's holds to read and of its holds to write.
-// Each hold to read has a key of its own besides, with its lease.
+// ReadLock and WriteLock are the two locks of Redisson's RReadWriteLock: many owners hold to
+// read, or one holds to write, and may read as well. They are one family on one key: a hash
+// with the mode, and the count of each owner's holds to read and of its holds to write. Each
+// hold to read also has its own key, with its lease.
 var (
 	ReadLock  Kind = readLock{}
 	WriteLock Kind = writeLock{}
@@ -23,7 +23,7 @@ type (
 	writeLock struct{ readLock }
 )
 
-// The modes, which name the two queues and tallies too.
+// These are the modes, which also name the two queues and tallies.
 const (
 	reads  = "read"
 	writes = "write"
@@ -42,20 +42,20 @@ var (
 func (readLock) Traits() *Traits  { return &readTraits }
 func (writeLock) Traits() *Traits { return &writeTraits }
 
-// holdsName is what the keys of the holds to read begin with.
+// holdsName is the prefix of the keys of the holds to read.
 const holdsName = channelName + 1
 
 func (readLock) Names(key string) Names {
 	return Names{keyName: key, channelName: codec.ReadWriteChannel(key), holdsName: codec.ReadHolds(key)}
 }
 
-// The messages: of a release to read, and of one to write.
+// These are the messages of a release to read, and of one to write.
 const (
 	readMessage  = "0"
 	writeMessage = "1"
 )
 
-// Wake is for all who want to read: whatever was released, there may be room for them.
+// Wake wakes all readers: after any release, all of them may be granted.
 func (readLock) Wake(payload []byte) int {
 	switch string(payload) {
 	case readMessage, writeMessage:
@@ -64,11 +64,11 @@ func (readLock) Wake(payload []byte) int {
 	return 0
 }
 
-// Wake is for one who wants to write.
+// Wake wakes one writer.
 func (k writeLock) Wake(payload []byte) int { return min(k.readLock.Wake(payload), 1) }
 
-// Pause is until the lock ends, but at most poll: the release of one of several readers
-// may bring the end forward, and is not announced, as in Redisson.
+// Pause is until the lock ends, but at most poll: the release of one of several readers may
+// bring the end forward, and publishes no message, as in Redisson.
 func (readLock) Pause(_ int, g Grant) (least, most time.Duration) {
 	if g.TTL < 0 || g.TTL > poll {
 		return poll * 4 / 5, poll
@@ -76,7 +76,7 @@ func (readLock) Pause(_ int, g Grant) (least, most time.Duration) {
 	return g.TTL, g.TTL
 }
 
-// writer is an owner's field as one that writes.
+// writer is an owner that writes: its field in the hash differs.
 type writer struct{ Owner }
 
 func (w writer) RedisArg() any  { return w.String() }
@@ -117,7 +117,7 @@ func (readLock) Renew(room []any, lease Arg, n int, at func(i int) Held) Call {
 	}), Always)
 }
 
-// Renew is a plain lock's: nobody else holds, so its lease is all that counts.
+// Renew is a plain lock's: no other owner holds, so only its own lease counts.
 func (writeLock) Renew(room []any, lease Arg, n int, at func(i int) Held) Call {
 	return Run(luasrc.Renew(room, lease, n, func(i int) (key, owner Arg) {
 		h := at(i)
@@ -144,7 +144,7 @@ func (writeLock) Ask(q Question, w *Want) Query {
 	return askMode(q, w, writes)
 }
 
-// askMode is Ask of the lock of a mode.
+// askMode is Ask for the lock of a mode.
 func askMode(q Question, w *Want, mode string) Query {
 	switch q {
 	case Locked, Holding:

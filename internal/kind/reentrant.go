@@ -7,8 +7,8 @@ import (
 	"github.com/rlock-go/redisson/internal/luasrc"
 )
 
-// Reentrant is Redisson's RLock: a hash with the count of holds of its one
-// owner, and a channel that all waiters listen on.
+// Reentrant is Redisson's RLock: a hash with the count of holds of its only owner, and a
+// channel to which all waiters subscribe.
 var Reentrant Kind = reentrant{}
 
 type reentrant struct{}
@@ -25,13 +25,13 @@ var reentrantTraits = Traits{
 	RenewGroup: ownedHash,
 }
 
-// ownedHash is the family of the kinds that keep a lock as a hash with its owner
-// as the only field, and extend its lease by luasrc.Renew.
+// ownedHash is the family of the kinds that keep a lock as a hash with its owner as the only
+// field, and extend its lease by luasrc.Renew.
 const ownedHash = "owned hash"
 
 func (reentrant) Traits() *Traits { return &reentrantTraits }
 
-// The names of a plain lock.
+// These are the names of a plain lock.
 const (
 	keyName = iota
 	channelName
@@ -79,7 +79,7 @@ func (reentrant) Renew(room []any, lease Arg, n int, at func(i int) Held) Call {
 
 func (reentrant) Leave(...*Want) Call { return Call{} }
 
-// Pause is until the lease ends that the server reported, if no message comes.
+// Pause is until the reported lease ends.
 func (reentrant) Pause(_ int, g Grant) (least, most time.Duration) { return g.TTL, g.TTL }
 
 func (reentrant) Force(w *Want) Call {

@@ -6,9 +6,8 @@ import (
 	"github.com/rlock-go/redisson/internal/luasrc"
 )
 
-// Spin is Redisson's RSpinLock. Its state is a plain lock's, so the two exclude
-// each other and may share owners. Nobody listens and nothing is published: who
-// waits tries again after a pause that doubles.
+// Spin is Redisson's RSpinLock. Its state is a plain lock's, so the two exclude each other and
+// may share owners. There is no channel: a waiter tries again after a pause that doubles.
 var Spin Kind = spin{}
 
 type spin struct{ reentrant }
@@ -19,14 +18,14 @@ var spinTraits = Traits{
 	Queue:      "spin",
 	Width:      1,
 	Silent:     true,
-	HandOffs:   16, // fewer than of a plain lock: other clients find it free by chance only
+	HandOffs:   16, // fewer than for a plain lock: other clients find it free by chance only
 	KeyType:    "hash",
 	Latched:    true,
 	Keeps:      true,
 	RenewGroup: ownedHash,
 }
 
-// The bounds of the pauses, Redisson's.
+// These bound the pauses, as in Redisson.
 const (
 	firstSpin = time.Millisecond
 	lastSpin  = 128 * time.Millisecond
@@ -47,8 +46,8 @@ func (spin) Release(room []any, w *Want) Call {
 	return Run(luasrc.SpinUnlock(room, w.Names[keyName], w.Latch, w.Owner, w.Lease, w.LatchTTL), Always)
 }
 
-// Pause doubles with each attempt, from one millisecond to 128. Half of it is
-// left to chance, so that clients which were refused together part.
+// Pause doubles with each attempt, from one millisecond to 128. Its random half separates
+// clients that were refused together.
 func (spin) Pause(tries int, _ Grant) (least, most time.Duration) {
 	pause := lastSpin
 	if doublings := max(tries-1, 0); doublings < 7 {

@@ -6,69 +6,69 @@ import (
 	"github.com/rlock-go/redisson/internal/luasrc"
 )
 
-// Arg is one argument of a command, as luasrc has it: boxed by its user, who
-// boxes what is sent again and again once.
+// Arg is one argument of a command, as in luasrc. Its user boxes it, and boxes recurring
+// arguments once.
 type Arg = luasrc.Arg
 
-// Names are a key and the names that belong to it, each a boxed string. The
-// first is the key itself; what the others are is the kind's to know.
+// Names are a key and the names that belong to it, each a boxed string. The first is the key;
+// the kind defines the others.
 type Names [4]Arg
 
-// Key is the key; empty: there are no names.
+// Key returns the key, which is empty if there are no names.
 func (n *Names) Key() string {
 	key, _ := n[0].(string)
 	return key
 }
 
-// Owner is who holds a lock: one argument of a command, and its text. A pointer
-// serves best, since it is boxed without an allocation.
+// Owner is the owner of a hold: one argument of a command, and its text. A pointer is best,
+// since it is boxed without an allocation.
 type Owner interface {
 	RedisArg() any  // for a connection that takes redigo's arguments
 	String() string // as Redis stores it
 }
 
-// Want is what a call wants of a lock. It is filled by whoever asks, field by
-// field as the method needs it, and is only read by a kind.
+// Want is the input of a kind's methods. The caller fills the fields that the method needs; a
+// kind only reads it.
 type Want struct {
 	Names *Names // of the lock
-	Owner Owner  // who wants it
+	Owner Owner  // the owner that wants it
 
-	Lease    Arg  // in ms, at least 1: of an acquire, or what the holds that are left by a release get; 0: they need none, see Traits.Asserts
-	Latch    Arg  // of a release: the same for each repetition of it; nil where its owner is used once, see Traits.Once
+	Lease    Arg  // in ms, at least 1: of an acquire, or for the owner's holds that a release leaves; 0: they need none, see Traits.Asserts
+	Latch    Arg  // of a release: the same for each repetition of it; nil if its owner is used once, see Traits.Once
 	LatchTTL Arg  // in ms, at least 1
-	KeyAlone bool // of a release without a latch, or of Force: in the form that has the lock as its only key
-	Keep     Keep // of a release; its zero value: the last hold's frees the lock
-	Publish  Arg  // what announces, in an acquire too: luasrc.Publish, luasrc.SPublish or luasrc.Both
+	KeyAlone bool // for a release without a latch, or for Force: use the form that has the lock as its only key
+	Keep     Keep // of a release; zero: the release of the last hold frees the lock
+	Publish  Arg  // how to announce, in an acquire too: luasrc.Publish, luasrc.SPublish or luasrc.Both
 
-	Wait   time.Duration // how long the call waits altogether, or another of its owner that has a queue; 0: as long as it takes
+	Wait   time.Duration // total wait of the call, or of another call of its owner that has a queue; 0: no limit
 	OneTry bool          // it makes one attempt and does not wait
 }
 
-// Keep is who has the lock after the release of a last hold, and for how many ms.
+// Keep is the owner that has the lock after the release of a last hold, and for how many ms.
 type Keep struct {
-	Owner  string // whom nobody acts as
+	Owner  string // an owner that no client uses
 	Millis int64  // 0: the lock is free
 }
 
-// Held is what an owner holds, as its kind sees it.
+// Held is a hold of an owner, as its kind sees it.
 type Held struct {
-	Kind  Kind   // of what sort
+	Kind  Kind   // its kind
 	Names *Names // of the lock
-	Owner Owner  // who holds
-	Count int32  // how many holds, where they are to be renewed
+	Owner Owner  // its owner
+	Count int32  // number of holds, if they are to be renewed
 }
 
 // Question is something to be read of a lock.
 type Question uint8
 
-// What can be read.
+// All questions:
 const (
-	Locked    Question = iota // does anybody hold it
+	Locked    Question = iota // is it held
 	HeldBy                    // does the owner hold it
-	HoldCount                 // how many times does the owner hold it, whoever acquired; also after an acquire that was never answered, where the owner is used again
-	RemainTTL                 // how long has it to live
-	Holding                   // who holds it, how many times, and how long has it to live
-	Waiting                   // how many wait in the server's queue. Of a kind with a queue by owner
+	HoldCount                 // how often does the owner hold it, whoever acquired; also after an acquire that was never answered, if the owner is used again
+	RemainTTL                 // what is left of its lease
+	Holding                   // which owner holds it, how often, and what is left of its lease
+	Waiting                   // how many wait in the server's queue; for kinds with Traits.ByOwner
 	LastToken                 // the token of the last grant; empty where grants have none
 	Forcible                  // is there anything for Force; empty where that is any key of Traits.KeyType
 )
@@ -84,13 +84,13 @@ type Answer struct {
 // Grant is the answer to an acquire.
 type Grant struct {
 	OK    bool          // the owner has one hold more than before
-	Token int64         // of that, higher than all before; 0: the kind has none
-	TTL   time.Duration // else: how long the lock is taken for, below 0: for ever
+	Token int64         // of this grant, higher than all before; 0: the kind has none
+	TTL   time.Duration // otherwise: how long the lock is taken for; negative: forever
 
-	// Unset says that too few permits are free because nobody has set any.
+	// Unset says that too few permits are free because none were ever set.
 	Unset bool
 
-	// Refused is why the kind itself will never grant this: the script changed nothing,
-	// and the wait ends.
+	// Refused is the reason for which the kind itself will never grant this: the script changed
+	// nothing, and the wait ends.
 	Refused error
 }
