@@ -47,7 +47,7 @@ func Run(c luasrc.Call, resend Resend) Call {
 // Read makes a plain command that changes nothing.
 func Read(name string, args ...any) Call { return Call{Name: name, Args: args, Resend: Reads} }
 
-// Look makes the call of a script that changes nothing.
+// Look makes the call of a script that only reads, or also takes back expired permits.
 func Look(c luasrc.Call) Call {
 	return Call{Name: "EVALSHA", Script: c.Script, Args: c.Args, Resend: Reads}
 }

@@ -6,33 +6,32 @@ import (
 	"github.com/rlock-go/redisson/codec"
 )
 
-// The commands that announce an unlock. SPublish reaches subscribers of the
-// sharded kind only (Redis 7 and newer), Publish those of the plain kind only.
+// These commands announce an unlock. SPublish reaches only subscribers of the sharded kind
+// (Redis 7 and newer), Publish only those of the plain kind.
 const (
 	Publish  = "PUBLISH"
 	SPublish = "SPUBLISH"
 
-	// Both stands for the two, in one script. It is no command.
+	// Both stands for the two, in one script. It is not a command.
 	Both = "SPUBLISH and PUBLISH"
 )
 
-// MaxArgs is the most that the Args of a call of one key have, but for an Unlock by
-// Both, which makes room of its own.
+// MaxArgs is room for the Args of an acquire and an unlock of a plain lock, except UnlockKeep
+// and an Unlock by Both. Calls with more Args, as for a fair lock, allocate.
 const MaxArgs = 10
 
-// Arg is one argument as redigo takes it: a string or an integer. It is boxed
-// by its user, who boxes what is sent again and again once.
+// Arg is one argument as redigo takes it: a string or an integer. Its user boxes it, and boxes
+// recurring arguments once.
 type Arg = any
 
-// Call is a script with its arguments. It can be sent any number of times. The
-// functions that make one append to dst, which may be nil, so that a caller
-// can bring the memory.
+// Call is a script with its arguments. It can be sent any number of times. The functions that
+// make one append to dst, which may be nil, so that a caller can provide the memory.
 type Call struct {
-	Script *Script // what the SHA-1 stands for
+	Script *Script // the script of the SHA-1
 	Args   []any   // what follows the name EVALSHA: the SHA-1, the number of keys, the keys, the arguments
 }
 
-// call is a call of s, whose first arguments are so many keys.
+// call makes a call of s, whose first keys arguments are keys.
 func (s *Script) call(dst []any, keys int, args ...any) Call {
 	return Call{s, append(append(slices.Grow(dst, 2+len(args)), s.shaArg, keys), args...)}
 }
@@ -51,8 +50,8 @@ func (c Call) by(publish Arg) Call {
 	return c.with(publish)
 }
 
-// Lock acquires key for owner if it is free or the owner's already, and sets its
-// lease, in ms and at least 1.
+// Lock acquires key for owner if it is free or already the owner's, and sets its lease, in ms
+// and at least 1.
 //
 //	KEYS  key
 //	ARGV  lease, owner
@@ -63,10 +62,10 @@ func Lock(dst []any, key, owner, lease Arg) Call {
 	return LockScript.call(dst, 1, key, lease, owner)
 }
 
-// Unlock gives up one hold of owner. If it was the last, key is deleted and
-// channel told by the command publish; else key gets lease, in ms and at least
-// 1. Unless the owner had no hold, the result is kept in latch for latchTTL ms,
-// at least 1; while it is there the same call answers it and does nothing.
+// Unlock gives up one hold of owner. If it was the last, key is deleted and the message is sent
+// to channel by the command publish; otherwise key gets lease, in ms and at least 1. Unless the
+// owner had no hold, the result is kept in latch for latchTTL ms, at least 1. While latch
+// exists, the same call returns its result and does nothing.
 //
 //	KEYS  key, channel, latch
 //	ARGV  codec.UnlockMessage, lease, owner, publish, latchTTL; with Both SPublish, and Publish behind the rest
@@ -80,10 +79,9 @@ func Unlock(dst []any, key, channel, latch, owner, lease, latchTTL, publish Arg)
 	return UnlockScript.call(dst, 3, key, channel, latch, codec.UnlockMessage, lease, owner, publish, latchTTL)
 }
 
-// UnlockOnce is [Unlock] without a latch, for an owner that is used once: no
-// other command makes its hold, so the call may run any number of times. It is
-// what Redisson sent before 3.24, with what publishes behind it only where that
-// is not Publish.
+// UnlockOnce is [Unlock] without a latch, for an owner that is used once: no other command makes
+// its hold, so the call may run any number of times. It has the arguments that Redisson sent
+// before 3.24, followed by the commands that publish if these are not Publish alone.
 //
 //	KEYS  key, channel
 //	ARGV  codec.UnlockMessage, lease, owner, or these and publish; with Both these, SPublish and Publish
@@ -98,8 +96,8 @@ func UnlockOnce(dst []any, key, channel, owner, lease, publish Arg) Call {
 	return call.by(publish)
 }
 
-// UnlockAlone is [UnlockOnce] with key as the only key: a cluster that moves the
-// slot runs it where key is, and would refuse the other form with TRYAGAIN.
+// UnlockAlone is [UnlockOnce] with key as the only key. A cluster that moves the slot runs it
+// where key is, and would refuse the other form with TRYAGAIN.
 //
 //	KEYS  key
 //	ARGV  codec.UnlockMessage, lease, owner, channel, publish; with Both SPublish and Publish
@@ -110,9 +108,9 @@ func UnlockAlone(dst []any, key, channel, owner, lease, publish Arg) Call {
 	return UnlockAloneScript.call(dst, 1, key, codec.UnlockMessage, lease, owner, channel).by(publish)
 }
 
-// UnlockKeep is [Unlock], but leaves key to keeper for so many ms, at least 1, and tells
-// channel of that. Without a latch it may run any number of times while keeper has key,
-// and later too if its owner is used once. publish is nil where nobody is told.
+// UnlockKeep is [Unlock], but leaves key to keeper for keep ms, at least 1, and sends the
+// message to channel. Without a latch it may run any number of times while keeper has key, and
+// later too if its owner is used once. If publish is nil, no message is sent.
 //
 //	KEYS  key, or key and latch
 //	ARGV  codec.UnlockMessage, lease, owner, channel, latchTTL, keeper, keep, publish; with Both SPublish and Publish
@@ -131,42 +129,40 @@ func UnlockKeep(dst []any, key, latch, channel, owner, lease, latchTTL, keeper, 
 	return call.by(publish)
 }
 
-// ForceUnlock deletes key whoever holds it, and tells channel by the command
-// publish if there was something to delete.
+// ForceUnlock deletes key whichever owner holds it, and sends the message to channel by the
+// command publish if there was something to delete.
 //
 //	KEYS  key, channel
 //	ARGV  codec.UnlockMessage, publish; with Both SPublish and Publish
 //	reply 1: deleted; 0: was not there (codec.DecodeForce)
 //
-// A key of another type is deleted all the same, as by Redisson.
+// A key of another type is deleted too, as by Redisson.
 func ForceUnlock(key, channel, publish string) Call {
 	return ForceUnlockScript.call(nil, 2, key, channel, codec.UnlockMessage).by(publish)
 }
 
-// ForceUnlockAlone is [ForceUnlock] with key as the only key: a cluster that moves
-// the slot runs it where key is, and would refuse the other form with TRYAGAIN.
+// ForceUnlockAlone is [ForceUnlock] with key as the only key. A cluster that moves the slot runs
+// it where key is, and would refuse the other form with TRYAGAIN.
 //
 //	KEYS  key
 //	ARGV  codec.UnlockMessage, channel, publish; with Both SPublish and Publish
 //	reply 1: deleted; 0: was not there (codec.DecodeForce)
 //
-// A key of another type is deleted all the same.
+// A key of another type is deleted too.
 func ForceUnlockAlone(key, channel, publish string) Call {
 	return ForceUnlockAloneScript.call(nil, 1, key, codec.UnlockMessage, channel).by(publish)
 }
 
-// Renew gives each of n locks a new lease, in ms and at least 1, if its owner
-// holds it. It asks for them by their numbers, each twice, and keeps no
-// reference to lock; n should be at most watchdog.MaxBatch; Redisson has 100. Room
-// in dst for 3+2n arguments saves it from making its own.
+// Renew gives each of n locks a new lease, in ms, if its owner holds it; with a lease of 0 it
+// only checks. It calls lock twice for each index and keeps no reference to it. n should be at
+// most watchdog.MaxBatch; Redisson has 100. Room in dst for 3+2n arguments saves an allocation.
 //
 //	KEYS  keys…
 //	ARGV  lease, owners…
 //	reply array of 1: renewed, 0: not held (codec.DecodeRenew)
 //
-// A key of another type makes the whole call fail with WRONGTYPE; the keys
-// before it are renewed then, those after it not. In a cluster all keys must be
-// in one slot.
+// A key of another type makes the whole call fail with WRONGTYPE; the keys before it are renewed
+// then, those after it are not. In a cluster all keys must be in one slot.
 func Renew(dst []any, lease Arg, n int, lock func(i int) (key, owner Arg)) Call {
 	call := RenewScript.call(slices.Grow(dst, 3+2*n), n)
 	for i := range n {

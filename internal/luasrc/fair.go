@@ -1,6 +1,6 @@
 package luasrc
 
-// The scripts of a fair lock. All begin with fair_queue.lua.
+// These are the scripts of a fair lock. All begin with fair_queue.lua.
 var (
 	FairLockScript   = newScript("tell", "fair_queue", "fair_lock")   // FairLock
 	FairUnlockScript = newScript("tell", "fair_queue", "fair_unlock") // FairUnlock
@@ -9,24 +9,24 @@ var (
 	FairForceScript  = newScript("tell", "fair_queue", "fair_force")  // FairForce
 )
 
-// FairLock acquires key for owner if it is the owner's already, or if it is free
-// and nobody else is at the head of the queue. Else the owner gets a place at the
-// queue's end, unless it has one or once is 1: until the time of the one before
-// it, or the end of the lease, and wait ms more. wait is the same in all calls of
-// one waiter. channel is what the channels of all owners begin with. Where key is
-// free and another owner at the head, that owner is told by the command publish.
+// FairLock acquires key for owner if it is already the owner's, or if it is free and no other
+// owner is at the head of the queue. Otherwise the owner gets a place at the queue's end, unless
+// it has one or once is 1. The place expires wait ms after the place before it or, for the first
+// one, after the lease. wait is the same in all calls of one waiter. channel is the prefix of
+// the channels of all owners. If key is free and another owner is at the head, the command
+// publish sends that owner a message.
 //
 //	KEYS  key, queue, times
 //	ARGV  channel, owner, lease, wait, once, publish; with Both SPublish and Publish
-//	reply nil: one hold more; PTTL of key: owner is at the head; else behind others: in how many ms the first of them loses its place, -1: not told (codec.DecodeAcquire)
+//	reply nil: one hold more; PTTL of key: owner is at the head; behind other owners: ms until the first of them loses its place, or -1: unknown (codec.DecodeAcquire)
 //
 // A key of another type makes it fail with WRONGTYPE and stays untouched.
 func FairLock(dst []any, key, queue, times, channel, owner, lease, wait, once, publish Arg) Call {
 	return FairLockScript.call(dst, 3, key, queue, times, channel, owner, lease, wait, once).by(publish)
 }
 
-// FairUnlock is [Unlock] for a lock whose release is told to the owner at the head
-// of the queue only. An unlock that finds no key tells it too.
+// FairUnlock is [Unlock] for a lock whose release is announced only to the owner at the head of
+// the queue. An unlock that finds no key announces it too.
 //
 //	KEYS  key, queue, times, latch
 //	ARGV  channel, owner, lease, latchTTL, publish; with Both SPublish and Publish
@@ -37,7 +37,8 @@ func FairUnlock(dst []any, key, queue, times, latch, channel, owner, lease, latc
 	return FairUnlockScript.call(dst, 4, key, queue, times, latch, channel, owner, lease, latchTTL).by(publish)
 }
 
-// FairKeep is [FairUnlock], but leaves key to keeper for so many ms, as [UnlockKeep].
+// FairKeep is [FairUnlock], but leaves key to keeper for keep ms, as [UnlockKeep] does. Without
+// key it sends no message.
 //
 //	KEYS  key, queue, times, latch
 //	ARGV  channel, owner, lease, latchTTL, keeper, keep, publish; with Both SPublish and Publish
@@ -46,9 +47,9 @@ func FairKeep(dst []any, key, queue, times, latch, channel, owner, lease, latchT
 	return FairKeepScript.call(dst, 4, key, queue, times, latch, channel, owner, lease, latchTTL, keeper, keep).by(publish)
 }
 
-// FairLeave takes n owners, each of which waited for wait ms in all its calls, out of
-// the queue. If the head is one of them and key is free, the next one is told. What the
-// server does is least where those that it leaves are before them.
+// FairLeave removes n owners from the queue. Each waited for wait ms in all its calls. If the
+// head is one of them and key is free, the next owner gets a message. The server does least if
+// the removed owners are at the end of the queue.
 //
 //	KEYS  key, queue, times
 //	ARGV  channel, n, each owner and its wait, publish; with Both SPublish and Publish
@@ -61,14 +62,14 @@ func FairLeave(key, queue, times, channel, publish Arg, n int, leaver func(i int
 	return call.by(publish)
 }
 
-// FairForce deletes key whoever holds it, and tells the owner at the head of the
-// queue if there was something to delete.
+// FairForce deletes key whichever owner holds it, and sends a message to the owner at the head
+// of the queue if there was something to delete.
 //
 //	KEYS  key, queue, times
 //	ARGV  channel, publish; with Both SPublish and Publish
 //	reply 1: deleted; 0: was not there (codec.DecodeForce)
 //
-// A key of another type is deleted all the same, as by Redisson.
+// A key of another type is deleted too, as by Redisson.
 func FairForce(key, queue, times, channel, publish Arg) Call {
 	return FairForceScript.call(nil, 3, key, queue, times, channel).by(publish)
 }

@@ -1,6 +1,6 @@
 package luasrc
 
-// Info reads who holds key, how many times, and for how long. It changes nothing.
+// Info reads which owner holds key, how many times, and for how long. It changes nothing.
 //
 //	KEYS  key
 //	reply array: PTTL of key, number of its fields and, of a single one, field and value (codec.DecodeHolder)

@@ -1,7 +1,7 @@
 package luasrc
 
-// Reacquired is what a [NonReentrantLock] answers the lock's own owner. (Redisson's
-// script answers it as an error.)
+// Reacquired is the reply of a [NonReentrantLock] to the lock's own owner. (Redisson's script
+// returns it as an error.)
 const Reacquired = "NON_REENTRANT_REACQUIRE"
 
 // NonReentrantLock is [Lock] for an owner that must not hold key already.

@@ -2,7 +2,7 @@ package luasrc
 
 import "slices"
 
-// The scripts of a read-write lock, each with the function that makes calls of it.
+// These are the scripts of a read-write lock, each with the function that makes calls of it.
 var (
 	ReadLockScript       = newScript("read_lock")            // ReadLock
 	ReadUnlockScript     = newScript("tell", "read_unlock")  // ReadUnlock
@@ -13,12 +13,12 @@ var (
 	ReadWriteInfoScript  = newScript("rw_info")              // ReadWriteInfo
 )
 
-// NoReadWriteLock is what ReadLock and WriteLock reply of a hash that is none.
+// NoReadWriteLock is the reply of ReadLock and WriteLock if key is a hash of another kind.
 const NoReadWriteLock = "a hash without mode"
 
-// ReadLock acquires a read-write lock for owner to read, unless another writes, and
-// makes the key of the hold, with the lease, in ms and at least 1. The lock lives for
-// the longer of what it had and the lease. holds is codec.ReadHolds of key.
+// ReadLock acquires a read-write lock for owner to read, unless another owner writes, and makes
+// the key of the hold, with the lease, in ms and at least 1. The lock lives for the longer of
+// its TTL and the lease. holds is codec.ReadHolds of key.
 //
 //	KEYS  key, channel
 //	ARGV  lease, owner, holds
@@ -29,7 +29,8 @@ func ReadLock(dst []any, key, channel, holds, owner, lease Arg) Call {
 	return ReadLockScript.call(dst, 2, key, channel, lease, owner, holds)
 }
 
-// WriteLock is [ReadLock] to write, unless another holds, or owner reads.
+// WriteLock is [ReadLock] to write. It is refused if another owner holds, or if owner only
+// reads.
 //
 //	KEYS  key
 //	ARGV  lease, owner
@@ -38,10 +39,10 @@ func WriteLock(dst []any, key, owner, lease Arg) Call {
 	return WriteLockScript.call(dst, 1, key, lease, owner)
 }
 
-// ReadUnlock gives up one read hold of owner. What owner still holds gets lease, in ms,
-// or keeps what it has for 0. If nobody holds, key is deleted and channel told "0" by the command
-// publish; else key lives as long as its longest hold. The result is kept in latch for
-// latchTTL ms, unless the owner had no hold. Without key, channel is told too.
+// ReadUnlock gives up one read hold of owner. The owner's other holds get lease, in ms, or keep
+// theirs if it is 0. If no owner holds, key is deleted and "0" is sent to channel by the command
+// publish; otherwise key lives as long as its longest hold. The result is kept in latch for
+// latchTTL ms, unless the owner had no hold. Without key, the message is sent too.
 //
 //	KEYS  key, channel, holds, latch
 //	ARGV  lease, owner, latchTTL, publish; with Both SPublish and Publish
@@ -52,8 +53,8 @@ func ReadUnlock(dst []any, key, channel, holds, latch, owner, lease, latchTTL, p
 	return rwUnlock(dst, ReadUnlockScript, key, channel, holds, latch, owner, lease, latchTTL, publish)
 }
 
-// WriteUnlock is [ReadUnlock] for a write hold. After the last one channel is told "1",
-// also if owner still reads.
+// WriteUnlock is [ReadUnlock] for a write hold, with a lease of at least 1. After the last one,
+// or without key, "1" is sent to channel, even if owner still reads.
 func WriteUnlock(dst []any, key, channel, holds, latch, owner, lease, latchTTL, publish Arg) Call {
 	return rwUnlock(dst, WriteUnlockScript, key, channel, holds, latch, owner, lease, latchTTL, publish)
 }
@@ -62,9 +63,9 @@ func rwUnlock(dst []any, s *Script, key, channel, holds, latch, owner, lease, la
 	return s.call(dst, 4, key, channel, holds, latch, lease, owner, latchTTL).by(publish)
 }
 
-// ReadRenew is [Renew] for read holds: the keys of all the owner's get the lease, and
-// their lock lives for the longer of what it had and the lease. holds are the first keys
-// of the owner's holds, with the numbers 1, 2 and so on: none is made.
+// ReadRenew is [Renew] for read holds: the keys of all holds of the owner get the lease, and
+// their lock lives for the longer of its TTL and the lease. holds are the keys of the owner's
+// first holds, numbered from 1. No key is created.
 //
 //	KEYS  key, holds…, key, holds…
 //	ARGV  lease, and for each lock owner, how many holds
@@ -83,8 +84,8 @@ func ReadRenew(dst []any, lease Arg, n int, lock func(i int) (key Arg, holds []s
 	return ReadRenewScript.call(slices.Grow(dst, 2+len(keys)+len(args)), len(keys), keys...).with(args...)
 }
 
-// ReadWriteForce deletes key whoever holds it, with the keys of its read holds, if it is
-// in mode, and tells channel message by the command publish.
+// ReadWriteForce deletes key whichever owner holds it, with the keys of its read holds, if it is
+// in mode, and sends message to channel by the command publish.
 //
 //	KEYS  key, channel, holds
 //	ARGV  mode, message, publish; with Both SPublish and Publish
@@ -95,7 +96,7 @@ func ReadWriteForce(key, channel, holds, mode, message, publish Arg) Call {
 	return ReadWriteForceScript.call(nil, 3, key, channel, holds, mode, message).by(publish)
 }
 
-// ReadWriteInfo is [Info] of one owner that holds in mode.
+// ReadWriteInfo is [Info] for one owner that holds in mode.
 func ReadWriteInfo(dst []any, key, mode Arg) Call {
 	return ReadWriteInfoScript.call(dst, 1, key, mode)
 }

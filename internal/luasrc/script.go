@@ -7,21 +7,21 @@ import (
 	"slices"
 )
 
-// Script is a Lua script as the server's cache knows it. It is never changed
-// after init and safe for concurrent use.
+// Script is a Lua script with its SHA-1. It is never changed after init and safe for concurrent
+// use.
 type Script struct {
 	Name   string // the file's name without .lua
 	Source string // the text, byte for byte
-	SHA1   string // of Source, 40 lowercase hex digits, as EVALSHA wants it
+	SHA1   string // of Source, 40 lowercase hex digits, the argument of EVALSHA
 
-	// shaArg is SHA1 as an argument, boxed once instead of in each call.
+	// shaArg is SHA1 as an argument, boxed once and not in each call.
 	shaArg any
 }
 
 //go:embed *.lua
 var files embed.FS
 
-// The scripts, each with the function that makes calls of it.
+// These are the scripts, each with the function that makes calls of it.
 var (
 	LockScript        = newScript("lock")                 // Lock
 	UnlockScript      = newScript("tell", "unlock")       // Unlock
@@ -42,13 +42,12 @@ var (
 	InfoScript = newScript("info") // Info
 )
 
-var scripts []*Script // all, as they were made
+var scripts []*Script // all, in the order in which they were made
 
-// Scripts lists all scripts, for loading them ahead of use. The slice is the
-// caller's.
+// Scripts returns all scripts, to load them ahead of use. The slice is the caller's.
 func Scripts() []*Script { return slices.Clone(scripts) }
 
-// newScript makes a script of the text of these files. Its name is the last one's.
+// newScript makes a script from the text of these files. Its name is that of the last file.
 func newScript(of ...string) *Script {
 	var name, source string
 	for _, name = range of {

@@ -1,7 +1,6 @@
 package luasrc
 
-// SpinUnlock is [Unlock] for a lock whose waiters listen to no channel: nothing
-// is published.
+// SpinUnlock is [Unlock] for a lock whose waiters use no channel: nothing is published.
 //
 //	KEYS  key, latch
 //	ARGV  lease, owner, latchTTL
@@ -12,12 +11,12 @@ func SpinUnlock(dst []any, key, latch, owner, lease, latchTTL Arg) Call {
 	return SpinUnlockScript.call(dst, 2, key, latch, lease, owner, latchTTL)
 }
 
-// SpinForceUnlock deletes key whoever holds it, and publishes nothing.
+// SpinForceUnlock deletes key whichever owner holds it, and publishes nothing.
 //
 //	KEYS  key
 //	reply 1: deleted; 0: was not there (codec.DecodeForce)
 //
-// A key of another type is deleted all the same, as by Redisson.
+// A key of another type is deleted too, as by Redisson.
 func SpinForceUnlock(key Arg) Call {
 	return SpinForceUnlockScript.call(nil, 1, key)
 }
