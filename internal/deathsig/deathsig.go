@@ -1,4 +1,4 @@
-// Package deathsig ends a child process with its parent, however the parent
-// ends: one that was killed cleans nothing up, and a child that is paused
-// would not notice that its pipe is closed.
+// Package deathsig ends a child process when its parent ends, on Linux. A
+// parent that was killed cannot end its children, and a paused child would not
+// notice that its pipe is closed.
 package deathsig

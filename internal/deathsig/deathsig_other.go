@@ -4,5 +4,5 @@ package deathsig
 
 import "syscall"
 
-// Attr is nil where the system has nothing of the kind.
+// Attr is nil: this system has no such signal.
 func Attr(syscall.Signal) *syscall.SysProcAttr { return nil }
