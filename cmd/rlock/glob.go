@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
@@ -30,13 +31,9 @@ func glob(pattern string) (like, error) {
 		case '?':
 			b.WriteString(`.`)
 		case '[':
-			end := strings.IndexByte(pattern[i:], ']')
-			if end < 0 {
-				end = len(pattern) - i
-			}
-			class := strings.ReplaceAll(strings.Trim(pattern[i:i+end], "[]"), `[`, `\[`)
-			b.WriteString("[" + class + "]")
-			i += end
+			var class string
+			class, i = classOf(pattern, i+1)
+			b.WriteString(class)
 		case '\\':
 			if i++; i < len(pattern) {
 				b.WriteString(regexp.QuoteMeta(pattern[i : i+1]))
@@ -47,6 +44,36 @@ func glob(pattern string) (like, error) {
 	}
 	re, err := regexp.Compile(b.String() + `$`)
 	return like{re}, err
+}
+
+// classOf returns the class that begins at pattern[i], behind its bracket, and where it ends: at the next ], or where the
+// pattern does. As in Redis, [^] matches any byte and [] none, and a class may lack its end.
+func classOf(pattern string, i int) (class string, end int) {
+	not := i < len(pattern) && pattern[i] == '^'
+	if not {
+		i++
+	}
+	for ; i < len(pattern) && pattern[i] != ']'; i++ {
+		from, to := pattern[i], pattern[i]
+		switch {
+		case from == '\\' && i+1 < len(pattern):
+			i++
+			from, to = pattern[i], pattern[i]
+		case i+2 < len(pattern) && pattern[i+1] == '-':
+			i += 2
+			from, to = min(from, pattern[i]), max(from, pattern[i])
+		}
+		class += fmt.Sprintf(`\x{%x}-\x{%x}`, from, to)
+	}
+	switch {
+	case class == "" && not:
+		return `.`, i
+	case class == "":
+		return `[^\x{0}-\x{10ffff}]`, i
+	case not:
+		return "[^" + class + "]", i
+	}
+	return "[" + class + "]", i
 }
 
 // literal returns the pattern that matches only text.

@@ -22,7 +22,19 @@ import (
 )
 
 // every is each command that asks the server for a lock.
-var every = [][]string{{"ls"}, {"show", "lock"}, {"watch", "--for", "1s"}, {"watch", "lock"}, {"doctor"}, {"unlock", "--force", "--yes", "lock"}}
+var every = [][]string{{"ls"}, {"show", "lock"}, {"watch", "--for", "1s"}, {"watch", "lock"}, {"doctor"}, {"unlock", "--force", "--yes", "lock"},
+	{"held", "lock"}, {"permits", "lock", "set", "3"}}
+
+func TestServersThatAreNotThere(t *testing.T) {
+	t.Parallel()
+	for _, url := range []string{"redis://127.0.0.1:1", "redis+sentinel://127.0.0.1:1/mymaster", "redis+cluster://127.0.0.1:1"} {
+		for _, args := range append(every, []string{"run", "lock", "--", "true"}) {
+			if out := ended(t, unreachable, url, append([]string{"--timeout", "300ms"}, args...)...); !strings.Contains(out, "connection refused") {
+				t.Errorf("%s: %q: %s", url, args, out)
+			}
+		}
+	}
+}
 
 // A node of a cluster has a part of the locks: it is not asked as if it had all.
 func TestClusterByARedisURLIsRefused(t *testing.T) {

@@ -184,10 +184,13 @@ func (n *node) said(ctx context.Context) (s redisconn.Server, err error) {
 // of returns the master that has a key.
 func (r *reader) of(ctx context.Context, key string) (*node, error) {
 	all, err := r.masters(ctx)
-	if err != nil || !r.parts.Cluster {
-		return all[0], err
+	switch {
+	case err != nil:
+		return nil, err
+	case r.parts.Cluster:
+		return r.serving(key)
 	}
-	return r.serving(key)
+	return all[0], nil
 }
 
 // by groups names by the master that has them. Names without a master that can be

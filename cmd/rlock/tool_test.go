@@ -329,13 +329,13 @@ func TestCompletion(t *testing.T) {
 func TestGlobIsThatOfScan(t *testing.T) {
 	t.Parallel()
 	c := redistest.Start(t).Dial(t)
-	names := []string{"a", "ab", "a*b", "a.b", "b]", "ö", "a\nb", "^", "a[b", ""}
+	names := []string{"a", "ab", "a*b", "a.b", "b]", "ö", "a\nb", "^", "a[b", "a]b", "-", ""}
 	for _, name := range names {
 		if _, err := c.Do("SET", name, 1); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for _, pattern := range []string{"*", "a*", "a?", "a?b", `a\*b`, "[ab]*", "[^a]", "[a-c]b", "a.b", "ö", `a\[b`, ""} {
+	for _, pattern := range []string{"*", "a*", "a?", "a?b", `a\*b`, "[ab]*", "[^a]", "[a-c]b", "a.b", "ö", `a\[b`, "", "[]", "[^]", "a[]b]b", `a[\]x]b`, "[c-a]b", "a[^b", "[a", "[a-]", `[\`, "[]a]*", "a[.*]b", "[-a]*"} {
 		like, err := glob(pattern)
 		if err != nil {
 			t.Fatal(err)
