@@ -25,7 +25,7 @@ func ExampleRenewFunc() {
 				done, err := redis.Bool(conn.Do("PEXPIRE", name, ttl.Milliseconds()))
 				a := watchdog.Answer{Result: watchdog.Renewed, Sent: sent, TTL: ttl}
 				if err != nil {
-					a = watchdog.Answer{Err: err} // Failed: tried again
+					a = watchdog.Answer{Result: watchdog.Failed} // tried again
 				} else if !done {
 					a = watchdog.Answer{Result: watchdog.NotOwned}
 				}
@@ -155,7 +155,7 @@ func ExampleWatchdog_Failing() {
 	tried := make(chan struct{}, 100)
 	dog := watchdog.New(func(batch []*watchdog.Lease, answer func(int, watchdog.Answer)) {
 		for i := range batch {
-			answer(i, watchdog.Answer{Err: errors.New("no server")})
+			answer(i, watchdog.Answer{Result: watchdog.Failed})
 		}
 		tried <- struct{}{}
 	}, watchdog.Options{TTL: time.Hour, Clock: clock})

@@ -51,7 +51,7 @@ func renewer(ttl time.Duration) watchdog.RenewFunc {
 				done, err := redis.Bool(conn.Do("PEXPIRE", lease.Holder().(*key).name, ttl.Milliseconds()))
 				switch {
 				case err != nil:
-					answer(i, watchdog.Answer{Result: watchdog.Failed, Err: err})
+					answer(i, watchdog.Answer{Result: watchdog.Failed})
 				case !done:
 					answer(i, watchdog.Answer{Result: watchdog.NotOwned})
 				default:

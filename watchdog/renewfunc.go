@@ -19,12 +19,11 @@ const (
 
 // Answer is how one lease's renewal ended. Sent and TTL are for Renewed: when the renewal
 // was sent, by the watchdog's Clock, and the TTL that was passed, which may be longer
-// than the watchdog's TTL. The watchdog does not read Err.
+// than the watchdog's TTL.
 type Answer struct {
 	Result Result
 	Sent   time.Duration
 	TTL    time.Duration
-	Err    error
 
 	// Read is for Renewed: the key was read after the renewal, see Options.Look.
 	Read bool

@@ -138,7 +138,7 @@ func (r *Renewer) cut(batch []*watchdog.Lease, looks bool, answer answerFunc) (p
 	for i, l := range batch {
 		node, err := r.c.Top.Node(slotOf(l.Holder()))
 		if err != nil {
-			answer(i, watchdog.Answer{Result: watchdog.Failed, Err: command.Unsent(err)})
+			answer(i, watchdog.Answer{Result: watchdog.Failed})
 			continue
 		}
 		k := slices.IndexFunc(parts, func(p *part) bool { return p.node == node })
