@@ -94,12 +94,13 @@ func WithWatchdogTimeout(d time.Duration) Option {
 
 // WithCommandTimeout sets how long one command may take before the client
 // replaces its connection, and how long a call that has had no answer goes on in
-// spite of errors before it returns. If an unlock could count twice, such as that
-// of an owner given by As, the server remembers it until the client has the
-// answer: for ten minutes at most, or ten command timeouts and two seconds if
-// that is longer. Servers that fail over remember it for five command timeouts
-// and a second. It is Redisson's timeout. Default is 3 s; at least 1 ms, at most
-// a day.
+// spite of errors before it returns. Where a comment of this package gives a
+// bound in command timeouts, a call may take an eighth of one longer. If an
+// unlock could count twice, such as that of an owner given by As, the server
+// remembers it until the client has the answer: for ten minutes at most, or ten
+// command timeouts and two seconds if that is longer. Servers that fail over
+// remember it for five command timeouts and a second. It is Redisson's timeout.
+// Default is 3 s; at least 1 ms, at most a day.
 func WithCommandTimeout(d time.Duration) Option {
 	const longest = 24 * time.Hour
 	why := fmt.Sprintf("(%v): below 1ms", d)
