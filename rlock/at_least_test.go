@@ -12,7 +12,7 @@ import (
 	"github.com/rlock-go/redisson/internal/stalls"
 )
 
-// The locks that one owner holds alone, by the kind.
+// lonely returns c's exclusive locks, by the name of their kind.
 func lonely(c *Client, name string) map[string]*Lock {
 	return map[string]*Lock{
 		"plain": c.NewLock(name + "plain"), "fair": c.NewFairLock(name + "fair"), "fenced": c.NewFencedLock(name + "fenced"),
@@ -20,7 +20,7 @@ func lonely(c *Client, name string) map[string]*Lock {
 	}
 }
 
-// keeps is how long the locks of these tests stay taken.
+// keeps is the AtLeast time of the locks that these tests leave taken.
 const keeps = 4 * time.Second
 
 func TestReleaseLeavesTheLockForTheRestOfAtLeast(t *testing.T) {
@@ -95,7 +95,7 @@ func TestReleaseAfterAtLeastFreesTheLock(t *testing.T) {
 	}
 }
 
-// Whichever of its holds asked for it, the owner's last release leaves the lock.
+// The owner's last release leaves the lock taken, whichever of the owner's holds asked for AtLeast.
 func TestAtLeastOfOneHoldIsTheOwners(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)

@@ -14,21 +14,21 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// forgetful is a connection whose server can be made to forget its account, as some services do when a password's time
-// is over: by a RESET, of whose reply the client sees nothing.
+// forgetful is a connection whose server can be made to forget the connection's account, as some services do when a
+// password expires. The test sends a RESET, and hides its reply from the client.
 type forgetful struct {
 	net.Conn
-	read []byte // what the client has not read so far; of one reader
+	read []byte // received, but not yet read by the client; used by one reader
 
-	mu         sync.Mutex // guards what follows
-	reset      bool       // the reply of a RESET is to come
+	mu         sync.Mutex // guards the fields below
+	reset      bool       // the reply to a RESET is still expected
 	subscribes bool
-	inUse      bool // it is beyond its handshake
+	inUse      bool // the handshake is over
 }
 
 func (c *forgetful) Write(p []byte) (int, error) {
 	c.mu.Lock()
-	defer c.mu.Unlock() // a RESET is between two writes
+	defer c.mu.Unlock() // a RESET must not split a write
 	c.subscribes = c.subscribes || bytes.Contains(p, []byte("SUBSCRIBE"))
 	c.inUse = c.inUse || c.subscribes || bytes.Contains(p, []byte("EVALSHA"))
 	return c.Conn.Write(p)
@@ -41,10 +41,10 @@ func (c *forgetful) forget(subscriptions bool) {
 		return
 	}
 	c.reset = true
-	_, _ = c.Conn.Write([]byte("*1\r\n$5\r\nRESET\r\n")) // one that is closed forgets nothing
+	_, _ = c.Conn.Write([]byte("*1\r\n$5\r\nRESET\r\n")) // a closed connection has nothing to forget
 }
 
-// resetReply may come between other replies, and in parts.
+// resetReply may arrive between other replies, and in pieces.
 var resetReply = []byte("+RESET\r\n")
 
 func (c *forgetful) Read(p []byte) (int, error) {
@@ -64,7 +64,7 @@ func (c *forgetful) Read(p []byte) (int, error) {
 	}
 }
 
-// withheld takes the reply of a RESET out of what was read, and is how much of the rest may be the beginning of it.
+// withheld removes the reply to a RESET from what was read, and returns how much of the end may be its beginning.
 func (c *forgetful) withheld() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -83,7 +83,7 @@ func (c *forgetful) withheld() int {
 	return 0
 }
 
-// forgetfuls are all connections that were made.
+// forgetfuls keeps all connections that its dial made.
 type forgetfuls struct {
 	mu  sync.Mutex
 	all []*forgetful
@@ -101,7 +101,7 @@ func (f *forgetfuls) dial(ctx context.Context, network, addr string) (net.Conn, 
 	return c, nil
 }
 
-// forget has the server forget the account of those that subscribe, or of the others.
+// forget makes the server forget the account of the subscription connections, or of the others.
 func (f *forgetfuls) forget(subscriptions bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -110,7 +110,7 @@ func (f *forgetfuls) forget(subscriptions bool) {
 	}
 }
 
-// A connection whose account the server has forgotten is given up, and the next one gives credentials.
+// The client drops a connection whose account is forgotten, and sends credentials on the next one. No call fails.
 func TestNoAuthOnALivingConnectionIsNobodysError(t *testing.T) {
 	t.Parallel()
 	redistest.Slow(t, "a PING of an idle connection comes")
@@ -134,7 +134,7 @@ func TestNoAuthOnALivingConnectionIsNobodysError(t *testing.T) {
 		beside.Run(t, topology, func(t *testing.T) {
 			var conns forgetfuls
 			at := url(t)
-			// A connection that forgot is found out by its PING, which comes each half of a command timeout.
+			// The PING of such a connection fails; a PING comes every half command timeout.
 			c, err := rlock.Open(t.Context(), at, rlock.WithCommandTimeout(6*time.Second), rlock.WithDialer(conns.dial))
 			if err != nil {
 				t.Fatal(err)
@@ -162,7 +162,7 @@ func TestNoAuthOnALivingConnectionIsNobodysError(t *testing.T) {
 				if err != nil {
 					t.Error(err)
 				}
-			case <-time.After(3 * soonEnough): // before it would look
+			case <-time.After(3 * soonEnough): // before it would poll by itself
 				t.Error("the waiter does not enter")
 			}
 			conns.forget(false)
@@ -177,7 +177,7 @@ func TestNoAuthOnALivingConnectionIsNobodysError(t *testing.T) {
 	}
 }
 
-// subscribed waits until a client listens for the release.
+// subscribed waits until a client is subscribed to the lock's releases.
 func subscribed(t *testing.T, l *rlock.Lock) {
 	t.Helper()
 	becomes(t, "somebody waits", func() bool { info, err := l.Info(t.Context()); return err == nil && info.Waiters > 0 })

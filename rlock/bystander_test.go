@@ -13,7 +13,7 @@ import (
 	"github.com/rlock-go/redisson/internal/redistest"
 )
 
-// callsOf is how many times a server has run each of some commands, in scripts too.
+// callsOf returns how many times in all a server has run the commands, in scripts too.
 func callsOf(t *testing.T, conn redis.Conn, commands ...string) (total int) {
 	t.Helper()
 	stats, err := redis.String(conn.Do("INFO", "commandstats"))
@@ -29,8 +29,8 @@ func callsOf(t *testing.T, conn redis.Conn, commands ...string) (total int) {
 	return total
 }
 
-// bystander asks a server again and again until waited is called, which tells for how long nine of ten answers took at most:
-// the others are of a busy machine.
+// bystander sends PING after PING until waited is called. waited returns the 90th percentile of the response times: a busy
+// machine delays the rest.
 func bystander(t *testing.T, s *redistest.Server) (waited func() time.Duration) {
 	t.Helper()
 	conn, end := s.Dial(t), make(chan struct{})

@@ -17,7 +17,7 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// within demands that fn returns.
+// within fails the test if fn does not return.
 func within(t *testing.T, what string, fn func()) {
 	t.Helper()
 	done := make(chan struct{})
@@ -54,7 +54,7 @@ func TestObserverMayCloseItsClient(t *testing.T) {
 	}
 }
 
-// An observer that ends its goroutine, as t.FailNow does, is told of all that comes later, and so are the others.
+// An observer that ends its goroutine, as t.FailNow does, gets all later events, and so do the others.
 func TestObserverThatEndsItsGoroutineHearsOn(t *testing.T) {
 	t.Parallel()
 	redistest.Slow(t, "waits for renewals")
@@ -89,7 +89,7 @@ func TestObserverThatEndsItsGoroutineHearsOn(t *testing.T) {
 	}
 }
 
-// What a caller can't be given, since an observer ended its goroutine, is given back.
+// If an observer ends its caller's goroutine, nobody can get the grant, so the client gives it back.
 func TestWhatAnObserverTakesFromItsCallerIsGivenBack(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
@@ -117,7 +117,7 @@ func TestWhatAnObserverTakesFromItsCallerIsGivenBack(t *testing.T) {
 	})
 }
 
-// odd is a log handler that panics at each line, or at what the first word says.
+// odd is a log handler that panics at each line. If in is "enabled", it panics in Enabled already.
 type odd struct{ in string }
 
 func (o odd) Enabled(context.Context, slog.Level) bool {
@@ -152,7 +152,7 @@ func TestLogHandlerThatPanicsEndsNothing(t *testing.T) {
 	}
 }
 
-// The user's functions that connect are called on goroutines that nobody else could guard.
+// The user's dial functions run on the client's own goroutines, where no caller could recover from a panic.
 func TestFunctionThatConnectsAndPanicsIsAnError(t *testing.T) {
 	t.Parallel()
 	redistest.Slow(t, "calls run into their timeouts")

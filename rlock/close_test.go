@@ -14,7 +14,7 @@ import (
 	"github.com/rlock-go/redisson/internal/stalls"
 )
 
-// A release waits for its owner's earlier command, which is answered within the command timeout that Close has patience for.
+// The release waits for its owner's earlier command, which is answered within the command timeout that Close waits.
 func TestE1CloseSendsAReleaseThatIsInTheCommandQueue(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
@@ -34,13 +34,13 @@ func TestE1CloseSendsAReleaseThatIsInTheCommandQueue(t *testing.T) {
 	if err := <-released; err != nil {
 		t.Error(err)
 	}
-	<-extended // of a hold that is over; whatever it says
+	<-extended // either result is fine: the hold is over
 	if n, err := conn.Do("EXISTS", "orders"); n != int64(0) {
 		t.Errorf("the key is left: %v, %v", n, err)
 	}
 }
 
-// awaitCommandQueue waits until a command of the hold's owner is under way and so many wait behind it.
+// awaitCommandQueue waits until a command of the hold's owner is in flight and `behind` commands wait after it.
 func awaitCommandQueue(t *testing.T, h *Hold, behind int) {
 	t.Helper()
 	becomes(t, fmt.Sprint(behind, " wait in the command queue"), func() bool {
@@ -49,7 +49,7 @@ func awaitCommandQueue(t *testing.T, h *Hold, behind int) {
 	})
 }
 
-// Both wait for the same work to end.
+// Close and Shutdown wait for the same work to end.
 func TestE1CloseBesideShutdownIsAsQuick(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
@@ -63,7 +63,7 @@ func TestE1CloseBesideShutdownIsAsQuick(t *testing.T) {
 		all.Go(func() { _ = c.Shutdown(context.Background()) })
 		time.Sleep(time.Millisecond)
 		for _, h := range holds {
-			all.Go(func() { _ = h.Unlock(context.Background()) }) // or Close was first
+			all.Go(func() { _ = h.Unlock(context.Background()) }) // fails if Close was first
 		}
 		busy(rand.N(100 * time.Microsecond))
 		began := time.Now()
@@ -76,7 +76,7 @@ func TestE1CloseBesideShutdownIsAsQuick(t *testing.T) {
 	}
 }
 
-// A grant that nobody wants any more is given back behind its own acquire.
+// The client gives back a grant that nobody wants any more right behind its acquire.
 func TestE2GrantsThatAreGivenBackLeaveNoTimers(t *testing.T) {
 	t.Parallel()
 	c := open(t, redistest.Start(t))
@@ -98,7 +98,7 @@ func TestE2GrantsThatAreGivenBackLeaveNoTimers(t *testing.T) {
 	})
 }
 
-// A pool's connections are used to the end: nobody but redigo can break them off.
+// Only redigo can interrupt a call on a pool's connection, so Close waits for the call to end.
 func TestE1CloseOverAPoolIsBoundedWhenTheServerIsSilent(t *testing.T) {
 	t.Parallel()
 	redistest.Slow(t, "Close takes a command timeout")
@@ -124,7 +124,7 @@ func TestE1CloseOverAPoolIsBoundedWhenTheServerIsSilent(t *testing.T) {
 	becomes(t, "two commands are under way", func() bool { _, commands := c.s.UnderWay(); return commands >= 2 })
 	began := time.Now()
 	c.Close()
-	// What is under way gets one command timeout.
+	// A command in flight gets one command timeout.
 	if took := time.Since(began); took > timeout+soon+stalls.Since(began) {
 		t.Errorf("Close took %v", took)
 	}

@@ -18,8 +18,7 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// splitRig is a cluster of two servers. The first has the slot of tag, and begins
-// to give it to the second.
+// splitRig is a cluster of two servers. The first owns the slot of tag, and begins to migrate it to the second.
 type splitRig struct {
 	*testing.T
 	s    *topologytest.Cluster
@@ -33,8 +32,7 @@ func startSplit(t *testing.T) *splitRig {
 	return g
 }
 
-// begin has so many keys of the slot at the second server, the others at the
-// first.
+// begin starts the migration and moves that many of the slot's keys to the second server.
 func (g *splitRig) begin(moved int) {
 	g.Helper()
 	g.s.Begin(g.slot, 0, 1)
@@ -43,7 +41,7 @@ func (g *splitRig) begin(moved int) {
 	}
 }
 
-// settle gives the whole slot to the second server.
+// settle finishes the migration to the second server.
 func (g *splitRig) settle() {
 	g.Helper()
 	for g.s.MoveKeys(g.slot, 0, 1, 100) > 0 {
@@ -51,7 +49,7 @@ func (g *splitRig) settle() {
 	g.s.End(g.slot, 0, 1)
 }
 
-// tryAgain counts how often that was answered.
+// tryAgain counts the TRYAGAIN replies of both servers.
 func (g *splitRig) tryAgain() int {
 	g.Helper()
 	return topologytest.Errors(g.T, g.s.Conn(0), "TRYAGAIN") + topologytest.Errors(g.T, g.s.Conn(1), "TRYAGAIN")
@@ -72,7 +70,7 @@ func (g *splitRig) there(key string) bool {
 	return false
 }
 
-// subscribed counts who listens to the tag's own channel at the first server.
+// subscribed counts the subscribers of the tag's own channel at the first server.
 func (g *splitRig) subscribed() int {
 	g.Helper()
 	pair, err := redis.Values(g.s.Conn(0).Do("PUBSUB", "NUMSUB", codec.Channel(g.tag)))
@@ -92,8 +90,8 @@ func held(t *testing.T, l *rlock.Lock) *rlock.Hold {
 	return h
 }
 
-// The unlock's channel is never a key, so it is nowhere complete; the lock alone
-// is in one place. Both kinds of message go out, and a waiter enters by one.
+// The channel among the unlock's keys never exists, so no server has all keys; the lock alone is on one server. Both
+// kinds of message are published, and the waiter enters by one of them.
 func TestUnlockWithoutALatchRunsWhereTheLockIs(t *testing.T) {
 	t.Parallel()
 	var beside redistest.Parts
@@ -132,8 +130,8 @@ func TestUnlockWithoutALatchRunsWhereTheLockIs(t *testing.T) {
 	}
 }
 
-// A fenced lock's acquire has two keys, and a free lock is no key: it is in no place complete until the slot has settled.
-// The release before it runs where the lock is.
+// A fenced lock's acquire has two keys, and a free lock has no key. So no server has both keys until the slot has
+// settled. The release before it runs where the lock is.
 func TestWaiterOfAFencedLockEntersWhenItsSlotHasSettled(t *testing.T) {
 	t.Parallel()
 	var beside redistest.Parts
@@ -169,8 +167,7 @@ func TestWaiterOfAFencedLockEntersWhenItsSlotHasSettled(t *testing.T) {
 	}
 }
 
-// With a latch it waits until the slot has settled. A spin lock's unlock has one
-// always.
+// With a latch the unlock has two keys, so it waits until the slot has settled. A spin lock's unlock always has one.
 func TestUnlockWithALatchWaitsUntilTheSlotHasSettled(t *testing.T) {
 	t.Parallel()
 	var beside redistest.Parts
@@ -182,7 +179,7 @@ func TestUnlockWithALatchWaitsUntilTheSlotHasSettled(t *testing.T) {
 		beside.Run(t, name, func(t *testing.T) {
 			g := startSplit(t)
 			h := held(t, lock(openCluster(t, g.s), g.tag))
-			_ = h.Owner().String() // others may act as it
+			_ = h.Owner().String() // others may act as this owner, so the unlock needs a latch
 			g.begin(0)
 			end := make(chan error, 1)
 			go func() { end <- h.Unlock(context.Background()) }()
@@ -198,13 +195,13 @@ func TestUnlockWithALatchWaitsUntilTheSlotHasSettled(t *testing.T) {
 	}
 }
 
-// The slot does not settle within the limit. Nothing ran, which is what the caller
-// is told; and it is released when the slot has settled.
+// The slot does not settle within the limit. The error says that nothing ran, and the lock is released once the slot has
+// settled.
 func TestUnlockInASlotThatDoesNotSettleIsNeverUncertain(t *testing.T) {
 	t.Parallel()
 	var beside redistest.Parts
 	defer beside.Wait()
-	const timeout = 2 * time.Second // of which the limit is four, and a second
+	const timeout = 2 * time.Second // the limit is four of them and a second
 	for name, given := range map[string]func() (context.Context, context.CancelFunc){
 		"to its limit": func() (context.Context, context.CancelFunc) { return context.Background(), func() {} },
 		"the caller gives up": func() (context.Context, context.CancelFunc) {
@@ -214,7 +211,7 @@ func TestUnlockInASlotThatDoesNotSettleIsNeverUncertain(t *testing.T) {
 		beside.Run(t, name, func(t *testing.T) {
 			g := startSplit(t)
 			h := held(t, openCluster(t, g.s, rlock.WithCommandTimeout(timeout)).NewLock(g.tag))
-			_ = h.Owner().String() // others may act as it: it needs a latch
+			_ = h.Owner().String() // others may act as this owner, so the unlock needs a latch
 			g.begin(1)
 			ctx, cancel := given()
 			defer cancel()
@@ -235,7 +232,7 @@ func TestUnlockInASlotThatDoesNotSettleIsNeverUncertain(t *testing.T) {
 	}
 }
 
-// It has two keys, of which the channel is nowhere. The slot never settles here.
+// A forced unlock has two keys, and its channel never exists. The slot never settles here.
 func TestForceUnlockRunsWhereTheLockIs(t *testing.T) {
 	t.Parallel()
 	var beside redistest.Parts
@@ -304,7 +301,8 @@ func TestLeasesOfASlotInTwoPlacesAreRenewedOneByOne(t *testing.T) {
 	}
 }
 
-// What has several keys is nowhere complete. Who waits goes on, for as long as the slot takes.
+// No server has all keys of an acquire with several. Its waiters wait until the slot has settled, however long that
+// takes.
 func TestWaitsGoOnUntilTheSlotHasSettled(t *testing.T) {
 	t.Parallel()
 	var beside redistest.Parts
@@ -321,7 +319,7 @@ func TestWaitsGoOnUntilTheSlotHasSettled(t *testing.T) {
 		}
 	}
 	for kind, row := range map[string]struct {
-		set     func(t *testing.T, c *rlock.Client, name string) error // what the keys are before
+		set     func(t *testing.T, c *rlock.Client, name string) error // creates the keys that exist before the acquire
 		acquire func(c *rlock.Client, name string) acquire
 	}{
 		"fair":   {nil, func(c *rlock.Client, name string) acquire { return of(c.NewFairLock(name)) }},
@@ -355,7 +353,7 @@ func TestWaitsGoOnUntilTheSlotHasSettled(t *testing.T) {
 		beside.Run(t, kind, func(t *testing.T) {
 			g := startSplit(t)
 			c := openCluster(t, g.s, rlock.WithCommandTimeout(timeout), rlock.WithWatchdogTimeout(10*time.Minute))
-			held(t, c.NewLock(nameOn(1))) // there are connections to both servers: to make one may take as long as a command may
+			held(t, c.NewLock(nameOn(1))) // connects to both servers: that may take as long as a command
 			if row.set != nil {
 				if err := row.set(t, c, g.tag); err != nil {
 					t.Fatal(err)
@@ -364,7 +362,7 @@ func TestWaitsGoOnUntilTheSlotHasSettled(t *testing.T) {
 			g.begin(0)
 			call := row.acquire(c, g.tag)
 			ended := make(chan error, 2)
-			for range 2 { // and one behind it
+			for range 2 { // the second waits behind the first
 				go func() {
 					release, err := call(t.Context())
 					if err == nil {
@@ -394,8 +392,8 @@ func TestWaitsGoOnUntilTheSlotHasSettled(t *testing.T) {
 	}
 }
 
-// The only place in the queue has ended, and with it the keys that a new one would be in: in the middle of the script
-// they are the other server's to make. The undo needs all keys too, and the waiter outlasts it.
+// The only place in the queue has expired, so the script deletes the keys that the new place would be in. It may not make
+// them again: now they belong to the other server. The undo needs all keys too, and the waiter outlasts it.
 func TestAcquireThatMeetsAKeyElsewhereIsTriedAgain(t *testing.T) {
 	t.Parallel()
 	const timeout = time.Second
@@ -431,7 +429,7 @@ func TestAcquireThatMeetsAKeyElsewhereIsTriedAgain(t *testing.T) {
 	}
 }
 
-// All permits that were taken have ended, and with them the key of the ids that an acquire adds.
+// All permits that were taken have expired, so the script deletes the key that it would add its ids to.
 func TestPermitsAreExactThoughAnAcquireMeetsAKeyElsewhere(t *testing.T) {
 	t.Parallel()
 	g := startSplit(t)
@@ -469,7 +467,7 @@ func TestPermitsAreExactThoughAnAcquireMeetsAKeyElsewhere(t *testing.T) {
 	}
 }
 
-// Who does not wait is told after a command timeout, and who waits for a time at its end.
+// A call that does not wait fails after a command timeout, one with a time limit at its end.
 func TestBoundsInASlotThatDoesNotSettle(t *testing.T) {
 	t.Parallel()
 	const timeout = time.Second

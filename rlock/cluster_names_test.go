@@ -46,7 +46,7 @@ func TestNameWhoseKeysAClusterWouldScatterIsRefused(t *testing.T) {
 		refused("permits", name, err)
 		refused("a semaphore", name, c.NewSemaphore(name).TryAcquire(ctx, 1))
 	}
-	// A latch's channel has braces around the name, whatever is in it.
+	// A latch's channel puts braces around any name.
 	for _, name := range []string{"a}b", "x{t}y", "{a}b{", "{}a"} {
 		_, err := c.NewCountDownLatch(name).TrySetCount(ctx, 1)
 		refused("a latch", name, err)

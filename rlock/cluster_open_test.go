@@ -14,10 +14,10 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// atOnce is far less than the command timeout, which is that of Open by default.
+// atOnce is far less than the command timeout, which is Open's default limit.
 const atOnce = 2 * time.Second
 
-// openTakes opens a URL, closes the client, and reports how long the first took, less what the machine let it wait.
+// openTakes opens a URL and closes the client. It reports how long Open took, less the machine's stalls.
 func openTakes(t *testing.T, url string, opts ...rlock.Option) (time.Duration, error) {
 	t.Helper()
 	began := time.Now()
@@ -29,7 +29,7 @@ func openTakes(t *testing.T, url string, opts ...rlock.Option) (time.Duration, e
 	return took, err
 }
 
-// withUser is a URL with this in front of its hosts.
+// withUser puts a user in front of the hosts of a URL.
 func withUser(url, user string) string { return strings.Replace(url, "://", "://"+user+"@", 1) }
 
 func TestOpenOfAClusterNeedsOneMaster(t *testing.T) {
@@ -42,10 +42,10 @@ func TestOpenOfAClusterNeedsOneMaster(t *testing.T) {
 	} {
 		beside.Run(t, name, func(t *testing.T) {
 			s := topologytest.Start(t, 1, 1, 1)
-			trouble(s.Servers[0]) // that of slot 0
+			trouble(s.Servers[0]) // the master of slot 0
 			ctx, cancel := context.WithTimeout(t.Context(), 3*soonEnough)
 			defer cancel()
-			c, err := rlock.Open(ctx, s.ClusterURL(), rlock.WithCommandTimeout(time.Hour)) // whoever waits for that server waits for so long
+			c, err := rlock.Open(ctx, s.ClusterURL(), rlock.WithCommandTimeout(time.Hour)) // a call to that server would wait this long
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -65,8 +65,7 @@ func TestOpenOfAClusterNeedsOneMaster(t *testing.T) {
 	})
 }
 
-// What the next attempt would meet as well is told at once, also if another server
-// says nothing.
+// An error that the next attempt would get too is returned at once, even if another server is silent.
 func TestOpenOfAClusterIsRefusedAtOnce(t *testing.T) {
 	t.Parallel()
 	s := topologytest.Start(t, 1, 1, 1)

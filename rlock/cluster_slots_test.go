@@ -16,7 +16,7 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// openSeveral makes a client of servers that share the slots.
+// openSeveral opens a client of several servers that share the slots.
 func openSeveral(t *testing.T, c *topologytest.Cluster, opts ...rlock.Option) *rlock.Client {
 	t.Helper()
 	client, err := rlock.Open(t.Context(), c.URL(), opts...)
@@ -27,7 +27,7 @@ func openSeveral(t *testing.T, c *topologytest.Cluster, opts ...rlock.Option) *r
 	return client
 }
 
-// nameOn is a lock name that a server of two has.
+// nameOn returns a lock name in a slot of the given one of two servers.
 func nameOn(server int) string {
 	for i := 0; ; i++ {
 		if name := fmt.Sprint("lock-", i); int(codec.Slot(name))/8192 == server {
@@ -41,7 +41,8 @@ func TestEachCommandGoesToItsServerAtOnce(t *testing.T) {
 	s := topologytest.Start(t, 1, 1)
 	c := openSeveral(t, s, rlock.WithWatchdogTimeout(9*time.Second))
 	ctx := t.Context()
-	// The servers know where everything is since they began; so does the client since Open.
+	// The servers knew the owners of all slots from the start, and the client knows them since
+	// Open.
 	var holds []*rlock.Hold
 	for i := range 60 {
 		l := c.NewLock(fmt.Sprint("name-", i))
@@ -89,7 +90,7 @@ func TestEachCommandGoesToItsServerAtOnce(t *testing.T) {
 			t.Errorf("nobody's: %v", err)
 		}
 	}
-	// Some renewals, then a woken wait each.
+	// First some renewals, then for each name a wait that ends by a message.
 	areRenewed(t, holds...)
 	for i, h := range holds {
 		entered := make(chan error, 1)
@@ -119,8 +120,8 @@ func TestEachCommandGoesToItsServerAtOnce(t *testing.T) {
 	}
 }
 
-// The key goes with its slot, and is deleted there. Without the renewal at once the
-// holder would learn of it after a third of its lease.
+// The key moves with its slot, and is then deleted. The client renews at once after the move;
+// otherwise the holder would learn of the loss after a third of its lease.
 func TestHoldIsRenewedAtOnceWhenItsSlotMoves(t *testing.T) {
 	t.Parallel()
 	s := topologytest.Start(t, 1, 1)
@@ -134,12 +135,12 @@ func TestHoldIsRenewedAtOnceWhenItsSlotMoves(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	with, err := c.NewLock("{" + moving + "}").Lock(t.Context()) // which moves too, and stays held
+	with, err := c.NewLock("{" + moving + "}").Lock(t.Context()) // moves too, and stays held
 	if err != nil {
 		t.Fatal(err)
 	}
 	before, mine := other.ValidUntil(), with.ValidUntil()
-	time.Sleep(300 * time.Millisecond) // by so much a renewal is later
+	time.Sleep(300 * time.Millisecond) // so that a renewal at the move shows in ValidUntil
 	s.Move(0, 1, codec.Slot(moving))
 	if n, err := redis.Int(s.Conn(1).Do("DEL", moving)); n != 1 || err != nil {
 		t.Fatalf("deleted %d, %v", n, err)
@@ -153,7 +154,7 @@ func TestHoldIsRenewedAtOnceWhenItsSlotMoves(t *testing.T) {
 		t.Fatal("it was not told within the third of its lease")
 	}
 	becomes(t, "a renewal of what is still held", func() bool { return with.ValidUntil().Sub(mine) > 200*time.Millisecond })
-	// Whatever was sent with that renewal is answered before this.
+	// The server has answered what was sent with that renewal before it answers this.
 	if _, err := c.NewLock(staying).RemainTTL(t.Context()); err != nil {
 		t.Error(err)
 	}
@@ -162,7 +163,7 @@ func TestHoldIsRenewedAtOnceWhenItsSlotMoves(t *testing.T) {
 	}
 }
 
-// waits has one client hold a name and another one wait for it.
+// waits makes one client hold a name and another one wait for it.
 func waits(t *testing.T, s *topologytest.Cluster, name string) (h *rlock.Hold, entered <-chan error) {
 	t.Helper()
 	h, err := openSeveral(t, s, rlock.WithWatchdogTimeout(10*time.Minute)).NewLock(name).Lock(t.Context())
@@ -208,7 +209,7 @@ func TestWaiterListensWhereItsSlotIs(t *testing.T) {
 
 func TestServerThatLeavesTakesNobodyWithIt(t *testing.T) {
 	t.Parallel()
-	s := topologytest.Start(t, 1, 63) // of 256 slots each is moved
+	s := topologytest.Start(t, 1, 63) // each of its 256 slots is moved
 	name := nameOn(0)
 	for i := 0; codec.Slot(name) >= 256; i++ {
 		name = fmt.Sprint("lock-", i)
@@ -219,9 +220,8 @@ func TestServerThatLeavesTakesNobodyWithIt(t *testing.T) {
 	enters(t, h, entered)
 }
 
-// With cluster-require-full-coverage no the slots of other masters go on when one
-// has gone and nobody takes its place. What waits for its slots, and what is
-// renewed there, delays nobody else's.
+// With cluster-require-full-coverage no the slots of other masters stay in service when a master is
+// gone and nobody takes its place. Waits and renewals for its slots delay no others.
 func TestOtherSlotsGoOnWhenAMasterHasGone(t *testing.T) {
 	t.Parallel()
 	var beside redistest.Parts

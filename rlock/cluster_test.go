@@ -21,7 +21,7 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// openCluster makes a client of a real cluster.
+// openCluster opens a client of a real cluster.
 func openCluster(t *testing.T, c *topologytest.Cluster, opts ...rlock.Option) *rlock.Client {
 	t.Helper()
 	client, err := rlock.Open(t.Context(), c.ClusterURL(), opts...)
@@ -32,7 +32,7 @@ func openCluster(t *testing.T, c *topologytest.Cluster, opts ...rlock.Option) *r
 	return client
 }
 
-// nameOf is the i-th lock name that one of three masters has.
+// nameOf returns the i-th lock name in a slot of the given one of three masters.
 func nameOf(master, i int) string {
 	for n := 0; ; n++ {
 		if name := fmt.Sprint("lock-", n); min(int(codec.Slot(name))/5461, 2) == master {
@@ -43,8 +43,8 @@ func nameOf(master, i int) string {
 	}
 }
 
-// clusterWaits has one client hold a name of the first master and another one
-// wait for it, on both kinds of channel.
+// clusterWaits makes one client hold a name of the first master and another one wait for it,
+// subscribed to both kinds of channel.
 func clusterWaits(t *testing.T, s *topologytest.Cluster, name string, opts ...rlock.Option) (h *rlock.Hold, entered <-chan error) {
 	t.Helper()
 	c := openCluster(t, s, append(opts, patient, rlock.WithWatchdogTimeout(10*time.Minute))...)
@@ -62,7 +62,7 @@ func clusterWaits(t *testing.T, s *topologytest.Cluster, name string, opts ...rl
 	return h, end
 }
 
-// listensAt waits until somebody listens at a server, on both kinds of channel.
+// listensAt waits until a client is subscribed at a server, to both kinds of channel.
 func listensAt(t *testing.T, s *topologytest.Cluster, server int, name string) {
 	t.Helper()
 	becomes(t, fmt.Sprintf("the waiter listens at server %d", server), func() bool {
@@ -144,7 +144,7 @@ func TestReleaseInAClusterWakes(t *testing.T) {
 			h, entered := clusterWaits(t, s, nameOf(0, 0), rlock.WithClusterPublish(row.publish))
 			tap := monitor.Tap(t, s.Servers[0].URL())
 			enters(t, h, entered)
-			sharded, plainly := 0, 0 // on the lock's channel: a connection begins with a SPUBLISH on its own
+			sharded, plainly := 0, 0 // on the lock's channel: a new connection also sends a SPUBLISH on its own channel
 			for _, l := range tap.Mark() {
 				switch onIt := len(l.Args) > 1 && l.Args[1] == codec.Channel(nameOf(0, 0)); {
 				case onIt && l.Is("SPUBLISH"):
@@ -156,7 +156,7 @@ func TestReleaseInAClusterWakes(t *testing.T) {
 			if sharded != row.sharded || plainly != row.plainly {
 				t.Errorf("%d SPUBLISH and %d PUBLISH, want %d and %d", sharded, plainly, row.sharded, row.plainly)
 			}
-			if _, err := s.Conn(0).Do("DEL", nameOf(0, 0)); err != nil { // the waiter has it
+			if _, err := s.Conn(0).Do("DEL", nameOf(0, 0)); err != nil { // the waiter holds it
 				t.Fatal(err)
 			}
 		})
@@ -189,7 +189,7 @@ func TestWaiterOfAClusterFollowsAPlannedFailover(t *testing.T) {
 	enters(t, h, entered)
 }
 
-// WAIT was answered by the replica, so it has the lock.
+// The replica acknowledged the WAIT, so it has the lock.
 func TestHoldAndWaiterOutliveTheirMaster(t *testing.T) {
 	t.Parallel()
 	s := topologytest.StartReplicated(t, 1, 1, 1)
@@ -203,13 +203,13 @@ func TestHoldAndWaiterOutliveTheirMaster(t *testing.T) {
 	enters(t, h, entered)
 }
 
-// A hold that the new master lacks is lost, and told long before its lease ends.
+// A hold that the new master lacks is lost, and ends long before its lease does.
 func TestHoldThatTheNewMasterLacksIsTold(t *testing.T) {
 	t.Parallel()
 	s := topologytest.StartReplicated(t, 1, 1, 1)
 	name := nameOf(0, 0)
 	replica := s.Replica(0)
-	s.Servers[replica].Stop() // it hears nothing of the lock
+	s.Servers[replica].Stop() // so it does not get the lock
 	var log bytes.Buffer
 	c := openCluster(t, s, patient, rlock.WithReplicaSync(false), rlock.WithWatchdogTimeout(10*time.Minute), rlock.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
 	h, err := c.NewLock(name).Lock(t.Context())
@@ -261,8 +261,8 @@ func TestLeasesOfAClusterAreRenewedBySlot(t *testing.T) {
 	noCrossSlot(t, s)
 }
 
-// Two clients exclude each other while slots move, connections are killed, a
-// planned failover comes, and a master dies. Replicas acknowledge each grant.
+// Two clients exclude each other while slots move, connections are killed, a planned failover runs,
+// and a master dies. Replicas acknowledge each grant.
 func TestTwoClientsExcludeEachOtherThroughTrouble(t *testing.T) {
 	t.Parallel()
 	s := topologytest.StartReplicated(t, 1, 1, 1)

@@ -17,10 +17,10 @@ import (
 	"github.com/rlock-go/redisson/internal/stalls"
 )
 
-// hanging is a pool whose Dial has no context and takes as long as the test wants.
+// hanging is a pool whose Dial takes no context and returns when the test lets it.
 type hanging struct {
 	redis.Pool
-	gate     chan struct{} // dials go on when it is closed
+	gate     chan struct{} // dials continue once it is closed
 	dials    atomic.Int32
 	underWay atomic.Int32
 }
@@ -41,8 +41,7 @@ func hangingPool(t *testing.T, s *redistest.Server) *hanging {
 
 func becomes(t testing.TB, what string, is func() bool) { t.Helper(); redistest.Becomes(t, what, is) }
 
-// areRenewed waits until each hold is valid for longer than it was. Two clocks are read for
-// that: what they differ by is no renewal.
+// areRenewed waits until each hold's end has moved. ValidUntil reads two clocks, so 10 ms are no renewal.
 func areRenewed(t *testing.T, holds ...*Hold) {
 	t.Helper()
 	var until []time.Time
@@ -59,7 +58,7 @@ func areRenewed(t *testing.T, holds ...*Hold) {
 	}
 }
 
-// The command timeout bounds each call, and only one dial hangs. When that returns after all, its connection is used.
+// The command timeout bounds each call, and only one dial hangs. If it returns after all, its connection is used.
 func TestE1DialThatHangsHoldsNobodyUp(t *testing.T) {
 	t.Parallel()
 	redistest.Slow(t, "a timeout passes")
@@ -100,7 +99,7 @@ func TestE1DialThatHangsHoldsNobodyUp(t *testing.T) {
 	}
 }
 
-// Close leaves the dials to themselves, and the pool gets their connections.
+// Close does not wait for hanging dials. When they return, the pool gets their connections.
 func TestE1CloseDoesNotWaitForADialThatHangs(t *testing.T) {
 	t.Parallel()
 	const timeout = time.Second
@@ -128,7 +127,7 @@ func TestE1CloseDoesNotWaitForADialThatHangs(t *testing.T) {
 	}
 }
 
-// Something between client and server hangs up at every script.
+// A proxy closes the connection at every script.
 func TestConnectionsThatBreakAtOnceAreMadeWithPauses(t *testing.T) {
 	t.Parallel()
 	redistest.Slow(t, "pauses between connections are waited for")
@@ -159,7 +158,7 @@ func TestConnectionsThatBreakAtOnceAreMadeWithPauses(t *testing.T) {
 	if _, err := c.NewLock("orders").Lock(ctx); err == nil {
 		t.Error("no error")
 	}
-	<-time.After(time.Second) // the acquire is to be undone all the while
+	<-time.After(time.Second) // the client tries to undo the acquire all the while
 	if n, took := accepts.Load(), time.Since(began); n < 2 || n > 30+int64(took/(100*time.Millisecond)) {
 		t.Errorf("%d connections in %v", n, took)
 	}
@@ -168,7 +167,7 @@ func TestConnectionsThatBreakAtOnceAreMadeWithPauses(t *testing.T) {
 	all.Wait()
 }
 
-// forwardButScripts passes on what comes from c, until that is a script.
+// forwardButScripts forwards what c sends, until it sends a script.
 func forwardButScripts(t *testing.T, c net.Conn, to string) {
 	defer c.Close()
 	up, err := net.Dial("tcp", to)
@@ -177,7 +176,7 @@ func forwardButScripts(t *testing.T, c net.Conn, to string) {
 		return
 	}
 	var back sync.WaitGroup
-	back.Go(func() { _, _ = io.Copy(c, up) }) // until one of them is closed
+	back.Go(func() { _, _ = io.Copy(c, up) }) // until c or up is closed
 	defer back.Wait()
 	defer up.Close()
 	buf := make([]byte, 4096)

@@ -19,15 +19,16 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// gate is a tunnel whose writes wait while it is shut. It counts its dials.
+// gate is a dialer whose connections block in Write while it is shut for their address. It counts
+// its dials.
 type gate struct {
 	dials atomic.Int32
 
-	mu   sync.Mutex // guards what follows
+	mu   sync.Mutex // guards shut
 	shut map[string]chan struct{}
 }
 
-// stall has the writes to addr wait until the function that it returns is called.
+// stall makes writes to addr wait until the returned function is called.
 func (g *gate) stall(addr string) (open func()) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -44,7 +45,7 @@ func (g *gate) stall(addr string) (open func()) {
 	})
 }
 
-// Dial is for rlock.WithDialer.
+// Dial is a dialer for rlock.WithDialer.
 func (g *gate) Dial(ctx context.Context, network, addr string) (net.Conn, error) {
 	g.dials.Add(1)
 	conn, err := new(net.Dialer).DialContext(ctx, network, addr)
@@ -85,7 +86,7 @@ func openThrough(t *testing.T, g *gate, url string, opts ...rlock.Option) *rlock
 	return openWith(t, url, append(opts, rlock.WithDialer(g.Dial))...)
 }
 
-// A deadline that passes while nothing is written ends no connection.
+// A write deadline that passes while nothing is written ends no connection.
 func TestIdleConnectionsOfADialerStay(t *testing.T) {
 	t.Parallel()
 	redistest.Slow(t, "some timeouts pass")
@@ -105,7 +106,7 @@ func TestIdleConnectionsOfADialerStay(t *testing.T) {
 	}()
 	conn := s.Dial(t)
 	for end := time.Now().Add(6 * timeout); time.Now().Before(end); time.Sleep(timeout / 5) {
-		// Messages make up for PINGs: the subscription writes nothing.
+		// Messages replace PINGs, so the subscription connection writes nothing.
 		if _, err := conn.Do("PUBLISH", "redisson_lock__channel:{held}", "1"); err != nil {
 			t.Fatal(err)
 		}
@@ -113,7 +114,7 @@ func TestIdleConnectionsOfADialerStay(t *testing.T) {
 	if err := h.Err(); err != nil {
 		t.Error(err)
 	}
-	if n := holding.dials.Load(); n != 2 { // one hears of changes
+	if n := holding.dials.Load(); n != 2 { // the second gets the invalidations
 		t.Errorf("%d dials for one hold", n)
 	}
 	if n := waiting.dials.Load(); n != 2 {
@@ -151,12 +152,12 @@ func TestAConnectionOfADialerOutlivesALongWAIT(t *testing.T) {
 	}
 }
 
-// stalledTimeout is how long a write waits that nobody lets go on. What must not wait
+// stalledTimeout is how long a stalled write waits if it is not released. A call that must not wait
 // for it takes a small part of that.
 const stalledTimeout = 12 * time.Second
 
-// A write that waits holds up neither Err nor what tells other holds of their end, and
-// nobody is beside a holder whose context lives.
+// A stalled write delays neither Err nor the end of other holds, and nobody enters while a holder's
+// context lives.
 func TestAWriteThatWaitsHoldsUpNoHold(t *testing.T) {
 	t.Parallel()
 	redistest.Slow(t, "leases end")
@@ -164,7 +165,7 @@ func TestAWriteThatWaitsHoldsUpNoHold(t *testing.T) {
 	var g gate
 	c := openThrough(t, &g, s.URL(), rlock.WithCommandTimeout(stalledTimeout))
 	other := openWith(t, s.URL())
-	// The loss of this one has the client send something: somebody waits for it.
+	// The client sends something when this hold is lost, because a caller waits for its lock.
 	first := lock(t, c, "first", rlock.Lease(time.Second))
 	waits, stop := context.WithCancel(t.Context())
 	defer stop()
@@ -200,8 +201,7 @@ func TestAWriteThatWaitsHoldsUpNoHold(t *testing.T) {
 	}
 }
 
-// Calls end with their context while a write waits, and those that release one command
-// timeout after it.
+// While a write stalls, calls end with their context, and releases one command timeout after it.
 func TestCallsEndInTimeWhileAWriteWaits(t *testing.T) {
 	t.Parallel()
 	redistest.Slow(t, "calls run into their timeouts")
@@ -235,7 +235,7 @@ func TestCallsEndInTimeWhileAWriteWaits(t *testing.T) {
 			var g gate
 			c := openThrough(t, &g, s.URL(), rlock.WithCommandTimeout(timeout))
 			h := lock(t, c, "held by "+what)
-			time.Sleep(50 * time.Millisecond) // what reads replies would write for the call if it were not done with the last
+			time.Sleep(50 * time.Millisecond) // else the reader, still busy with the last reply, would write for the call
 			open := g.stall(s.Addr())
 			defer open()
 			ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
@@ -253,8 +253,8 @@ func TestCallsEndInTimeWhileAWriteWaits(t *testing.T) {
 	}
 }
 
-// A socket that has no room left is a write that waits, too. What was written of a
-// command goes on once there is room.
+// A write to a full socket stalls, too. A command that was partly written is completed once there
+// is room.
 func TestCallsEndInTimeWhileASocketIsFull(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
@@ -266,11 +266,11 @@ func TestCallsEndInTimeWhileASocketIsFull(t *testing.T) {
 		return conn, err
 	}
 	c := openWith(t, s.URL(), rlock.WithDialer(small), rlock.WithCommandTimeout(4*stalledTimeout))
-	h := lock(t, c, "held", rlock.Lease(700*time.Millisecond)) // over before the client makes a connection to hear of its loss
+	h := lock(t, c, "held", rlock.Lease(700*time.Millisecond)) // ends before the client connects for invalidations
 	before := connections(t, s)
 	s.Pause()
 	var all sync.WaitGroup
-	for i := range 8 { // each is more than the kernel takes
+	for i := range 8 { // each is more than the socket's buffer takes
 		all.Go(func() {
 			long := strconv.Itoa(i) + strings.Repeat("x", 500<<10)
 			ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
@@ -292,12 +292,12 @@ func TestCallsEndInTimeWhileASocketIsFull(t *testing.T) {
 	if err := c.NewLock("other").Do(t.Context(), func(context.Context) error { return nil }); err != nil {
 		t.Error(err)
 	}
-	if n := connections(t, s) - before; n != 1 { // the one that asks
+	if n := connections(t, s) - before; n != 1 { // the connection of this query
 		t.Errorf("%d new connections: the first was given up", n-1)
 	}
 }
 
-// connections is how many have been made to s.
+// connections returns how many connections s has accepted so far.
 func connections(t *testing.T, s *redistest.Server) int {
 	t.Helper()
 	info, err := redis.String(s.Dial(t).Do("INFO", "stats"))
@@ -313,7 +313,7 @@ func connections(t *testing.T, s *redistest.Server) int {
 	return n
 }
 
-// One master's tunnel costs the holds of that master alone.
+// When one master's tunnel stalls, only that master's holds are lost.
 func TestAMasterWhoseTunnelStallsCostsTheOthersNoHold(t *testing.T) {
 	t.Parallel()
 	const lease = stalledTimeout / 3
@@ -331,7 +331,7 @@ func TestAMasterWhoseTunnelStallsCostsTheOthersNoHold(t *testing.T) {
 	for _, h := range holds[0] {
 		<-h.Done()
 	}
-	time.Sleep(lease / 2) // so that those are not renewed by what was under way
+	time.Sleep(lease / 2) // so that a renewal that was already in flight is not enough
 	for master := 1; master < len(holds); master++ {
 		for _, h := range holds[master] {
 			if err := h.Err(); err != nil {

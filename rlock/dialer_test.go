@@ -23,14 +23,14 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// tunnel leads to servers by addresses that nobody else knows.
+// tunnel dials servers by addresses that only it can resolve.
 type tunnel struct {
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the maps
 	inside map[string]string
 	dials  map[string]int
 }
 
-// lead has an address of the inside lead to one of this machine.
+// lead maps an address inside to an address of this machine.
 func (n *tunnel) lead(inside, outside string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -47,7 +47,7 @@ func (n *tunnel) dialled(inside string) int {
 	return n.dials[inside]
 }
 
-// Dial is for WithDialer.
+// Dial is a dialer for rlock.WithDialer.
 func (n *tunnel) Dial(ctx context.Context, network, addr string) (net.Conn, error) {
 	n.mu.Lock()
 	outside, ok := n.inside[addr]
@@ -62,7 +62,7 @@ func (n *tunnel) Dial(ctx context.Context, network, addr string) (net.Conn, erro
 	return channel{conn}, err
 }
 
-// channel is a connection without deadlines, as a channel of SSH is.
+// channel is a connection without deadlines, like a channel of SSH.
 type channel struct{ net.Conn }
 
 var errNoDeadlines = errors.New("deadlines are not supported")
@@ -71,8 +71,7 @@ func (channel) SetDeadline(time.Time) error      { return errNoDeadlines }
 func (channel) SetReadDeadline(time.Time) error  { return errNoDeadlines }
 func (channel) SetWriteDeadline(time.Time) error { return errNoDeadlines }
 
-// secured puts TLS before the server at plain. The certificate is for example.com
-// and 127.0.0.1.
+// secured starts a TLS proxy for the server at plain. The certificate is for example.com and 127.0.0.1.
 func secured(t *testing.T, plain string) (addr string, roots *x509.CertPool) {
 	t.Helper()
 	web := httptest.NewTLSServer(nil) // for its certificate only
@@ -110,7 +109,7 @@ type network struct {
 	scheme  string // of its URL
 	rest    string // of its URL
 	servers []*redistest.Server
-	at      []string // the address of each inside
+	at      []string // each server's address inside
 	watch   []*redistest.Server
 	watchAt []string
 	options []rlock.Option
@@ -126,7 +125,7 @@ func (n *network) everywhere(t *testing.T, command string, args ...any) {
 	}
 }
 
-// lead has all addresses lead to their servers, through TLS if that is wanted.
+// lead maps all addresses to their servers, through TLS if encrypted is set.
 func (n *network) lead(t *testing.T, encrypted bool) {
 	t.Helper()
 	var roots *x509.CertPool
@@ -163,8 +162,8 @@ func oneInside(t *testing.T) *network {
 	return &network{scheme: "redis", rest: "example.com:7001", servers: []*redistest.Server{redistest.Start(t)}, at: []string{"example.com:7001"}}
 }
 
-// sentinelsInside have names that only the tunnel knows. The master has the
-// address that they know it by.
+// sentinelsInside starts Sentinels whose names only the tunnel can resolve. The master keeps the address
+// by which they know it.
 func sentinelsInside(t *testing.T) *network {
 	set := redistest.StartSentinels(t, redistest.SentinelPasswords{})
 	n := &network{scheme: "redis+sentinel", rest: "example.com:1,example.com:2,example.com:3/" + redistest.MasterName, servers: set.Nodes, watch: set.Sentinels}
@@ -173,13 +172,13 @@ func sentinelsInside(t *testing.T) *network {
 	}
 	for i, s := range set.Sentinels {
 		n.watchAt = append(n.watchAt, fmt.Sprint("example.com:", i+1))
-		n.tunnel.lead(s.Addr(), s.Addr()) // as they know each other; nobody has to get there
+		n.tunnel.lead(s.Addr(), s.Addr()) // the addresses by which they know each other; nobody has to reach them
 	}
 	return n
 }
 
-// clusterInside announces a name that only the tunnel knows, and is asked for by
-// another.
+// clusterInside starts a cluster that announces a name that only the tunnel can resolve; the client's URL
+// has another one.
 func clusterInside(t *testing.T) *network {
 	c := topologytest.StartReplicated(t, 1, 1, 1)
 	n := &network{scheme: "redis+cluster", rest: "example.com:1", servers: c.Servers}
@@ -201,8 +200,8 @@ func clusterInside(t *testing.T) *network {
 	return n
 }
 
-// Each sort of server is reached by the dialer alone, verified by the name that
-// the dialer was given, and followed when the passwords change.
+// The client reaches each kind of server by the dialer alone, verifies it by the name that the dialer got,
+// and keeps its connections working when the passwords change.
 func TestEachTopologyThroughATunnel(t *testing.T) {
 	t.Parallel()
 	var beside redistest.Parts
@@ -272,7 +271,8 @@ func throughTunnel(t *testing.T, n *network) {
 		}()
 	}
 	before, watched := asked.Load(), watchers.Load()
-	// Each server takes the new password before any ends a connection, as whoever changes one would do it.
+	// Each server accepts the new password before any server ends a connection, as in a real password
+	// change.
 	n.everywhere(t, "ACL", "SETUSER", "app", ">two")
 	password.Store("two")
 	n.everywhere(t, "ACL", "SETUSER", "app", "resetpass", ">two")
@@ -290,7 +290,7 @@ func throughTunnel(t *testing.T, n *network) {
 	}
 }
 
-// subscribed tells whether anybody listens for a lock, on any server.
+// subscribed tells whether a client is subscribed to a lock's channel, on any server.
 func (n *network) subscribed(t *testing.T, lock string) bool {
 	t.Helper()
 	for _, s := range n.servers {
@@ -309,8 +309,7 @@ func (n *network) subscribed(t *testing.T, lock string) bool {
 	return false
 }
 
-// The server is verified by the name that it has inside, not by what the tunnel
-// makes of it.
+// The certificate must match the server's name inside, not the address that the tunnel dials.
 func TestServerBehindATunnelIsVerifiedByItsName(t *testing.T) {
 	t.Parallel()
 	n := oneInside(t)
@@ -339,8 +338,7 @@ func TestDialerThatCantBeUsed(t *testing.T) {
 	}
 }
 
-// The dialer's error is that of Open, and a dialer that does not return holds
-// nobody up.
+// Open returns the dialer's error, and a dialer that does not return holds nobody up.
 func TestDialerThatFails(t *testing.T) {
 	t.Parallel()
 	redistest.Slow(t, "dials run into their timeouts")

@@ -21,7 +21,7 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// kinds are what callers ask an error for.
+// kinds are the errors that callers test for with errors.Is.
 var kinds = map[string]error{
 	"ErrLocked": rlock.ErrLocked, "ErrNoPermits": rlock.ErrNoPermits, "ErrNotOpen": rlock.ErrNotOpen, "ErrNotLocked": rlock.ErrNotLocked, "ErrNotHeld": rlock.ErrNotHeld, "ErrReleased": rlock.ErrReleased,
 	"ErrLeaseLost": rlock.ErrLeaseLost, "ErrUncertain": rlock.ErrUncertain, "ErrClosed": rlock.ErrClosed,
@@ -30,7 +30,7 @@ var kinds = map[string]error{
 	"Canceled": context.Canceled, "DeadlineExceeded": context.DeadlineExceeded,
 }
 
-// isOf checks that err is of one kind only.
+// isOf checks that err is of the one kind want.
 func isOf(t *testing.T, call string, err, want error) {
 	t.Helper()
 	for name, kind := range kinds {
@@ -57,7 +57,7 @@ func TestTheKindsOfErrorsAreAllThatThePackageExports(t *testing.T) {
 	}
 }
 
-// A server that is gone, or answers what no lock answers: a caller asks for the kind and reads no text.
+// If a server is gone, or replies what no lock replies, the error's kind says so: no caller has to read its text.
 func TestErrorOfEveryCallIsOfAKind(t *testing.T) {
 	t.Parallel()
 	redistest.Slow(t, "calls run into their timeouts")
@@ -148,7 +148,7 @@ func TestErrorOfEveryCallIsOfAKind(t *testing.T) {
 		return err == nil
 	})
 	s.Kill()
-	_ = asks(l) // who is the first may have been on the connection that breaks
+	_ = asks(l) // the first call may have been on the connection that breaks
 	var all sync.WaitGroup
 	fails := func(call string, f func() error) {
 		all.Go(func() { isOf(t, "no server: "+call, f(), rlock.ErrUnavailable) })
@@ -186,9 +186,9 @@ func openWith(t *testing.T, url string, opts ...rlock.Option) *rlock.Client {
 	return c
 }
 
-// Two servers that name each other as the slot's: the library says that they have not settled, and what they said last.
-// The last try is made when a tenth of the call's time is left. If the machine stands still for that long, its answer is
-// missing at the end, so that it may have run.
+// Each of two servers names the other as the slot's owner. The error says that they have not settled, and what they
+// replied last. The client makes its last attempt when a tenth of the call's time is left. If the machine stands still
+// for that long, the reply is missing, so the attempt may have run.
 func TestErrorOfASlotThatDoesNotSettleSaysSo(t *testing.T) {
 	t.Parallel()
 	const timeout = 2 * time.Second
@@ -199,7 +199,7 @@ func TestErrorOfASlotThatDoesNotSettleSaysSo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// A server does not give a slot away that has keys.
+	// A server does not give away a slot that has keys.
 	if _, err := s.Conn(0).Do("DEL", name); err != nil {
 		t.Fatal(err)
 	}
@@ -238,7 +238,7 @@ func TestErrorOfASlotThatDoesNotSettleSaysSo(t *testing.T) {
 	all.Wait()
 }
 
-// Package net says of its own timeouts that they are context.DeadlineExceeded. Callers take that for their context's.
+// Timeouts of package net match context.DeadlineExceeded. A caller would take such an error for its own context's.
 func TestTimeoutOfDiallingIsNotACallersContext(t *testing.T) {
 	t.Parallel()
 	hangs := rlock.WithDialer(func(ctx context.Context, _, _ string) (net.Conn, error) {

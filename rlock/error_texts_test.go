@@ -12,7 +12,7 @@ import (
 	"github.com/rlock-go/redisson/internal/redistest"
 )
 
-// A text names the call and the lock, and says once what happened.
+// An error's text names the call and the lock, and says once what happened.
 func TestErrorsSayOnceWhatHappened(t *testing.T) {
 	t.Parallel()
 	redistest.Slow(t, "leases end")
@@ -94,7 +94,7 @@ func TestErrorsSayOnceWhatHappened(t *testing.T) {
 	}
 }
 
-// story is a hold and what becomes of it.
+// story is a hold and what happens to it.
 type story struct {
 	t    *testing.T
 	c    *Client
@@ -102,7 +102,7 @@ type story struct {
 	l    *Lock
 	opts []AcquireOption
 	h    *Hold
-	ctx  context.Context // of the function that Do runs
+	ctx  context.Context // the context of Do's function
 	o    Owner
 }
 
@@ -122,7 +122,7 @@ func (s *story) do(command string, args ...any) any {
 	return reply
 }
 
-// gone waits for the key's own end, which comes a moment after the hold's.
+// gone waits until the key has expired, a moment after the hold.
 func (s *story) gone() {
 	becomes(s.t, "the key is gone", func() bool { return s.do("EXISTS", "orders") == int64(0) })
 }
@@ -177,7 +177,7 @@ func errs(s *story) error { return s.h.Err() }
 
 func causes(s *story) error { return context.Cause(s.ctx) }
 
-// does has something happen inside of Do, whose function then returns what it does.
+// does runs happen inside of Do, and then returns the result of returns from Do's function.
 func does(happen func(*story), returns func(*story) error) func(*story) error {
 	return func(s *story) error {
 		return s.l.Do(context.Background(), func(ctx context.Context) error {

@@ -19,17 +19,17 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// Every public method that takes a context and may fail is called in every kind of trouble: what reflection finds, so
-// that a method that comes later is here too.
+// The test in this file calls every public method that takes a context and may fail, in every kind of trouble. It
+// finds the methods by reflection, so a new method is included.
 
 const (
 	callTimeout = time.Second                        // the command timeout, T of the comments
-	sendsFor    = 4*callTimeout + time.Second        // how long a release or a change is sent
-	callSlack   = callTimeout                        // and what the machine stood still
+	sendsFor    = 4*callTimeout + time.Second        // for how long a release or a change is retried
+	callSlack   = callTimeout                        // allowed in addition to the machine's stalls
 	onePermit   = "00112233445566778899aabbccddeeff" // the id of a permit that somebody took
 )
 
-// callBounds are the longest that calls block while ctx lasts, by method. Those not named have callBound.
+// callBounds are the longest times that calls block while ctx lasts, by method. The others have callBound.
 var callBounds = map[string]time.Duration{
 	"Unlock": sendsFor, "UnlockAs": sendsFor, "Release": sendsFor, "ReleaseIfExists": sendsFor, "ReleaseIDs": sendsFor,
 	"CountDown": sendsFor, "AddPermits": sendsFor, "SetPermits": sendsFor, "TrySetPermits": sendsFor, "SetLease": sendsFor,
@@ -37,13 +37,13 @@ var callBounds = map[string]time.Duration{
 	"Do": callBound + sendsFor, "DoHold": callBound + sendsFor, // an acquire and a release
 }
 
-// callBound is a command timeout, and another where a lost acquire is found out.
+// callBound is a command timeout, and another one to find out about a lost acquire.
 const callBound = 2 * callTimeout
 
 // changesKeys are the methods whose success changes keys for good.
 var changesKeys = []string{"Unlock", "UnlockAs", "Release", "ReleaseIfExists", "ReleaseIDs", "CountDown", "AddPermits", "Drain", "Delete", "ForceUnlock", "Lock", "TryLock", "TryLockFor"}
 
-// calledObject is an object that the methods of one value belong to, and the keys that it has before a call.
+// calledObject makes the object whose methods are called. setUp creates the keys that it has before a call.
 type calledObject struct {
 	of    string
 	make  func(t *testing.T, c *rlock.Client, name string) any
@@ -126,12 +126,12 @@ func asksServer(m reflect.Method) bool {
 	return t.NumIn() > 1 && t.In(1) == contexts && t.NumOut() > 0 && t.Out(t.NumOut()-1) == failures
 }
 
-// methodCall is one method of an object of its own.
+// methodCall is a call of one method, on an object that no other call uses.
 type methodCall struct {
 	what, method, name string
 	value              reflect.Value
 	client             *rlock.Client
-	before             string // its keys
+	before             string // its keys, as keysOf describes them
 }
 
 // do makes the call.
@@ -162,10 +162,10 @@ func (m *methodCall) do(ctx context.Context) error {
 	return err
 }
 
-// endless are methods that go on after trouble while ctx lasts, as their comments say.
+// endless are the methods that go on until ctx ends, as their comments say.
 var endless = []string{"Lead"}
 
-// everyMethod makes the calls, with their objects on a server.
+// everyMethod prepares the calls, and creates their objects on a server.
 func everyMethod(t *testing.T, url string, conn redis.Conn) []*methodCall {
 	t.Helper()
 	var calls []*methodCall
@@ -182,14 +182,14 @@ func everyMethod(t *testing.T, url string, conn redis.Conn) []*methodCall {
 				continue
 			}
 			if m.Name == "LastToken" && o.of != "fenced lock" {
-				continue // it asks nobody
+				continue // it sends nothing
 			}
 			own := c
 			if m.Name == "Shutdown" {
 				own = openWith(t, url, rlock.WithCommandTimeout(callTimeout))
 			}
 			name := fmt.Sprintf("o%d.%s", i, m.Name)
-			// The scripts are known: what is sent is one command.
+			// This loads the scripts, so that the call itself sends one command.
 			if err := o.setUp(conn, name+"-warm"); err != nil {
 				t.Fatal(err)
 			}
@@ -214,7 +214,7 @@ func everyMethod(t *testing.T, url string, conn redis.Conn) []*methodCall {
 	return calls
 }
 
-// keysOf is what a server keeps of an object, latches, receipts and tokens aside.
+// keysOf describes an object's keys on the server, without latches, receipts and tokens.
 func keysOf(t *testing.T, conn redis.Conn, name string) string {
 	t.Helper()
 	var all []string
@@ -238,13 +238,13 @@ func keysOf(t *testing.T, conn redis.Conn, name string) string {
 	return strings.Join(slices.Compact(all), "\n")
 }
 
-// trouble is what befalls a server, and what ends it.
+// trouble is a fault of a server, and how it ends.
 type trouble struct {
 	name   string
-	args   []string // of the server
-	user   string   // what the clients' URL has; empty: nothing
+	args   []string // for the server's start
+	user   string   // the user part of the clients' URL; may be empty
 	begin  func(t *testing.T, s *redistest.Server)
-	during func(s *redistest.Server) // when all were called
+	during func(s *redistest.Server) // once all calls have begun
 	end    func(t *testing.T, s *redistest.Server)
 }
 
@@ -291,7 +291,7 @@ var troubles = []trouble{
 		end:    func(*testing.T, *redistest.Server) {}},
 }
 
-// Each call ends in the bound of its comment, and its error is true by a look at the keys.
+// Each call ends within the bound in its doc comment, and its error agrees with the server's keys.
 func TestEveryMethodKeepsItsWordInTrouble(t *testing.T) {
 	t.Parallel()
 	redistest.Slow(t, "calls run into their timeouts")
@@ -378,10 +378,10 @@ func everyMethodIn(t *testing.T, tr trouble, ctxEnds bool) {
 	}
 }
 
-// saidDone are what an error says of a change that ran all the same, or may run yet.
+// saidDone are phrases in the error of a change that ran all the same, or may still run.
 var saidDone = []string{"done, but", "released, but", "goes on in the background", "the key is left to expire"}
 
-// checkTruth compares what a call was told with the keys.
+// checkTruth compares a call's error with the keys.
 func checkTruth(t *testing.T, conn redis.Conn, m *methodCall, err error) {
 	t.Helper()
 	same := func() bool { return keysOf(t, conn, m.name) == m.before }
@@ -393,7 +393,7 @@ func checkTruth(t *testing.T, conn redis.Conn, m *methodCall, err error) {
 		}
 	case errors.Is(err, rlock.ErrUncertain), ran, errors.Is(err, rlock.ErrNotHeld):
 	default:
-		// What may have been sent is taken back in the background.
+		// The client undoes in the background what it may have sent.
 		for end := time.Now().Add(10 * callTimeout); !same(); time.Sleep(5 * time.Millisecond) {
 			if time.Now().After(end) {
 				t.Errorf("%s: it said %q, and something is left:\n%s\nbefore:\n%s", m.what, err, keysOf(t, conn, m.name), m.before)

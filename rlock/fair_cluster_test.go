@@ -16,14 +16,14 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// fairEntry is how a wait of a fair lock ended.
+// fairEntry is the result of a wait for a fair lock.
 type fairEntry struct {
 	who int
 	h   *rlock.Hold
 	err error
 }
 
-// fairQueueUp has callers wait, each behind the one before it, at a server.
+// fairQueueUp starts a waiter for each client, once the one before it has its place on the server.
 func fairQueueUp(t *testing.T, conn redis.Conn, name string, clients ...*rlock.Client) <-chan fairEntry {
 	t.Helper()
 	entered := make(chan fairEntry, len(clients))
@@ -40,7 +40,7 @@ func fairQueueUp(t *testing.T, conn redis.Conn, name string, clients ...*rlock.C
 	return entered
 }
 
-// fairEnters demands that they enter in their order, one after the other.
+// fairEnters checks that the waiters enter in their order, one at a time.
 func fairEnters(t *testing.T, h *rlock.Hold, entered <-chan fairEntry) {
 	t.Helper()
 	for i := range cap(entered) {
@@ -57,7 +57,7 @@ func fairEnters(t *testing.T, h *rlock.Hold, entered <-chan fairEntry) {
 		case <-time.After(6 * soonEnough):
 			t.Fatalf("%d does not enter", i)
 		}
-		if took := time.Since(began); took > 3*time.Second+stalls.Since(began) { // before it would look
+		if took := time.Since(began); took > 3*time.Second+stalls.Since(began) { // before it would poll by itself
 			t.Errorf("%d entered after %v", i, took)
 		}
 	}
@@ -66,7 +66,7 @@ func fairEnters(t *testing.T, h *rlock.Hold, entered <-chan fairEntry) {
 	}
 }
 
-// noneLeft demands that a server has nothing of the lock.
+// noneLeft checks that the server has no key of the lock.
 func noneLeft(t *testing.T, conn redis.Conn, name string) {
 	t.Helper()
 	for _, key := range []string{name, codec.FairQueue(name), codec.FairTimes(name)} {
@@ -103,7 +103,8 @@ func TestFairLockOfAClusterGoesInOrder(t *testing.T) {
 	}
 }
 
-// The slot moves with the lock, its queue and its times. Who waits goes on, in the same order.
+// The slot moves with the lock, its queue and its times. The waiters go on waiting in the same
+// order.
 func TestFairQueueOfAClusterFollowsItsSlot(t *testing.T) {
 	t.Parallel()
 	s := topologytest.Start(t, 1, 1)
@@ -133,7 +134,7 @@ func TestFairQueueOfAClusterFollowsItsSlot(t *testing.T) {
 	noneLeft(t, to, name)
 }
 
-// No replica acknowledges: what was got is given back, and so is the place.
+// No replica acknowledges the grant, so the client gives back the lock and the place in the queue.
 func TestFairLockThatNoReplicaHasIsGivenBack(t *testing.T) {
 	t.Parallel()
 	redistest.Slow(t, "waits for WAITs of a second")

@@ -16,8 +16,8 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// A crowd that gives up leaves the queue to the last place, although its client is closed at once. What the server does for
-// each does not grow with their number, and nobody else waits for long.
+// When a crowd of waiters gives up, each of its places is removed, although its client is closed at once. The server's work
+// per waiter does not grow with their number, and no other client waits for long.
 func TestCrowdOfFairWaitersLeaves(t *testing.T) {
 	for _, crowd := range crowds {
 		t.Run(fmt.Sprint(crowd), func(t *testing.T) {

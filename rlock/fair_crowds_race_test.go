@@ -2,5 +2,5 @@
 
 package rlock_test
 
-// crowds are smaller than without the race detector, which takes 8,000 goroutines.
+// crowds are smaller with the race detector, which allows about 8,000 goroutines.
 var crowds = []int{1000, 4000}

@@ -2,5 +2,5 @@
 
 package rlock_test
 
-// crowds are how many leave in TestCrowdOfFairWaitersLeaves.
+// crowds are the numbers of waiters that leave in TestCrowdOfFairWaitersLeaves.
 var crowds = []int{1000, 4000, 16_000}

@@ -14,7 +14,7 @@ import (
 	"github.com/rlock-go/redisson/internal/monitor"
 )
 
-// fairQueue is the queue of a fair lock as a server has it.
+// fairQueue is a fair lock's queue on a server.
 type fairQueue struct {
 	t    *testing.T
 	conn redis.Conn
@@ -30,23 +30,23 @@ func (q fairQueue) owners() []string {
 	return all
 }
 
-// long waits until so many have a place.
+// long waits until n owners have a place.
 func (q fairQueue) long(n int) (all []string) {
 	q.t.Helper()
 	becomes(q.t, fmt.Sprint(n, " have a place"), func() bool { all = q.owners(); return len(all) == n })
 	return all
 }
 
-// told is long for those who wait by l's client, which have been answered then.
+// told is long, and then waits until the server has answered the attempts of l's client.
 func (q fairQueue) told(l *Lock, n int) {
 	q.t.Helper()
 	q.long(n)
-	if _, err := l.IsLocked(q.t.Context()); err != nil { // answered behind them
+	if _, err := l.IsLocked(q.t.Context()); err != nil { // its reply follows theirs
 		q.t.Fatal(err)
 	}
 }
 
-// tried waits until so many tries have been seen by a tap.
+// tried waits until the tap has seen n attempts.
 func (q fairQueue) tried(tap *monitor.Stream, n int) {
 	q.t.Helper()
 	seen := 0
@@ -56,7 +56,8 @@ func (q fairQueue) tried(tap *monitor.Stream, n int) {
 	})
 }
 
-// fairTries is how many of these lines try to acquire a fair lock. Renewals and looks are scripts too.
+// fairTries counts the attempts to acquire a fair lock. Renewals and reads of held keys are scripts
+// too.
 func fairTries(lines []monitor.Line) (n int) {
 	for _, line := range lines {
 		if line.Is("EVALSHA") && line.Args[1] == luasrc.FairLockScript.SHA1 {
@@ -66,7 +67,7 @@ func fairTries(lines []monitor.Line) (n int) {
 	return n
 }
 
-// listening waits until so many owners listen, each on its channel.
+// listening waits until n owners' channels have a subscriber.
 func (q fairQueue) listening(n int) {
 	q.t.Helper()
 	becomes(q.t, fmt.Sprint(n, " listen"), func() bool {
@@ -78,7 +79,7 @@ func (q fairQueue) listening(n int) {
 	})
 }
 
-// keeps is for how long an owner keeps its place.
+// keeps returns how long an owner still keeps its place.
 func (q fairQueue) keeps(owner string) time.Duration {
 	q.t.Helper()
 	till, err := redis.String(q.conn.Do("ZSCORE", codec.FairTimes(q.name), owner))
@@ -92,7 +93,7 @@ func (q fairQueue) keeps(owner string) time.Duration {
 	return time.Until(time.UnixMilli(ms))
 }
 
-// gone demands that nothing of the lock is left, but latches.
+// gone checks that no key of the lock is left, except latches.
 func (q fairQueue) gone() {
 	q.t.Helper()
 	left, err := redis.Int(q.conn.Do("EXISTS", q.name, codec.FairQueue(q.name), codec.FairTimes(q.name)))
@@ -101,7 +102,7 @@ func (q fairQueue) gone() {
 	}
 }
 
-// stranger puts an owner into the queue who never comes, for d.
+// stranger puts an owner that never comes into the queue, for d.
 func (q fairQueue) stranger(d time.Duration) string {
 	q.t.Helper()
 	owner := "550e8400-e29b-41d4-a716-446655440000:31"
@@ -133,7 +134,7 @@ func fairWaits(ctx context.Context, q fairQueue, l *Lock, n, who int, ended chan
 	q.long(n)
 }
 
-// next is the next wait that ends, with a hold.
+// nextOf waits for the next wait that ends, and demands that it has a hold.
 func nextOf(t *testing.T, ended <-chan result) result {
 	t.Helper()
 	select {

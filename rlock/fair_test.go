@@ -81,7 +81,7 @@ func TestFairWaiterThatGivesUpLeavesAtOnce(t *testing.T) {
 	fairWaits(t.Context(), q, a.NewFairLock("orders"), 4, 3, entered, Wait(time.Hour))
 	last := q.owners()[3]
 	before := q.keeps(last)
-	// The lease, each wait before it, and its own.
+	// The sum of the lease, the waits before it, and its own wait.
 	if want := time.Minute + 2*5*time.Minute + time.Second + time.Hour; before > want || before < want-10*time.Second {
 		t.Errorf("the last keeps its place for %v, want %v", before, want)
 	}
@@ -120,7 +120,7 @@ func TestFairWaiterThatGivesUpLeavesAtOnce(t *testing.T) {
 	q.gone()
 }
 
-// A place is lost when its time is over. Its waiter, who lives, queues again.
+// A place expires at the end of its time. Its waiter is alive, and queues again.
 func TestFairPlaceIsLostAfterItsTimeAndTakenAnew(t *testing.T) {
 	t.Parallel()
 	redistest.Slow(t, "places are lost")
@@ -135,7 +135,8 @@ func TestFairPlaceIsLostAfterItsTimeAndTakenAnew(t *testing.T) {
 	if err := h.Extend(t.Context(), time.Minute); err != nil {
 		t.Fatal(err)
 	}
-	// It looks at the end of the lease that it was told of, and finds its place lost some time later.
+	// It tries again at the end of the lease that it last saw, and finds later that its place has
+	// expired.
 	becomes(t, "it is behind the other", func() bool { return slices.Equal(q.owners(), []string{places[1], places[0]}) })
 	unlock(t, h)
 	for _, who := range []int{1, 0} {
@@ -169,7 +170,7 @@ func TestFairReentryPassesTheQueue(t *testing.T) {
 	q.gone()
 }
 
-// Two callers wait as one owner. There is one place, and its time is reckoned with once, whichever acquires.
+// Two callers that wait as one owner share one place. Its time counts once, whichever of them acquires.
 func TestCallersOfOneOwnerShareAPlace(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
@@ -185,7 +186,7 @@ func TestCallersOfOneOwnerShareAPlace(t *testing.T) {
 	fairWaits(t.Context(), q, l, 1, 1, both, As(o), Wait(time.Hour))
 	fairWaits(t.Context(), q, l, 2, 2, last, Wait(time.Hour))
 	q.listening(2)
-	q.tried(tap, 5) // two of each who listens, and the second caller's
+	q.tried(tap, 5) // two of each subscribed waiter, and one of the second caller
 	cancel()
 	if r := <-both; r.who != 0 || !errors.Is(r.err, context.Canceled) {
 		t.Fatalf("%d: %v", r.who, r.err)
@@ -261,7 +262,7 @@ func TestFairLockLeavesAKeyOfAnotherTypeAlone(t *testing.T) {
 	}
 }
 
-// One name is to be used with one kind of lock.
+// A name is meant for one kind of lock only.
 func TestPlainLockTakesNoNoticeOfAFairQueue(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)

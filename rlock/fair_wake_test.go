@@ -15,7 +15,7 @@ import (
 	"github.com/rlock-go/redisson/internal/stalls"
 )
 
-// The head is woken by the release, and gives up at the same time: the next one hears of it.
+// The release wakes the head of the queue, which gives up at the same time. Then the next waiter is woken.
 func TestFairHeadThatGivesUpHandsItsWakeUpOn(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
@@ -43,7 +43,7 @@ func TestFairHeadThatGivesUpHandsItsWakeUpOn(t *testing.T) {
 	}
 }
 
-// Those before it are dead, and nobody holds the lock: it enters when the last of them loses its place.
+// The owners before it are dead, and nobody holds the lock. It enters when the last of them loses its place.
 func TestFairWaiterBehindDeadPlacesEntersWhenTheyEnd(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
@@ -66,7 +66,7 @@ func TestFairWaiterBehindDeadPlacesEntersWhenTheyEnd(t *testing.T) {
 	q.gone()
 }
 
-// Nobody told the head that the lock is free. Whoever comes tells it.
+// No message told the head that the lock is free. A waiter that comes later publishes one.
 func TestWhoFindsAFairLockFreeTellsTheHead(t *testing.T) {
 	t.Parallel()
 	redistest.Slow(t, "pauses grow to seconds")
@@ -96,7 +96,7 @@ func TestWhoFindsAFairLockFreeTellsTheHead(t *testing.T) {
 	if n := fairTries(tap.Mark()); n > 5 {
 		t.Errorf("%d tries for a lock that is another's to take", n)
 	}
-	// The head is removed, and nobody says so.
+	// The head's place is removed without a message.
 	if _, err := q.conn.Do("DEL", codec.FairQueue("orders"), codec.FairTimes("orders")); err != nil {
 		t.Fatal(err)
 	}
@@ -180,7 +180,7 @@ func TestFairForceUnlockWakesTheHead(t *testing.T) {
 	q.gone()
 }
 
-// Whose turn it is, is known by the server. Nobody else here tries, however many wait.
+// The server knows whose turn it is. No other waiter of this client tries, however many there are.
 func TestFairHandOffCostsTheSameHoweverManyWait(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
@@ -211,7 +211,7 @@ func TestFairHandOffCostsTheSameHoweverManyWait(t *testing.T) {
 				t.Error(err)
 			}
 			h = nextOf(t, ended).h
-			// One that was told of its loss before has woken the next one too.
+			// If the client had noticed the loss before the unlock, it has woken the next waiter too.
 			if n := fairTries(tap.Mark()); n != 1 && !(n == 2 && errors.Is(err, ErrLeaseLost)) {
 				t.Errorf("%d tries behind an unlock that found nothing", n)
 			}
@@ -262,7 +262,7 @@ func TestFairLockIsOneCommandAndListensOnlyWhileItWaits(t *testing.T) {
 	q.listening(0)
 }
 
-// What was published while nobody listened is gone, so who waits looks.
+// Messages without a subscriber are lost, so a waiter tries again after each subscription.
 func TestFairWaiterLooksAfterEachSubscription(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
@@ -288,14 +288,14 @@ func TestFairWaiterLooksAfterEachSubscription(t *testing.T) {
 	unlock(t, r.h)
 }
 
-// A wait that has elapsed asks the server nothing more, which may be silent by then.
+// A wait that has elapsed sends nothing more, because the server may be silent by then.
 func TestFairWaitElapsesInTimeThoughTheServerIsSilent(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
 	c := open(t, s, WithCommandTimeout(20*time.Second))
 	l := c.NewFairLock("orders")
 	lockOf(t, l)
-	const waiters, wait = 12, 2 * time.Second // the last of them are too far behind to be told for how long
+	const waiters, wait = 12, 2 * time.Second // the server replies no TTL to the last ones, which are too far back
 	took := make(chan time.Duration, waiters)
 	for range waiters {
 		go func() {
@@ -316,8 +316,8 @@ func TestFairWaitElapsesInTimeThoughTheServerIsSilent(t *testing.T) {
 	}
 }
 
-// A fair wait ends in an outage, with an attempt that was never written, and leaves the server's queue when that is back. What
-// the client knows of the lock meanwhile stays one (H6): a nested lease does not cut the one around it.
+// A fair wait ends in an outage, with an attempt that was never written. It leaves the server's queue when the server is
+// back. Meanwhile the client keeps one state of the lock (H6): a nested lease does not shorten the outer one.
 func TestH6LeavingAFairQueueInAnOutageSplitsNoOwner(t *testing.T) {
 	t.Parallel()
 	redistest.Slow(t, "looks come each second")

@@ -11,7 +11,7 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// A grant that no replica has is given back. Its token is used up.
+// A grant that no replica acknowledged is given back. Its token is used up.
 func TestTokenOfAGrantThatNoReplicaHasIsUsedUp(t *testing.T) {
 	t.Parallel()
 	redistest.Slow(t, "a replica is silent for a command timeout")
@@ -45,7 +45,7 @@ func TestTokenOfAGrantThatNoReplicaHasIsUsedUp(t *testing.T) {
 	}
 }
 
-// One of two replicas is silent, and may be the next master. A lock passes with its lease, a token or a permit never does.
+// One of two replicas is silent, and may be the next master. A wrong lock ends with its lease, a wrong token never.
 func TestGrantThatCountsNeedsAllReplicas(t *testing.T) {
 	t.Parallel()
 	redistest.Slow(t, "a replica is silent for some command timeouts")

@@ -15,7 +15,7 @@ import (
 	"github.com/rlock-go/redisson/internal/stalls"
 )
 
-// lastToken checks what the server has as the last token, which never expires.
+// lastToken checks the server's last token, which never expires.
 func lastToken(t *testing.T, l *Lock, want int64) {
 	t.Helper()
 	if got, err := l.LastToken(context.Background()); got != want || err != nil {
@@ -64,7 +64,7 @@ func TestEachGrantOfAFencedLockHasAHigherToken(t *testing.T) {
 	}
 }
 
-// Commands of one owner wait for each other. What that takes of memory goes with the last of them; the token stays.
+// An owner's commands wait for each other. The client drops the state for that at the end, but keeps the token.
 func TestTokenOutlastsWhatTheOwnersCommandsTake(t *testing.T) {
 	t.Parallel()
 	l := open(t, redistest.Start(t)).NewFencedLock("orders")
@@ -86,7 +86,7 @@ func TestTokenOutlastsWhatTheOwnersCommandsTake(t *testing.T) {
 	unlock(t, outer)
 }
 
-// A holder that was paused for longer than its lease does not get the token of who came after it.
+// A holder that was paused for longer than its lease keeps its own token, and does not get the next holder's.
 func TestTokenIsTheGrantsOwn(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
@@ -130,14 +130,14 @@ func TestTokensGrowInTheOrderOfEntering(t *testing.T) {
 	}
 }
 
-// Whatever is lost, undone and tried again: who enters later has a higher token.
+// A later holder has a higher token, whatever is lost, undone and tried again.
 func TestTokensGrowWhileConnectionsBreak(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
 	conn := s.Dial(t)
 	a, b := open(t, s, WithCommandTimeout(10*time.Second)), open(t, s, WithCommandTimeout(10*time.Second))
 	stop := time.Now().Add(soon / 2)
-	var mu sync.Mutex // guards what follows
+	var mu sync.Mutex // guards tokens and inside
 	var tokens []int64
 	inside := 0
 	var wg sync.WaitGroup
@@ -190,7 +190,7 @@ func TestTokensGrowWhileConnectionsBreak(t *testing.T) {
 	}
 }
 
-// Redisson takes another's lock without a TTL for a grant with token -1.
+// Redisson mistakes another owner's lock without a TTL for a grant with token -1. This client does not.
 func TestFencedLockThatNeverExpiresIsAnothers(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
@@ -251,7 +251,7 @@ func TestOtherLocksHaveNoTokens(t *testing.T) {
 	if lines := tap.Mark(); len(lines) > 0 {
 		t.Errorf("it sent %v", lines)
 	}
-	// The hash is the same, so its owner is inside there too, with the token that it has.
+	// A plain lock has the same hash, so the owner re-enters it, and keeps its token.
 	plain := lockOf(t, c.NewLock("orders"), As(fenced.Owner()))
 	if plain.Token() != 1 {
 		t.Errorf("token %d", plain.Token())
@@ -266,7 +266,7 @@ func TestOtherLocksHaveNoTokens(t *testing.T) {
 	lastToken(t, c.NewFencedLock("orders"), 1)
 }
 
-// A waiter of the one is woken by a release of the other, also within a client.
+// A release of one kind wakes a waiter of the other, also within a client.
 func TestFencedAndPlainLocksOfANameWakeEachOther(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)

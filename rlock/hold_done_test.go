@@ -10,14 +10,12 @@ import (
 	"github.com/rlock-go/redisson/internal/redistest"
 )
 
-// leap is the system's clock, which goes ahead when it is told to, as it does
-// for a process that stood still.
+// leap is the system's clock, which a test can move ahead, as if the process had been paused.
 type leap struct{ ahead atomic.Int64 }
 
 func (l *leap) Now() time.Duration { return clock.System().Now() + time.Duration(l.ahead.Load()) }
 
-// Whoever looks first after a pause finds out about the loss, whatever he
-// looks at.
+// After a pause a hold's methods find the loss, whichever of them is called first.
 func TestFirstLookAfterAPauseFindsTheLoss(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t)

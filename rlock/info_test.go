@@ -40,16 +40,16 @@ func TestInfoTellsTheHolder(t *testing.T) {
 			if err != nil || i.Owner != h.Owner() || i.Count != 2 || i.Waiters != 0 || i.TTL <= 59*time.Minute || i.TTL > time.Hour {
 				t.Errorf("%+v, %v", i, err)
 			}
-			// Wall clocks and the client's are read one after the other.
+			// The wall clock and the client's clock are read one after the other.
 			if i.Since.Before(before.Add(-time.Second)) || i.Since.After(after.Add(time.Second)) {
 				t.Errorf("held since %v, acquired between %v and %v", i.Since, before, after)
 			}
-			// Elsewhere the same is known, but for the time.
+			// Another client sees the same, except for Since.
 			far, err := handle(other, kind).Info(t.Context())
 			if err != nil || far.Owner != h.Owner() || far.Count != 2 || !far.Since.IsZero() {
 				t.Errorf("elsewhere: %+v, %v", far, err)
 			}
-			// What it tells can be acted by.
+			// The owner from Info can be used to unlock.
 			if err := handle(other, kind).UnlockAs(t.Context(), far.Owner); err != nil {
 				t.Error(err)
 			}
@@ -94,8 +94,7 @@ func TestInfoCountsTheClientsThatWait(t *testing.T) {
 	})
 }
 
-// Old Redissons listen on the plain channel of a cluster and new ones on the
-// sharded one.
+// Older versions of Redisson subscribe to a cluster's plain channel, newer ones to the sharded one.
 func TestInfoCountsBothSortsOfSubscribers(t *testing.T) {
 	t.Parallel()
 	s := topologytest.StartReplicated(t, 1, 1, 1)
@@ -163,7 +162,7 @@ func TestInfoOfWhatIsNoLock(t *testing.T) {
 			t.Errorf("%s is gone: %v, %v", name, n, err)
 		}
 	}
-	if _, err := conn.Do("HSET", "held", c.NewOwner().String(), 1); err != nil { // for ever
+	if _, err := conn.Do("HSET", "held", c.NewOwner().String(), 1); err != nil { // without a TTL
 		t.Fatal(err)
 	}
 	if _, err := c.NewLock("held").TryLock(t.Context()); !errors.Is(err, rlock.ErrLocked) {

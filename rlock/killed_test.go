@@ -24,7 +24,7 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// ofProcess in its environment makes this binary a process of TestProcess: what it does, and the server's URL.
+// ofProcess is the environment variable that makes this binary run TestProcess: what to do, and the server's URL.
 const ofProcess = "RLOCK_TEST_PROCESS"
 
 // TestProcess is what the processes of the tests below run.
@@ -64,7 +64,7 @@ type said struct {
 	at   time.Time
 }
 
-// stage starts processes. All write into one pipe, so the kernel puts what they say in its order.
+// stage starts processes. All of them write into one pipe, so the kernel orders their lines.
 type stage struct {
 	t    *testing.T
 	pipe *os.File
@@ -119,7 +119,7 @@ func (s *stage) start(does, url string) int {
 	return cmd.Process.Pid
 }
 
-// kill ends a process, which says nothing more.
+// kill kills a process and waits for its end. It writes nothing after that.
 func (s *stage) kill(pid int) {
 	_ = s.all[pid].Process.Kill()
 	_ = s.all[pid].Wait()
@@ -131,7 +131,7 @@ func (s *stage) signal(pid int, sig syscall.Signal) {
 	if err := s.all[pid].Process.Signal(sig); err != nil {
 		s.t.Fatal(err)
 	}
-	if sig == syscall.SIGSTOP { // which takes its time on a loaded machine
+	if sig == syscall.SIGSTOP { // the stop takes a while on a busy machine
 		if _, err := syscall.Wait4(pid, new(syscall.WaitStatus), syscall.WUNTRACED, nil); err != nil {
 			s.t.Fatal(err)
 		}
@@ -140,10 +140,10 @@ func (s *stage) signal(pid int, sig syscall.Signal) {
 
 const mark = "ends"
 
-// mark is said for a process that can say nothing any more: behind all that it has said.
+// mark writes a line for a killed or stopped process, after all lines of its own.
 func (s *stage) mark(pid int) { fmt.Fprintln(s.pipe, "witness", pid, mark) }
 
-// next is what is said next.
+// next returns the next line.
 func (s *stage) next(within time.Duration) said {
 	s.t.Helper()
 	select {
@@ -155,8 +155,8 @@ func (s *stage) next(within time.Duration) said {
 	}
 }
 
-// Leaders are killed, stand still and lose their server. The pipe they write to is the witness: nobody acts while another
-// leads, and another one leads within the lease and two seconds.
+// Leaders are killed or stopped, or lose their server. The common pipe shows that nobody acts while another process
+// leads, and that another one leads within the lease and two seconds.
 func TestOneOfSeveralProcessesLeads(t *testing.T) {
 	t.Parallel()
 	redistest.Slow(t, "leases have to end")
@@ -166,7 +166,7 @@ func TestOneOfSeveralProcessesLeads(t *testing.T) {
 		s.start("leads", server.URL())
 	}
 	leader, began, woken, late := 0, time.Now(), 0, 0
-	// follow reads what is said until somebody leads anew, and up to the mark behind all that a former leader has said.
+	// follow reads lines until a new leader leads, and up to the mark after all lines of the former one.
 	follow := func(what string, former int) {
 		t.Helper()
 		for led, marked := false, former == 0; !led || !marked; {
@@ -188,7 +188,7 @@ func TestOneOfSeveralProcessesLeads(t *testing.T) {
 				leader = 0
 			case now.pid == leader || now.what == "stops":
 			case now.what == "acts" && now.pid == woken && late == 0:
-				late++ // it had looked before it stood still
+				late++ // it had checked its context before it was stopped
 			default:
 				t.Fatalf("%s: %d %s while %d leads", what, now.pid, now.what, leader)
 			}
@@ -227,14 +227,14 @@ func TestOneOfSeveralProcessesLeads(t *testing.T) {
 		acts()
 
 		server.Pause()
-		time.Sleep(leadLease + leadLease/2) // they lose it by their clocks
+		time.Sleep(leadLease + leadLease/2) // the leader loses the lock by its own clock
 		began = time.Now()
 		server.Resume()
 		follow("without a server", 0)
 	}
 }
 
-// A process that dies while it holds frees the lock with its lease; one that has released leaves the rest.
+// A lock is free when the lease of its dead process ends. If the process released it before, AtLeast still counts.
 func TestAtLeastOfAProcessThatIsKilled(t *testing.T) {
 	t.Parallel()
 	redistest.Slow(t, "leases have to end")
@@ -270,7 +270,7 @@ func TestAtLeastOfAProcessThatIsKilled(t *testing.T) {
 	}
 }
 
-// Beside others who take the lock away, AtLeast keeps nothing: neither before the release nor after it.
+// AtLeast keeps nothing from others that take the lock away, neither before the release nor after it.
 func TestAtLeastEndsWithALossOrByForce(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t)

@@ -11,28 +11,28 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// A new leader comes within the lease and two seconds, and some for a busy machine.
+// A new leader comes within the lease and two seconds. leadWithin adds one second for a busy machine.
 const (
 	leadLease  = 2 * time.Second
 	leadWithin = leadLease + 2*time.Second + time.Second
 )
 
-// term is one of a leader's.
+// term is one run of a leader's function.
 type term struct {
-	of   int             // which client's
+	of   int             // index of the client
 	ctx  context.Context // ends with the lock
-	done chan error      // what its function is to return
+	done chan error      // what its function shall return
 }
 
-// election is clients that stand, and a witness.
+// election is several clients that call Lead, and counts those that lead.
 type election struct {
 	t      *testing.T
 	terms  chan term
 	over   []chan error // how the Lead of each client ended
-	inside atomic.Int32 // functions that run, whose context has not ended
+	inside atomic.Int32 // functions that run with a live context
 }
 
-// stand has clients lead until ctx ends.
+// stand makes the clients call Lead until ctx ends.
 func stand(ctx context.Context, t *testing.T, clients ...*rlock.Client) *election {
 	e := &election{t: t, terms: make(chan term, 10)}
 	for i, c := range clients {
@@ -58,7 +58,7 @@ func stand(ctx context.Context, t *testing.T, clients ...*rlock.Client) *electio
 	return e
 }
 
-// next is the next term.
+// next waits for the next term.
 func (e *election) next() term {
 	e.t.Helper()
 	select {
@@ -124,7 +124,8 @@ func TestLeadPausesBetweenTwoTerms(t *testing.T) {
 	}
 }
 
-// The server stands still for longer than the lease: nobody leads then, and both stand when it goes on.
+// The server is paused for longer than the lease. Nobody leads then; both clients try again when it
+// resumes.
 func TestLeadStandsAgainAfterALoss(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
@@ -143,7 +144,7 @@ func TestLeadStandsAgainAfterALoss(t *testing.T) {
 	becomes(t, "nobody leads", func() bool { return e.inside.Load() == 0 })
 	s.Resume()
 	now := e.next()
-	for range 3 { // who lost it stands again, too
+	for range 3 { // the client that lost the lock tries again, too
 		if now.of != first.of {
 			now.done <- nil
 			now = e.next()
@@ -154,7 +155,7 @@ func TestLeadStandsAgainAfterALoss(t *testing.T) {
 	}
 }
 
-// What its function returns ends it, and so does its context; another leads then.
+// Lead ends when its function returns an error, and when its client or its context ends.
 func TestLeadEnds(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)

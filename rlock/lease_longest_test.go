@@ -22,7 +22,7 @@ func TestMaxHoldForEverIsRenewed(t *testing.T) {
 	areRenewed(t, h)
 }
 
-// What is left after a partial unlock is what the outer hold was promised.
+// After a partial unlock the key has what the outer hold was promised.
 func TestLeasesForEverOutliveNestedOnes(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
@@ -66,7 +66,8 @@ func TestCommandTimeoutHasABound(t *testing.T) {
 	unlock(t, lockOf(t, open(t, s, WithCommandTimeout(24*time.Hour)).NewLock("orders")))
 }
 
-// The connection can't be killed, so an acquire without an answer is undone each second for one lease.
+// The client may not kill its connection, so for one lease it repeats the undo of a lost acquire
+// every second.
 func TestUndoOfALeaseForEverIsRepeated(t *testing.T) {
 	t.Parallel()
 	redistest.Slow(t, "an undo is repeated each second")

@@ -15,27 +15,26 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// dying is a master that ends with acquires under way, which its successor has.
+// dying is a master that is killed with acquires in flight, which its successor has.
 type dying struct {
 	master   *redistest.Server
 	replicas []*redistest.Server // one of them is the next master
-	name     func(i int) string  // the i-th lock name that it has
+	name     func(i int) string  // the i-th lock name of this master
 }
 
-// lost is what became of one acquire.
+// lost is the outcome of one acquire.
 type lost struct {
 	name  string
-	tries bool // once
+	tries bool // by TryLock
 	h     *rlock.Hold
 	err   error
 }
 
-// short is a command timeout that no failover keeps.
+// short is a command timeout that is shorter than any failover.
 const short = 1500 * time.Millisecond
 
-// acquires has n acquires run on the master, half of them by TryLock, and ends it
-// before it answers: each waits for a replica that stands still. What the replicas
-// were sent, they have afterwards.
+// acquires runs n acquires on the master, half of them by TryLock, and kills it before it replies:
+// each waits for a paused replica. The replicas get afterwards what was sent to them.
 func (d *dying) acquires(t *testing.T, url string, n int) []*lost {
 	t.Helper()
 	c, err := rlock.Open(t.Context(), url, rlock.WithWatchdogTimeout(10*time.Minute), rlock.WithCommandTimeout(short))
@@ -43,7 +42,7 @@ func (d *dying) acquires(t *testing.T, url string, n int) []*lost {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { c.Close() })
-	// The connection is there, and knows its replicas.
+	// Connects, and learns of the replicas.
 	if err := held(t, c.NewLock(d.name(0))).Unlock(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +67,7 @@ func (d *dying) acquires(t *testing.T, url string, n int) []*lost {
 		})
 	}
 	ran := 0
-	// The first of them waits alone; the others follow together.
+	// The first acquire waits alone; the others follow in one batch.
 	becomes(t, "most have run", func() bool {
 		ran = topologytest.Calls(t, conn, "evalsha") - before
 		return ran > n/2
@@ -92,8 +91,8 @@ func (d *dying) acquires(t *testing.T, url string, n int) []*lost {
 	return all
 }
 
-// settled checks that the next master has what the callers were granted, and gives
-// up all else.
+// settled checks that the next master has what the callers were granted, and that all else is
+// undone there.
 func settled(t *testing.T, all []*lost, next redis.Conn) {
 	t.Helper()
 	granted, uncertain := 0, 0
@@ -123,9 +122,8 @@ func settled(t *testing.T, all []*lost, next redis.Conn) {
 	}
 }
 
-// No kill barrier can be had from a master that is dead for good. What its
-// replica has of an acquire without an answer is undone there, long before the
-// lease ends.
+// A master that is dead for good gives no kill barrier. An acquire without a reply that its replica
+// has is undone there, long before the lease ends.
 func TestAcquiresThatADyingMasterDidNotAnswerAreUndoneAtTheNext(t *testing.T) {
 	t.Parallel()
 	var beside redistest.Parts

@@ -10,7 +10,7 @@ import (
 	"github.com/rlock-go/redisson/internal/redistest"
 )
 
-// open makes a client of a server and closes it with the test.
+// open opens a client of a server, and closes it at the end of the test.
 func open(t testing.TB, s *redistest.Server, opts ...Option) *Client {
 	t.Helper()
 	c, err := Open(context.Background(), s.URL(), opts...)
@@ -21,7 +21,7 @@ func open(t testing.TB, s *redistest.Server, opts ...Option) *Client {
 	return c
 }
 
-// awaitListening waits until c is subscribed for those who wait for key.
+// awaitListening waits until c is subscribed for its waiters of key.
 func awaitListening(t testing.TB, c *Client, key string) {
 	t.Helper()
 	l := c.NewLock(key)
@@ -89,7 +89,7 @@ func TestMessageWakesWaiterOfAnotherClient(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// A third of the lease, whose end would let it in as well.
+	// A third of the lease: the end of the lease would let the waiter in as well.
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
 	got := make(chan *Hold, 1)

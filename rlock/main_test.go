@@ -12,7 +12,7 @@ import (
 func TestMain(m *testing.M) {
 	flag.Parse()
 	serveExamples()
-	// Who asks for tests or benchmarks by their names need not wait for the examples' other servers.
+	// A run that names tests or benchmarks does not have to wait for the examples' other servers.
 	if run := flag.Lookup("test.run").Value.String(); run != "" && run != "^$" && !strings.Contains(run, "Test") {
 		serveAllExamples()
 	}

@@ -38,7 +38,7 @@ func TestMultiLockIsWokenByTheMemberThatItWaitsFor(t *testing.T) {
 	}
 }
 
-// Another order than its own, as Java may have, makes both wait, and no deadlock: its round ends.
+// A client that takes the locks in another order, as Java may, makes both wait, but there is no deadlock: the round ends.
 func TestMultiLockGivesWayToOneOfAnotherOrder(t *testing.T) {
 	if testing.Short() {
 		t.Skip("rounds take seconds")
@@ -61,7 +61,7 @@ func TestMultiLockGivesWayToOneOfAnotherOrder(t *testing.T) {
 	m.held(t, false, false, false)
 }
 
-// A round lasts for 1.5 s for each member, and then gives back what it kept.
+// A round lasts for 1.5 s per member. At its end the multi-lock gives back the members that it has.
 func TestMultiLockKeepsWhatItHasForItsRound(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a round takes seconds")
@@ -91,7 +91,7 @@ func TestMultiLockKeepsWhatItHasForItsRound(t *testing.T) {
 	}
 }
 
-// A round that is over before the server has answered says nothing of who holds, so the next one follows.
+// If a round ends before the server has replied, nobody knows who holds the locks. So the next round follows.
 func TestMultiLockOutlastsARoundWithoutAnAnswer(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a round takes seconds")
@@ -108,7 +108,7 @@ func TestMultiLockOutlastsARoundWithoutAnAnswer(t *testing.T) {
 	m.held(t, false, false, false)
 }
 
-// But of an owner that others use it is the last: what it left may stay, and another round would enter on top of it.
+// With an owner that others use no round follows: its acquire may run late, and another would re-enter on top of it.
 func TestMultiLockTellsThatAnOwnerOfOthersMayHoldMore(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a round takes seconds")
@@ -130,7 +130,7 @@ func TestMultiLockTellsThatAnOwnerOfOthersMayHoldMore(t *testing.T) {
 	m.held(t, false, false, false)
 }
 
-// Nor does a round whose attempt was never written, behind others that have no answer.
+// Another round also follows if the attempt was never written, because it was behind others without a reply.
 func TestMultiLockOutlastsARoundThatCouldNotBeSent(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a round takes seconds")
@@ -147,7 +147,7 @@ func TestMultiLockOutlastsARoundThatCouldNotBeSent(t *testing.T) {
 		go func() {
 			before <- c.NewLock(fmt.Sprint("before-", i)).Do(t.Context(), func(ctx context.Context) error { return ctx.Err() })
 		}()
-		time.Sleep(20 * time.Millisecond) // each is in a batch of its own
+		time.Sleep(20 * time.Millisecond) // so that each is sent in a separate batch
 	}
 	if err := NewMultiLock(c.NewLock("behind")).Do(t.Context(), func(ctx context.Context) error { return ctx.Err() }); err != nil {
 		t.Error(err)
@@ -159,7 +159,7 @@ func TestMultiLockOutlastsARoundThatCouldNotBeSent(t *testing.T) {
 	}
 }
 
-// A server that never answers ends it after a command timeout, or with the round in which that is over.
+// On a silent server Lock fails after a command timeout, or at the end of the round in which that passes.
 func TestMultiLockGivesUpOnASilentServer(t *testing.T) {
 	if testing.Short() {
 		t.Skip("rounds take seconds")
@@ -184,7 +184,7 @@ func TestMultiLockGivesUpOnASilentServer(t *testing.T) {
 	}
 }
 
-// All members have the lease from the last grant on, whatever the first waited with.
+// All members have the lease counted from the last grant, whatever lease the first ones had during the wait.
 func TestMultiLockSetsTheLeaseOfAllItsMembersAtLast(t *testing.T) {
 	t.Parallel()
 	m, others := newTrio(t)
@@ -228,7 +228,7 @@ func TestMultiLockSetsTheLeaseOfAllItsMembersAtLast(t *testing.T) {
 	multiUnlocked(t, e.h)
 }
 
-// Redisson sets the lease of whoever holds by then.
+// Redisson sets the lease even if another owner holds the member by then. This client does not.
 func TestMultiLockSetsNobodyElsesLease(t *testing.T) {
 	t.Parallel()
 	m, others := newTrio(t)
@@ -273,7 +273,7 @@ func TestMultiLockEndsWithItsContext(t *testing.T) {
 	unlock(t, taken)
 }
 
-// The members are acquired in one order, in whichever they are given, and the holds are in the given one.
+// Members are acquired in a fixed order, whatever order they are given in. Holds returns them in the given order.
 func TestMembersAreAcquiredInOneOrder(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
@@ -306,8 +306,8 @@ func TestMembersAreAcquiredInOneOrder(t *testing.T) {
 	}
 }
 
-// Two clients that list the same locks in opposite orders do not keep each other waiting for rounds: one waits for the first
-// that the other has, and keeps nothing. So many locks have a round of a minute.
+// Two clients that list the same locks in opposite orders do not block each other for rounds: one waits for the first lock
+// that the other has, and holds nothing. With this many locks a round would take a minute.
 func TestMultiLocksInOppositeOrdersWaitForOne(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)

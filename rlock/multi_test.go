@@ -13,7 +13,7 @@ import (
 	"github.com/rlock-go/redisson/internal/topologytest"
 )
 
-// trio is a multi-lock of three kinds and two servers, and its members' handles in the order in which they are acquired.
+// trio is a multi-lock of three kinds on two servers. Its members' handles are in the order in which they are acquired.
 type trio struct {
 	*MultiLock
 	members []*Lock
@@ -207,7 +207,7 @@ func TestMultiLockRefusesWhatItCannotDo(t *testing.T) {
 	}
 }
 
-// E1: Close of one member's client ends the rounds, and what is held by another client is released.
+// E1: Close of one member's client ends the rounds, and releases what other clients hold for the multi-lock.
 func TestMultiLockEndsWithAMembersClient(t *testing.T) {
 	t.Parallel()
 	s, s2 := redistest.Start(t), redistest.Start(t)
@@ -229,7 +229,7 @@ func TestMultiLockEndsWithAMembersClient(t *testing.T) {
 	unlock(t, taken)
 }
 
-// A7
+// A7: a wait outlasts an outage.
 func TestMultiLockOutlastsTheServer(t *testing.T) {
 	t.Parallel()
 	redistest.Slow(t, "a round takes seconds")
@@ -248,7 +248,7 @@ func TestMultiLockOutlastsTheServer(t *testing.T) {
 	if err := ended(t, passed); err != nil {
 		t.Error(err)
 	}
-	// Nobody has told this one to wait.
+	// No reply has told this call to wait.
 	s.Kill()
 	go enter()
 	if err := ended(t, passed); !errors.Is(err, ErrUnavailable) && !errors.Is(err, ErrUncertain) {

@@ -19,7 +19,7 @@ func TestI1NameBeyondTheBoundIsRefusedAndOneWithinWorks(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%.200v", err)
 	}
-	// Waiting subscribes, and the answer has the name in it.
+	// A wait subscribes, and the confirmation contains the name.
 	waiter := make(chan error, 1)
 	go func() {
 		h, err := c.NewLock(long).Lock(t.Context())

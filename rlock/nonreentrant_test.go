@@ -33,7 +33,8 @@ func TestNonReentrantLockIsNotEnteredTwice(t *testing.T) {
 	if _, err := l.TryLock(t.Context()); !errors.Is(err, ErrLocked) {
 		t.Errorf("another owner: %v", err)
 	}
-	// By a plain handle it re-enters, and a plain hold refuses it as well.
+	// A plain handle lets the owner re-enter. The non-reentrant one refuses beside a plain hold,
+	// too.
 	again := lockOf(t, plain, As(o))
 	counts(t, l, o, 2)
 	unlock(t, h)
@@ -50,7 +51,7 @@ func TestNonReentrantLockIsNotEnteredTwice(t *testing.T) {
 	}
 }
 
-// An owner that waits, and comes to hold the lock by another call, would wait for itself.
+// A waiter whose owner gets the lock by another call would wait for itself.
 func TestWaitingOwnerOfANonReentrantLockIsToldThatItHolds(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
@@ -86,7 +87,7 @@ func TestLostRepliesOfANonReentrantLock(t *testing.T) {
 	s := redistest.Start(t)
 	c := open(t, s, WithCommandTimeout(5*time.Second))
 	l := c.NewNonReentrantLock("orders")
-	unlock(t, lockOf(t, l)) // the connection is there
+	unlock(t, lockOf(t, l)) // connects
 	var got <-chan *Hold
 	o := c.NewOwner()
 	breakOff(t, s, func() { got = spinning(t, l, As(o)) })

@@ -20,7 +20,7 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// heard counts what an observer was told.
+// heard counts the events of an observer.
 type heard struct {
 	mu sync.Mutex
 	of map[string]int
@@ -44,7 +44,7 @@ func TestObserverIsToldEachOutcomeByItsFault(t *testing.T) {
 	t.Parallel()
 	redistest.Slow(t, "calls run into their timeouts")
 	h := heard{of: map[string]int{}}
-	var waited time.Time // the one call for "dead", on its goroutine
+	var waited time.Time // of the only call for "dead", used on its goroutine
 	type callKey struct{}
 	begin := func(ctx context.Context, s rlock.Subject) context.Context {
 		if ctx.Value(parentKey{}) != "caller's" {
@@ -71,7 +71,7 @@ func TestObserverIsToldEachOutcomeByItsFault(t *testing.T) {
 		Woken: func(ctx context.Context, s rlock.Subject, e rlock.WakeEvent) {
 			mine(ctx, s)
 			h.add("wakeups " + e.Source)
-			// The other's lease ends in a second. All is told when the call ends.
+			// The other client's lease ends in a second. All events of a call come when it ends.
 			const early = time.Second / 2
 			if took := e.At.Sub(waited); s.Name == "dead" && (e.Source == "expiry") != (took > early) {
 				t.Errorf("a call that waits since %v is said to have been woken at %v by %s", waited, e.At, e.Source)
@@ -126,7 +126,7 @@ func TestObserverIsToldEachOutcomeByItsFault(t *testing.T) {
 	if now.Holds != 1 || now.Waiters != 1 || now.LeastRemaining <= 0 || now.LeastRemaining > 2*time.Second || now.Kinds["lock"] != now.KindStats {
 		t.Errorf("%+v", now)
 	}
-	if err := c.Close(); err != nil { // the observer has been told all but what callers tell, who may still be about to
+	if err := c.Close(); err != nil { // only events that the callers report themselves may still be missing
 		t.Fatal(err)
 	}
 	becomes(t, "who waited is told", func() bool { return int64(h.count("acquires error")) == c.Stats().Failed })
@@ -156,7 +156,7 @@ func TestObserverIsToldEachOutcomeByItsFault(t *testing.T) {
 	}
 }
 
-// moves keeps what NodeChanged is told.
+// moves keeps the events of NodeChanged.
 type moves struct {
 	mu  sync.Mutex // guards all
 	all []rlock.ServerEvent
@@ -170,7 +170,7 @@ func (m *moves) observer() rlock.Option {
 	}})
 }
 
-// told waits for a move; all so far must be the same, of some slots each.
+// told waits for a move. All events so far must be of this move.
 func (m *moves) told(t *testing.T, from, to *redistest.Server) {
 	t.Helper()
 	is := func() []rlock.ServerEvent {
@@ -217,8 +217,7 @@ func TestObserverIsToldOfAnotherServer(t *testing.T) {
 	})
 }
 
-// Leases are renewed again and again while the observer stands still, and though it
-// panics; a call that it holds up has its lease renewed too.
+// A blocked or panicking observer stops no renewals. The lease of a call that it blocks is renewed, too.
 func TestSlowOrPanickingObserverCostsNoLease(t *testing.T) {
 	t.Parallel()
 	redistest.Slow(t, "waits for renewals")
@@ -264,7 +263,8 @@ func TestSlowOrPanickingObserverCostsNoLease(t *testing.T) {
 	}
 }
 
-// Events that a still observer has no room for are dropped and counted, and Close waits for it no longer than a command timeout.
+// Events that a blocked observer's queue has no room for are dropped and counted. Close waits for the observer no longer
+// than a command timeout.
 func TestStillObserverLosesEventsAndHoldsNobodyUp(t *testing.T) {
 	t.Parallel()
 	still := make(chan struct{})
@@ -272,7 +272,7 @@ func TestStillObserverLosesEventsAndHoldsNobodyUp(t *testing.T) {
 	c := openWith(t, redistest.Start(t).URL(), rlock.WithCommandTimeout(time.Second), rlock.WithObserver(rlock.Observer{
 		Command: func(context.Context, rlock.CommandEvent) { <-still },
 	}))
-	const room, calls = 4096, 2*4096 + 100 // at most as many as wait were taken out before, together with the first
+	const room, calls = 4096, 2*4096 + 100 // with the first event, the client may have taken out a full queue before it blocked
 	for range calls {
 		if _, err := c.NewLock("x").IsLocked(t.Context()); err != nil {
 			t.Fatal(err)
@@ -290,7 +290,7 @@ func TestStillObserverLosesEventsAndHoldsNobodyUp(t *testing.T) {
 	}
 }
 
-// panicCounter counts the lines that tell of an observer's panic.
+// panicCounter counts the log lines about panics of an observer.
 type panicCounter struct {
 	slog.Handler
 	n *atomic.Int64

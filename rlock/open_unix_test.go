@@ -10,7 +10,7 @@ import (
 	"github.com/rlock-go/redisson/internal/redistest"
 )
 
-// A socket has no address of its own: all that needs one works by ids.
+// Connections over a Unix socket have no address of their own, so the client refers to them by id.
 func TestLocksOverASocketOfTheMachine(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "redis.sock")

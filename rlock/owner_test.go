@@ -13,7 +13,7 @@ import (
 	"github.com/rlock-go/redisson/internal/redistest"
 )
 
-// counts checks how many holds the server has of the owner.
+// counts checks the server's hold count of the owner.
 func counts(t *testing.T, l *Lock, o Owner, want int) {
 	t.Helper()
 	if n, err := l.HoldCount(context.Background(), o); n != want || err != nil {
@@ -21,7 +21,7 @@ func counts(t *testing.T, l *Lock, o Owner, want int) {
 	}
 }
 
-// breakOff loses the command that begin has the client send: the server holds it back, and then cuts its connection.
+// breakOff loses the command that begin makes the client send: the server holds it back, and then closes the connection.
 func breakOff(t *testing.T, s *redistest.Server, begin func()) {
 	t.Helper()
 	conn := s.Dial(t)
@@ -38,8 +38,8 @@ func breakOff(t *testing.T, s *redistest.Server, begin func()) {
 	}
 }
 
-// An acquire that is given back since it was granted too late does not pay for a nested hold whose own lease has ended, and
-// which the server counts until it is unlocked.
+// A late grant is given back. That release does not count for a nested hold whose own lease has ended: the server counts
+// this hold until it is unlocked.
 func TestA5WhatALateGrantGivesBackIsNoHoldOfAnEndedLease(t *testing.T) {
 	t.Parallel()
 	redistest.Slow(t, "a lease ends")
@@ -70,7 +70,7 @@ func TestA5WhatALateGrantGivesBackIsNoHoldOfAnEndedLease(t *testing.T) {
 	if _, _, owed := outer.h.OwnerSnapshot(); owed != 1 {
 		t.Errorf("%d ended holds are still counted, not the inner one", owed)
 	}
-	// An acquire that never runs: whether it did is told by the count.
+	// This acquire never runs. The client learns that from the server's count.
 	done := make(chan struct{})
 	breakOff(t, s, func() {
 		go func() {
@@ -91,7 +91,7 @@ func TestA5WhatALateGrantGivesBackIsNoHoldOfAnEndedLease(t *testing.T) {
 	counts(t, l, outer.Owner(), 1)
 }
 
-// The unlock of a nested hold waits in its owner's command queue for longer than its caller.
+// The unlock of a nested hold waits in its owner's command queue for longer than its caller, and is still sent.
 func TestR1UnlockThatWaitedTooLongForItsTurnIsSent(t *testing.T) {
 	t.Parallel()
 	redistest.Slow(t, "an Unlock runs into its limit")
@@ -108,7 +108,7 @@ func TestR1UnlockThatWaitedTooLongForItsTurnIsSent(t *testing.T) {
 		t.Error(err)
 	}
 	s.Resume()
-	<-extended // uncertain, or it came after all
+	<-extended // ErrUncertain, or nil if its reply came in time
 	becomes(t, "one hold is left", func() bool { n, _ := l.HoldCount(t.Context(), outer.Owner()); return n == 1 })
 	unlock(t, outer)
 	counts(t, l, outer.Owner(), 0)
@@ -130,7 +130,7 @@ func TestE2UnlockThatWasRepeatedLeavesNoTimer(t *testing.T) {
 	becomes(t, "no timer is left", func() bool { timers, _ := c.s.UnderWay(); return timers == 0 })
 }
 
-// The machine slept, and the first that runs is a call of an owner that held the lock before.
+// After a sleep of the machine the first call to run is of an owner that held the lock before.
 func TestH3OwnerEntersAnewBeforeItsLossWasTold(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
@@ -153,7 +153,7 @@ func TestH3OwnerEntersAnewBeforeItsLossWasTold(t *testing.T) {
 	unlock(t, anew)
 }
 
-// The hold whose lease was nested outlives the outer one and ends by itself. Nobody unlocks it, as nobody must.
+// A nested hold outlives the outer one, and its lease ends by itself. Nobody has to unlock it.
 func TestE2NothingIsLeftOfANestedLeaseThatEndedByItself(t *testing.T) {
 	t.Parallel()
 	redistest.Slow(t, "a lease ends")
@@ -161,13 +161,13 @@ func TestE2NothingIsLeftOfANestedLeaseThatEndedByItself(t *testing.T) {
 	l := c.NewLock("orders")
 	outer := lockOf(t, l)
 	inner := lockOf(t, l, As(outer.Owner()), Lease(soon/2))
-	time.Sleep(150 * time.Millisecond) // the key's trust now ends after the nested lease's
+	time.Sleep(150 * time.Millisecond) // the client now trusts the key for longer than the nested lease
 	unlock(t, outer)
 	<-inner.Done()
 	becomes(t, "nothing is left of the name", func() bool { return !l.l.Snapshot().Known })
 }
 
-// An owner is its client's alone until its string or its value is given away, and with it those that were made before.
+// An owner is exclusive to its client until its string or its value is given away. Then older owners are shared too.
 func TestOwnerIsAloneUntilItIsGivenAway(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
@@ -187,7 +187,7 @@ func TestOwnerIsAloneUntilItIsGivenAway(t *testing.T) {
 		if !c.s.Exclusive(before.o) || !c.s.Exclusive(o.o) || other.s.Exclusive(o.o) {
 			t.Errorf("%s: shared before", what)
 		}
-		// A text for people. Whoever acts by it must parse it, or be given the owner otherwise.
+		// These texts are for people. To act as the owner a reader must parse one, or get the owner in another way.
 		if _ = lockOf(t, c.NewLock(o.o.String()), As(o)).String(); !c.s.Exclusive(o.o) {
 			t.Errorf("%s: shared by a hold's string", what)
 		}

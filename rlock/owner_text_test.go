@@ -20,7 +20,7 @@ var (
 	_ encoding.TextUnmarshaler = new(Owner)
 )
 
-// A log line is not where another process learns of an owner.
+// Another process does not learn of an owner from a log line.
 func TestOnlyTextsThatMayLeaveTheProcessMarkAnOwner(t *testing.T) {
 	t.Parallel()
 	c := open(t, redistest.Start(t))

@@ -15,13 +15,13 @@ import (
 	"github.com/rlock-go/redisson/internal/stalls"
 )
 
-// aChange is a method that changes what nobody owns: the object with this name, of which 5
-// are free, or are to be counted down.
+// aChange is a method that changes an object without an owner. The object has this name, too, and 5
+// as its number.
 type aChange struct {
 	name string
 	due  bool // it goes on when its caller has left
 	call func(ctx context.Context, c *Client, name string) error
-	left string // how many there are when it ran once
+	left string // the number after one run
 }
 
 const onePermit = "00112233445566778899aabbccddeeff"
@@ -81,11 +81,11 @@ const dues = 4
 
 const (
 	changeTimeout = 500 * time.Millisecond        // the command timeout of these tests
-	changeBound   = 4*changeTimeout + time.Second // for which a change blocks at most
+	changeBound   = 4*changeTimeout + time.Second // the longest time that a change blocks
 )
 
-// changeRig is a server, which keeps its data when it dies, and a client for each change:
-// none waits behind another's.
+// changeRig is a server that keeps its data when it is killed, and a client for each change: no
+// change waits behind another.
 type changeRig struct {
 	*testing.T
 	server  *redistest.Server
@@ -104,16 +104,16 @@ func newChangeRig(t *testing.T) *changeRig {
 		}
 		t.Cleanup(func() { c.Close() })
 		r.clients[m.name] = c
-		if err := m.call(t.Context(), c, m.name); err != nil { // the script is known
+		if err := m.call(t.Context(), c, m.name); err != nil { // loads the script
 			t.Fatal(err)
 		}
 	}
 	r.refill()
-	r.are(func(aChange) string { return "5" }) // and no receipt is left, which would outlive the server
+	r.are(func(aChange) string { return "5" }) // and no receipt is left: the server would keep it
 	return r
 }
 
-// refill makes all objects anew.
+// refill creates all objects anew.
 func (r *changeRig) refill() {
 	r.Helper()
 	conn := r.server.Dial(r)
@@ -130,7 +130,7 @@ func (r *changeRig) refill() {
 	}
 }
 
-// dies ends the server, and returns when all clients know: nothing is sent any more.
+// dies kills the server, and returns when all clients have noticed and send nothing any more.
 func (r *changeRig) dies() {
 	r.Helper()
 	r.server.Kill()
@@ -145,7 +145,8 @@ func (r *changeRig) dies() {
 	wg.Wait()
 }
 
-// each calls every change at once, and checks that it ends in its bound and how.
+// each calls all changes at the same time, and checks how each ends, and that it does within its
+// bound.
 func (r *changeRig) each(ctx context.Context, bound func(aChange) time.Duration, check func(aChange, error) bool) {
 	r.Helper()
 	type end struct {
@@ -178,7 +179,7 @@ func (r *changeRig) each(ctx context.Context, bound func(aChange) time.Duration,
 
 const anything = "?"
 
-// are checks what each object becomes, and that no receipt is left.
+// are waits until each object has the wanted value, and no receipt is left.
 func (r *changeRig) are(want func(aChange) string) {
 	r.Helper()
 	conn := r.server.Dial(r)
@@ -194,8 +195,7 @@ func (r *changeRig) are(want func(aChange) string) {
 
 func inAll(aChange) time.Duration { return changeBound }
 
-// A change that was sent, and of which nothing more is heard, ends in its bound. What of
-// it is sent again counts once.
+// A change that gets no reply ends within its bound. If it is sent again, it counts once.
 func TestChangesEndInTheirBound(t *testing.T) {
 	t.Parallel()
 	redistest.Slow(t, "some timeouts pass")
@@ -235,7 +235,7 @@ func TestChangesEndInTheirBound(t *testing.T) {
 	})
 }
 
-// What is due goes on though no server runs it, and counts once.
+// A release is repeated in the background until a server runs it, and counts once.
 func TestReleasesGoOnInTheBackground(t *testing.T) {
 	t.Parallel()
 	redistest.Slow(t, "some timeouts pass")
@@ -267,7 +267,8 @@ func TestReleasesGoOnInTheBackground(t *testing.T) {
 	r.server.Restart()
 	r.are(done)
 	r.refill()
-	// An outage of less than that is not even told: it ends when what is not due has been given up.
+	// An outage shorter than the bound is no error of a release. This one ends when the other
+	// changes have been given up.
 	r.dies()
 	died, givenUp, short := time.Now(), 0, true
 	r.each(t.Context(), inAll, func(m aChange, err error) bool {
@@ -283,7 +284,7 @@ func TestReleasesGoOnInTheBackground(t *testing.T) {
 	r.are(done)
 }
 
-// What Do gives back by itself, it gives back if the semaphore is there.
+// Do gives back its permits only if the semaphore still exists.
 func TestDoBringsNoSemaphoreBack(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)

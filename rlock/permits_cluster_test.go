@@ -16,7 +16,7 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// clusterSeats has n permits in a cluster, and tells which server has them.
+// clusterSeats sets n permits in a cluster, and returns which server has them.
 func clusterSeats(t *testing.T, s *topologytest.Cluster, c *rlock.Client, n int) (seats *rlock.PermitSemaphore, server int) {
 	t.Helper()
 	seats = c.NewPermitSemaphore("seats")
@@ -26,7 +26,7 @@ func clusterSeats(t *testing.T, s *topologytest.Cluster, c *rlock.Client, n int)
 	return seats, s.MasterOf(codec.Slot("seats"))
 }
 
-// movesUnder moves the slot of a name to the next server and back, under two clients that listen.
+// movesUnder moves the slot of a name to the next server and back, while two clients are subscribed.
 func movesUnder(t *testing.T, s *topologytest.Cluster, from int, name, channel string) {
 	t.Helper()
 	listen := func(server int) func() bool {
@@ -46,7 +46,7 @@ func movesUnder(t *testing.T, s *topologytest.Cluster, from int, name, channel s
 	}
 }
 
-// The slot moves with the permits and their times. Who waits listens at the next server, and what was taken stays so.
+// The permits and their times move with the slot. Waiters subscribe at the next server, and taken permits stay taken.
 func TestWaitersForPermitsFollowTheirSlot(t *testing.T) {
 	t.Parallel()
 	s := topologytest.Start(t, 1, 1)
@@ -82,7 +82,7 @@ func TestWaitersForPermitsFollowTheirSlot(t *testing.T) {
 	}
 }
 
-// A semaphore's keys move with their slot, one by one, while permits come and go. No more are taken than there are, and none
+// A semaphore's keys move with their slot, one by one, while permits come and go. Never are more taken than exist, and none
 // is lost.
 func TestPermitsSurviveTheirSlotsMove(t *testing.T) {
 	t.Parallel()

@@ -10,8 +10,7 @@ import (
 	"github.com/rlock-go/redisson/internal/redistest"
 )
 
-// The server does nothing else while a script runs, so a script renews no more permits than it may, whatever the number of
-// leases that are due.
+// The server does nothing else while a script runs. So one script renews few permits, however many leases are due.
 func TestManyPermitsAreRenewedByManyScripts(t *testing.T) {
 	t.Parallel()
 	redistest.Slow(t, "waits for renewals")

@@ -9,7 +9,8 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// Permits that no replica has are given back, and a change that none has says so and counts once.
+// Permits that no replica acknowledged are given back. Such a change returns an error, and counts
+// once.
 func TestPermitsThatNoReplicaHasAreGivenBack(t *testing.T) {
 	t.Parallel()
 	redistest.Slow(t, "a replica is silent for a command timeout")

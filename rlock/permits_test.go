@@ -16,7 +16,7 @@ import (
 	"github.com/rlock-go/redisson/internal/redistest"
 )
 
-// semaphore has n permits on the server.
+// semaphore sets n permits on the server.
 func semaphore(t *testing.T, c *Client, n int) *PermitSemaphore {
 	t.Helper()
 	s := c.NewPermitSemaphore("seats")
@@ -57,7 +57,7 @@ func seatsAre(t *testing.T, s *PermitSemaphore, free, taken int) {
 	}
 }
 
-// neverMoreThan3 has twelve take permits of three and give them back, each by do.
+// neverMoreThan3 makes twelve goroutines take and give back some of three permits, each by do.
 func neverMoreThan3(t *testing.T, do func(i, n int, fn func(context.Context) error) error) {
 	t.Helper()
 	var inside atomic.Int32
@@ -137,7 +137,7 @@ func TestWaiterForPermitsIsWoken(t *testing.T) {
 	go func() { few <- permitsOf(t, other, 2) }()
 	awaitWaiting(t, &other.lock, 2)
 	giveUp(t, held)
-	p := <-few // behind one who wants more than there are
+	p := <-few // it queued behind a waiter for more than are free
 	giveUp(t, p)
 	if err := sem.AddPermits(t.Context(), 1); err != nil {
 		t.Error(err)
@@ -146,7 +146,7 @@ func TestWaiterForPermitsIsWoken(t *testing.T) {
 	seatsAre(t, sem, 3, 0)
 }
 
-// awaitWaiting waits until so many of the client wait and are listening.
+// awaitWaiting waits until n callers of the client wait, subscribed and with no attempt in flight.
 func awaitWaiting(t *testing.T, l *Lock, n int) {
 	t.Helper()
 	becomes(t, "callers that wait", func() bool {
@@ -225,7 +225,7 @@ func TestPermitsByTheirIDs(t *testing.T) {
 	if err := other.SetLease(t.Context(), ids[0], time.Second); !errors.Is(err, ErrNotHeld) {
 		t.Errorf("the lease of none: %v", err)
 	}
-	// As Redisson before 3.21 wrote them, and for ever.
+	// Entries without an end, as Redisson before 3.21 wrote them.
 	for i := range 2 {
 		id := fmt.Sprintf("%032x", 0xf00+i)
 		if _, err := conn.Do("ZADD", "{seats}:timeout", 922337203685477, id); err != nil {
@@ -242,10 +242,10 @@ func TestPermitsByTheirIDs(t *testing.T) {
 	nothingButLeft(t, conn, "seats")
 }
 
-// nothingButLeft checks that the server has no other key, but receipts that are about to be deleted.
+// nothingButLeft waits until the server has this key only: receipts are deleted a little later.
 func nothingButLeft(t *testing.T, conn redis.Conn, key string) {
 	t.Helper()
-	if _, err := conn.Do("DEL", codec.Latch(key, "begun")); err != nil { // that a semaphore was set
+	if _, err := conn.Do("DEL", codec.Latch(key, "begun")); err != nil { // the receipt of setting the permits
 		t.Fatal(err)
 	}
 	becomes(t, "a server with one key", func() bool {

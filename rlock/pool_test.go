@@ -17,10 +17,10 @@ import (
 // soonEnough is far more than anything here takes, and far less than the leases.
 const soonEnough = 10 * time.Second
 
-// patient is for clients whose servers may be slow to answer, since the machine has more to do than these tests.
+// patient is an option for clients whose servers may reply late because the machine is busy.
 var patient = rlock.WithCommandTimeout(3 * soonEnough)
 
-// movingPool dials wherever at leads.
+// movingPool dials the server that at points to.
 func movingPool(t *testing.T, at *atomic.Pointer[redistest.Server]) *redis.Pool {
 	p := &redis.Pool{Dial: func() (redis.Conn, error) {
 		return redis.Dial("tcp", at.Load().Addr(), redis.DialReadTimeout(soonEnough), redis.DialWriteTimeout(soonEnough))
@@ -39,7 +39,7 @@ func client(t *testing.T, p rlock.Pool, opts ...rlock.Option) *rlock.Client {
 	return c
 }
 
-// demote makes s a replica of nobody who answers.
+// demote makes s a replica of an address where nobody listens.
 func demote(t *testing.T, s *redistest.Server) {
 	t.Helper()
 	if _, err := s.Dial(t).Do("REPLICAOF", "127.0.0.1", 1); err != nil {
@@ -47,7 +47,7 @@ func demote(t *testing.T, s *redistest.Server) {
 	}
 }
 
-// listeners counts who listens for the lock's releases.
+// listeners counts the subscribers of the lock's channel.
 func listeners(t *testing.T, c redis.Conn, name string) int {
 	t.Helper()
 	pair, err := redis.Values(c.Do("PUBSUB", "NUMSUB", "redisson_lock__channel:{"+name+"}"))
@@ -60,8 +60,8 @@ func listeners(t *testing.T, c redis.Conn, name string) int {
 
 func becomes(t testing.TB, what string, is func() bool) { t.Helper(); redistest.Becomes(t, what, is) }
 
-// areRenewed waits until each hold is valid for longer than it was. Two clocks are read for
-// that: what they differ by is no renewal.
+// areRenewed waits until each hold's end has moved. ValidUntil reads two clocks, so 10 ms are no
+// renewal.
 func areRenewed(t *testing.T, holds ...*rlock.Hold) {
 	t.Helper()
 	var until []time.Time
@@ -78,7 +78,7 @@ func areRenewed(t *testing.T, holds ...*rlock.Hold) {
 	}
 }
 
-// The former server lives on and takes writes no more; the next one has none of its data.
+// The former server stays up and refuses writes; the next one has none of its data.
 func TestHoldThatTheNextServerLacksIsLostAtOnce(t *testing.T) {
 	t.Parallel()
 	old, next := redistest.Start(t), redistest.Start(t)
@@ -91,7 +91,7 @@ func TestHoldThatTheNextServerLacksIsLostAtOnce(t *testing.T) {
 	}
 	demote(t, old)
 	at.Store(next)
-	// Somebody's write meets the refusal.
+	// The client's next write is refused.
 	if _, err := c.NewLock("another").TryLock(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +105,7 @@ func TestHoldThatTheNextServerLacksIsLostAtOnce(t *testing.T) {
 	}
 }
 
-// A waiter whose messages come from a server that nobody publishes on any more would sleep for the rest of the lease.
+// A waiter that stayed subscribed where nobody publishes any more would sleep for the rest of the lease.
 func TestSubscriptionsFollowTheCommandsToAnotherServer(t *testing.T) {
 	t.Parallel()
 	old, next := redistest.Start(t), redistest.Start(t)
@@ -181,7 +181,7 @@ func TestPoolThatLeavesRepliesBehindLetsNobodyIn(t *testing.T) {
 	if held, err := l.IsHeldBy(t.Context(), h.Owner()); !held || err != nil {
 		t.Errorf("is held: %t, %v", held, err)
 	}
-	// A waiter hears of the release.
+	// A waiter gets the message of the release.
 	entered := make(chan error, 1)
 	go func() {
 		_, err := l.Lock(t.Context())
@@ -205,7 +205,7 @@ func TestPoolThatLeavesRepliesBehindLetsNobodyIn(t *testing.T) {
 	}
 }
 
-// Open's client looks its server's name up, and ends with that when it is closed.
+// A client from Open resolves its server's name, and stops that in Close.
 func TestClientWithANamedServerCloses(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)

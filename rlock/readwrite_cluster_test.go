@@ -19,8 +19,8 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// sharing has readers and writers of clients use one lock until so many have entered, or the context ends, and fails t if a
-// writer was ever in beside another. It counts those that entered.
+// sharing makes readers and writers of the clients use one lock until `enough` have entered or ctx ends, and counts them.
+// It fails t if a writer was ever in together with another holder.
 func sharing(ctx context.Context, t *testing.T, name string, entered *atomic.Int32, enough int32, clients ...*rlock.Client) {
 	t.Helper()
 	var reading, writing atomic.Int32

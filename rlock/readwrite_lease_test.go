@@ -13,7 +13,7 @@ import (
 	"github.com/rlock-go/redisson/internal/redistest"
 )
 
-// holdTTLs are what the keys of an owner's read holds have left.
+// holdTTLs returns the TTLs of the keys of an owner's read holds.
 func holdTTLs(t *testing.T, conn redis.Conn, name, owner string) (all []time.Duration) {
 	t.Helper()
 	for i := 1; ; i++ {
@@ -28,7 +28,7 @@ func holdTTLs(t *testing.T, conn redis.Conn, name, owner string) (all []time.Dur
 	}
 }
 
-// lasts checks what a lock's key has left.
+// lasts checks the TTL of a lock's key.
 func lasts(t *testing.T, l *Lock, least, most time.Duration) {
 	t.Helper()
 	if ttl, err := l.RemainTTL(t.Context()); err != nil || ttl <= least || ttl > most {
@@ -48,14 +48,14 @@ func TestUnlockGivesWhatIsLeftItsLease(t *testing.T) {
 	if ttls := holdTTLs(t, conn, "doc", name); len(ttls) != 2 {
 		t.Errorf("two holds have %v", ttls)
 	}
-	unlock(t, long) // on the server the other one's key goes
+	unlock(t, long) // the server deletes the key of the other hold
 	if ttls := holdTTLs(t, conn, "doc", name); len(ttls) != 1 || ttls[0] < 9*time.Second {
 		t.Errorf("what is left has %v", ttls)
 	}
 	lasts(t, read, 9*time.Second, time.Minute)
 	unlock(t, short)
 
-	// The hold that is left needs more than that of its number had.
+	// The remaining hold needs a longer TTL than the remaining key had.
 	short = lockOf(t, read, Lease(5*time.Second))
 	long = lockOf(t, read, As(short.Owner()), Lease(time.Minute))
 	name = short.Owner().String()
@@ -69,7 +69,7 @@ func TestUnlockGivesWhatIsLeftItsLease(t *testing.T) {
 	}
 	unlock(t, long)
 
-	// A writer's lease is not cut by what it reads, nor summed by what it writes.
+	// A writer's lease is not shortened by its read holds, and its write holds' leases are not added up.
 	w := lockOf(t, write, Lease(time.Minute))
 	r1 := lockOf(t, read, As(w.Owner()), Lease(4*time.Second))
 	r2 := lockOf(t, read, As(w.Owner()), Lease(4*time.Second))
@@ -85,7 +85,7 @@ func TestUnlockGivesWhatIsLeftItsLease(t *testing.T) {
 	nothingLeft(t, s)
 }
 
-// A reader's own unlocks, and another client's, leave a reader what it was promised, between renewals too.
+// Unlocks by its own client and by another one leave a reader its full lease, between renewals too.
 func TestOtherReadersReleasesKeepAReadersLease(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
@@ -125,7 +125,7 @@ func TestReadHoldsAreRenewedEachWithItsKey(t *testing.T) {
 		}
 	}
 	lives(2)
-	unlock(t, again) // which stops a Redisson writer's renewal
+	unlock(t, again) // this would stop a Redisson writer's renewal
 	lives(1)
 	if err := w.Err(); err != nil {
 		t.Error(err)
@@ -139,7 +139,7 @@ func TestReadHoldsAreRenewedEachWithItsKey(t *testing.T) {
 	nothingLeft(t, s)
 }
 
-// A hold whose lease has ended keeps nobody out, though its owner never unlocks it.
+// A hold whose lease has ended keeps nobody out, even if its owner never unlocks it.
 func TestEndedReadHoldDoesNotOutliveItsOwnersLast(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
@@ -167,7 +167,8 @@ func TestEndedReadHoldDoesNotOutliveItsOwnersLast(t *testing.T) {
 	nothingLeft(t, s)
 }
 
-// Another's renewal sets the lock to its own lease. A fixed lease is put right each third of the watchdog timeout.
+// Another client's renewal shortens the lock's TTL. The client restores a fixed lease every third of the
+// watchdog timeout.
 func TestFixedReadLeaseIsAsserted(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
@@ -192,7 +193,7 @@ func TestFixedReadLeaseIsAsserted(t *testing.T) {
 	nothingLeft(t, s)
 }
 
-// It is put right for as long as it lasts, and no longer.
+// The client restores a fixed lease until that lease ends, and no longer.
 func TestFixedReadLeaseIsNotMadeLonger(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)

@@ -15,9 +15,9 @@ import (
 	"github.com/rlock-go/redisson/internal/redistest"
 )
 
-// replyLoss is a dialer that breaks off a connection before the reply to a command that has a text in it.
+// replyLoss is a dialer whose connection breaks before the reply to a command that contains text.
 type replyLoss struct {
-	text atomic.Pointer[string] // nil: none
+	text atomic.Pointer[string] // nil: no reply gets lost
 	lost atomic.Int32
 }
 
@@ -49,11 +49,10 @@ func (c *losingConn) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// loseNext breaks off the next run of a script, when it has run.
+// loseNext loses the reply to the next run of a script.
 func (d *replyLoss) loseNext(s *luasrc.Script) { d.text.Store(&s.SHA1) }
 
-// An acquire that was run and not answered is undone and made again, an unlock repeated, a renewal sent again, a force told
-// as uncertain. Each takes or gives back one hold.
+// An acquire whose reply is lost is undone and tried again, and an unlock is repeated. Each takes or gives back one hold.
 func TestLostRepliesOfAReadWriteLock(t *testing.T) {
 	t.Parallel()
 	var beside redistest.Parts
@@ -65,7 +64,7 @@ func TestLostRepliesOfAReadWriteLock(t *testing.T) {
 		{"read", luasrc.ReadLockScript, luasrc.ReadUnlockScript},
 		{"write", luasrc.WriteLockScript, luasrc.WriteUnlockScript},
 	} {
-		for _, writes := range []bool{false, true} { // the owner writes meanwhile
+		for _, writes := range []bool{false, true} { // whether the owner holds the write lock, too
 			beside.Run(t, fmt.Sprintf("%s, its owner writes %v", tc.name, writes), func(t *testing.T) {
 				s := redistest.Start(t)
 				var loss replyLoss

@@ -17,8 +17,8 @@ func renewed(t *testing.T, holds ...*rlock.Hold) {
 	}
 }
 
-// All keys of a read lock's holds are in one place, or move at once. In the name without braces all of them have the
-// braces that the lock lacks.
+// All keys of the read holds are on one server, or move together. For a name without braces the holds' keys have
+// braces that the lock's key lacks.
 func TestReadHoldsAreRenewedWhereTheirKeysAre(t *testing.T) {
 	t.Parallel()
 	var beside redistest.Parts
@@ -60,7 +60,8 @@ func TestReadHoldsAreRenewedWhereTheirKeysAre(t *testing.T) {
 	}
 }
 
-// The lock has moved, and its holds' keys follow. What a renewal made at the second server would be in their way.
+// The lock has moved, and its holds' keys follow. A key that a renewal made at the second server could not be
+// moved.
 func TestRenewalMakesNoKey(t *testing.T) {
 	t.Parallel()
 	g := startSplit(t)

@@ -172,11 +172,11 @@ func TestReadWriteForceUnlock(t *testing.T) {
 	w := <-next
 	ended(r, true)
 	ended(twice, true)
-	ended(elsewhere, true) // its client writes by now
+	ended(elsewhere, true) // its client got the write lock, so it knows
 	if n, err := redis.Int(s.Dial(t).Do("EXISTS", fmt.Sprintf("{doc}:%s:rwlock_timeout:1", r.Owner()), fmt.Sprintf("{doc}:%s:rwlock_timeout:2", r.Owner()))); n != 0 || err != nil {
 		t.Errorf("%d keys of forced holds, %v", n, err)
 	}
-	// Who writes may be forced by another client, with what it reads.
+	// Another client may force a writer, including its read holds.
 	also := lockOf(t, otherRead, As(w.Owner()))
 	forced(read, false)
 	reader := inBackground(t, read)
@@ -233,7 +233,7 @@ func TestReadWriteLockMeetsWhatIsNone(t *testing.T) {
 	}
 }
 
-// A grant to read says that nobody else writes.
+// A read grant shows that no other owner writes.
 func TestReadGrantEndsWhatThisClientWrites(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
@@ -250,27 +250,27 @@ func TestReadGrantEndsWhatThisClientWrites(t *testing.T) {
 	unlock(t, r)
 }
 
-// both are the two locks of a name.
+// both returns the two locks of a name.
 func both(c *Client, name string) (read, write *Lock) {
 	rw := c.NewReadWriteLock(name)
 	return rw.ReadLock(), rw.WriteLock()
 }
 
-// nothingLeft checks that the server has no key but latches, which are deleted behind their callers' backs.
+// nothingLeft waits until the server has no key: latches are deleted in the background.
 func nothingLeft(t *testing.T, s *redistest.Server) {
 	t.Helper()
 	conn := s.Dial(t)
 	becomes(t, "an empty server", func() bool { n, err := redis.Int(conn.Do("DBSIZE")); return n == 0 && err == nil })
 }
 
-// inBackground acquires in the background, and gives the hold.
+// inBackground acquires in the background, and sends the hold.
 func inBackground(t *testing.T, l *Lock, opts ...AcquireOption) <-chan *Hold {
 	got := make(chan *Hold, 1)
 	go func() { got <- lockOf(t, l, opts...) }()
 	return got
 }
 
-// rwListening waits until so many clients listen for the name's release.
+// rwListening waits until n clients are subscribed to the name's channel.
 func rwListening(t *testing.T, s *redistest.Server, name string, n int) {
 	t.Helper()
 	conn, channel := s.Dial(t), codec.ReadWriteChannel(name)

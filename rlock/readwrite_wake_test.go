@@ -11,7 +11,7 @@ import (
 	"github.com/rlock-go/redisson/internal/stalls"
 )
 
-// A writer that reads lets other readers in when it stops writing, at once.
+// When a writer that also reads stops writing, other readers enter at once.
 func TestDowngradeLetsAllReadersIn(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
@@ -55,8 +55,8 @@ func TestDowngradeLetsAllReadersIn(t *testing.T) {
 	nothingLeft(t, s)
 }
 
-// The writer was told of the longer lease. Its release puts the end of the lock forward to the other reader's, of which nobody
-// tells.
+// The writer last saw the TTL of the longer lease. The release of that hold brings the end of the lock forward to the other
+// reader's, without a message.
 func TestWriterEntersWhenTheLastReadersLeaseEnds(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
@@ -111,7 +111,7 @@ func TestWritersEnterOneByOne(t *testing.T) {
 	nothingLeft(t, s)
 }
 
-// There is no queue among processes: what can't be promised.
+// There is no queue among processes, so readers that overlap can keep a writer out.
 func TestReadersThatOverlapKeepAWriterOut(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)

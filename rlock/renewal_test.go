@@ -8,7 +8,8 @@ import (
 	"github.com/rlock-go/redisson/internal/redistest"
 )
 
-// A writer's field in the lock is not its owner's alone: no script that renews plain locks finds it.
+// A writer's field is named by more than its owner, so the script that renews plain locks would not
+// find it.
 func TestLocksOfAllKindsAreRenewedTogether(t *testing.T) {
 	t.Parallel()
 	redistest.Slow(t, "waits for renewals")

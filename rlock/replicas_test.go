@@ -13,7 +13,7 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// A master with too few replicas for now is waited out as one that is loading is.
+// Calls wait for a master that has too few replicas for now, as they wait for one that is loading.
 func TestTooFewReplicasAreWaitedOut(t *testing.T) {
 	t.Parallel()
 	redistest.Slow(t, "calls run into their timeouts")

@@ -9,7 +9,7 @@ import (
 	"github.com/rlock-go/redisson/internal/redistest"
 )
 
-// mayNot takes commands from everybody's account.
+// mayNot applies ACL rules to the default account.
 func mayNot(t *testing.T, s *redistest.Server, rules ...any) {
 	t.Helper()
 	if _, err := s.Dial(t).Do("ACL", append([]any{"SETUSER", "default"}, rules...)...); err != nil {

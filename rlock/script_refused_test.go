@@ -38,7 +38,7 @@ func afterLock(make func(*Client, string) *Lock, call func(ctx context.Context, 
 
 func unlocksHold(ctx context.Context, _ *scriptRig, _ *Lock, h *Hold) error { return h.Unlock(ctx) }
 
-// unlocksShown is of an owner that others may act as.
+// unlocksShown unlocks a hold whose owner was shown, so that others may act as it.
 func unlocksShown(ctx context.Context, _ *scriptRig, _ *Lock, h *Hold) error {
 	h.Owner()
 	return h.Unlock(ctx)
@@ -61,7 +61,7 @@ func kept(make func(*Client, string) *Lock) func(*scriptRig, string) func(contex
 	}
 }
 
-// numbered is a call on a name of which 5 are free, or are to be counted down.
+// numbered is a call on a semaphore or latch whose number is 5.
 func numbered(call func(ctx context.Context, c *Client, name string) error) func(*scriptRig, string) func(context.Context) error {
 	return func(r *scriptRig, name string) func(context.Context) error {
 		r.do("SET", name, 5)
@@ -69,8 +69,7 @@ func numbered(call func(ctx context.Context, c *Client, name string) error) func
 	}
 }
 
-// permitted is a call on a semaphore with 5 permits, of which one is taken for ever and the
-// time of one is over.
+// permitted is a call on a semaphore with 5 permits, of which one is taken without an end and one has expired.
 func permitted(call func(ctx context.Context, s *PermitSemaphore) error) func(*scriptRig, string) func(context.Context) error {
 	return func(r *scriptRig, name string) func(context.Context) error {
 		r.do("SET", name, 3)
@@ -86,8 +85,7 @@ func permitted(call func(ctx context.Context, s *PermitSemaphore) error) func(*s
 func writeOf(c *Client, name string) *Lock { return c.NewReadWriteLock(name).WriteLock() }
 func readOf(c *Client, name string) *Lock  { return c.NewReadWriteLock(name).ReadLock() }
 
-// scriptCalls are the calls, one for each script that changes something and each way through it
-// that differs.
+// scriptCalls has a call for each script that changes something, and for each different path through it.
 var scriptCalls = []scripted{
 	{"plain lock", onceTried((*Client).NewLock)},
 	{"plain unlock", afterLock((*Client).NewLock, unlocksHold)},
@@ -199,15 +197,15 @@ var scriptCalls = []scripted{
 }
 
 func init() {
-	for _, m := range changes { // those of a number
+	for _, m := range changes { // those of a semaphore or latch
 		if !strings.HasPrefix(m.name, "PermitSemaphore") && m.name != "ReleaseIDs" && m.name != "SetLease" && m.name != "SetPermits" && m.name != "AddPermits" && m.name != "TrySetPermits" {
 			scriptCalls = append(scriptCalls, scripted{m.name, numbered(m.call)})
 		}
 	}
 }
 
-// scriptRig is a server where a worker may be forbidden commands. Where no call is to wait for the end of its time, the
-// command timeout is longer than a busy machine stands still.
+// scriptRig is a server that can forbid commands to a worker's account. Where no call has to time out, the command
+// timeout is longer than any stall of a busy machine.
 type scriptRig struct {
 	*testing.T
 	server        *redistest.Server
@@ -251,14 +249,14 @@ func (r *scriptRig) lock(l *Lock, opts ...AcquireOption) *Hold {
 	return h
 }
 
-// place has somebody wait for a fair lock.
+// place puts a waiter into a fair lock's queue.
 func (r *scriptRig) place(name string) {
 	const owner = "7d444840-9dc0-41d1-b245-5ffdce74fad2:1"
 	r.do("RPUSH", "redisson_lock_queue:{"+name+"}", owner)
 	r.do("ZADD", "redisson_lock_timeout:{"+name+"}", 4e15, owner)
 }
 
-// permits are n of 5, beside one whose time is over.
+// permits takes n of 5 permits. One more has expired.
 func (r *scriptRig) permits(name string, n int) *Permits {
 	r.Helper()
 	r.do("SET", name, 5)
@@ -270,7 +268,7 @@ func (r *scriptRig) permits(name string, n int) *Permits {
 	return p
 }
 
-// next is a name that nothing has.
+// next returns an unused name.
 func (r *scriptRig) next() string {
 	r.cases++
 	return fmt.Sprintf("case<%d>", r.cases)
@@ -278,8 +276,7 @@ func (r *scriptRig) next() string {
 
 var anOwner = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f-]{27}:\d+`)
 
-// has is what the server has of a name, whoever the owners are: keys, their values and
-// whether they end.
+// has describes the server's keys of a name: their values, and whether they expire. All owners look alike in it.
 func (r *scriptRig) has(name string) string {
 	r.Helper()
 	keys, err := redis.Strings(r.do("KEYS", "*"+name+"*"), nil)
@@ -289,7 +286,7 @@ func (r *scriptRig) has(name string) string {
 	var all []string
 	for _, key := range keys {
 		if strings.HasPrefix(key, "redisson_unlock_latch") || strings.HasPrefix(key, "redisson_lock_token") {
-			continue // of this library, or of which gaps are normal
+			continue // a latch is this library's, and gaps in the tokens are normal
 		}
 		var value any
 		switch r.do("TYPE", key) {
@@ -316,7 +313,7 @@ func (r *scriptRig) has(name string) string {
 	return strings.Join(all, "\n")
 }
 
-// says checks that a call which reports whether it did something tells the truth.
+// says checks that what a call reports to have done agrees with its error.
 func says(did bool, err error) error {
 	if did != (err == nil || isUntold(err)) {
 		return fmt.Errorf("its error says something else than %v", did)
@@ -328,8 +325,8 @@ func isUntold(err error) bool {
 	return err != nil && strings.Contains(err.Error(), "nobody could be told")
 }
 
-// judge compares what a call says with what the server has: before, and when it is done.
-// first says that the refusal is known to come before the first write.
+// judge compares a call's error with the server's keys: they must be as before the call, or as after it is done. first
+// says that the refusal is known to come before the first write.
 func (r *scriptRig) judge(what, name string, err error, before, done string, first bool) {
 	r.Helper()
 	var want string
@@ -337,7 +334,7 @@ func (r *scriptRig) judge(what, name string, err error, before, done string, fir
 	case err == nil, isUntold(err):
 		want = done
 	case errors.Is(err, ErrUncertain) && (!first || strings.Contains(err.Error(), "answer")):
-		return // its last send was just under way when its time was over
+		return // its last attempt was in flight when its time ended
 	case errors.Is(err, ErrUncertain), !errors.Is(err, ErrRefused) && !errors.Is(err, ErrUnavailable):
 		r.Errorf("%s: %v", what, err)
 		return
@@ -354,8 +351,8 @@ func (r *scriptRig) judge(what, name string, err error, before, done string, fir
 	}
 }
 
-// undisturbed runs a call, and returns which commands its scripts ran inside, the scripts
-// themselves, and what is there before and after it.
+// undisturbed runs a call that is not refused. It returns the commands inside its scripts, the scripts themselves, and
+// the keys before and after it.
 func (r *scriptRig) undisturbed(c scripted, tap *monitor.Stream) (inside, scripts []string, before, done string) {
 	r.Helper()
 	name := r.next()
@@ -376,8 +373,7 @@ func (r *scriptRig) undisturbed(c scripted, tap *monitor.Stream) (inside, script
 	return inside, scripts, before, r.has(name)
 }
 
-// What ran is never called refused: each call, with each command inside its script refused to
-// its account in turn.
+// A change that ran is never reported as refused, whichever command of its script is forbidden to its account.
 func TestWhatACallSaysIsSoThoughItsScriptIsRefusedACommand(t *testing.T) {
 	t.Parallel()
 	r := newScriptRig(t, 10*soon)
@@ -409,7 +405,7 @@ func TestWhatACallSaysIsSoThoughItsScriptIsRefusedACommand(t *testing.T) {
 		t.Errorf("%d calls announce", told)
 	}
 	for _, s := range luasrc.Scripts() {
-		// Of a cluster whose slots move, of waiters that leave, of undos, and what only reads or renews.
+		// These are for slots that move, waiters that leave and undos, or only read or renew.
 		rest := []string{"unlock_alone", "force_unlock_alone", "fair_leave", "semaphore_undo", "info", "rw_info", "permit_count", "read_renew", "permit_renew"}
 		if !ran[s.SHA1] && !slices.Contains(rest, s.Name) {
 			t.Errorf("no call runs %s", s.Name)
@@ -417,7 +413,7 @@ func TestWhatACallSaysIsSoThoughItsScriptIsRefusedACommand(t *testing.T) {
 	}
 }
 
-// The same with a channel that the account may not publish to, as a new account of Redis 7.
+// The same with a channel that the account may not publish to, which is the default for a new account of Redis 7.
 func TestWhatACallSaysIsSoThoughItMayNotPublish(t *testing.T) {
 	t.Parallel()
 	r := newScriptRig(t, 10*soon)
@@ -436,7 +432,7 @@ func TestWhatACallSaysIsSoThoughItMayNotPublish(t *testing.T) {
 	}
 }
 
-// Each call on a server that takes no writes for now: nothing of it ran, and it says so.
+// On a server that takes no writes for now no call changes anything, and each says so.
 func TestWhatACallSaysIsSoWhileTheServerTakesNoWrites(t *testing.T) {
 	t.Parallel()
 	redistest.Slow(t, "some timeouts pass")
@@ -474,13 +470,13 @@ func TestWhatACallSaysIsSoWhileTheServerTakesNoWrites(t *testing.T) {
 			if refused < len(all)/2 {
 				t.Errorf("%d of %d were refused", refused, len(all))
 			}
-			r.worker.Close() // what goes on in the background does not
+			r.worker.Close() // ends what goes on in the background
 			r.do("CONFIG", "SET", setting[0], setting[2])
 		})
 	}
 }
 
-// Each call with each of its keys of another type in turn: nothing of it ran, and it says so.
+// With each of its keys of another type in turn, no call changes anything, and each says so.
 func TestWhatACallSaysIsSoOfKeysOfAnotherType(t *testing.T) {
 	t.Parallel()
 	r := newScriptRig(t, 10*soon)
@@ -513,7 +509,7 @@ func TestWhatACallSaysIsSoOfKeysOfAnotherType(t *testing.T) {
 			before := r.has(name)
 			err := call(t.Context())
 			if err == nil || errors.Is(err, ErrNotHeld) {
-				continue // it has no need of the key
+				continue // it does not need the key
 			}
 			r.judge(c.name+" with another "+key, name, err, before, "", true)
 		}

@@ -17,8 +17,7 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// silentReplica is a master with two replicas, of which one is silent from now on:
-// each WAIT takes its second.
+// silentReplica is a master with two replicas. Once one of them is silenced, each WAIT takes its full second.
 type silentReplica struct {
 	*redistest.Server
 	t    *testing.T
@@ -36,7 +35,7 @@ func startSilentReplica(t *testing.T) *silentReplica {
 	return s
 }
 
-// silence has the replica say nothing.
+// silence pauses the replica.
 func (s *silentReplica) silence() {
 	s.t.Helper()
 	s.mute.Pause()
@@ -52,12 +51,12 @@ func (s *silentReplica) info(section string) string {
 	return text
 }
 
-// waits is how many connections wait for their WAIT.
+// waits tells whether n connections are blocked in WAIT.
 func (s *silentReplica) waits(n int) bool {
 	return strings.Contains(s.info("clients"), fmt.Sprintf("blocked_clients:%d\r\n", n))
 }
 
-// open makes a client, to whom all scripts are known.
+// open opens a client, and runs the scripts once so that the server knows them.
 func (s *silentReplica) open(opts ...rlock.Option) *rlock.Client {
 	s.t.Helper()
 	c, err := rlock.Open(s.t.Context(), s.URL(), append(opts, rlock.WithReplicaSync(true))...)
@@ -82,8 +81,8 @@ func lock(t *testing.T, c *rlock.Client, name string, opts ...rlock.AcquireOptio
 	return h
 }
 
-// acquiring has callers acquire, each another lock, for as long as the test wants.
-// So there is a WAIT of acquires unanswered nearly all the time.
+// acquiring makes callers acquire, each another lock, until stop is called. So nearly all the time a WAIT of acquires
+// is unanswered.
 func acquiring(t *testing.T, c *rlock.Client, callers int) (stop func() (acquired int)) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var all sync.WaitGroup
@@ -103,8 +102,7 @@ func acquiring(t *testing.T, c *rlock.Client, callers int) (stop func() (acquire
 	return func() int { end(); return int(n.Load()) }
 }
 
-// What ends or keeps a hold runs, and waits for its own replicas, while the WAIT
-// of acquires is unanswered.
+// Releases and extensions run, and wait for their replicas, while the WAIT of acquires is unanswered.
 func TestReleasesAndRenewalsDoNotStandBehindAcquires(t *testing.T) {
 	t.Parallel()
 	redistest.Slow(t, "WAITs run into their timeout")
@@ -113,7 +111,7 @@ func TestReleasesAndRenewalsDoNotStandBehindAcquires(t *testing.T) {
 	for name, row := range map[string]struct {
 		opts []rlock.AcquireOption
 		do   func(t *testing.T, h *rlock.Hold) error
-		ran  func(ttl int64) bool // what the server says then
+		ran  func(ttl int64) bool // whether the key's TTL shows it
 	}{
 		"Unlock": {nil, func(t *testing.T, h *rlock.Hold) error { return h.Unlock(t.Context()) }, func(ttl int64) bool { return ttl == -2 }},
 		"Extend": {
@@ -135,7 +133,7 @@ func TestReleasesAndRenewalsDoNotStandBehindAcquires(t *testing.T) {
 			s.AwaitBlocked(t)
 			var later sync.WaitGroup
 			var returned atomic.Int32
-			for i := range 99 { // these go together, once the first has its answer
+			for i := range 99 { // these are sent together, once the first is answered
 				later.Go(func() {
 					if _, err := c.NewLock(fmt.Sprint("later-", i)).TryLock(t.Context(), rlock.Lease(time.Hour)); err != nil {
 						t.Error(err)
@@ -166,8 +164,7 @@ func TestReleasesAndRenewalsDoNotStandBehindAcquires(t *testing.T) {
 	}
 }
 
-// Each is renewed each third of its lease, at the latest a WAIT later, however many
-// acquires there are.
+// Each hold is renewed every third of its lease, at most a WAIT late, however many acquires there are.
 func TestWatchdogKeepsItsThirdBesideAcquiresThatWait(t *testing.T) {
 	t.Parallel()
 	redistest.Slow(t, "a lease and a half pass")
@@ -196,14 +193,14 @@ func TestWatchdogKeepsItsThirdBesideAcquiresThatWait(t *testing.T) {
 		}
 	}
 	t.Logf("%d acquires beside them; the least that was left of a lease of %v: %d ms", stop(), lease, least)
-	// A third, a WAIT of other renewals, and what this machine is late.
+	// A third of the lease, a WAIT of other renewals, and the machine's delay.
 	if least < (lease - lease/3 - 2500*time.Millisecond).Milliseconds() {
 		t.Errorf("a renewal was late: %d ms were left", least)
 	}
 }
 
-// An acquire that follows a release runs behind it, though that stands behind a
-// WAIT: it is not refused first.
+// An acquire that follows a release runs after it, even if the release is queued behind a WAIT: the acquire is not
+// refused first.
 func TestHandOffFollowsItsReleaseAside(t *testing.T) {
 	t.Parallel()
 	redistest.Slow(t, "WAITs run into their timeout")
@@ -216,7 +213,7 @@ func TestHandOffFollowsItsReleaseAside(t *testing.T) {
 		entered <- err
 	}()
 	becomes(t, "somebody waits", func() bool { return listeners(t, s.conn, "passed") == 1 })
-	lock(t, c, "a moment later") // the waiter's look after the confirmation is answered
+	lock(t, c, "a moment later") // by now the waiter's attempt after the confirmation is answered
 	s.silence()
 	var releases sync.WaitGroup
 	releases.Go(func() {
@@ -238,7 +235,7 @@ func TestHandOffFollowsItsReleaseAside(t *testing.T) {
 	releases.Wait()
 }
 
-// scripts is how many the server was sent, without looks at what is held: in front of each is a command about tracking.
+// scripts returns how many scripts the server ran, but for reads of held keys, which follow a tracking command.
 func scripts(t *testing.T, conn redis.Conn) int {
 	t.Helper()
 	text, err := redis.String(conn.Do("INFO", "commandstats"))
@@ -254,8 +251,7 @@ func scripts(t *testing.T, conn redis.Conn) int {
 	return calls("evalsha") - calls("client|tracking") - calls("client|caching")
 }
 
-// Who comes when a release was queued, and is refused before it has run, hears of
-// it.
+// A caller that is refused before a queued release has run is woken by that release.
 func TestWhoIsRefusedBeforeAReleaseRunsIsWoken(t *testing.T) {
 	t.Parallel()
 	redistest.Slow(t, "WAITs run into their timeout")
@@ -273,7 +269,7 @@ func TestWhoIsRefusedBeforeAReleaseRunsIsWoken(t *testing.T) {
 	}
 	unlock(other)
 	s.AwaitBlocked(t)
-	unlock(h) // stands behind the WAIT of the other
+	unlock(h) // queued behind the WAIT of the other release
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	if _, err := c.NewLock("passed").Lock(ctx, rlock.Lease(time.Hour)); err != nil {
@@ -282,7 +278,7 @@ func TestWhoIsRefusedBeforeAReleaseRunsIsWoken(t *testing.T) {
 	releases.Wait()
 }
 
-// Without replicas there is nothing to stand behind, and with them there are two.
+// Without replicas there is no WAIT to queue behind, so the client has one connection. With replicas it has two.
 func TestSecondConnectionIsMadeWhereWAITIsInUse(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t, "--repl-diskless-sync-delay", "0")
@@ -332,7 +328,7 @@ func TestSecondConnectionIsMadeWhereWAITIsInUse(t *testing.T) {
 	}
 }
 
-// While the second connection can't be had, all goes by the first.
+// While the second connection can't be made, all commands use the first.
 func TestWithoutASecondConnectionAllGoTogether(t *testing.T) {
 	t.Parallel()
 	s := startSilentReplica(t)
@@ -360,7 +356,7 @@ func TestWithoutASecondConnectionAllGoTogether(t *testing.T) {
 	}
 }
 
-// onlyConn is followed by another one when it is closed.
+// onlyConn lets its dialer make the next connection when it is closed.
 type onlyConn struct {
 	net.Conn
 	closes func()

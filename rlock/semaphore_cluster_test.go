@@ -10,8 +10,8 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// The slots of a semaphore and of a latch move under who waits, and each is changed while its key is on its way. Who waits
-// comes through, and each change counts once.
+// The slots of a semaphore and of a latch move while callers wait, and both are changed while their keys migrate. The
+// waiters get through, and each change counts once.
 func TestWaitersForNumbersFollowTheirSlots(t *testing.T) {
 	t.Parallel()
 	s := topologytest.Start(t, 1, 1)
@@ -41,7 +41,7 @@ func TestWaitersForNumbersFollowTheirSlots(t *testing.T) {
 			t.Fatalf("somebody still waits for %s", what)
 		}
 	}
-	// on does it twice while the slot is half with another server, which answers TRYAGAIN, and waits for both.
+	// on runs do twice while the slot is half migrated, when servers reply TRYAGAIN, and waits for both.
 	on := func(name string, do func() error) {
 		t.Helper()
 		slot, from := codec.Slot(name), s.MasterOf(codec.Slot(name))

@@ -12,7 +12,7 @@ import (
 	"github.com/rlock-go/redisson/internal/redistest"
 )
 
-// rooms is a semaphore with n permits.
+// rooms returns a semaphore with n permits.
 func rooms(t *testing.T, c *Client, n int) *Semaphore {
 	t.Helper()
 	s := c.NewSemaphore("rooms")
@@ -40,7 +40,7 @@ func TestNeverMorePermitsOfNobodyThanThereAre(t *testing.T) {
 	nothingButLeft(t, conn, "rooms")
 }
 
-// Cancellations that meet grants leave every permit where it was.
+// A cancellation that coincides with a grant takes no permit.
 func TestCancelledAcquiresOfPermitsTakeNone(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
@@ -51,7 +51,7 @@ func TestCancelledAcquiresOfPermitsTakeNone(t *testing.T) {
 	for i := range 8 {
 		wg.Go(func() {
 			for j := range 60 {
-				wait := time.Duration(j%12) * 200 * time.Microsecond // of which the first is over, and the last never is
+				wait := time.Duration(j%12) * 200 * time.Microsecond // the first has passed already, and the last never does
 				if j%12 == 11 {
 					wait = time.Hour
 				}
@@ -239,7 +239,7 @@ func TestLatchOpensForAll(t *testing.T) {
 	becomes(t, "nothing is left", func() bool { n, err := conn.Do("DBSIZE"); return n == int64(0) && err == nil })
 }
 
-// A message that is lost is made up for by a look a second.
+// A poll every second makes up for a lost message.
 func TestLatchAndSemaphoreAreLookedAt(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)

@@ -11,7 +11,7 @@ import (
 	"github.com/rlock-go/redisson/internal/redistest"
 )
 
-// acquirer is either semaphore.
+// acquirer is a semaphore of either kind.
 type acquirer struct {
 	lock    *Lock
 	try     func() error
@@ -20,7 +20,7 @@ type acquirer struct {
 	again   func(n int) (bool, error)
 }
 
-// acquirers are both, as one client's.
+// acquirers returns both kinds, of one client.
 func acquirers(c *Client, name string) map[string]acquirer {
 	ctx := context.Background()
 	s, p := c.NewSemaphore(name), c.NewPermitSemaphore("permits:"+name)
@@ -56,7 +56,7 @@ func TestErrorSaysThatNobodyHasSetPermits(t *testing.T) {
 				}
 			}
 			says("one try", a.try(), ErrNoPermits, true)
-			says("a moment", a.acquire(t.Context(), Wait(700*time.Millisecond)), ErrNoPermits, true) // no look is under way then
+			says("a moment", a.acquire(t.Context(), Wait(700*time.Millisecond)), ErrNoPermits, true) // no poll is in flight at its end
 			ctx, cancel := context.WithCancel(t.Context())
 			first, second := make(chan error, 1), make(chan error, 1)
 			go func() { first <- a.acquire(ctx) }()
@@ -97,7 +97,8 @@ func TestSemaphoreThatExpires(t *testing.T) {
 	}
 }
 
-// One waits with a limit behind another that was refused: it needs no answer of the server within its wait.
+// A caller with a time limit waits behind one that was refused. It ends in time without a reply of the
+// server.
 func TestSemaphoreWaitsAsLongAsWaitSays(t *testing.T) {
 	t.Parallel()
 	sem := rooms(t, open(t, redistest.Start(t)), 1)

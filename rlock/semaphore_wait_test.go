@@ -14,20 +14,20 @@ import (
 	"github.com/rlock-go/redisson/internal/stalls"
 )
 
-// counted is what is no lock, and is waited for: permits of two kinds, and a latch.
+// counted is an object that callers wait for and that is no lock: two kinds of semaphore, and a latch.
 type counted struct {
 	name  string
 	lock  *Lock
-	close func(ctx context.Context) error // for whoever comes
-	open  func(ctx context.Context) error // for one
+	close func(ctx context.Context) error // makes every call wait
+	open  func(ctx context.Context) error // lets one call through
 	pass  func(ctx context.Context) error // waits, and gives back what it got
 	try   func(ctx context.Context, wait time.Duration) error
-	not   error // of a wait that is over
-	// calls are the commands of one that does not wait, and what it gives back.
+	not   error // the error of a wait that has elapsed
+	// calls are the commands of a pass that does not wait.
 	calls map[string]int
 }
 
-// countedBy are the three, each closed by another client.
+// countedBy returns the three objects, each closed by another client.
 func countedBy(t *testing.T, c, other *Client) []counted {
 	t.Helper()
 	seats, rooms, ready := c.NewPermitSemaphore("seats"), c.NewSemaphore("rooms"), c.NewCountDownLatch("ready")
@@ -70,7 +70,7 @@ func countedBy(t *testing.T, c, other *Client) []counted {
 	return all
 }
 
-// ended is how the next wait ends.
+// ended returns the error of the next wait that ends.
 func ended(t *testing.T, passed <-chan error) error {
 	t.Helper()
 	select {
@@ -82,7 +82,7 @@ func ended(t *testing.T, passed <-chan error) error {
 	}
 }
 
-// callsOf is how often a command ran on the server, scripts included.
+// callsOf returns how often a command ran on the server, in scripts too.
 func callsOf(t *testing.T, conn redis.Conn, command string) int {
 	t.Helper()
 	text, err := redis.String(conn.Do("INFO", "commandstats"))
@@ -101,7 +101,7 @@ func callsOf(t *testing.T, conn redis.Conn, command string) int {
 	return n
 }
 
-// A1: nobody who need not wait subscribes, and a script is loaded once.
+// A1: a call that need not wait does not subscribe, and a script is loaded once.
 func TestWhatIsFreeIsTakenByOneCommand(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
@@ -140,7 +140,7 @@ func TestWhatIsFreeIsTakenByOneCommand(t *testing.T) {
 	}
 }
 
-// A6: the end of a wait says what it met.
+// A6: the error of a wait says why it ended.
 func TestWaitForWhatIsCountedSaysHowItEnded(t *testing.T) {
 	t.Parallel()
 	redistest.Slow(t, "calls run into their timeouts")
@@ -167,7 +167,7 @@ func TestWaitForWhatIsCountedSaysHowItEnded(t *testing.T) {
 	}
 }
 
-// A7: who was told to wait goes on waiting through an outage, and over a server that came back.
+// A7: a call that was told to wait goes on waiting through an outage, and enters once the server is back.
 func TestWaitForWhatIsCountedOutlastsTheServer(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t, "--appendonly", "yes", "--appendfsync", "always")
@@ -178,7 +178,7 @@ func TestWaitForWhatIsCountedOutlastsTheServer(t *testing.T) {
 		awaitWaiting(t, n.lock, 1)
 	}
 	s.Kill()
-	time.Sleep(soon / 2) // several command timeouts, in which whoever looks each second meets no server
+	time.Sleep(soon / 2) // several command timeouts, in which each poll meets no server
 	s.Restart()
 	for _, n := range all {
 		if err := n.open(t.Context()); err != nil {
@@ -192,7 +192,8 @@ func TestWaitForWhatIsCountedOutlastsTheServer(t *testing.T) {
 	}
 }
 
-// P1, P2: one connection listens for all that is waited for, while it is. When it was cut, another listens, and whoever waits looks.
+// P1, P2: one connection has all subscriptions, for as long as anything is waited for. When it was cut, another one
+// subscribes, and each waiter polls.
 func TestAllThatIsCountedIsListenedForByOneConnection(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
@@ -226,7 +227,7 @@ func TestAllThatIsCountedIsListenedForByOneConnection(t *testing.T) {
 	if list := listeners(); len(list) != 1 || list[0] != "3" {
 		t.Errorf("connections that listen, with their channels: %q", list)
 	}
-	// Nobody announces it, as if the message were lost with the connection.
+	// No message announces the changes, as if it had been lost with the connection.
 	cut := time.Now()
 	for _, args := range [][]any{{"INCRBY", "seats", 2}, {"INCRBY", "rooms", 2}, {"DEL", "ready"}, {"CLIENT", "KILL", "TYPE", "pubsub"}} {
 		if _, err := conn.Do(args[0].(string), args[1:]...); err != nil {
@@ -239,7 +240,7 @@ func TestAllThatIsCountedIsListenedForByOneConnection(t *testing.T) {
 		}
 	}
 	for range 2 {
-		// By itself one looks after four seconds, and the others each second.
+		// Without a cut one of them polls after four seconds, and the others every second.
 		if took := (<-seats).Sub(cut); took > soon+stalls.Since(cut) {
 			t.Errorf("permits were not looked at for %v", took)
 		}
@@ -247,7 +248,7 @@ func TestAllThatIsCountedIsListenedForByOneConnection(t *testing.T) {
 	becomes(t, "nobody listens", func() bool { return len(listeners()) == 0 })
 }
 
-// H5: permits are renewed by a script of their own, and not once they are released.
+// H5: permits have their own renewal script, and are not renewed once they are released.
 func TestReleasedPermitsAreNotRenewed(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)

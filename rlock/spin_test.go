@@ -15,14 +15,14 @@ import (
 	"github.com/rlock-go/redisson/internal/stalls"
 )
 
-// spinning acquires in the background, and gives when and what.
+// spinning acquires in the background, and sends the hold.
 func spinning(t *testing.T, l *Lock, opts ...AcquireOption) <-chan *Hold {
 	got := make(chan *Hold, 1)
 	go func() { got <- lockOf(t, l, opts...) }()
 	return got
 }
 
-// listensToNobody demands that the commands are not those of anybody who listens or tells.
+// listensToNobody checks that no command subscribes or publishes.
 func listensToNobody(t *testing.T, lines []monitor.Line) {
 	t.Helper()
 	for _, l := range lines {
@@ -71,7 +71,7 @@ func TestSpinLockExcludesAndPublishesNothing(t *testing.T) {
 	}
 }
 
-// tries are when locks were asked for.
+// tries returns the times of the attempts to acquire.
 func tries(lines []monitor.Line) (at []time.Time) {
 	for _, l := range lines {
 		if l.Is("EVALSHA") && l.Args[1] == luasrc.LockScript.SHA1 {
@@ -101,13 +101,13 @@ func TestSpinningWaiterPausesLongerAndLonger(t *testing.T) {
 	late := stalls.Since(began)
 	listensToNobody(t, lines)
 	at := tries(lines)
-	// The pauses sum up to 127 ms at the least and 255 ms at the most until they are at their longest.
+	// Until the pauses are at their longest they add up to between 127 ms and 255 ms.
 	if len(at) < 8 || len(at) > 8+2500/64 {
 		t.Fatalf("%d tries in 2.5 s", len(at))
 	}
 	for i := 1; i < len(at); i++ {
 		least, _ := kind.Spin.Pause(i, kind.Grant{})
-		// The server's clock, and not the timer's, is read here: a try that was late makes the next pause look short.
+		// These times are the server's, not the timer's: a try that arrived late makes the next pause look short.
 		if gap := at[i].Sub(at[i-1]); gap < least-least/4-time.Millisecond-late {
 			t.Errorf("try %d came after %v, at the least %v were to pass", i+1, gap, least)
 		}
@@ -124,7 +124,7 @@ func TestSpinReentry(t *testing.T) {
 	l := c.NewSpinLock("orders")
 	outer := lockOf(t, l, Lease(time.Minute))
 	inner := lockOf(t, l, As(outer.Owner()), Lease(10*time.Second))
-	// A plain lock of the name is the same hash, so the owner is inside there as well.
+	// A plain lock of the name has the same hash, so the owner re-enters it.
 	plain := lockOf(t, c.NewLock("orders"), As(outer.Owner()), Lease(10*time.Second))
 	counts(t, l, outer.Owner(), 3)
 	if _, err := l.TryLock(t.Context()); !errors.Is(err, ErrLocked) {
@@ -148,7 +148,7 @@ func TestSpinReentry(t *testing.T) {
 	}
 }
 
-// A re-entry that was refused waits; it is let through when its owner comes to hold by another call.
+// A re-entry that was refused waits. It enters once its owner holds the lock by another call.
 func TestSpinningOwnerIsLetThrough(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
@@ -238,7 +238,7 @@ func TestLostRepliesOfASpinLock(t *testing.T) {
 	s := redistest.Start(t)
 	c := open(t, s, WithCommandTimeout(5*time.Second))
 	l := c.NewSpinLock("orders")
-	h := lockOf(t, l) // the connection is there
+	h := lockOf(t, l) // connects
 	unlock(t, h)
 
 	var got <-chan *Hold
@@ -313,7 +313,7 @@ func TestManySpinningWaitersTryOneAtATime(t *testing.T) {
 		n += len(tries(tap.Mark()))
 		return n > 0 && time.Since(began) > 500*time.Millisecond
 	})
-	// One waiter alone makes a try in 64 to 128 ms once its pauses are long, and up to 8 before.
+	// A single waiter tries up to 8 times, and then every 64 to 128 ms.
 	if took := time.Since(began); n > 8+int(took/(64*time.Millisecond))+1 {
 		t.Errorf("%d tries of %d waiters in %v", n, many, took)
 	}

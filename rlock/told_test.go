@@ -23,8 +23,7 @@ type anyHold interface {
 	Err() error
 }
 
-// kindsOfHolds acquires a name by each kind that has holds. The key is what its server
-// reads of them.
+// kindsOfHolds are the kinds that have holds. Each acquires a name, and has the key that shows who holds it.
 var kindsOfHolds = []struct {
 	name string
 	key  func(name string) string
@@ -54,7 +53,7 @@ func by(make func(*rlock.Client, string) *rlock.Lock) func(context.Context, *rlo
 	}
 }
 
-// told checks that h ends as lost, long before a renewal or its lease's end would tell.
+// told checks that h ends as lost, long before a renewal or the end of its lease would end it.
 func told(t *testing.T, what string, h anyHold) {
 	t.Helper()
 	began := time.Now()
@@ -69,8 +68,7 @@ func told(t *testing.T, what string, h anyHold) {
 	}
 }
 
-// watches waits until a server tells of changes of so many keys at least. It counts all
-// KEYS of a script that reads one.
+// watches waits until a server tracks at least that many keys. Redis counts all KEYS of a script that reads one.
 func watches(t *testing.T, c redis.Conn, keys int) {
 	t.Helper()
 	becomes(t, fmt.Sprint(keys, " keys that are watched"), func() bool {
@@ -80,10 +78,10 @@ func watches(t *testing.T, c redis.Conn, keys int) {
 		got, _ := strconv.Atoi(n)
 		return err == nil && got >= keys
 	})
-	time.Sleep(250 * time.Millisecond) // the client knows a moment later, and has no look to come
+	time.Sleep(250 * time.Millisecond) // then the client has the reply, and plans no further read
 }
 
-// deletedUnder has the server delete a name, once it tells of its changes, and holds of it told.
+// deletedUnder deletes a name once the server tracks it, and checks that its holds end.
 func deletedUnder(t *testing.T, conn redis.Conn, name, when string, holds ...anyHold) {
 	t.Helper()
 	watches(t, conn, 1)
@@ -93,7 +91,7 @@ func deletedUnder(t *testing.T, conn redis.Conn, name, when string, holds ...any
 	}
 }
 
-// Nothing here is renewed: only the server's word of a change can tell of a loss.
+// neverRenewed makes renewals so rare that only an invalidation can show a loss.
 var neverRenewed = rlock.WithWatchdogTimeout(10 * time.Minute)
 
 func TestHoldOfEachKindIsToldOfItsLossAtOnce(t *testing.T) {
@@ -141,7 +139,7 @@ func TestHoldIsToldOfEachLoss(t *testing.T) {
 	s := redistest.Start(t)
 	conn := s.Dial(t)
 	c := openWith(t, s.URL(), neverRenewed)
-	losses := []string{"PEXPIRE", "HDEL", "RENAME", "EVAL", "FLUSHALL"} // which takes what is left
+	losses := []string{"PEXPIRE", "HDEL", "RENAME", "EVAL", "FLUSHALL"} // the last one takes all that is left
 	var all [][2]*rlock.Hold
 	for _, loss := range losses {
 		var both [2]*rlock.Hold
@@ -174,7 +172,7 @@ func TestHoldIsToldOfEachLoss(t *testing.T) {
 	}
 }
 
-// A key that is written again and again costs few looks, and ends no hold.
+// A key that is written again and again costs few reads, and ends no hold.
 func TestFalseAlarmsEndNothingAndAreRateLimited(t *testing.T) {
 	t.Parallel()
 	redistest.Slow(t, "looks are counted for seconds")
@@ -200,7 +198,7 @@ func TestFalseAlarmsEndNothingAndAreRateLimited(t *testing.T) {
 	deletedUnder(t, conn, "orders", "after false alarms", h)
 }
 
-// What its owner writes itself is read again: a nested hold, its release, an Extend.
+// The client reads the key again after its owner's own writes: a nested hold, its release, an Extend.
 func TestHoldIsToldAfterItsOwnersOwnWrites(t *testing.T) {
 	t.Parallel()
 	redistest.Slow(t, "waits for renewals")
@@ -227,8 +225,8 @@ func TestHoldIsToldAfterItsOwnersOwnWrites(t *testing.T) {
 	deletedUnder(t, conn, "orders", "after own writes", h)
 }
 
-// What another hold of the client writes, the server does not tell, and it tells of no change after that: the key is
-// read again for those who stay. A loss in between is found by that.
+// The server sends a client no invalidation for the client's own writes, nor for later changes. So after another
+// hold's write the client reads the key again for the remaining holds. That also finds a loss in between.
 func TestHoldIsToldThoughAnotherOfItsClientCameAndWent(t *testing.T) {
 	t.Parallel()
 	redistest.Slow(t, "holds are read when they are some seconds old")
@@ -241,7 +239,7 @@ func TestHoldIsToldThoughAnotherOfItsClientCameAndWent(t *testing.T) {
 			all[name] = append(all[name], held(t, c.NewReadWriteLock(name).ReadLock()))
 		}
 	}
-	time.Sleep(5 * time.Second) // all are watched
+	time.Sleep(5 * time.Second) // all are tracked
 	for name := range all {
 		if err := held(t, c.NewReadWriteLock(name).ReadLock()).Unlock(t.Context()); err != nil {
 			t.Fatal(err)
@@ -257,7 +255,7 @@ func TestHoldIsToldThoughAnotherOfItsClientCameAndWent(t *testing.T) {
 	}
 }
 
-// An owner that writes and reads loses both.
+// An owner that both writes and reads loses both holds.
 func TestHoldsOfTwoKindsAreBothTold(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)

@@ -13,15 +13,15 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// The pages say that a holder learns of its loss at once; within two seconds for a lock taken moments ago. A lock is that
-// for two seconds.
+// The documentation says that a holder learns of its loss at once; within two seconds for a lock taken moments ago. Here
+// "moments ago" lasts two seconds.
 const (
 	toldAtOnce  = 250 * time.Millisecond
 	toldWithin  = 2 * time.Second
 	momentsLast = 2 * time.Second
 )
 
-// By the wall clock, at default leases, renewed and fixed.
+// It measures by the wall clock, at default leases, renewed and fixed.
 func TestHowSoonALossIsTold(t *testing.T) {
 	t.Parallel()
 	redistest.Slow(t, "holds have to come of age")
@@ -40,7 +40,7 @@ func TestHowSoonALossIsTold(t *testing.T) {
 			for i := range each {
 				name, conn := fmt.Sprintf("%s, %d", what, i), s.Dial(t)
 				holds.Go(func() {
-					time.Sleep(time.Duration(i) * time.Second / each) // whatever the client does at intervals
+					time.Sleep(time.Duration(i) * time.Second / each) // at any phase of the client's intervals
 					h := lock(t, c, name, opts...)
 					time.Sleep(age)
 					began := time.Now()
@@ -67,7 +67,7 @@ func TestHowSoonALossIsTold(t *testing.T) {
 	all.Wait()
 }
 
-// A client that holds nothing else begins to be told with this hold.
+// A client without other holds turns tracking on for this one.
 func TestHowSoonAClientsOnlyLossIsTold(t *testing.T) {
 	t.Parallel()
 	redistest.Slow(t, "holds have to come of age")
@@ -75,7 +75,7 @@ func TestHowSoonAClientsOnlyLossIsTold(t *testing.T) {
 	defer beside.Wait()
 	s := redistest.Start(t)
 	ages := []time.Duration{0, 50 * time.Millisecond, 500 * time.Millisecond, 1500 * time.Millisecond}
-	for range 8 { // what the client has to do until then happens in different orders
+	for range 8 { // what the client does until then happens in different orders
 		ages = append(ages, momentsLast)
 	}
 	for _, age := range ages {

@@ -36,7 +36,7 @@ func (i infos) Handle(_ context.Context, r slog.Record) error {
 	return nil
 }
 
-// says counts the lines.
+// says counts how often line was logged.
 func (i infos) says(line string) (n int) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -50,7 +50,7 @@ func (i infos) says(line string) (n int) {
 
 const notTold = "INFO losses are noticed at renewals only"
 
-// An account that may not do it works as ever, and that is said once.
+// If the account may not use tracking, locks work as ever, and the client logs that once.
 func TestLossIsToldByRenewalsWhereTrackingIsRefused(t *testing.T) {
 	t.Parallel()
 	redistest.Slow(t, "waits for renewals")
@@ -60,7 +60,7 @@ func TestLossIsToldByRenewalsWhereTrackingIsRefused(t *testing.T) {
 		beside.Run(t, refused, func(t *testing.T) {
 			s := redistest.Start(t)
 			conn, listened := s.Dial(t), s
-			if refused == "server" { // by a proxy that leads the connection that listens elsewhere
+			if refused == "server" { // a proxy leads the subscription connection to another server
 				listened = redistest.Start(t)
 			}
 			var dials atomic.Int32
@@ -98,7 +98,7 @@ func TestLossIsToldByRenewalsWhereTrackingIsRefused(t *testing.T) {
 	}
 }
 
-// The connection that listens is made anew, and so is the one for commands: all is read again.
+// The subscription connection is replaced, and so is the one for commands. The client reads all keys again.
 func TestHoldIsWatchedAgainByOtherConnections(t *testing.T) {
 	t.Parallel()
 	redistest.Slow(t, "holds are read when they are some seconds old")
@@ -128,8 +128,8 @@ func clients(t *testing.T, conn redis.Conn) string {
 	return list
 }
 
-// A tracking table that is too small costs looks, and no hold. Redis does not tell a
-// connection of what its own command has pushed out, so that a renewal, or the look each third, has to tell of a loss.
+// A tracking table that is too small costs reads, but no hold. Redis sends a connection no invalidation for keys that
+// its own command evicted. So a renewal, or the read every third of the lease, has to find a loss.
 func TestOverflowOfTheTrackingTableEndsNothing(t *testing.T) {
 	t.Parallel()
 	redistest.Slow(t, "holds are read when they are some seconds old")
@@ -140,7 +140,7 @@ func TestOverflowOfTheTrackingTableEndsNothing(t *testing.T) {
 	for i := range 8 {
 		var opts []rlock.AcquireOption
 		if i%2 == 1 {
-			opts = append(opts, rlock.Lease(10*time.Minute)) // which is looked at as often
+			opts = append(opts, rlock.Lease(10*time.Minute)) // read as often
 		}
 		all = append(all, lock(t, c, fmt.Sprint("lock-", i), opts...))
 	}
@@ -162,7 +162,7 @@ func TestOverflowOfTheTrackingTableEndsNothing(t *testing.T) {
 	}
 }
 
-// A pool lends nobody what tracks, or listens.
+// A connection that tracks, or is subscribed, does not go back to its pool.
 func TestConnectionsOfAPoolEndWithTheClient(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
@@ -183,7 +183,7 @@ func TestConnectionsOfAPoolEndWithTheClient(t *testing.T) {
 	}
 }
 
-// Nothing is subscribed any more when nothing is held.
+// A client without holds is not subscribed.
 func TestNobodyListensForChangesWhenNothingIsHeld(t *testing.T) {
 	t.Parallel()
 	redistest.Slow(t, "waits for what does not come")
@@ -203,7 +203,7 @@ func TestNobodyListensForChangesWhenNothingIsHeld(t *testing.T) {
 	}
 }
 
-// Each node of a cluster tells of its own keys.
+// Each node of a cluster sends invalidations for its own keys.
 func TestHoldsOfAClusterAreToldByTheirNodes(t *testing.T) {
 	t.Parallel()
 	s := topologytest.Start(t, 1, 1, 1)
@@ -239,7 +239,7 @@ func TestFixedLeaseIsToldOfAFailoverThatLostIt(t *testing.T) {
 	deletedUnder(t, conn, "orders", "behind Sentinels", h)
 	h = lock(t, c, "orders", rlock.Lease(10*time.Minute))
 	watches(t, conn, 1)
-	for _, n := range s.Nodes { // what the next master does not have
+	for _, n := range s.Nodes { // so that the next master lacks it
 		if n != master {
 			n.Dial(t).Do("CONFIG", "SET", "replica-read-only", "no")
 			n.Dial(t).Do("DEL", "orders")

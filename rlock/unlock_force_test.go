@@ -10,7 +10,7 @@ import (
 	"github.com/rlock-go/redisson/internal/redistest"
 )
 
-// The script of a forced unlock has to be loaded, so it deletes what was granted behind it.
+// The forced unlock's script has to be loaded first. So it also deletes a grant to an acquire that was sent later.
 func TestForcedUnlockThatIsLoadedFirstEndsWhatCameBetween(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
@@ -34,7 +34,7 @@ func TestForcedUnlockThatIsLoadedFirstEndsWhatCameBetween(t *testing.T) {
 			h = lockOf(t, l)
 		})
 		both.Wait()
-		// A grant to another owner of this client would end it too, so the server is asked.
+		// The hold would also end by a grant to another owner of this client, so the server is asked.
 		locked, err := l.IsLocked(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -42,7 +42,7 @@ func TestForcedUnlockThatIsLoadedFirstEndsWhatCameBetween(t *testing.T) {
 		if !locked && h.Err() == nil {
 			t.Fatalf("round %d: the key is gone, and the hold is valid", i)
 		}
-		_ = h.Unlock(t.Context()) // lost, or not
+		_ = h.Unlock(t.Context()) // it may be lost
 	}
 }
 
@@ -76,7 +76,8 @@ func TestForceUnlockBesideClose(t *testing.T) {
 	}
 }
 
-// Between the end of a hold and the command its own Unlock, or anybody's DEL, may be quicker; forced it was all the same.
+// The hold's own Unlock, or anybody's DEL, may delete the key before the command. ForceUnlock ended the hold all the
+// same.
 func TestForceUnlockThatEndedAHoldReportsTrue(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)

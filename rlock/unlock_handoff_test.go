@@ -9,15 +9,15 @@ import (
 	"github.com/rlock-go/redisson/internal/redistest"
 )
 
-// awaitNoAttempt waits until what those who wait for key have asked is answered.
+// awaitNoAttempt waits until no attempt of c's waiters for key is in flight.
 func awaitNoAttempt(t *testing.T, c *Client, key string) {
 	t.Helper()
 	l := c.NewLock(key)
 	becomes(t, "each attempt is answered", func() bool { return !l.l.Snapshot().InFlight })
 }
 
-// The server does not know the unlock script at the first hand-off, so that it runs behind the acquire that was to follow
-// it: the next waiter is refused, and must not take the message for one that says nothing new.
+// At the first hand-off the server does not know the unlock script, so the unlock runs after the acquire that should
+// follow it. The next waiter is refused, and must not ignore the unlock's message as already known.
 func TestUnlockHandsOnWithinAClient(t *testing.T) {
 	t.Parallel()
 	c := open(t, redistest.Start(t))
@@ -51,13 +51,13 @@ func TestUnlockHandsOnWithinAClient(t *testing.T) {
 	}
 }
 
-// The queue of the hand-off is still there when its last hold is released, and the server says nothing from then on.
+// The hand-off's queue still exists when its last hold is released. From then on the server is silent.
 func TestA6LockThatWasReleasedHereIsNotSaidToBeTaken(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
 	c := open(t, s)
 	l := c.NewLock("orders")
-	// release hands the lock on within the client, and has the one who got it release.
+	// release hands the lock on within the client, and then releases it.
 	release := func() {
 		h := lockOf(t, l)
 		entered := make(chan *Hold, 1)
@@ -75,7 +75,7 @@ func TestA6LockThatWasReleasedHereIsNotSaidToBeTaken(t *testing.T) {
 	}
 	for range 5 {
 		release()
-		// No answer can be there by then.
+		// No reply can arrive that early.
 		if h, err := l.TryLockFor(t.Context(), 1); errors.Is(err, ErrLocked) {
 			t.Errorf("a server that answers: %v", err)
 		} else if err == nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// Whoever waits and can't be told of a release looks each second or so: a server that lets nobody connect any more, or a
-// subscription that is lost, does not make it wait for the end of the lease.
+// A waiter without a subscription polls every second or so. It does not wait for the end of the lease if the server
+// refuses new connections, or if the subscription is lost.
 func TestWaiterThatNobodyTellsLooksEachSecond(t *testing.T) {
 	t.Parallel()
 	var beside redistest.Parts

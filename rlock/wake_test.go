@@ -18,16 +18,16 @@ import (
 	"github.com/rlock-go/redisson/internal/stalls"
 )
 
-// soon is enough for whoever is woken, even if the machine stands still meanwhile, and much less than the leases here.
+// soon is long enough for a woken waiter, even if the machine stalls meanwhile, and much shorter than the leases here.
 const soon = 3 * time.Second
 
-// busy does something for d: a sleep would be longer.
+// busy spins for d: a sleep would take longer.
 func busy(d time.Duration) {
 	for began := time.Now(); time.Since(began) < d; {
 	}
 }
 
-// handedOn gives a hold that came by a hand-off within the client, whose queue so stays subscribed.
+// handedOn returns a hold that came by a hand-off within the client, so its queue is still subscribed.
 func handedOn(t *testing.T, c *Client, l *Lock) *Hold {
 	t.Helper()
 	h := lockOf(t, l)
@@ -38,7 +38,7 @@ func handedOn(t *testing.T, c *Client, l *Lock) *Hold {
 	return <-entered
 }
 
-// lockOf is for any goroutine.
+// lockOf acquires l. It may be called on any goroutine.
 func lockOf(t *testing.T, l *Lock, opts ...AcquireOption) *Hold {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 10*soon)
@@ -53,14 +53,14 @@ func lockOf(t *testing.T, l *Lock, opts ...AcquireOption) *Hold {
 func unlock(t *testing.T, h *Hold) {
 	t.Helper()
 	if h == nil {
-		return // said already
+		return // lockOf reported it
 	}
 	if err := h.Unlock(context.Background()); err != nil {
 		t.Error(err)
 	}
 }
 
-// awaitQueued waits until n callers of the client stand in the lock's queue.
+// awaitQueued waits until n callers of the client are in the lock's queue.
 func awaitQueued(t *testing.T, l *Lock, n int) {
 	t.Helper()
 	becomes(t, fmt.Sprint(n, " wait"), func() bool { return l.l.Snapshot().Waiting == n })
@@ -91,7 +91,7 @@ func TestTryBesideTheQueueIsWokenByTheUnlockBehindIt(t *testing.T) {
 	}
 }
 
-// forgetAllButLock has the server forget all scripts but the one that Redisson shares.
+// forgetAllButLock makes the server forget all scripts except the one for acquiring, which Redisson uses too.
 func forgetAllButLock(t *testing.T, s *redistest.Server) {
 	t.Helper()
 	conn := s.Dial(t)
@@ -103,7 +103,7 @@ func forgetAllButLock(t *testing.T, s *redistest.Server) {
 	}
 }
 
-// The unlock's script has to be loaded, so it runs behind an acquire that was queued after it.
+// The unlock's script has to be loaded first, so it runs after an acquire that was queued later.
 func TestUnlockThatIsLoadedFirstWakesWhoCameBetween(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
@@ -132,7 +132,7 @@ func TestUnlockThatIsLoadedFirstWakesWhoCameBetween(t *testing.T) {
 	}
 }
 
-// waits starts a caller who waits, and gives the time that it enters at.
+// waits starts a waiting caller, and sends the time when it enters.
 func waits(t *testing.T, c *Client, l *Lock) <-chan time.Time {
 	t.Helper()
 	entered := make(chan time.Time, 1)
@@ -147,8 +147,8 @@ func waits(t *testing.T, c *Client, l *Lock) <-chan time.Time {
 	return entered
 }
 
-// A forced unlock of a key that is gone publishes nothing. The holder is another client: this one's own hold would be told that
-// the key is gone, sooner or later, and then its waiter too.
+// A forced unlock of a missing key publishes nothing. The holder is another client: this client would learn of the loss of a
+// hold of its own sooner or later, and then wake its waiter.
 func TestForcedUnlockOfNothingWakesWhoWaitsHere(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
@@ -162,10 +162,10 @@ func TestForcedUnlockOfNothingWakesWhoWaitsHere(t *testing.T) {
 	if forced, err := l.ForceUnlock(t.Context()); forced || err != nil {
 		t.Fatalf("forced %v, %v", forced, err)
 	}
-	<-entered // which has given up before it would look by itself, after a minute
+	<-entered // its acquire ends before it would poll by itself, after a minute
 }
 
-// The hold whose lease was nested outlives the outer one, and ends by itself: nobody unlocks.
+// A nested hold outlives the outer one, and its lease ends by itself, without an unlock.
 func TestWaiterHearsOfTheEndOfANestedLease(t *testing.T) {
 	t.Parallel()
 	redistest.Slow(t, "a lease ends")
@@ -184,8 +184,8 @@ func TestWaiterHearsOfTheEndOfANestedLease(t *testing.T) {
 
 var maxHandOffs = kind.Reentrant.Traits().HandOffs
 
-// The key is deleted under the holder at whose unlock the lock is not handed on, so that the waiters rely on a message that
-// an unlock of nothing does not publish.
+// The key is deleted under the holder whose unlock does not hand the lock on. So the waiters rely on a message that an
+// unlock of a missing key does not publish.
 func TestUnlockOfNothingWakesWhoWaitsHere(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
@@ -206,7 +206,7 @@ func TestUnlockOfNothingWakesWhoWaitsHere(t *testing.T) {
 			}
 		}
 		began := time.Now()
-		_ = h.Unlock(context.Background()) // ErrNotHeld where there is nothing
+		_ = h.Unlock(context.Background()) // ErrNotHeld if the key is gone
 		h = <-entered
 		if took := time.Since(began); took > soon+stalls.Since(began) {
 			t.Errorf("waiter %d entered after %v", n, took)
@@ -215,8 +215,8 @@ func TestUnlockOfNothingWakesWhoWaitsHere(t *testing.T) {
 	unlock(t, h)
 }
 
-// A hold that another client's ForceUnlock took away, and whose owner has not looked since, says nothing about the lock:
-// who comes after a hand-off behind it must not wait for its end.
+// Another client's ForceUnlock took the hold away, unnoticed so far. A caller that comes after a hand-off must not wait for
+// that hold's end.
 func TestCallerDoesNotWaitForAHoldThatWasForced(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
@@ -244,8 +244,8 @@ func TestCallerDoesNotWaitForAHoldThatWasForced(t *testing.T) {
 	}
 }
 
-// The queue has just been left by the last of those to whom the lock was handed on, and is still subscribed. Its own
-// message is no reason to look.
+// The last waiter that got a hand-off has just left the queue, which is still subscribed. The client ignores its own
+// message, so a new caller must try at once.
 func TestCallerAfterHandOffsTriesAtOnce(t *testing.T) {
 	t.Parallel()
 	c := open(t, redistest.Start(t), WithWatchdogTimeout(5*soon))
@@ -283,8 +283,8 @@ func (p *onlyOne) GetContext(ctx context.Context) (redis.Conn, error) {
 	return redis.DialContext(ctx, "tcp", p.addr)
 }
 
-// A client hands the lock on to its own callers only so often before others get their chance by the message. Where no
-// message can come, its callers must not wait for the end of a lease.
+// A client hands the lock on to its own callers a limited number of times; then others get their chance by the message. If
+// no message can come, its callers must not wait for the end of a lease.
 func TestClientsOwnUnlocksAreEnoughWithoutASubscription(t *testing.T) {
 	t.Parallel()
 	c, err := New(&onlyOne{addr: redistest.Start(t).Addr()}, WithWatchdogTimeout(5*soon))

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// Nobody is to make these values, but a field that was never set is one.
+// Callers should not make these values, but a field that was never set is one.
 func TestZeroValuesAnswerWithErrors(t *testing.T) {
 	missing := typesWithMethods(t)
 	for _, zero := range []any{
@@ -30,7 +30,7 @@ func TestZeroValuesAnswerWithErrors(t *testing.T) {
 					t.Errorf("%s: %v", name, err)
 				}
 			}
-			// What may fail fails.
+			// Methods that can fail return an error.
 			if n := len(results); n > 0 && results[n-1].Type() == reflect.TypeFor[error]() && results[n-1].IsNil() {
 				t.Errorf("%s: no error", name)
 			}
@@ -41,7 +41,7 @@ func TestZeroValuesAnswerWithErrors(t *testing.T) {
 	}
 }
 
-// typesWithMethods are the exported types that have exported methods.
+// typesWithMethods returns the exported types that have exported methods.
 func typesWithMethods(t *testing.T) map[string]bool {
 	t.Helper()
 	files, err := filepath.Glob("*.go")
@@ -65,7 +65,7 @@ func typesWithMethods(t *testing.T) map[string]bool {
 	return found
 }
 
-// callWithSomething calls a method with arguments that are as good as any.
+// callWithSomething calls a method with arbitrary arguments.
 func callWithSomething(ctx context.Context, method reflect.Value) []reflect.Value {
 	var args []reflect.Value
 	for i := range method.Type().NumIn() {
