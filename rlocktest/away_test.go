@@ -16,7 +16,7 @@ type held interface {
 	Err() error
 }
 
-// holders are objects of one name that hold, by what they are.
+// holders are objects of one name that acquire, each by its kind.
 func holders(t *testing.T, c *rlock.Client) map[string]func() (held, error) {
 	seats := c.NewPermitSemaphore("k")
 	of := func(l *rlock.Lock, opts ...rlock.AcquireOption) func() (held, error) {
@@ -113,7 +113,7 @@ func TestAnyLockIsHeldElsewhere(t *testing.T) {
 	}
 }
 
-// failing is a test that only notes that it failed.
+// failing is a test that only records its failure.
 type failing struct {
 	testing.TB
 	failed bool

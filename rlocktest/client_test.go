@@ -116,7 +116,7 @@ func TestServerThatStopsAndStarts(t *testing.T) {
 		t.Fatal(err)
 	}
 	client.StopServer()
-	// A command may have been written before the end of the connection was known.
+	// A command may have been written before the client noticed that the connection had ended.
 	_, err = client.NewLock("others").TryLock(t.Context())
 	if !errors.Is(err, rlock.ErrUnavailable) && !errors.Is(err, rlock.ErrUncertain) {
 		t.Errorf("TryLock without a server: %v", err)

@@ -1,6 +1,6 @@
 package rlocktest_test
 
-// What docs/testing.md shows is between the markers of its name.
+// The code that docs/testing.md shows is between the markers of its name.
 
 // begin page: code
 

@@ -34,7 +34,7 @@ func TestHoldWithoutAServerIsHeldUntilItsUnlock(t *testing.T) {
 func TestHoldWithoutAServerEndsAsItIsTold(t *testing.T) {
 	for name, row := range map[string]struct {
 		with   error
-		unlock []error // what Unlock says then
+		unlock []error // the errors that Unlock then returns
 	}{
 		"lost":     {rlock.ErrLeaseLost, []error{rlock.ErrLeaseLost, rlock.ErrNotHeld}},
 		"closed":   {rlock.ErrClosed, []error{rlock.ErrClosed}},
@@ -66,7 +66,7 @@ func TestHoldWithoutAServerTakesOptions(t *testing.T) {
 	}
 }
 
-// It is renewed like any other.
+// A hold from NewHold is renewed like any other.
 func TestHoldWithoutAServerOutlivesItsLease(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hold, _ := rlocktest.NewHold(t, "orders")
@@ -77,7 +77,7 @@ func TestHoldWithoutAServerOutlivesItsLease(t *testing.T) {
 	})
 }
 
-// Channels that were made in the bubble of a synctest can't be used outside of it.
+// Channels from a synctest bubble can't be used outside of it.
 func TestHoldsInABubbleLeaveNothingForOthers(t *testing.T) {
 	pair := func(t *testing.T) {
 		hold, _ := rlocktest.NewHold(t, "orders")
