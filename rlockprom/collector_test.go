@@ -21,7 +21,7 @@ import (
 	"github.com/rlock-go/redisson/rlockprom"
 )
 
-// scrape is a GET of what is served, as Prometheus would send it.
+// scrape sends a GET, as Prometheus would, and returns the reply.
 func scrape(t *testing.T, url string) string {
 	t.Helper()
 	resp, err := http.Get(url)
@@ -36,7 +36,7 @@ func scrape(t *testing.T, url string) string {
 	return string(text)
 }
 
-// value is that of a series, by a part of its name and labels in order; -1: there is none.
+// value returns the value of a series, -1 without one. series has its name and labels in order.
 func value(t *testing.T, text, series string) float64 {
 	t.Helper()
 	m := regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(series) + ` (\S+)$`).FindStringSubmatch(text)
@@ -86,10 +86,10 @@ func TestScrapeHasEachMetricAndOutcome(t *testing.T) {
 			t.Errorf("%s: %v", gauge, got)
 		}
 	}
-	if got := value(t, before, `rlock_waiters{kind="lock"}`); got != 1 { // now, not when it has waited
+	if got := value(t, before, `rlock_waiters{kind="lock"}`); got != 1 { // while it waits, not afterwards
 		t.Errorf("%v wait", got)
 	}
-	if err := client.Close(); err != nil { // all has been counted
+	if err := client.Close(); err != nil { // then all events have been counted
 		t.Fatal(err)
 	}
 	text := scrape(t, served.URL)
@@ -108,7 +108,7 @@ func TestScrapeHasEachMetricAndOutcome(t *testing.T) {
 	}
 }
 
-// What no event tells comes from Stats, and stays when the client is closed.
+// Counts without an event come from Stats, and stay when the client is closed.
 func TestCountsOfStatsOutliveTheClient(t *testing.T) {
 	registry := prometheus.NewPedanticRegistry()
 	metrics := rlockprom.New()
@@ -150,7 +150,7 @@ func TestCountsOfStatsOutliveTheClient(t *testing.T) {
 	}
 }
 
-// Outcomes that did not come about have a counter, and no histogram.
+// An outcome that did not occur has a counter, but no histogram.
 func TestSeriesAreFew(t *testing.T) {
 	registry := prometheus.NewPedanticRegistry()
 	metrics := rlockprom.New()
@@ -166,7 +166,7 @@ func TestSeriesAreFew(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := client.Close(); err != nil { // all has been counted
+	if err := client.Close(); err != nil { // then all events have been counted
 		t.Fatal(err)
 	}
 	n := 0

@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 	os.Exit(redistest.WithExamples{M: m}.Run())
 }
 
-// lines are those of a scrape that begin so.
+// lines prints the lines of a scrape that begin with begin.
 func lines(registry *prometheus.Registry, begin string) {
 	w := httptest.NewRecorder()
 	promhttp.HandlerFor(registry, promhttp.HandlerOpts{}).ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
@@ -36,7 +36,7 @@ func lines(registry *prometheus.Registry, begin string) {
 	}
 }
 
-// locked has a client acquire and release once.
+// locked makes a client acquire and release once.
 func locked(metrics *rlockprom.Collector, then func()) {
 	ctx := context.Background()
 	client, err := rlock.Open(ctx, os.Getenv("REDIS_URL"), rlock.WithObserver(metrics.Observer()))
