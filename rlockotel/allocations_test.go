@@ -13,7 +13,7 @@ import (
 	"github.com/rlock-go/redisson/rlockotel"
 )
 
-// What docs/monitoring says of a pair. With -race a sync.Pool drops a quarter of what it is given.
+// docs/monitoring promises this for a pair. With -race a sync.Pool drops a quarter of what it gets.
 func TestAllocationsOfAPair(t *testing.T) {
 	for _, c := range []struct {
 		with string

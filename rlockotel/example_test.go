@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 	os.Exit(redistest.WithExamples{M: m}.Run())
 }
 
-// locked has a client with an observer acquire and release, with work in between.
+// locked makes a client with an observer acquire and release, with work in between.
 func locked(lease time.Duration, work func(), opts ...rlockotel.Option) {
 	observer, err := rlockotel.New(opts...)
 	if err != nil {
@@ -45,7 +45,7 @@ func locked(lease time.Duration, work func(), opts ...rlockotel.Option) {
 	}
 }
 
-// show prints what the spans are called, each name once.
+// show prints the names of the spans, each once.
 func show(spans *tracetest.InMemoryExporter) {
 	shown := map[string]bool{}
 	for _, s := range spans.GetSpans() {
@@ -96,7 +96,7 @@ func ExampleWithRenewalSpans() {
 	spans := tracetest.NewInMemoryExporter()
 	locked(2*time.Second, func() { time.Sleep(time.Second) }, // renewed, and looked at by the same script
 		rlockotel.WithTracerProvider(sdktrace.NewTracerProvider(sdktrace.WithSyncer(spans))), rlockotel.WithRenewalSpans())
-	show(spans) // those of no call are told on a goroutine of their own
+	show(spans) // spans without a call come from another goroutine
 	// Unordered output:
 	// PING
 	// EVALSHA lock

@@ -25,8 +25,7 @@ import (
 	"github.com/rlock-go/redisson/rlockotel"
 )
 
-// series lists what a reader has: name, unit and attributes of each point, and its count
-// or value.
+// series returns a reader's points: the name, unit and attributes of each, and its count or value.
 func series(t *testing.T, reader metric.Reader) map[string]float64 {
 	t.Helper()
 	var all metricdata.ResourceMetrics
@@ -93,10 +92,10 @@ func TestReadersHaveEachMetricSpanAndOutcome(t *testing.T) {
 			t.Errorf("no %s", gauge)
 		}
 	}
-	if v := now["rlock.waiters ({call}) rlock.kind=lock"]; v != 1 { // now, not when it has waited
+	if v := now["rlock.waiters ({call}) rlock.kind=lock"]; v != 1 { // while it waits, not afterwards
 		t.Errorf("rlock.waiters: %v", v)
 	}
-	if err := client.Close(); err != nil { // all has been counted
+	if err := client.Close(); err != nil { // then all events have been counted
 		t.Fatal(err)
 	}
 	parent.End()
@@ -137,7 +136,7 @@ func TestReadersHaveEachMetricSpanAndOutcome(t *testing.T) {
 	checkSpans(t, spans.GetSpans(), parent.SpanContext())
 }
 
-// A lock's name may be any bytes, an attribute may not: an exporter would drop all that goes with it.
+// A lock's name may be any bytes, an attribute may not: an exporter would drop the whole batch.
 func TestNameIsText(t *testing.T) {
 	reader := metric.NewManualReader()
 	o, err := rlockotel.New(rlockotel.WithMeterProvider(metric.NewMeterProvider(metric.WithReader(reader))), rlockotel.WithName(func(name string) string { return name }))
@@ -174,7 +173,7 @@ func checkSpans(t *testing.T, all tracetest.SpanStubs, parent trace.SpanContext)
 			}
 		default:
 			call, ok := calls[s.Parent.SpanID()]
-			alone := !s.Parent.IsValid() // no call waits for it
+			alone := !s.Parent.IsValid() // a command without a call
 			if alone != (strings.HasSuffix(s.Name, ", undo") || !strings.Contains(s.Name, "lock")) || !ok && !alone || s.SpanKind != trace.SpanKindClient {
 				t.Errorf("%s is %v below no call", s.Name, s.SpanKind)
 			}
@@ -188,7 +187,7 @@ func checkSpans(t *testing.T, all tracetest.SpanStubs, parent trace.SpanContext)
 		seen[s.Name]++
 		var waits time.Time
 		for _, e := range s.Events {
-			// One looks, and then waits for a lease that ends in 600 ms. All is told when the call ends.
+			// One call polls, then waits for a lease that ends in 600 ms. Events come when a call ends.
 			const early = 300 * time.Millisecond
 			if e.Name == "wait" {
 				waits = e.Time
@@ -218,7 +217,7 @@ func checkSpans(t *testing.T, all tracetest.SpanStubs, parent trace.SpanContext)
 	}
 }
 
-// Names without end make no series without end, and none is lost.
+// An endless number of names makes a limited number of series, and no acquire is lost.
 func TestAcquiresOfManyNamesAreAllCounted(t *testing.T) {
 	reader := metric.NewManualReader()
 	observer, err := rlockotel.New(rlockotel.WithMeterProvider(metric.NewMeterProvider(metric.WithReader(reader))),
@@ -252,7 +251,7 @@ func TestAcquiresOfManyNamesAreAllCounted(t *testing.T) {
 	t.Error("no acquires")
 }
 
-// With a provider that makes no spans, the span of the caller is left alone.
+// If the provider makes no spans, the observer leaves the caller's span alone.
 func TestSpanOfTheCallerIsNotEnded(t *testing.T) {
 	observer, err := rlockotel.New(rlockotel.WithTracerProvider(noop.NewTracerProvider()))
 	if err != nil {
