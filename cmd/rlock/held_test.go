@@ -54,7 +54,7 @@ func TestPermitsAreSet(t *testing.T) {
 	if _, err := sem.TryAcquire(t.Context(), 2, rlock.Lease(10*patience)); err != nil {
 		t.Fatal(err)
 	}
-	ended(t, usage, url, "permits", "gate", "set", "5") // nobody can be asked
+	ended(t, usage, url, "permits", "gate", "set", "5") // there is no terminal to ask at
 	ended(t, usage, url, "permits", "lock", "set", "5", "--yes")
 	ended(t, usage, url, "permits", "gate", "add", "5")
 	for _, row := range []struct {
@@ -87,7 +87,7 @@ func TestVersionNamesGo(t *testing.T) {
 	}
 }
 
-// There is a page for each command, and man takes it without a warning.
+// Each command has a page, which man takes without a warning.
 func TestManualPages(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -100,7 +100,7 @@ func TestManualPages(t *testing.T) {
 			continue
 		}
 		if _, err := exec.LookPath("man"); err != nil {
-			continue // only its reader is missing
+			continue // the page is there, only man is missing
 		}
 		out, err := exec.Command("man", "--warnings", "-l", page).CombinedOutput()
 		if err != nil || strings.Contains(string(out), "warning") || !strings.Contains(string(out), "SYNOPSIS") {
@@ -109,7 +109,7 @@ func TestManualPages(t *testing.T) {
 	}
 }
 
-// An error begins with rlock: once, and says what to do.
+// An error has "rlock: " once, at its beginning, and says what to do.
 func TestErrorTexts(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t, "--requirepass", "secret").Addr()
@@ -151,7 +151,7 @@ func TestMakeInstall(t *testing.T) {
 		}
 	}
 	out, err := exec.Command(filepath.Join(dir, "bin/rlock"), "--version").Output()
-	git, noGit := os.Stat("../../.git") // Go reads no commit in a second work tree
+	git, noGit := os.Stat("../../.git") // Go finds no commit in a second work tree
 	if err != nil || noGit == nil && git.IsDir() && strings.Contains(string(out), "not known") {
 		t.Errorf("%s, %v", out, err)
 	}

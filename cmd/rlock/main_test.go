@@ -25,7 +25,7 @@ import (
 
 var full = flag.Bool("full", false, "lose twenty locks, and look through a million keys")
 
-// The test binary is the tool where the environment says so.
+// isTool is the environment variable that makes the test binary run as the tool.
 const isTool = "RLOCK_TEST_TOOL"
 
 func TestMain(m *testing.M) {
@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 	leakcheck.Main(m)
 }
 
-// patience is for what comes at once if all is well.
+// patience limits waits that end at once if all is well.
 const patience = 30 * time.Second
 
 // tool is a run of the tool.
@@ -44,7 +44,7 @@ type tool struct {
 	*exec.Cmd
 	t        *testing.T
 	out, err said
-	output   io.Writer // of one on a terminal; nil: the terminal
+	output   io.Writer // where a tool on a terminal writes; nil: to the terminal
 }
 
 // said is what a process has written so far.
@@ -86,7 +86,7 @@ func begin(t *testing.T, url string, args ...string) *tool {
 	return c
 }
 
-// status waits for its end, which may not be that of prepare's patience.
+// status waits for the tool's end, which must come before prepare's time limit.
 func (c *tool) status() int {
 	c.t.Helper()
 	err := c.Wait()
@@ -101,7 +101,7 @@ func (c *tool) status() int {
 	return 0
 }
 
-// ended runs the tool to its end, with this status, and gives what it wrote.
+// ended runs the tool, demands that it ends with this status, and returns what it wrote.
 func ended(t *testing.T, status int, url string, args ...string) string {
 	t.Helper()
 	c := begin(t, url, args...)
@@ -111,14 +111,14 @@ func ended(t *testing.T, status int, url string, args ...string) string {
 	return c.out.String() + c.err.String()
 }
 
-// says waits until it has written some text.
+// says waits until the tool has written some text.
 func (c *tool) says(text string) {
 	c.t.Helper()
 	becomes(c.t, "it says "+text, func() bool { return strings.Contains(c.out.String(), text) || strings.Contains(c.err.String(), text) },
 		func() string { return c.out.String() + c.err.String() })
 }
 
-// onTerminal starts it with a terminal. What it writes there is read until it has ended.
+// onTerminal starts the tool with a terminal. A goroutine reads its output until it has ended.
 func (c *tool) onTerminal(size pty.Winsize) (f *os.File, read <-chan struct{}) {
 	c.t.Helper()
 	c.Stdout, c.Stderr, c.SysProcAttr = c.output, nil, nil
@@ -134,15 +134,15 @@ func (c *tool) onTerminal(size pty.Winsize) (f *os.File, read <-chan struct{}) {
 			n, err := f.Read(b)
 			c.out.Write(b[:n])
 			if err != nil {
-				return // its other end is closed
+				return // the tool has closed the terminal
 			}
 		}
 	}()
 	return f, done
 }
 
-// stat is a field of what the system says of the process, from its state (0) on: 2 is its
-// group, 5 the one that has its terminal.
+// stat returns a field of the process's stat file, counted from its state (0): 2 is its group, 5
+// the group that has its terminal.
 func (c *tool) stat(field int) string {
 	stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", c.Process.Pid))
 	_, after, _ := strings.Cut(string(stat), ") ")
@@ -152,7 +152,7 @@ func (c *tool) stat(field int) string {
 	return ""
 }
 
-// handedOver waits until watch has seen that; a look may have come between the two.
+// handedOver waits until watch reports the hand-over, perhaps as a release and a hold.
 func (c *tool) handedOver(lock string, from, to *rlock.Hold) {
 	c.t.Helper()
 	becomes(c.t, "it tells of the hand-over", func() bool {
@@ -189,13 +189,13 @@ func acquire(t *testing.T, l *rlock.Lock, opts ...rlock.AcquireOption) *rlock.Ho
 	return h
 }
 
-// enter waits for a lock on a goroutine of its own; the hold comes from the channel.
+// enter waits for a lock in the background, and sends the hold.
 func enter(t *testing.T, l *rlock.Lock) <-chan *rlock.Hold {
 	t.Helper()
 	ch := make(chan *rlock.Hold, 1)
 	go func() {
 		defer close(ch)
-		h, _ := l.Lock(t.Context()) // nil when the test is over
+		h, _ := l.Lock(t.Context()) // nil if the test ended first
 		ch <- h
 	}()
 	t.Cleanup(func() {
@@ -205,7 +205,7 @@ func enter(t *testing.T, l *rlock.Lock) <-chan *rlock.Hold {
 	return ch
 }
 
-// gone tells whether a process has ended, or is left to be waited for.
+// gone tells whether a process has ended, even if nobody has waited for it.
 func gone(pid string) bool {
 	stat, err := os.ReadFile("/proc/" + pid + "/stat")
 	_, after, _ := strings.Cut(string(stat), ") ")

@@ -10,7 +10,7 @@ import (
 	"github.com/rlock-go/redisson/internal/redistest"
 )
 
-// A million keys, half of them hashes, of which a thousand are locks: how long ls takes, and what another client feels of it.
+// A million keys, half of them hashes, of which a thousand are locks: it measures ls, and the delay of another client.
 func TestMillionKeys(t *testing.T) {
 	if !*full {
 		t.Skip("-full")
@@ -27,7 +27,7 @@ func TestMillionKeys(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// ping measures for as long as it is not stopped.
+	// ping measures PINGs while during runs.
 	ping := func(during func()) string {
 		stop, took := make(chan struct{}), make(chan []time.Duration)
 		go func() {

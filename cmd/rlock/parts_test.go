@@ -21,7 +21,7 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// every is each command that asks the server for a lock.
+// every has each command that uses a server, except run.
 var every = [][]string{{"ls"}, {"show", "lock"}, {"watch", "--for", "1s"}, {"watch", "lock"}, {"doctor"}, {"unlock", "--force", "--yes", "lock"},
 	{"held", "lock"}, {"permits", "lock", "set", "3"}}
 
@@ -36,7 +36,7 @@ func TestServersThatAreNotThere(t *testing.T) {
 	}
 }
 
-// A node of a cluster has a part of the locks: it is not asked as if it had all.
+// A cluster's node has only some of the locks, so the tool refuses to read it as a single server.
 func TestClusterByARedisURLIsRefused(t *testing.T) {
 	t.Parallel()
 	c := topologytest.Start(t, 1, 1)
@@ -64,7 +64,7 @@ func TestReplicaIsRefused(t *testing.T) {
 	}
 }
 
-// Half of a slot's locks are at its new server, and half at the old one.
+// Half of a slot's locks are at its new server, the others at the old one.
 func TestHalfMovedSlot(t *testing.T) {
 	t.Parallel()
 	c := topologytest.Start(t, 1, 1)
@@ -107,7 +107,7 @@ func TestHalfMovedSlot(t *testing.T) {
 	}
 }
 
-// One of three shards has nobody who serves it: the rest is shown, and what is missing is said.
+// Nobody serves one of three shards. The tool shows the rest, and says what is missing.
 func TestDeadShard(t *testing.T) {
 	t.Parallel()
 	c := topologytest.StartFronted(t, func(int) redistest.Front {
@@ -115,7 +115,7 @@ func TestDeadShard(t *testing.T) {
 	}, 1, 1, 1)
 	url, dead := c.ClusterURL(), c.Servers[1].Addr()
 	client := open(t, url)
-	at := map[bool][]string{} // names by whether their server is to die
+	at := map[bool][]string{} // names, by whether their server will die
 	for i := 0; len(at[true]) < 3 || len(at[false]) < 3; i++ {
 		name := fmt.Sprint("lock", i)
 		acquire(t, client.NewLock(name), rlock.Lease(10*patience))
@@ -206,7 +206,7 @@ func TestLatchHasACount(t *testing.T) {
 	}
 }
 
-// What a terminal would obey is not completed, and JSON has the bytes of what is no UTF-8.
+// Names with control characters are not completed. JSON keeps the bytes of a name that is not UTF-8.
 func TestStrangeNames(t *testing.T) {
 	t.Parallel()
 	url := single(t)
@@ -246,7 +246,7 @@ func TestWatchFindsAShortHold(t *testing.T) {
 	began := time.Now()
 	a.says("held         short  by " + h.Owner().String())
 	b.says(`"event":"held","name":"short","holder":"` + h.Owner().String() + `"`)
-	t.Logf("found after %v", time.Since(began)) // some 1.5 s on an idle machine
+	t.Logf("found after %v", time.Since(began)) // about 1.5 s on an idle machine
 	if rests := watchCommand(nil).Flag("rescan").DefValue; rests != "1s" {
 		t.Errorf("it rests for %s between searches", rests)
 	}
@@ -266,7 +266,7 @@ func TestWatchFindsAShortHold(t *testing.T) {
 	}
 }
 
-// --for ends a look that lasts, too.
+// --for also ends a search that is still running.
 func TestWatchEndsInTime(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
@@ -286,7 +286,7 @@ func TestWatchEndsInTime(t *testing.T) {
 	}
 }
 
-// In few columns the TTL stays, and the owner is shortened.
+// With few columns the TTL stays, and the owner is shortened.
 func TestNarrowTerminals(t *testing.T) {
 	t.Parallel()
 	url := single(t)
@@ -341,11 +341,11 @@ func TestNarrowTerminals(t *testing.T) {
 	}
 }
 
-// plainly is a text without what moves the cursor.
+// plainly removes the cursor movements from a text.
 func plainly(text string) string { return moves.ReplaceAllString(text, "") }
 
-// Somebody on call finds the process that holds a lock, and those that wait, by show alone; watch does not say that the lock
-// was taken when it began to look.
+// show alone leads an operator to the process that holds a lock, and to those that wait. watch does not say that a lock that
+// it found was taken just then.
 func TestProcessesThatHoldAndWaitAreTold(t *testing.T) {
 	t.Parallel()
 	url := single(t)
@@ -377,7 +377,7 @@ func TestProcessesThatHoldAndWaitAreTold(t *testing.T) {
 	}
 }
 
-// Each key is looked at in some passes, and counted once in each.
+// A search reads each key in several passes, and counts it once in each.
 func TestProgressIsAShareOfAllKeys(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)

@@ -23,7 +23,7 @@ var write = flag.Bool("write", false, "put the last screen of watch into docs/wa
 
 var moves = regexp.MustCompile(`\x1b\[[0-9]*[A-Z]|\r`)
 
-// A terminal shows who holds what, and the events. The screen is made to a picture.
+// A terminal shows who holds what, and the events. With -write the screen becomes docs/watch.svg.
 func TestScreenOfWatch(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
@@ -73,7 +73,7 @@ func TestScreenOfWatch(t *testing.T) {
 	}
 }
 
-// Names and errors may be longer than the terminal is wide, and more than it is high.
+// Names and errors may be wider than the terminal, and more than it has rows.
 func TestScreenFitsTheTerminal(t *testing.T) {
 	t.Parallel()
 	w := &watch{match: "*", trouble: errors.New("one\ntwo")}
@@ -123,7 +123,7 @@ func TestWatchForgetsWhatNobodyUses(t *testing.T) {
 	}
 	becomes(t, "a later search does not find it", func() bool {
 		s := w.known["later"]
-		if s != nil { // a search that began before may just have found it
+		if s != nil { // an earlier search may just have found it
 			s.used = long
 			look()
 		}
@@ -134,7 +134,7 @@ func TestWatchForgetsWhatNobodyUses(t *testing.T) {
 	}
 }
 
-// picture draws a screen.
+// picture draws a screen as an SVG.
 func picture(screen string) string {
 	rows := strings.Split(strings.TrimRight(screen, "\n"), "\n")
 	var b strings.Builder

@@ -13,7 +13,7 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// everywhere runs a test on each topology, with the servers that may be asked.
+// everywhere runs a test on each topology, with the servers that the tool may read.
 func everywhere(t *testing.T, test func(t *testing.T, url string, servers []*redistest.Server)) {
 	for name, start := range map[string]func(t *testing.T) (url string, servers []*redistest.Server){
 		"single": func(t *testing.T) (string, []*redistest.Server) {
@@ -37,7 +37,7 @@ func everywhere(t *testing.T, test func(t *testing.T, url string, servers []*red
 	}
 }
 
-// shown is what show has of a name.
+// shown returns what show prints about a name.
 func shown(t *testing.T, url, name string) (s state) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(ended(t, 0, url, "show", "-o", "json", name)), &s); err != nil {
@@ -46,11 +46,10 @@ func shown(t *testing.T, url, name string) (s state) {
 	return s
 }
 
-// reads are the commands that a command which changes nothing may send.
+// reads are the only commands that a tool which changes nothing may send.
 var reads = strings.Fields("HELLO DBSIZE TYPE PTTL HLEN STRLEN GET LRANGE ZRANGE ZCARD PUBSUB TIME HSCAN SCAN ROLE CLIENT CLUSTER")
 
-// everyKind acquires a lock of every kind by some client, and waits for some. What
-// each must look like comes back.
+// everyKind acquires a lock of every kind, waits for some, and returns a check of each one's state.
 func everyKind(t *testing.T, url string) map[string]func(s state) bool {
 	t.Helper()
 	c, other := open(t, url), open(t, url)
@@ -101,7 +100,7 @@ func everyKind(t *testing.T, url string) map[string]func(s state) bool {
 	}
 }
 
-// Who is named, but is no master, is not shown as one.
+// A server that the Sentinels name, but that is no master, is not read as one.
 func TestFormerMasterIsNotAsked(t *testing.T) {
 	t.Parallel()
 	set := redistest.StartSentinels(t, redistest.SentinelPasswords{})
@@ -114,7 +113,7 @@ func TestFormerMasterIsNotAsked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := master.Dial(t).Do("REPLICAOF", host, port); err != nil { // behind the Sentinels' back
+	if _, err := master.Dial(t).Do("REPLICAOF", host, port); err != nil { // which the Sentinels do not know yet
 		t.Fatal(err)
 	}
 	if out := ended(t, unreachable, set.URL(), "show", "lock"); !strings.Contains(out, "no master") {
@@ -127,7 +126,7 @@ func TestEveryKindIsShownAndNothingChanged(t *testing.T) {
 	everywhere(t, func(t *testing.T, url string, servers []*redistest.Server) {
 		kinds := everyKind(t, url)
 		keys := admin(t, url, servers)
-		for i := range 30 { // others
+		for i := range 30 { // hashes that are no locks
 			if _, err := keys.Do("HSET", fmt.Sprint("session", i), "user", i); err != nil {
 				t.Fatal(err)
 			}
@@ -166,7 +165,7 @@ func TestEveryKindIsShownAndNothingChanged(t *testing.T) {
 		}
 		ours := 0
 		for _, tap := range taps {
-			tools := map[string]bool{} // connections, by their first command
+			tools := map[string]bool{} // the tool's connections, known by their first command
 			for _, line := range tap.Mark() {
 				if line.Is("CLIENT") && len(line.Args) == 3 && line.Args[2] == "rlock-cli" {
 					tools[line.From] = true

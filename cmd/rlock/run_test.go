@@ -69,7 +69,7 @@ func TestEnvironmentOfTheChild(t *testing.T) {
 	}
 }
 
-// A child that ignores SIGTERM, with a child of its own that does, is gone with it.
+// After a loss a child that ignores SIGTERM ends, and so does its own child that ignores it too.
 func TestLostLockEndsTheWholeGroup(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
@@ -146,7 +146,7 @@ func TestSignalsArePassedOn(t *testing.T) {
 	}
 }
 
-// By nohup, for one.
+// nohup, for example, starts the tool with an ignored signal.
 func TestIgnoredSignalIsIgnoredByTheChildToo(t *testing.T) {
 	t.Parallel()
 	url := single(t)
@@ -213,9 +213,9 @@ func TestPipes(t *testing.T) {
 	}
 }
 
-// The child has the terminal, whatever its output is: it reads, and Ctrl-C is its own. There
-// is no shell that could continue a stopped tool, so Ctrl-Z stops the child alone: its lock
-// is renewed, and SIGCONT or Ctrl-C has it go on.
+// The child has the terminal, wherever its output goes: it reads, and gets Ctrl-C itself. No shell
+// could continue a stopped tool here, so Ctrl-Z stops the child alone. Its lock is renewed, and
+// SIGCONT or Ctrl-C continues it.
 func TestTerminal(t *testing.T) {
 	t.Parallel()
 	for _, output := range []string{"terminal", "file", "pipe"} {
@@ -256,7 +256,7 @@ func TestTerminal(t *testing.T) {
 	}
 }
 
-// ttl is what the lock's key has, 0 without one.
+// ttl returns the TTL of the lock's key, 0 without one.
 func ttl(t *testing.T, l *rlock.Lock) time.Duration {
 	t.Helper()
 	d, err := l.RemainTTL(t.Context())
@@ -266,7 +266,7 @@ func ttl(t *testing.T, l *rlock.Lock) time.Duration {
 	return d
 }
 
-// In the background, the shell has the terminal, also when the command ends there.
+// If the tool runs in the background, the shell keeps the terminal, also when the command ends.
 func TestShellKeepsTheTerminal(t *testing.T) {
 	t.Parallel()
 	url := single(t)
@@ -309,14 +309,14 @@ func TestFixedLeaseIsLost(t *testing.T) {
 	}
 }
 
-// A killed tool leaves nobody working under a lock that another may have by now.
+// When the tool is killed, no process goes on under a lock that another client may hold by now.
 func TestKilledToolTakesItsGrandchildren(t *testing.T) {
 	t.Parallel()
 	url := single(t)
 	c := begin(t, url, "run", "--watchdog", "3s", "lock", "--", "sh", "-c", `trap "echo terminated" TERM; sh -c 'trap "" TERM HUP INT; echo $$; while :; do sleep 1; done' & echo $$; while :; do wait; done`)
 	becomes(t, "both pids", func() bool { return strings.Count(c.out.String(), "\n") == 2 }, nothing)
 	pids := strings.Fields(c.out.String())
-	if err := c.Process.Signal(syscall.SIGTERM); err != nil { // to the whole group: who guards it stays
+	if err := c.Process.Signal(syscall.SIGTERM); err != nil { // goes to the whole group, but its guard stays
 		t.Fatal(err)
 	}
 	c.says("terminated")
@@ -370,7 +370,7 @@ func TestNameThatBeginsWithADash(t *testing.T) {
 	ended(t, usage, url, "run", "--", "-q", "true")
 }
 
-// The server has not answered, neither to the connection nor to the acquire.
+// The server has answered neither the connection nor the acquire.
 func TestSignalEndsARunThatHasNoAnswer(t *testing.T) {
 	t.Parallel()
 	const timeout = "--timeout=20s"
@@ -414,8 +414,8 @@ func TestSignalEndsARunThatHasNoAnswer(t *testing.T) {
 	})
 }
 
-// In an interactive shell a command in the background that reads is stopped, and the tool says
-// so; in the foreground it reads.
+// In an interactive shell a command that reads without having the terminal is stopped, and the tool
+// says so. A kill still ends both tools, which release their locks.
 func TestBackgroundJobThatReads(t *testing.T) {
 	t.Parallel()
 	url := single(t)
@@ -428,7 +428,7 @@ func TestBackgroundJobThatReads(t *testing.T) {
 	becomes(t, "the shell has the terminal", func() bool { return c.stat(5) == c.stat(2) }, c.out.String)
 	fmt.Fprintln(f, `"$TOOL" run other -- bash -c 'read line; echo g""ot $line' &`)
 	becomes(t, "the other is stopped too", func() bool { return strings.Count(c.out.String(), "the command is stopped") == 2 }, c.out.String)
-	becomes(t, "the shell knows of both", func() bool { // else it would continue one of them only
+	becomes(t, "the shell knows of both", func() bool { // else it would continue only one of them
 		fmt.Fprintln(f, "jobs -s")
 		return strings.Contains(c.out.String(), "[1]-  Stopped") && strings.Contains(c.out.String(), "[2]+  Stopped")
 	}, c.out.String)
@@ -438,14 +438,14 @@ func TestBackgroundJobThatReads(t *testing.T) {
 		becomes(t, "it ends and releases "+name, func() bool { return ttl(t, client.NewLock(name)) == 0 }, c.out.String)
 	}
 	fmt.Fprintln(f, "exit 3")
-	fmt.Fprintln(f, "exit 3") // the first may still take them for stopped
+	fmt.Fprintln(f, "exit 3") // the shell may refuse the first if it still takes the jobs for stopped
 	if got := c.status(); got != 3 {
 		t.Errorf("the shell's status is %d: %s", got, c.out.String())
 	}
 	<-read
 }
 
-// A signal may come between the child's stop and our seeing it.
+// A signal may come after the child's stop and before the tool has seen the stop.
 func TestChildThatHasJustStoppedIsEnded(t *testing.T) {
 	t.Parallel()
 	r := &run{child: exec.Command("/bin/sh", "-c", "kill -STOP $$; sleep 1000")}
@@ -461,8 +461,8 @@ func TestChildThatHasJustStoppedIsEnded(t *testing.T) {
 	_ = r.child.Wait()
 }
 
-// Two machines at one tick: one runs the job, and the other finds the lock taken, although the
-// job took a moment. It is free again when the time is over.
+// Two machines start a short job at the same tick. One runs it, and the other finds the lock taken.
+// The lock is free again when the time is over.
 func TestAtLeastRunsAJobOnce(t *testing.T) {
 	t.Parallel()
 	url := single(t)
@@ -486,7 +486,7 @@ func TestAtLeastRunsAJobOnce(t *testing.T) {
 	}
 }
 
-// They begin together.
+// Here both begin at the same time.
 func TestAtLeastOfTwoAtOneTick(t *testing.T) {
 	t.Parallel()
 	url := single(t)

@@ -16,7 +16,7 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// certificate writes the one that httptest has for 127.0.0.1, which is its own authority.
+// certificate writes httptest's certificate for 127.0.0.1, which is its own authority.
 func certificate(t *testing.T) (cert, key string, trust *tls.Config) {
 	t.Helper()
 	s := httptest.NewTLSServer(nil)
@@ -37,7 +37,7 @@ func certificate(t *testing.T) (cert, key string, trust *tls.Config) {
 	return cert, key, trust
 }
 
-// All speak TLS, also among each other, or the Sentinels alone do.
+// All servers use TLS, also among each other, or only the Sentinels do.
 func TestSentinelsThatSpeakTLS(t *testing.T) {
 	t.Parallel()
 	cert, key, trust := certificate(t)

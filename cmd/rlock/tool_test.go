@@ -16,7 +16,7 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// admin is a connection to where keys may be written.
+// admin returns a connection to a server that takes writes of keys.
 func admin(t *testing.T, url string, servers []*redistest.Server) redis.Conn {
 	t.Helper()
 	if strings.HasPrefix(url, "redis+cluster") {
@@ -36,7 +36,7 @@ func TestWatchTellsWhatHappens(t *testing.T) {
 	a, b := open(t, s.URL()).NewLock("lock"), open(t, s.URL()).NewLock("lock")
 	c := begin(t, s.URL(), "watch", "--every", "50ms", "lock")
 	h := acquire(t, a)
-	c.says("by " + h.Owner().String()) // already, if it came before the first look
+	c.says("by " + h.Owner().String()) // "already", if it was acquired before the first read
 	ch := enter(t, b)
 	c.says("waited for   lock  by 1")
 	if err := h.Unlock(t.Context()); err != nil {
@@ -69,13 +69,13 @@ func TestForcedUnlockSaysWhoseAndWakes(t *testing.T) {
 		for kind, of := range locks {
 			several := !strings.HasPrefix(url, "redis://")
 			if kind == "spin" || kind == "nonreentrant" || several && kind != "lock" && kind != "fair" {
-				continue // as the plain one
+				continue // works like the plain one
 			}
 			h := acquire(t, of(open(t, url), kind))
 			ch := enter(t, rival(open(t, url), kind))
 			becomes(t, "somebody waits", func() bool { s := shown(t, url, kind); return s.waiting() == 1 }, nothing)
 			ended(t, usage, url, "unlock", kind)
-			ended(t, usage, url, "unlock", "--force", kind) // nobody can be asked
+			ended(t, usage, url, "unlock", "--force", kind) // there is no terminal to ask at
 			channel := codec.Channel(kind)
 			if kind == "read" || kind == "write" {
 				channel = codec.ReadWriteChannel(kind)
@@ -86,7 +86,7 @@ func TestForcedUnlockSaysWhoseAndWakes(t *testing.T) {
 			if out := ended(t, 0, url, "unlock", "--force", "--yes", kind); strings.Count(out, h.Owner().String()) != 2 || !strings.Contains(out, " now\n") {
 				t.Errorf("%s: %s", kind, out)
 			}
-			// A waiter looks by itself some time, so the message itself is looked for.
+			// A waiter polls by itself after a while, so the test checks the message itself.
 			if sent := messages(taps, channel); sent["publish"] == 0 || strings.HasPrefix(url, "redis+cluster") && sent["spublish"] == 0 {
 				t.Errorf("%s: sent to %s: %v", kind, channel, sent)
 			}
@@ -102,7 +102,7 @@ func TestForcedUnlockSaysWhoseAndWakes(t *testing.T) {
 	})
 }
 
-// At the question: y frees it, Ctrl-C and another holder leave it alone.
+// At the question, y frees the lock. Ctrl-C, or a new holder, leaves it alone.
 func TestUnlockAsks(t *testing.T) {
 	t.Parallel()
 	url := single(t)
@@ -133,7 +133,7 @@ func TestUnlockAsks(t *testing.T) {
 	}
 }
 
-// Wrong usage is told before anything is asked, with where to look.
+// The tool reports wrong usage before it sends anything, and says where to find help.
 func TestWrongUsageNamesTheHelp(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{
@@ -158,7 +158,7 @@ func tapped(t *testing.T, servers []*redistest.Server) (taps []*monitor.Stream) 
 	return taps
 }
 
-// messages counts what was sent to a channel, by the command.
+// messages counts the messages sent to a channel, by the command.
 func messages(taps []*monitor.Stream, channel string) map[string]int {
 	sent := map[string]int{}
 	for _, tap := range taps {
@@ -171,7 +171,7 @@ func messages(taps []*monitor.Stream, channel string) map[string]int {
 	return sent
 }
 
-// rival is a lock that a read lock excludes too.
+// rival returns a lock that one of the kind excludes: for a read lock it is the write lock.
 func rival(c *rlock.Client, kind string) *rlock.Lock {
 	if kind == "read" {
 		return c.NewReadWriteLock("read").WriteLock()
@@ -198,7 +198,7 @@ func TestDoctor(t *testing.T) {
 	})
 }
 
-// Each fault has its line.
+// doctor prints a line for each fault.
 func TestDoctorFinds(t *testing.T) {
 	t.Parallel()
 	t.Run("settings and account", func(t *testing.T) {
@@ -244,7 +244,7 @@ func TestDoctorFinds(t *testing.T) {
 				t.Fatal(err)
 			}
 			c := begin(t, set.URL(), "doctor")
-			_ = c.status() // 1 if none is left
+			_ = c.status() // 1 without any replica
 			if out := c.out.String(); !strings.Contains(out, want[0]) {
 				t.Error(out)
 			}
@@ -294,7 +294,7 @@ func TestPasswordStaysSecret(t *testing.T) {
 	}
 }
 
-// Anybody may write an owner, and a terminal does what it is told.
+// Anybody may write an owner into Redis, and a terminal obeys control characters.
 func TestOwnersAreShownAsText(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
