@@ -23,7 +23,7 @@ func ExampleLease() {
 	if _, err := lock.Lock(ctx, rlock.Lease(200*time.Millisecond)); err != nil {
 		log.Fatal(err)
 	}
-	// Not released. The next one enters when the lease has ended.
+	// Not released: the next caller enters when the lease has ended.
 	hold, err := lock.Lock(ctx)
 	if err != nil {
 		log.Fatal(err)

@@ -10,9 +10,8 @@ import (
 	"testing"
 )
 
-// pkg.go.dev shows an example without the rest of the package's tests. What it calls
-// must be a package that the reader can import, or be in the same file: go/doc makes
-// a program of such an example only.
+// pkg.go.dev shows an example without the other test files. It may only call importable packages
+// and code in its own file: go/doc makes a runnable program of nothing else.
 func TestEachExampleStandsAlone(t *testing.T) {
 	paths, err := filepath.Glob("*_test.go")
 	if err != nil {

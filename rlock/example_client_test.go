@@ -20,7 +20,7 @@ func ExampleOpen() {
 	defer cancel()
 	client, err := rlock.Open(ctx, os.Getenv("REDIS_URL")) // redis://user:password@host:6379/0
 	if err != nil {
-		log.Fatal(err) // wrong password, nobody there: it has asked the server once
+		log.Fatal(err) // Open asks the server once: the password may be wrong, or the server down
 	}
 	defer client.Close()
 
@@ -143,7 +143,7 @@ func ExampleClient_NewOwner() {
 	// credit:9 true
 }
 
-// Shutdown waits for those who hold a lock, and lets nobody else in.
+// Shutdown waits for the holders of locks, and lets no new ones in.
 func ExampleClient_Shutdown() {
 	ctx := context.Background()
 	client, err := rlock.Open(ctx, os.Getenv("REDIS_URL"))

@@ -11,7 +11,7 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// readiness gives the examples a latch of their own. Call done at the end.
+// readiness gives an example its latch. Call done at the end.
 func readiness(name string, n int64) (latch *rlock.CountDownLatch, done func() error) {
 	client, err := rlock.Open(context.Background(), os.Getenv("REDIS_URL"))
 	if err != nil {
@@ -49,7 +49,7 @@ func ExampleClient_NewCountDownLatch() {
 	// closes the month
 }
 
-// Who waits goes on when the last one has counted down.
+// The wait ends when the last one has counted down.
 func ExampleCountDownLatch_Await() {
 	ctx := context.Background()
 	books, done := readiness("books-await", 1)
@@ -60,7 +60,7 @@ func ExampleCountDownLatch_Await() {
 	// <nil>
 }
 
-// Who is not ready in time is left behind.
+// The wait for a branch that is late has a limit.
 func ExampleCountDownLatch_AwaitFor() {
 	ctx := context.Background()
 	books, done := readiness("books-awaitfor", 1)

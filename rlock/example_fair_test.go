@@ -11,7 +11,7 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// A fair lock goes to whoever has waited longest, in Go or in Java.
+// A fair lock goes to the caller that has waited longest, in Go or in Java.
 func ExampleClient_NewFairLock() {
 	ctx := context.Background()
 	client, err := rlock.Open(ctx, os.Getenv("REDIS_URL"), rlock.WithFairWait(time.Minute))

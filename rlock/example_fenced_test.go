@@ -78,7 +78,7 @@ func ExampleHold_Token() {
 	// 2 2
 }
 
-// How many times the lock was granted so far, or given back at once.
+// The last token counts the lock's grants, including those that were given back at once.
 func ExampleLock_LastToken() {
 	ctx := context.Background()
 	client, err := rlock.Open(ctx, os.Getenv("REDIS_URL"))

@@ -159,7 +159,7 @@ func ExampleHold_ValidUntil() {
 	// trusted for 59m0s
 }
 
-// Another acquisition needs the owner to re-enter.
+// A second acquisition names the owner to re-enter.
 func ExampleHold_Owner() {
 	ctx := context.Background()
 	client, err := rlock.Open(ctx, os.Getenv("REDIS_URL"))

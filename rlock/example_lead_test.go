@@ -10,7 +10,7 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// One of all processes that run this leads, until they are told to end.
+// One of all processes that run this leads, until ctx ends or the lock is lost.
 func ExampleLock_Lead() {
 	ctx, stop := context.WithCancel(context.Background()) // as by signal.NotifyContext
 	client, err := rlock.Open(ctx, os.Getenv("REDIS_URL"))

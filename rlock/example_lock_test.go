@@ -175,7 +175,7 @@ func ExampleLock_ForceUnlock() {
 	removed, err = lock.ForceUnlock(ctx)
 	fmt.Println("and again:", removed, err)
 
-	// Its holder learns it at its next renewal, at the latest here.
+	// The holder learns of the loss soon, and here at the latest.
 	err = stuck.Unlock(ctx)
 	fmt.Println("the holder lost it:", errors.Is(err, rlock.ErrNotHeld))
 	// Output:

@@ -12,7 +12,7 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// Unlock releases every member, and its error has what each has to say.
+// Unlock releases every member, and joins their errors.
 func ExampleMultiHold_Unlock() {
 	ctx := context.Background()
 	client, err := rlock.Open(ctx, os.Getenv("REDIS_URL"))
@@ -58,7 +58,7 @@ func ExampleMultiHold_Extend() {
 	// more than 50 minutes: true
 }
 
-// Whatever takes this context stops when a member is lost.
+// A function that gets this context stops when a member is lost.
 func ExampleMultiHold_Context() {
 	ctx := context.Background()
 	client, err := rlock.Open(ctx, os.Getenv("REDIS_URL"))
@@ -112,7 +112,7 @@ func ExampleMultiHold_Done() {
 	// released
 }
 
-// Err is asked just before what must not happen twice.
+// Call Err just before a step that must not happen twice.
 func ExampleMultiHold_Err() {
 	ctx := context.Background()
 	client, err := rlock.Open(ctx, os.Getenv("REDIS_URL"))
@@ -135,7 +135,7 @@ func ExampleMultiHold_Err() {
 	// pays
 }
 
-// It is as certain as the member whose lease ends first.
+// ValidUntil is the end of the member whose lease ends first.
 func ExampleMultiHold_ValidUntil() {
 	ctx := context.Background()
 	client, err := rlock.Open(ctx, os.Getenv("REDIS_URL"))

@@ -11,7 +11,7 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// A transfer needs both accounts. Whoever needs one of them alone waits as well.
+// A transfer needs both accounts. A caller that needs only one of them waits as well.
 func ExampleNewMultiLock() {
 	ctx := context.Background()
 	client, err := rlock.Open(ctx, os.Getenv("REDIS_URL"))
@@ -56,7 +56,7 @@ func ExampleMultiLock_TryLock() {
 	// left is left alone: true
 }
 
-// All members are held until Unlock, by an owner each.
+// All members are held until Unlock, each by a separate owner.
 func ExampleMultiLock_Lock() {
 	ctx := context.Background()
 	client, err := rlock.Open(ctx, os.Getenv("REDIS_URL"))

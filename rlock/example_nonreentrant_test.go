@@ -10,7 +10,7 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// A nested acquire of the same owner is a mistake that is told.
+// A nested acquire by the same owner is a mistake, and returns an error.
 func ExampleClient_NewNonReentrantLock() {
 	ctx := context.Background()
 	client, err := rlock.Open(ctx, os.Getenv("REDIS_URL"))

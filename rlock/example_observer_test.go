@@ -24,10 +24,10 @@ func observed(o rlock.Observer, fn func(ctx context.Context, client *rlock.Clien
 	}
 }
 
-// nothing is work that is quickly done.
+// nothing is work that ends at once.
 func nothing(context.Context) error { return nil }
 
-// Each acquire is told with how long it took.
+// The observer gets each acquire, with its duration.
 func ExampleWithObserver() {
 	waits := rlock.Observer{Acquired: func(_ context.Context, s rlock.Subject, e rlock.AcquireEvent) {
 		fmt.Println(s.Name, e.Outcome, "in less than a minute:", e.Wait < time.Minute)
@@ -142,7 +142,7 @@ func ExampleWakeEvent() {
 	// Output: invoices:handed was handed on
 }
 
-// A lease is renewed each third of it.
+// A lease is renewed every third of it.
 func ExampleRenewalEvent() {
 	ctx := context.Background()
 	renewed := make(chan string, 100)
@@ -211,7 +211,7 @@ func ExampleStats() {
 	// Output: 1 of 1
 }
 
-// What has become of the acquires of a kind.
+// Stats counts the outcomes of the acquires of a kind.
 func ExampleKindStats() {
 	observed(rlock.Observer{}, func(ctx context.Context, client *rlock.Client) error {
 		err := client.NewLock("invoices:kind").Do(ctx, nothing)

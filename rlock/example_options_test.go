@@ -43,7 +43,7 @@ func ExampleWithWatchdogTimeout() {
 // The client gives up a silent server after the command timeout.
 func ExampleWithCommandTimeout() {
 	ctx := context.Background()
-	silent, err := net.Listen("tcp", "localhost:0") // accepts connections, and answers nothing
+	silent, err := net.Listen("tcp", "localhost:0") // accepts connections, and never replies
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -56,8 +56,8 @@ func ExampleWithCommandTimeout() {
 	// true true
 }
 
-// The server has a name that only a host in between knows. Its dialer stands for
-// that of an SSH client or a proxy.
+// Only a host in between knows the server's name. This dialer stands for the one of an SSH client
+// or a proxy.
 func ExampleWithDialer() {
 	ctx := context.Background()
 	bastion := func(ctx context.Context, network, addr string) (net.Conn, error) {
@@ -272,8 +272,8 @@ func ExampleWithConnectionName() {
 	// true <nil>
 }
 
-// A fair lock's waiter that dies is passed over after ten seconds and not after
-// five minutes. One that lives may have to queue again.
+// A fair lock passes over a dead waiter after ten seconds instead of five minutes. A live one may
+// have to queue again.
 func ExampleWithFairWait() {
 	ctx := context.Background()
 	client, err := rlock.Open(ctx, os.Getenv("REDIS_URL"), rlock.WithFairWait(10*time.Second))

@@ -11,7 +11,7 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// permits gives the examples a semaphore of their own with n permits. Call done at the end.
+// permits gives an example its semaphore with n permits. Call done at the end.
 func permits(name string, n int) (semaphore *rlock.PermitSemaphore, done func() error) {
 	client, err := rlock.Open(context.Background(), os.Getenv("REDIS_URL"))
 	if err != nil {
@@ -33,8 +33,8 @@ func take(seats *rlock.PermitSemaphore, n int, opts ...rlock.AcquireOption) *rlo
 	return held
 }
 
-// At most two reports are made at once, by all services together. The permits of
-// one that dies come back by themselves.
+// At most two reports are made at once, by all services together. If a service dies, its permits
+// come back by themselves.
 func ExampleClient_NewPermitSemaphore() {
 	ctx := context.Background()
 	client, err := rlock.Open(ctx, os.Getenv("REDIS_URL"))
@@ -73,7 +73,7 @@ func ExamplePermitSemaphore_Acquire() {
 	// <nil>
 }
 
-// Who finds no seat goes elsewhere.
+// A caller that finds no seat goes elsewhere.
 func ExamplePermitSemaphore_TryAcquire() {
 	ctx := context.Background()
 	seats, done := permits("seats:permitsemaphore:tryacquire", 2)
@@ -87,7 +87,7 @@ func ExamplePermitSemaphore_TryAcquire() {
 	// <nil>
 }
 
-// A caller who is in a hurry waits for a moment.
+// A caller in a hurry waits for a moment.
 func ExamplePermitSemaphore_TryAcquireFor() {
 	ctx := context.Background()
 	seats, done := permits("seats:permitsemaphore:tryacquirefor", 2)
@@ -117,7 +117,7 @@ func ExamplePermitSemaphore_Do() {
 	// 2 <nil>
 }
 
-// One process takes a seat, and another, which knows the id, gives it up.
+// One process takes a seat, and another one that knows the id gives it back.
 func ExamplePermitSemaphore_ReleaseIDs() {
 	ctx := context.Background()
 	seats, done := permits("seats:permitsemaphore:releaseids", 2)
@@ -150,7 +150,7 @@ func ExamplePermitSemaphore_SetLease() {
 	// true <nil>
 }
 
-// How long is a seat taken for, if nobody renews it?
+// How long does a seat stay taken if nobody renews it?
 func ExamplePermitSemaphore_LeaseOf() {
 	ctx := context.Background()
 	seats, done := permits("seats:permitsemaphore:leaseof", 2)
@@ -273,7 +273,7 @@ func ExamplePermitSemaphore_String() {
 	// rlock.PermitSemaphore("seats:permitsemaphore:string")
 }
 
-// They come back together, once.
+// The permits come back together, once.
 func ExamplePermits_Release() {
 	ctx := context.Background()
 	seats, done := permits("seats:permits:release", 2)

@@ -56,7 +56,7 @@ func ExampleClient_NewReadWriteLock() {
 	// others read what it reads
 }
 
-// Any number of owners may have it to read.
+// Any number of owners may read at the same time.
 func ExampleReadWriteLock_ReadLock() {
 	ctx := context.Background()
 	client, err := rlock.Open(ctx, os.Getenv("REDIS_URL"))
@@ -77,7 +77,7 @@ func ExampleReadWriteLock_ReadLock() {
 	// <nil>
 }
 
-// One owner has it to write, and nobody reads meanwhile.
+// One owner writes, and nobody reads meanwhile.
 func ExampleReadWriteLock_WriteLock() {
 	ctx := context.Background()
 	client, err := rlock.Open(ctx, os.Getenv("REDIS_URL"))

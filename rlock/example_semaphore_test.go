@@ -11,7 +11,7 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// carPool gives the examples a semaphore of their own with n permits. Call done at the end.
+// carPool gives an example its semaphore with n permits. Call done at the end.
 func carPool(name string, n int) (semaphore *rlock.Semaphore, done func() error) {
 	client, err := rlock.Open(context.Background(), os.Getenv("REDIS_URL"))
 	if err != nil {
@@ -48,7 +48,7 @@ func ExampleClient_NewSemaphore() {
 	// calls the partner
 }
 
-// Who needs both cars waits until both are free.
+// A caller that needs both cars waits until both are free.
 func ExampleSemaphore_Acquire() {
 	ctx := context.Background()
 	cars, done := carPool("cars:semaphore:acquire", 2)
@@ -64,7 +64,7 @@ func ExampleSemaphore_Acquire() {
 	// <nil>
 }
 
-// Who finds no car walks.
+// A caller that finds no car walks.
 func ExampleSemaphore_TryAcquire() {
 	ctx := context.Background()
 	cars, done := carPool("cars:semaphore:tryacquire", 2)
@@ -80,7 +80,7 @@ func ExampleSemaphore_TryAcquire() {
 	// <nil>
 }
 
-// A caller who is in a hurry waits for a moment.
+// A caller in a hurry waits for a moment.
 func ExampleSemaphore_TryAcquireFor() {
 	ctx := context.Background()
 	cars, done := carPool("cars:semaphore:tryacquirefor", 2)
@@ -112,7 +112,7 @@ func ExampleSemaphore_Do() {
 	// 2 <nil>
 }
 
-// Who took the permits and who gives them back need not be the same.
+// A process may give back permits that another one took.
 func ExampleSemaphore_Release() {
 	ctx := context.Background()
 	cars, done := carPool("cars:semaphore:release", 2)
@@ -187,7 +187,7 @@ func ExampleSemaphore_Available() {
 	// 2 <nil>
 }
 
-// Whoever comes waits until the holiday is over.
+// Every caller waits until the holiday is over.
 func ExampleSemaphore_Drain() {
 	ctx := context.Background()
 	cars, done := carPool("cars:semaphore:drain", 2)
@@ -232,7 +232,7 @@ func ExampleSemaphore_String() {
 	// rlock.Semaphore("cars:semaphore:string")
 }
 
-// Whoever comes when all cars are out waits for five seconds at most.
+// If all cars are out, a caller waits for five seconds at most.
 func ExampleSemaphore_Do_wait() {
 	ctx := context.Background()
 	cars, done := carPool("cars:semaphore:do:wait", 0)

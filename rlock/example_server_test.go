@@ -18,8 +18,8 @@ import (
 	"github.com/rlock-go/redisson/internal/topologytest"
 )
 
-// set says where a server is, by a variable of the environment: examples are
-// shown alone, so they find it as a reader would.
+// set sets an environment variable to a server's address. Examples are shown alone, so they find a
+// server as a reader would.
 func set(name, value string) {
 	if err := os.Setenv(name, value); err != nil {
 		log.Fatal(err)
@@ -34,7 +34,8 @@ func serveExamples() {
 	set("REDIS_URL", shared.URL())
 }
 
-// Examples run behind all tests. Until then the servers that only some want have time to come.
+// Examples run after all tests. Until then the servers that only some of them need have time to
+// start.
 func TestServersOfTheExamplesStart(t *testing.T) {
 	t.Parallel()
 	serveAllExamples()
@@ -69,8 +70,7 @@ func replicated() (master, replica string) {
 	return m.URL(), m.StartReplica(redistest.Examples).URL()
 }
 
-// sentinel starts a Sentinel of a server, which it calls orders. An empty password
-// is none.
+// sentinel starts a Sentinel that calls the server "orders". An empty password means none.
 func sentinel(server, password string) (addr string) {
 	host, port, err := net.SplitHostPort(server)
 	if err != nil {
@@ -83,8 +83,8 @@ func sentinel(server, password string) (addr string) {
 	return redistest.StartSentinel(redistest.Examples, password, settings...).Addr()
 }
 
-// encrypted puts TLS before the server at plain, and returns the certificate that
-// vouches for it.
+// encrypted starts a TLS proxy for the server at plain, and returns the certificate of its
+// authority.
 func encrypted(plain string) (addr string, ca *x509.Certificate) {
 	web := httptest.NewTLSServer(nil) // for its certificate only
 	ca, key := web.Certificate(), web.TLS.Certificates

@@ -11,8 +11,8 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// For a lock that is held only for moments, waiters ask again, and a release
-// sends no message.
+// Waiters of a spin lock poll, and a release sends no message. It suits a lock that is held only
+// for moments.
 func ExampleClient_NewSpinLock() {
 	ctx := context.Background()
 	client, err := rlock.Open(ctx, os.Getenv("REDIS_URL"))
