@@ -12,7 +12,7 @@ import (
 	"github.com/rlock-go/redisson/internal/stalls"
 )
 
-// lonely returns c's exclusive locks, by the name of their kind.
+// lonely returns c's exclusive locks, by the name of the kind.
 func lonely(c *Client, name string) map[string]*Lock {
 	return map[string]*Lock{
 		"plain": c.NewLock(name + "plain"), "fair": c.NewFairLock(name + "fair"), "fenced": c.NewFencedLock(name + "fenced"),

@@ -134,7 +134,7 @@ func TestNoAuthOnALivingConnectionIsNobodysError(t *testing.T) {
 		beside.Run(t, topology, func(t *testing.T) {
 			var conns forgetfuls
 			at := url(t)
-			// The PING of such a connection fails; a PING comes every half command timeout.
+			// The client notices it by a PING, which it sends every half command timeout.
 			c, err := rlock.Open(t.Context(), at, rlock.WithCommandTimeout(6*time.Second), rlock.WithDialer(conns.dial))
 			if err != nil {
 				t.Fatal(err)

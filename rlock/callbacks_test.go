@@ -117,7 +117,7 @@ func TestWhatAnObserverTakesFromItsCallerIsGivenBack(t *testing.T) {
 	})
 }
 
-// odd is a log handler that panics at each line. If in is "enabled", it panics in Enabled already.
+// odd is a log handler that panics in Handle, and in the method that `in` names.
 type odd struct{ in string }
 
 func (o odd) Enabled(context.Context, slog.Level) bool {

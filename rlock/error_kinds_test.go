@@ -30,7 +30,7 @@ var kinds = map[string]error{
 	"Canceled": context.Canceled, "DeadlineExceeded": context.DeadlineExceeded,
 }
 
-// isOf checks that err is of the one kind want.
+// isOf checks that err is of kind want, and of no other.
 func isOf(t *testing.T, call string, err, want error) {
 	t.Helper()
 	for name, kind := range kinds {

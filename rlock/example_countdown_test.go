@@ -11,7 +11,7 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// readiness gives an example its latch. Call done at the end.
+// readiness gives each example its own latch. Call done at the end.
 func readiness(name string, n int64) (latch *rlock.CountDownLatch, done func() error) {
 	client, err := rlock.Open(context.Background(), os.Getenv("REDIS_URL"))
 	if err != nil {

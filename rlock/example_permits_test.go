@@ -11,7 +11,7 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// permits gives an example its semaphore with n permits. Call done at the end.
+// permits gives each example its own semaphore with n permits. Call done at the end.
 func permits(name string, n int) (semaphore *rlock.PermitSemaphore, done func() error) {
 	client, err := rlock.Open(context.Background(), os.Getenv("REDIS_URL"))
 	if err != nil {

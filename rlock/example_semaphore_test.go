@@ -11,7 +11,7 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// carPool gives an example its semaphore with n permits. Call done at the end.
+// carPool gives each example its own semaphore with n permits. Call done at the end.
 func carPool(name string, n int) (semaphore *rlock.Semaphore, done func() error) {
 	client, err := rlock.Open(context.Background(), os.Getenv("REDIS_URL"))
 	if err != nil {

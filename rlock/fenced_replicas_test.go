@@ -45,7 +45,8 @@ func TestTokenOfAGrantThatNoReplicaHasIsUsedUp(t *testing.T) {
 	}
 }
 
-// One of two replicas is silent, and may be the next master. A wrong lock ends with its lease, a wrong token never.
+// One of two replicas is silent, and may be the next master. A lock ends with its lease, a token or permit does
+// not.
 func TestGrantThatCountsNeedsAllReplicas(t *testing.T) {
 	t.Parallel()
 	redistest.Slow(t, "a replica is silent for some command timeouts")

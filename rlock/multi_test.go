@@ -207,7 +207,7 @@ func TestMultiLockRefusesWhatItCannotDo(t *testing.T) {
 	}
 }
 
-// E1: Close of one member's client ends the rounds, and releases what other clients hold for the multi-lock.
+// E1: Close of one member's client ends the rounds, and the multi-lock releases what it holds by other clients.
 func TestMultiLockEndsWithAMembersClient(t *testing.T) {
 	t.Parallel()
 	s, s2 := redistest.Start(t), redistest.Start(t)

@@ -10,7 +10,8 @@ import (
 	"github.com/rlock-go/redisson/internal/redistest"
 )
 
-// The server does nothing else while a script runs. So one script renews few permits, however many leases are due.
+// The server does nothing else while a script runs. So one script renews a limited number of the permits that are
+// due.
 func TestManyPermitsAreRenewedByManyScripts(t *testing.T) {
 	t.Parallel()
 	redistest.Slow(t, "waits for renewals")

@@ -9,8 +9,8 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// Permits that no replica acknowledged are given back. Such a change returns an error, and counts
-// once.
+// Permits without an acknowledgement are given back. A change without one returns an error, and
+// counts once.
 func TestPermitsThatNoReplicaHasAreGivenBack(t *testing.T) {
 	t.Parallel()
 	redistest.Slow(t, "a replica is silent for a command timeout")

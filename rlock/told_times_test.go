@@ -21,7 +21,7 @@ const (
 	momentsLast = 2 * time.Second
 )
 
-// It measures by the wall clock, at default leases, renewed and fixed.
+// Times are by the wall clock, at default leases, renewed and fixed.
 func TestHowSoonALossIsTold(t *testing.T) {
 	t.Parallel()
 	redistest.Slow(t, "holds have to come of age")

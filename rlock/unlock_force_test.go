@@ -76,8 +76,8 @@ func TestForceUnlockBesideClose(t *testing.T) {
 	}
 }
 
-// The hold's own Unlock, or anybody's DEL, may delete the key before the command. ForceUnlock ended the hold all the
-// same.
+// The hold's own Unlock, or anybody's DEL, may delete the key before the command runs. ForceUnlock ended the hold
+// all the same.
 func TestForceUnlockThatEndedAHoldReportsTrue(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
