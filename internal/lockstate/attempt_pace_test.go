@@ -12,7 +12,7 @@ import (
 	"github.com/rlock-go/redisson/internal/topology"
 )
 
-// watched is a kind that tells of each grant.
+// watched is a kind that calls granted at each grant.
 type watched struct {
 	kind.Kind
 	granted func()
@@ -26,8 +26,8 @@ func (k watched) Granted(reply any) (kind.Grant, error) {
 	return g, err
 }
 
-// A grant that no replica acknowledges keeps others out for a second. In between they enter, however many of this
-// client try.
+// A grant that no replica acknowledges keeps others out for a second. Between two such grants other clients get the
+// lock, however many callers this client has.
 func TestOthersEnterBetweenGrantsThatNoReplicaAcknowledges(t *testing.T) {
 	redistest.Slow(t, "waits for WAITs of a second")
 	t.Parallel()
@@ -43,7 +43,7 @@ func TestOthersEnterBetweenGrantsThatNoReplicaAcknowledges(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(c.Close)
-	granted := make(chan int64, 100) // how often the other had entered
+	granted := make(chan int64, 100) // the other client's grants so far
 	l := c.NewLock(watched{kind.Reentrant, func() { granted <- entered.Load() }}, "orders", "orders")
 	unlock(t, acquire(t, &l))
 	<-granted

@@ -13,8 +13,8 @@ import (
 	"github.com/rlock-go/redisson/internal/redistest"
 )
 
-// An object that was put back twice has two users at the same time. The race
-// detector sees them, or one meets what the other left.
+// An object that is put back twice gets two users at the same time. Then the race detector
+// reports them, or one of them meets what the other left.
 func TestReusedObjectsHaveOneUser(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
@@ -28,7 +28,7 @@ func TestReusedObjectsHaveOneUser(t *testing.T) {
 		all.Go(func() {
 			c := clients[i%2]
 			for range rounds {
-				// Some names are everybody's, some are nobody else's.
+				// Some names are shared by all goroutines, others belong to one.
 				name := string(rune('a' + rand.N(3)))
 				if rand.N(2) == 0 {
 					name = string(rune('A' + i))
@@ -41,7 +41,7 @@ func TestReusedObjectsHaveOneUser(t *testing.T) {
 	all.Wait()
 }
 
-// useOnce takes the lock in one of several ways, and gives it back in another.
+// useOnce takes the lock in one of several ways, and releases it in another.
 func useOnce(t *testing.T, c *State, l *Lock) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -66,12 +66,12 @@ func useOnce(t *testing.T, c *State, l *Lock) {
 		}
 		return
 	}
-	// An outcome of another's is the wrong one.
+	// An unlock as another owner must not get this hold's outcome.
 	if err := l.UnlockAs(ctx, c.NewOwner()); !errors.Is(err, lockerr.ErrNotHeld) && !errors.Is(err, lockerr.ErrUncertain) {
 		t.Errorf("an unlock by a stranger: %v", err)
 	}
 	if rand.N(4) == 0 {
-		cancel() // its caller waits for a command timeout
+		cancel() // then the unlock's caller waits for a command timeout
 	}
 	if err := h.Unlock(ctx); err != nil {
 		t.Error(err)

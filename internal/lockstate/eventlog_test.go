@@ -18,7 +18,7 @@ import (
 	"github.com/rlock-go/redisson/internal/topology"
 )
 
-// What nobody listens to costs nothing: neither attributes nor texts are built.
+// An event that nobody listens to costs nothing: neither attributes nor texts are built.
 func TestNoLoggerOrALevelThatIsOffCostsNoAllocation(t *testing.T) {
 	c := &State{Client: core.Client{ID: uuid.New(), Config: core.Config{Watchdog: time.Minute, Timeout: time.Second, Clock: clock.System()}}}
 	s := newShard(c)
@@ -53,7 +53,7 @@ func TestNoLoggerOrALevelThatIsOffCostsNoAllocation(t *testing.T) {
 	}
 }
 
-// A handler is the caller's code; one that looks at the hold it is told of must not meet its own shard's mutex.
+// A handler is the caller's code. It may look at the hold that a line is about, so the hold's shard must be unlocked.
 func TestLinesAreToldWithoutTheShardsMutex(t *testing.T) {
 	t.Parallel()
 	top, err := topology.Open("redis://localhost", topology.Settings{Timeout: time.Second, Clock: clock.System()})

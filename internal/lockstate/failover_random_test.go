@@ -16,13 +16,13 @@ import (
 	"github.com/rlock-go/redisson/internal/redistest"
 )
 
-// era is when something happened, seen from the server that is set back.
+// era is when something happened, relative to the state to which the server is set back.
 type era int
 
 const (
-	kept  era = iota // what it has afterwards
-	gone             // what it lacks afterwards
-	after            // at the next master
+	kept  era = iota // before that state was saved: the next master has it
+	gone             // after that: the next master lacks it
+	after            // on the next master
 )
 
 // modelHold is a hold as the test knows it.
@@ -31,16 +31,16 @@ type modelHold struct {
 	owner owner.Owner
 	in    era
 	over  bool // it was released
-	shown bool // others might act as the owner then
+	shown bool // at its release others could act as its owner
 }
 
-// failover is one history: two clients, one name, a failover in the midst of it.
+// failover is one history: two clients, one name, and a failover in the middle.
 type failover struct {
 	t       *testing.T
 	rand    *rand.Rand
 	clients [2]*State
 	locks   [2]Lock
-	shared  []owner.Owner // by As
+	shared  []owner.Owner // owners used by As
 	holds   []*modelHold
 	crossed bool          // both clients act as one owner that is used elsewhere
 	over    chan struct{} // closed when all repetitions have ended
@@ -55,7 +55,7 @@ func (f *failover) note(format string, args ...any) {
 func (f *failover) step(in era) {
 	var living []*modelHold
 	for _, h := range f.holds {
-		if !h.over && (in != after || h.in != gone) { // a hold that the next master never had is nobody's to release there
+		if !h.over && (in != after || h.in != gone) { // a hold that the next master never had can't be released there
 			living = append(living, h)
 		}
 	}
@@ -75,7 +75,7 @@ func (f *failover) step(in era) {
 		if !f.crossed && !f.clients[i].Actors.Made(o) {
 			i = 1 - i
 		}
-		// Whoever hands an owner over for the first time holds as it, or waits: a repetition may be on its way to the server.
+		// Before it first shares an owner, a client holds as it or waits: a repetition may be on its way.
 		if in == after && f.crossed && f.clients[1-i].Exclusive(o) {
 			<-f.over
 		}
@@ -91,7 +91,7 @@ func tryAs(l *Lock, o owner.Owner) (*Hold, error) {
 	if o != (owner.Owner{}) {
 		w.Terms.Owner, w.Terms.As = o, true
 	}
-	w.Terms.HasWait = true // of 0: one attempt
+	w.Terms.HasWait = true // a wait of 0: one attempt
 	if err := w.Start(); err != nil {
 		return nil, err
 	}
@@ -113,7 +113,7 @@ func (f *failover) acquire(in era, i int, o owner.Owner) {
 	}
 }
 
-// check compares what the next master has with what the history allows.
+// check compares the state of the next master with what the history allows.
 func (f *failover) check(conn redis.Conn) {
 	count, err := redis.Int64Map(conn.Do("HGETALL", f.locks[0].Key()))
 	if err != nil {
@@ -140,7 +140,7 @@ func (f *failover) check(conn redis.Conn) {
 	}
 }
 
-// Whatever happened before and since, no repetition releases a hold that nobody released; and what nobody holds is free.
+// Whatever the history, no repetition releases a hold that nobody released, and a lock that nobody holds is free.
 func TestR5RepeatedUnlocksMeetNoOtherHold(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
@@ -153,7 +153,7 @@ func TestR5RepeatedUnlocksMeetNoOtherHold(t *testing.T) {
 	for round := range rounds {
 		seed := rand.Uint64()
 		if round == 1 {
-			seed = 7548305229416219687 // a repetition that asked for the count, and was not needed, was sent later
+			seed = 7548305229416219687 // in this history a repetition asked for the count, was not needed, and was sent later
 		}
 		f := &failover{t: t, rand: rand.New(rand.NewPCG(seed, 0)), crossed: round%2 == 1}
 		for i := range f.clients {
@@ -178,7 +178,7 @@ func TestR5RepeatedUnlocksMeetNoOtherHold(t *testing.T) {
 			f.step(after)
 		}
 		<-f.over
-		repeated(t, f.clients[0], f.clients[1]) // any number of times
+		repeated(t, f.clients[0], f.clients[1]) // a second failover must change nothing
 		f.check(conn)
 		for _, c := range f.clients {
 			c.Close()

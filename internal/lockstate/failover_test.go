@@ -20,8 +20,8 @@ import (
 	"github.com/rlock-go/redisson/internal/topology"
 )
 
-// A server that is set back to what it had at an earlier moment is what a failover leads to: the next master has a
-// beginning of what the former ran.
+// failedOver sets a server back to an earlier state, as a failover does: the next master has only the first part of
+// what the former one ran.
 type failedOver struct {
 	t    *testing.T
 	conn redis.Conn
@@ -43,7 +43,7 @@ func (s *failedOver) keep() {
 	}
 }
 
-// setBack has the server have that again, at one moment.
+// setBack restores that state in one transaction.
 func (s *failedOver) setBack() {
 	s.t.Helper()
 	_ = s.conn.Send("MULTI")
@@ -54,7 +54,7 @@ func (s *failedOver) setBack() {
 	do(s.t, s.conn, "EXEC")
 }
 
-// replaced is a server that is set back with two clients of it, which have a lock each and may act as one owner.
+// replaced is a server that is set back, with a lock of each of its two clients. Both may act as one owner.
 type replaced struct {
 	failedOver
 	c        *State
@@ -72,7 +72,7 @@ func newReplaced(t *testing.T) *replaced {
 	return r
 }
 
-// openReplaced is a client whose server may be replaced.
+// openReplaced opens a client whose server may be replaced.
 func openReplaced(t *testing.T, s *redistest.Server) *State {
 	t.Helper()
 	o := config()
@@ -86,7 +86,7 @@ func openReplaced(t *testing.T, s *redistest.Server) *State {
 	return c
 }
 
-// repeated has the client learn of a failover, and returns when every repetition has ended.
+// repeated reports a failover to the clients, and returns when every repetition has ended.
 func repeated(t *testing.T, clients ...*State) {
 	t.Helper()
 	for _, c := range clients {
@@ -97,7 +97,7 @@ func repeated(t *testing.T, clients ...*State) {
 	}
 }
 
-// repeatsLeft tells whether an unlock is to be sent again, or is under way again.
+// repeatsLeft tells whether a repetition of an unlock is due or under way.
 func (c *State) repeatsLeft() (any bool) {
 	for i := range c.shards {
 		s := &c.shards[i]
@@ -108,13 +108,13 @@ func (c *State) repeatsLeft() (any bool) {
 	return any
 }
 
-// acknowledged has it be so that all replicas acknowledged the acquire.
+// acknowledged makes the hold one whose acquire all replicas acknowledged.
 func (h *Hold) acknowledged() {
 	defer h.l.s.enter(mustNotBlock).leave()
 	h.everywhere = true
 }
 
-// Where the next master lacks a hold with its unlock, the unlock would release what another client holds as the owner.
+// If the next master lacks a hold and its unlock, repeating it would release another client's hold of the same owner.
 func TestUnlockOfAHoldThatNotAllHaveMeetsNoOtherClients(t *testing.T) {
 	t.Parallel()
 	r := newReplaced(t)
@@ -126,7 +126,7 @@ func TestUnlockOfAHoldThatNotAllHaveMeetsNoOtherClients(t *testing.T) {
 	becomes(t, r.conn, 1, "HEXISTS", "orders", r.as.Owner.String())
 }
 
-// An unlock that found nothing left no latch, whatever replicas said of its acquire.
+// An unlock that found nothing left no latch. So it is not repeated, whatever the replicas acknowledged.
 func TestUnlockThatFoundNothingMeetsNoLaterHold(t *testing.T) {
 	t.Parallel()
 	r := newReplaced(t)
@@ -141,8 +141,8 @@ func TestUnlockThatFoundNothingMeetsNoLaterHold(t *testing.T) {
 	becomes(t, r.conn, 1, "EXISTS", "orders")
 }
 
-// The next master lacks one of two holds. The unlock of that one takes the other's count, so the other's own finds nothing
-// and leaves no latch: sent a second time it would meet what another client has acquired since as the owner.
+// The next master lacks one of two holds. Its repeated unlock takes the other's count, so the other's unlock finds
+// nothing and leaves no latch. Repeated again, it would release a later hold of another client as the same owner.
 func TestRepetitionThatFoundNothingMeetsNoLaterHold(t *testing.T) {
 	t.Parallel()
 	r := newReplaced(t)
@@ -150,7 +150,7 @@ func TestRepetitionThatFoundNothingMeetsNoLaterHold(t *testing.T) {
 	kept.acknowledged()
 	r.keep()
 	gone := acquireAs(t, &r.l, r.as)
-	gone.acknowledged() // by replicas of which none became the master
+	gone.acknowledged() // by replicas that were not promoted
 	unlock(t, gone)
 	unlock(t, kept)
 	r.setBack()
@@ -161,7 +161,7 @@ func TestRepetitionThatFoundNothingMeetsNoLaterHold(t *testing.T) {
 	becomes(t, r.conn, 1, "HEXISTS", "orders", r.as.Owner.String())
 }
 
-// The same where the owner holds again by then, so that the repetition asks for the count first.
+// Here the owner holds again before the repetition, so the repetition asks for the count first.
 func TestRepetitionThatWasNotNeededMeetsNoLaterHold(t *testing.T) {
 	t.Parallel()
 	r := newReplaced(t)
@@ -187,13 +187,13 @@ func TestRepetitionThatWasNotNeededMeetsNoLaterHold(t *testing.T) {
 	count(2)
 }
 
-// backAgain has the server have again what an unlock deleted, as if it had not run.
+// backAgain restores on the server what an unlock deleted, as if it had not run.
 func backAgain(t *testing.T, conn redis.Conn, h *Hold) {
 	t.Helper()
 	do(t, conn, "HSET", h.l.Key(), h.st.owner.String(), 1)
 }
 
-// Whoever waits is woken by the repetition.
+// The repetition wakes the waiter.
 func TestUnlockIsSentAgainBehindALostConnection(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
@@ -213,7 +213,7 @@ func TestUnlockIsSentAgainBehindALostConnection(t *testing.T) {
 	unlock(t, next(t, ended).hold)
 }
 
-// Of a crowd of unlocks of one shard too.
+// A shard repeats all its unlocks, even if there are more than it sends at once.
 func TestUnlocksBeyondThoseUnderWayAreSentAgain(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
@@ -237,7 +237,7 @@ func TestUnlocksBeyondThoseUnderWayAreSentAgain(t *testing.T) {
 	becomes(t, conn, 0, "DBSIZE")
 }
 
-// ahead is a clock that leaps.
+// ahead is a clock that can leap ahead.
 type ahead struct {
 	clock.Clock
 	by atomic.Int64
@@ -262,7 +262,7 @@ func TestOldUnlocksAreNotSentAgain(t *testing.T) {
 	becomes(t, conn, 1, "EXISTS", "orders")
 }
 
-// Once its latch has expired, an unlock could release what another process has acquired as the owner since.
+// Once its latch has expired, a repeated unlock could release a later hold of another process as the same owner.
 func TestUnlocksAreNotSentAgainAfterTheirLatch(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
@@ -281,17 +281,17 @@ func TestUnlocksAreNotSentAgainAfterTheirLatch(t *testing.T) {
 		t.Fatalf("latches that were left: %v, %v", latches, err)
 	}
 	do(t, conn, "DEL", latches[0])
-	do(t, conn, "HSET", "orders", owner.Share(), 1) // by another process
+	do(t, conn, "HSET", "orders", owner.Share(), 1) // acquired by another process
 	now.by.Store(int64(c.UnlockFor))
 	repeated(t, c)
 	becomes(t, conn, 1, "EXISTS", "orders")
 }
 
-// What is remembered is bounded, in time and in number.
+// The number of remembered unlocks is bounded, and so is their age.
 func TestPastUnlocksAreBounded(t *testing.T) {
 	for what, row := range map[string]struct {
 		every time.Duration // between two unlocks of a shard
-		busy  int           // how many shards before have had as many
+		busy  int           // how many shards before it have had as many
 		want  int
 	}{
 		"slowly":                   {time.Second, 0, int(repeatedFor / time.Second)},
@@ -325,7 +325,7 @@ func TestPastUnlocksAreBounded(t *testing.T) {
 	}
 }
 
-// Repetitions wait for a server, but Close does not wait for them for as long as a lease.
+// Repetitions wait for a server. Close doesn't wait a whole lease for them.
 func TestCloseDoesNotWaitForRepetitions(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
@@ -351,7 +351,7 @@ func TestCloseDoesNotWaitForRepetitions(t *testing.T) {
 	}
 }
 
-// What a semaphore was given back, or what a latch was counted down by, passes with no lease.
+// No lease ever restores permits given back to a semaphore, or a latch's countdown. So they are repeated.
 func TestChangeThatTheNextMasterLacksIsSentAgain(t *testing.T) {
 	t.Parallel()
 	r := newReplaced(t)
@@ -372,7 +372,7 @@ func TestChangeThatTheNextMasterLacksIsSentAgain(t *testing.T) {
 	r.keep()
 	change(true, luasrc.GiveBack, 2)
 	repeated(t, r.c)
-	free("3") // this server has its receipt
+	free("3") // the receipt on this server stops the repetition
 	r.setBack()
 	free("1")
 	repeated(t, r.c)
@@ -380,19 +380,19 @@ func TestChangeThatTheNextMasterLacksIsSentAgain(t *testing.T) {
 	repeated(t, r.c)
 	free("3")
 	r.keep()
-	change(false, luasrc.AddMore, 1) // a setting: nothing that was taken comes back by it
+	change(false, luasrc.AddMore, 1) // only sets the number and gives nothing back, so it is not repeated
 	free("4")
 	r.setBack()
 	repeated(t, r.c)
 	free("3")
 }
 
-// A receipt goes with the change that it is of.
+// When the client forgets a change, it deletes the change's receipt.
 func TestReceiptOfAForgottenChangeIsDeleted(t *testing.T) {
 	t.Parallel()
 	r := newReplaced(t)
 	seats := r.c.NewLock(kind.Semaphore(1), "seats", "seats")
-	r.c.pastShared.Store(sharedPast) // there is room for its own, and no more
+	r.c.pastShared.Store(sharedPast) // there is room for its own quota only
 	for range ownPast + 3 {
 		if _, err := seats.Change(t.Context(), true, func(w *kind.Want) kind.Call { return kind.ChangeSemaphore(w, luasrc.GiveBack, 1, 0) }); err != nil {
 			t.Fatal(err)
@@ -401,7 +401,7 @@ func TestReceiptOfAForgottenChangeIsDeleted(t *testing.T) {
 	becomes(t, r.conn, ownPast, "EVAL", "return #redis.call('keys', '*latch*')", 0)
 }
 
-// An undo that the next master lacks leaves it the permit that was given back.
+// If the next master lacks an undo, the repeated undo gives the permit back there.
 func TestUndoThatTheNextMasterLacksIsSentAgain(t *testing.T) {
 	t.Parallel()
 	r := newReplaced(t)
@@ -418,7 +418,7 @@ func TestUndoThatTheNextMasterLacksIsSentAgain(t *testing.T) {
 		w.undoTaken()
 	}()
 	becomes(t, r.conn, 1, "INCRBY", "seats", 0)
-	for r.c.Work.Count() > 0 { // the client, too, knows that it ran
+	for r.c.Work.Count() > 0 { // until the client knows that it ran
 		time.Sleep(time.Millisecond)
 	}
 	r.setBack()

@@ -22,7 +22,7 @@ import (
 
 var fairKind = kind.Fair(5 * time.Minute)
 
-// fairLoss is a fair lock that one client holds, and another whose connections can lose a reply.
+// fairLoss has a fair lock that one client holds, and another client whose connections can lose a reply.
 type fairLoss struct {
 	t      *testing.T
 	conn   redis.Conn
@@ -48,7 +48,7 @@ func newFairLoss(t *testing.T) *fairLoss {
 	return f
 }
 
-// waits starts a waiter with the n-th place.
+// waits starts a waiter that gets the n-th place in the queue.
 func (f *fairLoss) waits(l *Lock, n int64) (leave func()) {
 	f.t.Helper()
 	ctx, cancel := context.WithCancel(f.t.Context())
@@ -57,7 +57,7 @@ func (f *fairLoss) waits(l *Lock, n int64) (leave func()) {
 	return cancel
 }
 
-// exact lets all enter who wait, and demands that nothing is left and that a reply was lost.
+// exact lets all waiters enter in order, and checks that no key is left and how many replies were lost.
 func (f *fairLoss) exact(lost int32, order ...int) {
 	f.t.Helper()
 	for _, who := range order {
@@ -82,7 +82,7 @@ func TestFairAcquireThatQueuedAndWasLostQueuesAnew(t *testing.T) {
 	becomes(t, f.conn, 2, "LLEN", codec.FairQueue("q"))
 	becomes(t, f.conn, 2, "ZCARD", codec.FairTimes("q"))
 	unlock(t, f.held)
-	// Which of them is first depends on how soon the loss was noticed.
+	// Which one enters first depends on how soon the loss was noticed.
 	first := next(t, f.ended)
 	unlock(t, first.hold)
 	f.exact(1, 3-first.who)
@@ -92,10 +92,10 @@ func TestFairGrantThatWasLostIsGivenBack(t *testing.T) {
 	f := newFairLoss(t)
 	f.waits(&f.lb, 1)
 	f.waits(&f.la, 2)
-	time.Sleep(100 * time.Millisecond) // the first was refused twice
+	time.Sleep(100 * time.Millisecond) // the second of them was refused, too
 	f.d.drop(luasrc.FairLockScript.SHA1)
 	unlock(t, f.held)
-	f.exact(1, 2, 1) // the loss costs its place
+	f.exact(1, 2, 1) // the loss costs the waiter its place
 }
 
 func TestFairUnlockThatWasLostCountsOnce(t *testing.T) {
@@ -136,7 +136,7 @@ func TestFairForceThatWasLostIsUncertain(t *testing.T) {
 	}
 }
 
-// An owner that is used again is found out by its count.
+// A re-entry whose reply was lost is found by the count of the owner's holds.
 func TestFairReentryThatWasLostIsFoundOut(t *testing.T) {
 	f := newFairLoss(t)
 	unlock(t, f.held)
@@ -154,7 +154,7 @@ func TestFairReentryThatWasLostIsFoundOut(t *testing.T) {
 	f.exact(1, 1)
 }
 
-// A try that is not sent leaves its owner the place that it has.
+// An attempt that is not sent leaves its owner's place in the queue as it is.
 func TestFairWaiterKeepsItsPlaceThroughAnOutage(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
@@ -182,12 +182,12 @@ func TestFairWaiterKeepsItsPlaceThroughAnOutage(t *testing.T) {
 	down.Store(true)
 	do(t, conn, "CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
 	do(t, conn, "CLIENT", "KILL", "TYPE", "pubsub")
-	if _, err := l.Ask(t.Context(), kind.Locked, owner.Owner{}); err == nil { // from here on there is no connection to send on
+	if _, err := l.Ask(t.Context(), kind.Locked, owner.Owner{}); err == nil { // from here on no connection can be made
 		t.Error("it was answered")
 	}
 	redistest.Becomes(t, "it tries again", func() bool {
 		defer w.l.s.enter(mustNotBlock).leave()
-		return w.tries > 3 // the third was not sent
+		return w.tries > 3 // the third attempt was not sent
 	})
 	becomes(t, conn, 0, "EXISTS", "q")
 	down.Store(false)
@@ -196,8 +196,8 @@ func TestFairWaiterKeepsItsPlaceThroughAnOutage(t *testing.T) {
 	unlock(t, h)
 }
 
-// Callers of three clients that lose replies of every script come and go as they like. Nobody is inside with another, all
-// who wait without a limit enter, and nothing is left.
+// Callers of three clients come and go at random, and replies of every script are lost. Never do two hold the lock,
+// every waiter without a limit enters, and nothing is left on the server.
 func TestFairLockThroughLostReplies(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)

@@ -29,7 +29,7 @@ func TestListeners(t *testing.T) {
 	}
 }
 
-// A server that lets nobody in for a while has not refused to tell who else wants a lock.
+// A server that refuses connections for a while has not refused to count subscribers, so the client goes on asking.
 func TestRefusedConnectionIsNoRefusalToCount(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t, "--requirepass", "secret")
@@ -42,7 +42,7 @@ func TestRefusedConnectionIsNoRefusalToCount(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// The first question may still be written to the connection that was killed; the second meets the refusal.
+	// The first read may still be written to the killed connection; for the second one no connection is to be had.
 	for range 2 {
 		sh := c.shard(l.Name())
 		asked := new(wakepolicy.FairShare)
@@ -60,7 +60,7 @@ func TestRefusedConnectionIsNoRefusalToCount(t *testing.T) {
 			sec := sh.enter(mustNotBlock)
 			answered := asked.CountDue(time.Hour)
 			if answered {
-				asked.CountFailed() // none is made
+				asked.CountFailed() // here no count is made
 			}
 			sec.leave()
 			if answered && c.Exec.Trouble(0) != nil {

@@ -19,7 +19,7 @@ import (
 	"github.com/rlock-go/redisson/internal/redistest"
 )
 
-// The kinds of these tests are not Redisson's. Each has what no kind has yet, and small scripts of its own.
+// The kinds of these tests are not Redisson's. Each has one trait to be tested, and its own small scripts.
 
 // script is a script for a kind of these tests.
 func script(name, source string) *luasrc.Script {
@@ -27,7 +27,7 @@ func script(name, source string) *luasrc.Script {
 	return &luasrc.Script{Name: name, Source: source, SHA1: hex.EncodeToString(sum[:])}
 }
 
-// run is a call of it.
+// run is a call of the script.
 func run(s *luasrc.Script, resend kind.Resend, keys []any, args ...any) kind.Call {
 	all := append([]any{s.SHA1, len(keys)}, keys...)
 	return kind.Call{Name: "EVALSHA", Script: s, Args: append(all, args...), Resend: resend, Writes: true}
@@ -36,11 +36,11 @@ func run(s *luasrc.Script, resend kind.Resend, keys []any, args ...any) kind.Cal
 // dropper makes connections that lose the reply of one command after it ran.
 type dropper struct {
 	addr string
-	text atomic.Pointer[[]byte] // the command is known by it; nil: nothing is lost
-	lost *atomic.Int32          // how many were
+	text atomic.Pointer[[]byte] // text of that command; nil: nothing is lost
+	lost *atomic.Int32          // replies lost so far
 }
 
-// drop loses the reply of the next command with a text.
+// drop loses the reply of the next command that contains the text.
 func (d *dropper) drop(text string) {
 	b := []byte(text)
 	d.text.Store(&b)
@@ -99,7 +99,7 @@ type outcome struct {
 	err  error
 }
 
-// wait starts a call that waits, and tells how it ended.
+// wait starts a call that waits, and sends its outcome to ended.
 func wait(ctx context.Context, t *testing.T, l *Lock, who int, ended chan<- outcome, terms Terms) *Waiter {
 	t.Helper()
 	w := l.NewWaiter()
@@ -114,7 +114,7 @@ func wait(ctx context.Context, t *testing.T, l *Lock, who int, ended chan<- outc
 	return w
 }
 
-// next is the next wait that ends.
+// next returns the next outcome, which must not be an error.
 func next(t *testing.T, ended <-chan outcome) outcome {
 	t.Helper()
 	select {
@@ -129,7 +129,7 @@ func next(t *testing.T, ended <-chan outcome) outcome {
 	panic("unreachable")
 }
 
-// none demands that no wait ends for a while.
+// none checks that no wait ends within 200 ms.
 func none(t *testing.T, ended <-chan outcome) {
 	t.Helper()
 	select {
@@ -147,7 +147,7 @@ func unlock(t testing.TB, h *Hold) {
 	}
 }
 
-// do asks the server.
+// do sends a command and returns its reply.
 func do(t *testing.T, c redis.Conn, name string, args ...any) any {
 	t.Helper()
 	reply, err := c.Do(name, args...)
@@ -157,7 +157,7 @@ func do(t *testing.T, c redis.Conn, name string, args ...any) any {
 	return reply
 }
 
-// becomes waits until a number on the server is what is wanted.
+// becomes waits until the command's reply is the wanted number.
 func becomes(t *testing.T, c redis.Conn, want int64, name string, args ...any) {
 	t.Helper()
 	redistest.Becomes(t, fmt.Sprintf("%s %v is %d", name, args, want), func() bool { return do(t, c, name, args...) == want })

@@ -9,7 +9,7 @@ import (
 	"github.com/rlock-go/redisson/internal/redistest"
 )
 
-// A grant whose reply was lost is undone. Its token is used up, and nobody else has it.
+// A grant whose reply was lost is undone. Its token is used up: no other grant gets the same one.
 func TestTokenOfALostGrantIsUsedUp(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)

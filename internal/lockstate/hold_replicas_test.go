@@ -10,7 +10,7 @@ import (
 	"github.com/rlock-go/redisson/watchdog"
 )
 
-// The count of the replicas may be older than the one that is promoted.
+// The client's count of the replicas may be older than the replica that is promoted.
 func TestUnlockIsRememberedHoweverManyAcknowledgedIt(t *testing.T) {
 	t.Parallel()
 	c, _ := slowReplicas(t)
@@ -28,7 +28,7 @@ func TestUnlockIsRememberedHoweverManyAcknowledgedIt(t *testing.T) {
 		if !remembered() {
 			t.Error("it is not remembered")
 		}
-		_ = h.Owner().Share() // from now on others may act as the next one
+		_ = h.Owner().Share() // now others may act as the owner of the next hold
 		if h = acquire(t, &l); !h.everywhere {
 			t.Error("all acknowledged the acquire, and it is not everywhere")
 		}
@@ -36,7 +36,7 @@ func TestUnlockIsRememberedHoweverManyAcknowledgedIt(t *testing.T) {
 	unlock(t, h)
 }
 
-// How long a hold is everywhere is the lease that its acquire set, as long as nothing else has set one.
+// If all replicas acknowledged the acquire, they have the hold for the lease that it set, unless an Extend followed.
 func TestHoldIsEverywhereForTheLeaseOfItsAcquire(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
@@ -81,7 +81,7 @@ func TestHoldIsEverywhereForTheLeaseOfItsAcquire(t *testing.T) {
 	}
 }
 
-// A renewal that all replicas acknowledged follows the acquire on each of them.
+// A renewal that all replicas acknowledged came after the acquire on each of them.
 func TestHoldIsEverywhereForTheLeaseOfItsRenewal(t *testing.T) {
 	redistest.Slow(t, "waits for renewals")
 	t.Parallel()
@@ -90,7 +90,7 @@ func TestHoldIsEverywhereForTheLeaseOfItsRenewal(t *testing.T) {
 	h := acquire(t, &l)
 	read := func() (renewed, until time.Duration) {
 		defer l.s.enter(mustNotBlock).leave()
-		h.everywhere, h.st.marked = false, true // as if not all had acknowledged the acquire
+		h.everywhere, h.st.marked = false, true // as if a replica had not acknowledged the acquire
 		return h.st.ensureExtras().everywhere, h.heldEverywhere()
 	}
 	next := func(what string, state func() bool) { t.Helper(); redistest.Becomes(t, what, state) }
@@ -107,10 +107,10 @@ func TestHoldIsEverywhereForTheLeaseOfItsRenewal(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	moved() // a renewal may have been under way
+	moved() // a renewal may have been under way at the silence
 	before, _ := read()
 	moved()
-	moved() // by then the one before has ended
+	moved() // by now the renewal before it has ended
 	if after, _ := read(); after != before {
 		t.Errorf("a renewal that one of two replicas acknowledged counts as everywhere")
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/rlock-go/redisson/internal/redistest"
 )
 
-// preempted is a clock whose caller may be preempted just after it was read.
+// preempted is a clock whose caller may be preempted just after a reading.
 type preempted struct {
 	clock.Clock
 	pause atomic.Int64
@@ -21,7 +21,7 @@ func (c *preempted) Now() time.Duration {
 	return c.Clock.Now()
 }
 
-// What passes while ValidUntil is worked out is never added to what is trusted (H1).
+// The time that passes inside ValidUntil is never added to the trusted time (H1).
 func TestH1ValidUntilIsNeverTooLate(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
@@ -35,7 +35,7 @@ func TestH1ValidUntilIsNeverTooLate(t *testing.T) {
 	slow.pause.Store(int64(100 * time.Millisecond))
 	said := h.ValidUntil()
 	slow.pause.Store(0)
-	var valid time.Time // what stands still makes it earlier
+	var valid time.Time // a pause of the machine only makes it earlier, so the latest counts
 	for range 20 {
 		if v := h.ValidUntil(); v.After(valid) {
 			valid = v

@@ -7,7 +7,7 @@ import (
 	"github.com/rlock-go/redisson/internal/redistest"
 )
 
-// apart is a plain lock of a family of its own, with a channel of its own, whose key is said to be no hash.
+// apart is a plain lock with its own family and channel. Its traits claim that its key is no hash.
 type apart struct{ kind.Kind }
 
 var apartKind kind.Kind = apart{kind.Reentrant}
@@ -18,7 +18,7 @@ func (apart) Traits() *kind.Traits { return &apartTraits }
 
 func (apart) Names(key string) kind.Names { return kind.Names{key, key + ":apart"} }
 
-// A plain lock and another on one key: neither hears of the other, nor is ended by it.
+// With a lock of each family on one key, neither hears the other's messages, and neither ends the other's hold.
 func TestKindsOfTwoFamiliesOnOneKeyDoNotMeet(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
@@ -47,7 +47,7 @@ func TestKindsOfTwoFamiliesOnOneKeyDoNotMeet(t *testing.T) {
 		t.Error("the plain lock's state is left, or the other's is not")
 	}
 	h = acquire(t, &plain)
-	do(t, conn, "PUBLISH", "k:apart", "0") // the key is there
+	do(t, conn, "PUBLISH", "k:apart", "0") // the key still exists
 	none(t, ended)
 	if _, err := other.ForceUnlock(t.Context()); err == nil {
 		t.Error("it takes a hash for its own")

@@ -10,7 +10,7 @@ import (
 	"github.com/rlock-go/redisson/internal/redistest"
 )
 
-// gate is a kind that is open while its key is not there. Nobody holds it.
+// gate is a kind that is open while its key does not exist. Nobody holds it.
 type gate struct{ kind.Kind }
 
 var gateKind kind.Kind = gate{kind.Reentrant}

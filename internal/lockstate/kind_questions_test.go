@@ -23,7 +23,7 @@ func (k questioned) Ask(q kind.Question, w *kind.Want) kind.Query {
 	return query
 }
 
-// The server does not know the script, neither when it is asked for the first time nor later.
+// The server does not know the script, neither at the first read nor at a later one.
 func TestQuestionsAndConfirmationsMayBeScripts(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
@@ -37,7 +37,7 @@ func TestQuestionsAndConfirmationsMayBeScripts(t *testing.T) {
 	do(t, conn, "SCRIPT", "FLUSH")
 	do(t, conn, "SCRIPT", "LOAD", luasrc.LockScript.Source)
 	d.drop(luasrc.LockScript.SHA1)
-	h := acquireAs(t, &l, Terms{As: true, Owner: o}) // it was got, found out by its count, undone, and got again
+	h := acquireAs(t, &l, Terms{As: true, Owner: o}) // it was granted, found by its count, undone, and granted again
 	if d.lost.Load() != 1 {
 		t.Fatal("nothing was lost")
 	}

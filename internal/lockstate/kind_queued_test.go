@@ -16,7 +16,7 @@ import (
 	"github.com/rlock-go/redisson/internal/stalls"
 )
 
-// queued is a kind whose waiters stand in a list on the server, each with a channel of its own.
+// queued is a kind whose waiters stand in a list on the server. Each owner has its own channel.
 type queued struct{ kind.Kind }
 
 var queuedKind kind.Kind = queued{kind.Reentrant}
@@ -107,7 +107,7 @@ func TestServersQueueIsKeptInOrderAcrossClients(t *testing.T) {
 		h = o.hold
 	}
 	unlock(t, h)
-	// Each was woken by its own message: the lease would have let nobody in so soon.
+	// Each was woken by its own message: none waited for the lease to end.
 	if took := time.Since(began); took > 6*soon+stalls.Since(began) {
 		t.Errorf("it took %v", took)
 	}
@@ -160,8 +160,8 @@ func TestOwnerLeavesTheServersQueueWithItsLastWaiter(t *testing.T) {
 	becomes(t, conn, 0, "EXISTS", "q", "q:queue")
 }
 
-// refused waits until the server has answered what w asked, and w is one of n that wait in its queue. A waiter that is
-// still being answered when it gives up leaves the server's queue with its attempt, another way than one that waits.
+// refused waits until the server has refused w, and w is one of n waiters in its queue. A waiter that gives up before
+// its reply leaves the server's queue in another way: through the end of its attempt.
 func refused(t *testing.T, w *Waiter, n int) {
 	t.Helper()
 	redistest.Becomes(t, fmt.Sprint("it is one of ", n, " waiters that were refused"), func() bool {
@@ -171,7 +171,7 @@ func refused(t *testing.T, w *Waiter, n int) {
 	})
 }
 
-// standsAndListens waits until another owner than the one before stands first on the server, and w listens for it.
+// standsAndListens waits until w has another owner than before, is first on the server, and listens as this owner.
 func standsAndListens(t *testing.T, conn redis.Conn, w *Waiter, before owner.Owner) (now owner.Owner) {
 	t.Helper()
 	l := w.l
@@ -198,10 +198,10 @@ func TestLostTryLeavesTheServersQueueAndItsWaiterListensAnew(t *testing.T) {
 	ended := make(chan outcome, 1)
 	w := wait(t.Context(), t, &lb, 0, ended, Terms{})
 	first := standsAndListens(t, conn, w, owner.Owner{})
-	// A message has it try again. That runs and is not answered.
+	// A message wakes it. Its attempt runs, but the reply is lost.
 	d.drop(queuedLock.SHA1)
 	do(t, conn, "PUBLISH", "q:"+first.String(), "0")
-	// The owner has gone, and the one that took its place stands there alone.
+	// The first owner has left, and its replacement is alone in the queue.
 	standsAndListens(t, conn, w, first)
 	if d.lost.Load() != 1 {
 		t.Fatal("nothing was lost")
@@ -216,7 +216,7 @@ func TestLostTryLeavesTheServersQueueAndItsWaiterListensAnew(t *testing.T) {
 	becomes(t, conn, 0, "EXISTS", "q", "q:queue")
 }
 
-// silent is queued where the server can't be asked what an owner holds.
+// silent is a queued kind for which the server can't be asked what an owner holds.
 type silent struct{ queued }
 
 func (silent) Ask(kind.Question, *kind.Want) kind.Query { return kind.Query{} }
@@ -251,7 +251,7 @@ func TestWhoFindsTheLockFreeTellsWhoIsFirst(t *testing.T) {
 	acquire(t, &la)
 	ended := make(chan outcome, 1)
 	refused(t, wait(t.Context(), t, &lb, 0, ended, Terms{}), 1)
-	do(t, conn, "DEL", "q") // nobody is told
+	do(t, conn, "DEL", "q") // without a message
 	none(t, ended)
 	w := la.NewWaiter()
 	w.Terms.HasWait = true

@@ -10,7 +10,7 @@ import (
 	"github.com/rlock-go/redisson/internal/redistest"
 )
 
-// strict is a kind that is not entered twice, nor where its key has a mark.
+// strict is a kind that refuses a second entry, and every entry while its key has a mark.
 type strict struct{ kind.Kind }
 
 var strictKind kind.Kind = strict{kind.Reentrant}
@@ -39,7 +39,7 @@ func (k strict) Granted(reply any) (kind.Grant, error) {
 	return k.Kind.Granted(reply)
 }
 
-// ends is how one wait ends.
+// ends returns the error with which a wait ends.
 func ends(t *testing.T, l *Lock, terms Terms) error {
 	t.Helper()
 	ended := make(chan outcome, 1)

@@ -15,7 +15,7 @@ func TestLostTryOfOneKindIsNotMistakenForTheOthersHold(t *testing.T) {
 	write := acquireAs(t, w, as)
 	do(t, s.Dial(t), "SCRIPT", "LOAD", readLock.Source)
 	d.drop(readLock.SHA1)
-	read := acquireAs(t, r, as) // it was got, undone, and got again
+	read := acquireAs(t, r, as) // it was granted, undone, and granted again
 	if d.lost.Load() != 1 {
 		t.Fatal("nothing was lost")
 	}
@@ -38,7 +38,7 @@ func TestLostTryIsNotMistakenForTheOtherKindsUnlockBehindIt(t *testing.T) {
 	d.drop(readLock.SHA1)
 	ended := make(chan outcome, 1)
 	wait(t.Context(), t, r, 0, ended, as)
-	unlock(t, write) // its owner's next command, behind the try whose reply is lost
+	unlock(t, write) // the owner's next command, sent after the attempt whose reply is lost
 	read := next(t, ended).hold
 	if d.lost.Load() != 1 {
 		t.Fatal("nothing was lost")

@@ -13,8 +13,8 @@ import (
 	"github.com/rlock-go/redisson/internal/redistest"
 )
 
-// reading and writing are two kinds of one family on one key: many read, or one writes, who may read as well. The hash has
-// a field of its own for what an owner writes, and one that says which of the two it is.
+// reading and writing are two kinds of one family on one key: many owners read, or one writes and may read as well.
+// The hash has a field for an owner's reads, another for its writes, and one for the mode.
 type (
 	reading struct{ kind.Kind }
 	writing struct{ reading }
@@ -30,7 +30,7 @@ var (
 	writingTraits = kind.Traits{Family: "rw", Queue: "write", Width: 1, KeyType: "hash", Tally: "write", RenewGroup: "write", Latched: true, NoUpgrade: errReads}
 )
 
-// written is the owner's field for what it writes.
+// written is the field for an owner's writes.
 type written struct{ kind.Owner }
 
 func (w written) RedisArg() any { return w.String() + ":write" }
@@ -93,7 +93,7 @@ func (writing) Release(_ []any, w *kind.Want) kind.Call {
 	return run(leaveShared, kind.Always, []any{w.Names[0], w.Names[1], w.Latch}, w.Lease, written{w.Owner}, w.LatchTTL, "1", w.Owner)
 }
 
-// Renew is that of a plain lock, with the fields of this one.
+// Renew is a plain lock's, with the field for the owner's writes.
 func (writing) Renew(room []any, lease kind.Arg, n int, at func(i int) kind.Held) kind.Call {
 	return kind.Run(luasrc.Renew(room, lease, n, func(i int) (key, owner kind.Arg) {
 		h := at(i)
@@ -101,7 +101,7 @@ func (writing) Renew(room []any, lease kind.Arg, n int, at func(i int) kind.Held
 	}), kind.Always)
 }
 
-// Ask knows which of the two it is by the mode.
+// Ask tells the two kinds apart by the mode.
 func (k reading) Ask(q kind.Question, w *kind.Want) kind.Query {
 	return askMode(k.Kind, q, w, "read")
 }
@@ -127,13 +127,13 @@ func askMode(k kind.Kind, q kind.Question, w *kind.Want, mode string) kind.Query
 
 var errReads = errors.New("who reads can't write before it stops")
 
-// sharedLocks are both locks of a key.
+// sharedLocks returns both locks of a key.
 func sharedLocks(c *State) (r, w *Lock) {
 	read, write := c.NewLock(readingKind, "rw", "rw"), c.NewLock(writingKind, "rw", "rw")
 	return &read, &write
 }
 
-// acquireAs acquires for an owner.
+// acquireAs acquires with terms, such as an owner.
 func acquireAs(t *testing.T, l *Lock, terms Terms) *Hold {
 	t.Helper()
 	ended := make(chan outcome, 1)
@@ -167,7 +167,7 @@ func TestReleaseOfOneKindWakesAllWaitersOfTheOther(t *testing.T) {
 	unlock(t, h)
 	var readers []*Hold
 	var writer *Hold
-	for range 4 { // the writer may come before them, or between them and nobody
+	for range 4 { // the writer may be granted before, between or after the readers
 		o := next(t, ended)
 		if o.who == 4 {
 			writer = o.hold
@@ -208,7 +208,7 @@ func TestOwnerOfTwoKindsIsRenewedAsBoth(t *testing.T) {
 	as := Terms{As: true, Owner: c.NewOwner()}
 	write, read := acquireAs(t, w, as), acquireAs(t, r, as)
 	tap := monitor.Tap(t, s.URL())
-	for range 2 { // for what the first says
+	for range 2 { // twice: then the replies of the first renewals have been read
 		for _, field := range []string{as.Owner.String() + ":write", as.Owner.String()} {
 			tap.UntilMatch("a renewal of "+field, func(l monitor.Line) bool {
 				return l.Is("EVALSHA") && l.Args[1] == luasrc.RenewScript.SHA1 && l.Args[len(l.Args)-1] == field
@@ -220,7 +220,7 @@ func TestOwnerOfTwoKindsIsRenewedAsBoth(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// What it writes is gone; what it reads is not.
+	// The owner's write hold is gone; its read hold is not.
 	do(t, conn, "HDEL", "rw", as.Owner.String()+":write")
 	redistest.Becomes(t, "the lost hold knows", func() bool { return write.Err() != nil })
 	time.Sleep(o.Watchdog + o.Watchdog/3)
@@ -310,7 +310,7 @@ func TestReleaseOfAReaderIsItsLastBesideOthers(t *testing.T) {
 	if err := other.Err(); err != nil {
 		t.Error(err)
 	}
-	if n := do(t, conn, "HLEN", "rw"); n != int64(2) { // and the mode
+	if n := do(t, conn, "HLEN", "rw"); n != int64(2) { // the other reader and the mode
 		t.Errorf("%v fields", n)
 	}
 	unlock(t, other)

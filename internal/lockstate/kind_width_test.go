@@ -55,7 +55,7 @@ func (several) Release(_ []any, w *kind.Want) kind.Call {
 	return run(severalUnlock, kind.Always, []any{w.Names[0], w.Names[1], w.Latch}, w.Lease, w.Owner, w.LatchTTL)
 }
 
-// asked is how many times a lock was asked for.
+// asked counts the attempts on a lock.
 func asked(lines []monitor.Line, s *luasrc.Script) (n int) {
 	for _, l := range lines {
 		if l.Is("EVALSHA") && l.Args[1] == s.SHA1 {
@@ -81,12 +81,12 @@ func TestMessageLetsInAsManyAsItSays(t *testing.T) {
 	}
 	redistest.Becomes(t, "they wait", func() bool { return l.Snapshot().Listening && !l.Snapshot().InFlight })
 	tap := monitor.Tap(t, s.URL())
-	do(t, conn, "DEL", "s") // three are free now, and nobody knows
+	do(t, conn, "DEL", "s") // three are free now, but no message says so
 	none(t, ended)
 	do(t, conn, "PUBLISH", "redisson_lock__channel:{s}", "2")
 	first, second := next(t, ended), next(t, ended)
 	none(t, ended)
-	if min(first.who, second.who) != 0 || max(first.who, second.who) != 1 { // each tells by a goroutine of its own
+	if min(first.who, second.who) != 0 || max(first.who, second.who) != 1 { // each reports from its own goroutine
 		t.Errorf("%d and %d entered", first.who, second.who)
 	}
 	if n := asked(tap.Mark(), severalLock); n != 2 {
@@ -97,7 +97,7 @@ func TestMessageLetsInAsManyAsItSays(t *testing.T) {
 	none(t, ended)
 	do(t, conn, "PUBLISH", "redisson_lock__channel:{s}", "1")
 	third := next(t, ended)
-	// All three hold, none has ended the others' holds.
+	// All three hold: no grant has ended another's hold.
 	for _, o := range []outcome{first, second, third} {
 		if err := o.hold.Err(); err != nil {
 			t.Errorf("%d: %v", o.who, err)
@@ -118,7 +118,7 @@ func TestNewcomersDoNotWaitForEachOthersAnswer(t *testing.T) {
 	s := redistest.Start(t)
 	c := open(t, s)
 	l := c.NewLock(severalKind, "s", "s")
-	unlock(t, acquire(t, &l)) // the connection is there
+	unlock(t, acquire(t, &l)) // now there is a connection
 	s.Pause()
 	defer s.Resume()
 	ended := make(chan outcome, 3)
@@ -155,7 +155,7 @@ func TestNewcomersEnterUntilOneIsRefused(t *testing.T) {
 		inside = append(inside, next(t, ended).hold)
 	}
 	none(t, ended)
-	for range 5 { // one goes and one comes
+	for range 5 { // one leaves and one enters
 		unlock(t, inside[0])
 		inside = append(inside[1:], next(t, ended).hold)
 		if n := do(t, conn, "HLEN", "s"); n != int64(3) {

@@ -10,7 +10,7 @@ import (
 	"github.com/rlock-go/redisson/internal/kind"
 )
 
-// leaves is a kind that keeps who left.
+// leaves is a kind that records the waiters that leave.
 type leaves struct {
 	queued
 	scripts *[][]*kind.Want
@@ -21,7 +21,7 @@ func (k leaves) Leave(all ...*kind.Want) kind.Call {
 	return k.queued.Leave(all...)
 }
 
-// One script takes no more than it may, and those first who have the fewest behind them.
+// One script takes a limited number of leaving waiters: first those with the fewest waiters behind them.
 func TestWhoCameLastLeavesFirst(t *testing.T) {
 	t.Parallel()
 	c, err := New(config())
@@ -52,8 +52,7 @@ func TestWhoCameLastLeavesFirst(t *testing.T) {
 	}
 }
 
-// A client that is closed waits for those who leave as long as the server answers, and no longer than its patience after
-// that.
+// Close waits for leaving waiters while the server answers, and no longer than its patience after the last answer.
 func TestCloseWaitsWhileLeaversAreAnswered(t *testing.T) {
 	for _, answered := range []int{0, 2, 5} {
 		synctest.Test(t, func(t *testing.T) {

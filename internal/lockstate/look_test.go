@@ -10,12 +10,12 @@ import (
 	"github.com/rlock-go/redisson/internal/redistest"
 )
 
-// A look is in no command queue. A nested acquire could have run behind it, and have made the key anew that it missed.
+// A look is in no command queue. After it found no key, a nested acquire of its owner could have made the key again.
 func TestNoOfALookCountsIfItsOwnerHadNoCommandMeanwhile(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
 	o := config()
-	o.Watchdog = time.Minute // nothing is renewed or looked at but here
+	o.Watchdog = time.Minute // nothing else renews or looks
 	c := openWith(t, s, o)
 	begins := func(h *Hold) { h.st.run(operationFunc(h.st.done)) }
 	renewed := func(h *Hold) { h.st.beginRenewal(); h.st.endRenewal() }

@@ -16,10 +16,10 @@ import (
 
 func TestMain(m *testing.M) { leakcheck.Main(m) }
 
-// soon is enough for whatever is under way, even if the machine stands still meanwhile.
+// soon is enough for anything under way, even if the machine stalls meanwhile.
 const soon = 3 * time.Second
 
-// config is one that no connection comes of.
+// config is a configuration whose pool gives no connection.
 func config() Config {
 	return Config{
 		Config: core.Config{
@@ -31,7 +31,7 @@ func config() Config {
 	}
 }
 
-// dials is a pool of one connection at a time.
+// dials is a pool whose connections are dialled by a function.
 type dials func(context.Context) (redis.Conn, error)
 
 // GetContext dials.
@@ -41,13 +41,13 @@ func (d dials) topology(s topology.Settings) (topology.Topology, error) {
 	return topology.Borrowed(d, s), nil
 }
 
-// open makes the state of a client of a server and closes it with the test.
+// open makes a client's state for a server, and closes it with the test.
 func open(t testing.TB, s *redistest.Server) *State {
 	t.Helper()
 	return openWith(t, s, config())
 }
 
-// openWith is open with settings.
+// openWith is open with another configuration.
 func openWith(t testing.TB, s *redistest.Server, o Config) *State {
 	t.Helper()
 	o.Topology = dials(func(ctx context.Context) (redis.Conn, error) {

@@ -8,7 +8,7 @@ import (
 	"github.com/rlock-go/redisson/internal/redistest"
 )
 
-// Sent again, the acquire that ran would be refused to its own owner. It is undone first.
+// The acquire ran. Sent again, it would be refused to its own owner, so it is undone first.
 func TestLostGrantOfANonReentrantLockIsNotTakenForAReentry(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)

@@ -13,7 +13,7 @@ import (
 	"github.com/rlock-go/redisson/internal/waitqueue"
 )
 
-// The list is cut behind the owners that may be looked at, so a search that goes on misses what it looks for.
+// The list is cut behind the owners at which a search may look, so a search that goes further misses its owner.
 func TestOwnerOfACrowdIsFoundInAFewSteps(t *testing.T) {
 	const crowd = 1000
 	c, err := New(config())
@@ -61,7 +61,7 @@ func TestOwnerOfACrowdIsFoundInAFewSteps(t *testing.T) {
 	}
 }
 
-// A caller whose only attempt is refused leaves, and makes and looks for nothing on the way.
+// A caller whose only attempt is refused leaves without a search, and makes one owner state.
 func TestRefusedCallerLeavesInOneStep(t *testing.T) {
 	const crowd = 100
 	s := redistest.Start(t)
@@ -79,7 +79,7 @@ func TestRefusedCallerLeavesInOneStep(t *testing.T) {
 	h := acquire(t, &l)
 	for _, as := range []bool{false, true} {
 		before := made
-		// It has no caller, which a search among those who wait would trip over.
+		// This waiter has no caller: a search of the waiters would panic at it.
 		sec := l.s.enter(mustNotBlock)
 		q := l.s.find(&l).ensureQueue(&l, owner.Owner{})
 		nobody := new(waitqueue.Waiter)
@@ -93,7 +93,7 @@ func TestRefusedCallerLeavesInOneStep(t *testing.T) {
 			if as {
 				w.Terms = Terms{As: true, Owner: c.NewOwner()}
 			}
-			w.Terms.HasWait = true // of 0: one attempt
+			w.Terms.HasWait = true // a wait of 0: one attempt
 			callers.Go(func() {
 				err := w.Start()
 				if err == nil {
@@ -116,8 +116,8 @@ func TestRefusedCallerLeavesInOneStep(t *testing.T) {
 	unlock(t, h)
 }
 
-// A grant ends the holds of others that this client still believes in, and looks for them only if there are any: in a
-// crowd that hands on, each grant would look at all who wait or leave.
+// A grant ends the holds of others that this client still has. It searches for them only if there are any: where many
+// callers hand a lock on, each grant would otherwise look at every owner.
 func TestGrantLooksForOtherHoldersOnlyIfThereAreAny(t *testing.T) {
 	s := redistest.Start(t)
 	c := open(t, s)
@@ -127,7 +127,7 @@ func TestGrantLooksForOtherHoldersOnlyIfThereAreAny(t *testing.T) {
 		defer l.s.enter(mustNotBlock).leave()
 		seen.st.n.holders += more
 	}
-	count(-1) // it is not among the holders who are counted, so only a search finds it
+	count(-1) // it is no longer counted as a holder, so only a search finds it
 	do(t, s.Dial(t), "DEL", "orders")
 	for range 3 {
 		unlock(t, acquire(t, &l))

@@ -26,7 +26,7 @@ func TestClosedClientIsForgotten(t *testing.T) {
 	}
 }
 
-// However many owners a client has handed out since, it need not look for one among its names.
+// A client knows its owners without a search, however many it has handed out since.
 func TestOwnerThatWasHandedOutIsNotLookedFor(t *testing.T) {
 	c := open(t, redistest.Start(t))
 	l := c.NewLock(kind.Reentrant, "orders", "orders")
@@ -37,7 +37,7 @@ func TestOwnerThatWasHandedOutIsNotLookedFor(t *testing.T) {
 		unlock(t, h)
 	}
 	for i := range c.shards {
-		c.shards[i].mu.Lock() // so whoever looks waits
+		c.shards[i].mu.Lock() // so that a search blocks
 	}
 	acted := make(chan error, 1)
 	go func() {
@@ -62,7 +62,7 @@ func TestOwnerThatWasHandedOutIsNotLookedFor(t *testing.T) {
 	}
 }
 
-// Two unlocks of one owner were lost, one after the other, where connections can't be killed.
+// Two unlocks of one owner were lost, one after the other, and connections can't be killed.
 func TestR4OwnerMayActAgainWhenNothingCanArrive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, err := New(config())

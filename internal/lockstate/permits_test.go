@@ -37,7 +37,7 @@ func newPermitRig(t *testing.T) *permitRig {
 	return r
 }
 
-// loses runs fn, in which the reply of a script is lost.
+// loses runs fn, during which one reply of the script must be lost.
 func (r *permitRig) loses(s *luasrc.Script, fn func()) {
 	r.Helper()
 	before := r.d.lost.Load()
@@ -56,7 +56,7 @@ func (r *permitRig) are(free string, taken int64) {
 	}
 }
 
-// changes sends a change that must be done.
+// changes sends a change and checks whether the server made it.
 func (r *permitRig) changes(want bool, call func(*kind.Want) kind.Call) {
 	r.Helper()
 	reply, err := r.l.Change(r.Context(), false, call)
@@ -98,7 +98,7 @@ func TestPermitsAreExactThoughRepliesAreLost(t *testing.T) {
 		t.Errorf("what was given up by its id: %v", err)
 	}
 	becomes(t, r.conn, 1, "DBSIZE") // no receipt is left
-	// Nobody acts as an owner of permits, whatever text was read.
+	// An owner of permits can't act by As, even after its text was parsed.
 	h = acquire(t, &r.l)
 	if _, err := owner.Parse(codec.Owner(r.c.ID, 1<<40+1)); err != nil {
 		t.Fatal(err)
@@ -107,7 +107,7 @@ func TestPermitsAreExactThoughRepliesAreLost(t *testing.T) {
 	r.are("3", 0)
 }
 
-// Permits are one hold, of which the parts are renewed and lost together.
+// The permits of one acquire are one hold: they are renewed and lost together.
 func TestPermitsOfOneAcquireAreLostTogether(t *testing.T) {
 	t.Parallel()
 	redistest.Slow(t, "waits for renewals")
@@ -120,7 +120,7 @@ func TestPermitsOfOneAcquireAreLostTogether(t *testing.T) {
 	do(t, conn, "SET", "seats", 5)
 	one := three.Of(kind.Permits(1))
 	kept, lost := acquire(t, &one), acquire(t, &three)
-	// Both are renewed by one script.
+	// One script renews both.
 	for _, h := range []*Hold{kept, lost} {
 		till := func() int64 {
 			score, err := redis.Int64(do(t, conn, "ZSCORE", codec.PermitTimes("seats"), kind.PermitIDs(h.OwnerText(), 1)[0]), nil)
@@ -151,7 +151,7 @@ func TestPermitsAreGivenBackThatNobodyWants(t *testing.T) {
 	r := newPermitRig(t)
 	r.changes(true, setting(luasrc.FirstPermits, 2))
 	two := r.l.Of(kind.Permits(2))
-	unlock(t, acquire(t, &two)) // the connection is there
+	unlock(t, acquire(t, &two)) // now there is a connection
 	leaves := func(before func()) {
 		t.Helper()
 		ctx, cancel := context.WithCancel(t.Context())
@@ -179,7 +179,7 @@ func TestPermitsAreGivenBackThatNobodyWants(t *testing.T) {
 	r.server.Pause()
 	leaves(func() {})
 	r.server.Resume()
-	// A later acquire is answered behind it.
+	// The acquire below is answered after the cancelled one.
 	becomes(t, r.conn, 0, "ZCARD", codec.PermitTimes("seats"))
 	unlock(t, acquire(t, &two))
 	given("the grant is under way")

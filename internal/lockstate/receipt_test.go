@@ -12,8 +12,8 @@ import (
 	"github.com/rlock-go/redisson/internal/redistest"
 )
 
-// A change that is sent again behind a failover, and forgotten while that is under way: without its receipt it would count
-// twice.
+// A change is repeated after a failover, and the client forgets it meanwhile. Without its receipt the change would
+// count twice.
 func TestReceiptOutlivesTheRepetitionOfItsChange(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
@@ -37,7 +37,7 @@ func TestReceiptOutlivesTheRepetitionOfItsChange(t *testing.T) {
 	now := sec.now()
 	l.s.addPast(pastUnlock{l: &l, latch: "another", sent: now})
 	sec.leave()
-	time.Sleep(100 * time.Millisecond) // both were written
+	time.Sleep(100 * time.Millisecond) // by now both are written
 	do(t, conn, "CLIENT", "UNPAUSE")
 	for repeating := true; repeating; time.Sleep(time.Millisecond) {
 		sec := l.s.enter(mustNotBlock)
@@ -52,8 +52,8 @@ func TestReceiptOutlivesTheRepetitionOfItsChange(t *testing.T) {
 	}
 }
 
-// What a server ran that serves the slot no more is sent again at once, also where it takes the place of a change that is too
-// old, before those that a failover has had sent again.
+// A change that ran on a server that no longer serves the slot is repeated at once, before those that a failover made
+// due. That holds even if it replaces a change that is too old.
 func TestWhatIsDueIsSentWhereverItsPlaceIs(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)

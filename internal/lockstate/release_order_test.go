@@ -13,8 +13,8 @@ import (
 	"github.com/rlock-go/redisson/internal/topology"
 )
 
-// slowReplicas opens a client of a master of whose two replicas one says nothing
-// from silence on: each WAIT takes its second. Both connections are there, and all scripts are known.
+// slowReplicas opens a client of a master with two replicas. After silence one says nothing, so
+// each WAIT takes its second. Both connections are open, and all scripts are known.
 func slowReplicas(t *testing.T, edits ...func(*Config)) (c *State, silence func()) {
 	t.Helper()
 	s := redistest.Start(t)
@@ -44,7 +44,7 @@ func slowReplicas(t *testing.T, edits ...func(*Config)) (c *State, silence func(
 	}
 }
 
-// wentAside tells whether w's attempt, which has no answer yet, did.
+// wentAside tells whether w's attempt went aside. The attempt must still be unanswered.
 func wentAside(t *testing.T, w *Waiter) bool {
 	t.Helper()
 	defer w.l.s.enter(mustNotBlock).leave()
@@ -54,7 +54,7 @@ func wentAside(t *testing.T, w *Waiter) bool {
 	return w.attempt.req.WentAside
 }
 
-// Whoever locks again while a release is under way would be refused before it.
+// An acquire in the usual order would be refused before the release that is under way has run.
 func TestAcquireFollowsAReleaseThatHasNoAnswer(t *testing.T) {
 	redistest.Slow(t, "waits for WAITs of a second")
 	t.Parallel()
@@ -62,7 +62,7 @@ func TestAcquireFollowsAReleaseThatHasNoAnswer(t *testing.T) {
 	l := c.NewLock(kind.Reentrant, "orders", "orders")
 	free := c.NewLock(kind.Reentrant, "invoices", "invoices")
 	sec := l.s.enter(mustNotBlock)
-	l.s.pin(&l) // what is known of the name stays, as with others that wait for it
+	l.s.pin(&l) // keeps the name's state, as other waiters would
 	sec.leave()
 	h := acquire(t, &l)
 	silence()
@@ -92,7 +92,7 @@ func TestAcquireFollowsAReleaseThatHasNoAnswer(t *testing.T) {
 	next(t, ended)
 }
 
-// What is granted behind a ForceUnlock must have been sent behind it.
+// An acquire that is granted after a ForceUnlock must have been sent after it.
 func TestNoAcquireGoesAsideWhileAForceUnlockIsUnderWay(t *testing.T) {
 	t.Parallel()
 	redistest.Slow(t, "waits for WAITs of a second")
@@ -115,7 +115,7 @@ func TestNoAcquireGoesAsideWhileAForceUnlockIsUnderWay(t *testing.T) {
 	if wentAside(t, w) {
 		t.Error("it may run before the ForceUnlock, which would delete what it gets")
 	}
-	<-released // or the ForceUnlock was first
+	<-released // unless the ForceUnlock was first
 	if err := <-forced; err != nil {
 		t.Error(err)
 	}
@@ -124,7 +124,7 @@ func TestNoAcquireGoesAsideWhileAForceUnlockIsUnderWay(t *testing.T) {
 	}
 }
 
-// forcing waits until so many ForceUnlocks may run.
+// forcing waits until n ForceUnlocks may run.
 func forcing(t *testing.T, s *shard, n int) {
 	t.Helper()
 	redistest.Becomes(t, fmt.Sprint(n, " may run"), func() bool {
@@ -133,8 +133,8 @@ func forcing(t *testing.T, s *shard, n int) {
 	})
 }
 
-// A ForceUnlock whose connection is lost has an outcome, and may still run until
-// that was killed.
+// A ForceUnlock whose connection is lost has an outcome. It may still run until that connection
+// is killed.
 func TestForceUnlockThatIsLostMayStillRun(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
@@ -142,7 +142,7 @@ func TestForceUnlockThatIsLostMayStillRun(t *testing.T) {
 	o.Timeout = 300 * time.Millisecond
 	c := openWith(t, s, o)
 	l := c.NewLock(kind.Reentrant, "orders", "orders")
-	unlock(t, acquire(t, &l)) // it has a connection
+	unlock(t, acquire(t, &l)) // now there is a connection
 	sec := l.s.enter(mustNotBlock)
 	n := l.s.pin(&l)
 	n.ahead++
@@ -169,9 +169,9 @@ func TestForceUnlockThatIsLostMayStillRun(t *testing.T) {
 	sec.leave()
 }
 
-// A ForceUnlock of another name keeps an acquire from following its release: it
-// may be refused before that runs, whose message is of use then. Until it comes
-// there is nothing to try for.
+// A ForceUnlock of another name keeps an acquire from following its client's release. So the
+// acquire may be refused before the release runs, and must hear the release's message. Until that
+// comes it does not try again.
 func TestWhoCouldNotFollowAReleaseHearsOfIt(t *testing.T) {
 	t.Parallel()
 	for what, expected := range map[string]bool{"its message is expected": true, "no message is expected": false} {
@@ -184,7 +184,7 @@ func TestWhoCouldNotFollowAReleaseHearsOfIt(t *testing.T) {
 			h := acquire(t, &l)
 			refused(t, wait(t.Context(), t, &l, 0, ended, Terms{}), 1)
 			unlock(t, h)
-			unlock(t, next(t, ended).hold) // the queue listens for a while
+			unlock(t, next(t, ended).hold) // the queue listens for a while longer
 			do(t, conn, "HSET", "orders", "not yet released", 1)
 			s := l.s
 			sec := s.enter(mayBlock)
@@ -195,7 +195,7 @@ func TestWhoCouldNotFollowAReleaseHearsOfIt(t *testing.T) {
 				n.handOff(&l)
 			}
 			sec.leave()
-			refused(t, wait(t.Context(), t, &l, 1, ended, Terms{}), 1) // and tries no more for now
+			refused(t, wait(t.Context(), t, &l, 1, ended, Terms{}), 1) // and makes no attempt for now
 			do(t, conn, "DEL", "orders")
 			sec = s.enter(mayBlock)
 			n.ahead--

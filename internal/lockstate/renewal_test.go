@@ -12,9 +12,8 @@ import (
 	"github.com/rlock-go/redisson/internal/topology"
 )
 
-// The watchdog may give out leases of several kinds for one node. Kinds that are not
-// renewed by the same script go in one each, and so do slots where one script can't
-// have two.
+// The watchdog may renew leases of several kinds on one node. Kinds that different scripts renew get a script each,
+// and so do slots if a script can't span slots.
 func TestLeasesOfTwoSortsAreNotRenewedByOneScript(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
@@ -22,10 +21,10 @@ func TestLeasesOfTwoSortsAreNotRenewedByOneScript(t *testing.T) {
 	renewBySort(t, s, "two", false, "[1 1 2]")
 }
 
-// renewBySort wants renewals with so many keys: of three plain holds in two slots, and of one read hold.
+// renewBySort renews three plain holds in two slots and a read hold, and checks how many keys each script has.
 func renewBySort(t *testing.T, s *redistest.Server, key string, spans bool, want string) {
 	o := config()
-	o.Watchdog = time.Minute // nothing is renewed but here
+	o.Watchdog = time.Minute // so that nothing else is renewed
 	c := openWith(t, s, o)
 	c.SpansSlots = spans
 	for i := range 3 {
@@ -49,7 +48,7 @@ func renewBySort(t *testing.T, s *redistest.Server, key string, spans bool, want
 	redistest.Becomes(t, "four leases are renewed", func() bool { return renewed() >= 4 })
 	var keys []int
 	for _, call := range monitor.Calls(tap.Mark()) {
-		if len(call.Inside) > 0 && call.Argv[0] == "60000" { // it is there, and no look
+		if len(call.Inside) > 0 && call.Argv[0] == "60000" { // the server knew the script, and it is no look
 			keys = append(keys, len(call.Keys))
 		}
 	}

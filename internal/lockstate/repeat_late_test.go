@@ -15,12 +15,12 @@ import (
 	"github.com/rlock-go/redisson/internal/redistest"
 )
 
-// standstill makes connections of which one loses the reply of a command after it ran. Its
-// repetition reaches a server that stands still.
+// standstill makes connections of which one loses the reply of a command after it ran. Then the
+// server stands still, with the repetition of the command in its socket.
 type standstill struct {
 	server *redistest.Server
-	text   atomic.Pointer[[]byte] // the command is known by it
-	writes atomic.Int32           // of the command
+	text   atomic.Pointer[[]byte] // text of that command
+	writes atomic.Int32           // writes of the command
 	still  chan struct{}          // closed when the server stands still
 }
 
@@ -61,8 +61,8 @@ func (c *stalling) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// A server may stand still for longer than a client is patient, just when a repetition waits
-// in its socket. What ran before that counts once all the same.
+// A server may stand still for longer than the client waits, just when a repetition is in its
+// socket. The change that ran before still counts once.
 func TestRepetitionThatAServerFindsMuchLaterCountsOnce(t *testing.T) {
 	t.Parallel()
 	redistest.Slow(t, "some timeouts pass")
@@ -93,7 +93,7 @@ func TestRepetitionThatAServerFindsMuchLaterCountsOnce(t *testing.T) {
 		"unlock of a nested hold": {luasrc.UnlockScript, func(t *testing.T, c *State) func() {
 			l := c.NewLock(kind.Reentrant, "nested", "nested")
 			terms := Terms{As: true, Owner: c.NewOwner()}
-			for entered := 0; ; { // a busy machine may answer an acquire later than this client waits for
+			for entered := 0; ; { // on a busy machine an acquire may time out
 				w := l.NewWaiter()
 				w.Terms = terms
 				if err := w.Start(); err != nil {
@@ -133,7 +133,7 @@ func TestRepetitionThatAServerFindsMuchLaterCountsOnce(t *testing.T) {
 				call()
 			}()
 			<-s.still
-			time.Sleep(5*timeout + 1500*time.Millisecond) // for which receipts once lived
+			time.Sleep(5*timeout + 1500*time.Millisecond) // longer than receipts once lived
 			s.server.Resume()
 			<-called
 			redistest.Becomes(t, "it ends", func() bool { _, open := c.UnderWay(); return open == 0 })

@@ -53,8 +53,8 @@ func (r *numberRig) change(how string, n int) int64 {
 	return did
 }
 
-// become waits until so many are free and no receipt is left, but for what says that the
-// semaphore was set.
+// become waits until that many permits are free and no receipt is left. It deletes the key that
+// records that the semaphore was set.
 func (r *numberRig) become(free string) {
 	r.Helper()
 	do(r.T, r.conn, "DEL", codec.Latch("seats", "begun"))
@@ -73,13 +73,13 @@ func TestSemaphoreIsExactThoughRepliesAreLost(t *testing.T) {
 		}
 	})
 	r.become("4")
-	r.loses(luasrc.SemaphoreAcquireScript, func() { r.take(3) }) // undone, and taken anew
+	r.loses(luasrc.SemaphoreAcquireScript, func() { r.take(3) }) // the first grant is undone
 	r.become("1")
 	r.loses(luasrc.SemaphoreChangeScript, func() { r.change(luasrc.GiveBack, 3) })
 	r.become("4")
 	r.loses(luasrc.SemaphoreChangeScript, func() { r.change(luasrc.AddMore, -2) })
 	r.become("2")
-	// The undo is lost too.
+	// The reply of the undo is lost as well.
 	r.take(1)
 	ended := make(chan outcome, 1)
 	r.d.drop(luasrc.SemaphoreAcquireScript.SHA1)
@@ -139,12 +139,12 @@ func TestPermitsOfNobodyAreGivenBackThatNobodyWants(t *testing.T) {
 	r.server.Pause()
 	leaves(func(w *Waiter) bool { return !r.c.Exec.Waiting(&w.attempt.req) })
 	r.server.Resume()
-	r.change(luasrc.GiveExisting, 1) // it is answered behind the acquire
+	r.change(luasrc.GiveExisting, 1) // answered after the acquire
 	r.change(luasrc.AddMore, -1)
 	given("the grant is under way")
 }
 
-// A wait that elapses while the grant is there has it.
+// A caller whose wait elapses when the grant is there gets it.
 func TestGrantAtTheEndOfAWaitIsKept(t *testing.T) {
 	t.Parallel()
 	r := newNumberRig(t)
@@ -162,7 +162,7 @@ func TestGrantAtTheEndOfAWaitIsKept(t *testing.T) {
 	r.become("0")
 }
 
-// One look a second is for all who want as many.
+// Of all waiters for the same number of permits, one looks, once a second.
 func TestWaitersForAsManyPermitsLookOnce(t *testing.T) {
 	t.Parallel()
 	redistest.Slow(t, "looks are counted for some seconds")
@@ -183,7 +183,7 @@ func TestWaitersForAsManyPermitsLookOnce(t *testing.T) {
 	})
 	tap := monitor.Tap(t, r.server.URL())
 	do(t, r.conn, "PUBLISH", "redisson_sc:{seats}", 9)
-	// Of three: refused. The first of two behind it: refused. Nobody else asks.
+	// The waiter for three is refused, then the first waiter for two. No other one asks.
 	redistest.Becomes(t, "somebody looks", func() bool {
 		return !two.Snapshot().InFlight && asked(tap.Mark(), luasrc.SemaphoreAcquireScript) > 0
 	})
@@ -195,7 +195,7 @@ func TestWaitersForAsManyPermitsLookOnce(t *testing.T) {
 		t.Errorf("%d looks in %v; at most %d", looks, passed, most)
 	}
 	none(t, ended)
-	do(t, r.conn, "SET", "seats", 3*3+6*2) // by a lost message
+	do(t, r.conn, "SET", "seats", 3*3+6*2) // without a message
 	for range 9 {
 		next(t, ended)
 	}

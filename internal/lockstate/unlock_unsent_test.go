@@ -12,7 +12,7 @@ import (
 	"github.com/rlock-go/redisson/internal/redistest"
 )
 
-// A try that could not be answered before its caller is told would make unknown that nothing has run.
+// A send that can't be answered in time would turn "nothing has run" into "uncertain".
 func TestUnlockIsNotTriedTooLate(t *testing.T) {
 	t.Parallel()
 	const timeout = time.Minute
@@ -42,8 +42,8 @@ func TestUnlockIsNotTriedTooLate(t *testing.T) {
 	unlock(t, h)
 }
 
-// The connection is lost, and the next one is not there: the unlock waits to be
-// written. Its caller, whose context is over, is told that, and it is sent later.
+// The connection is lost and the next one is not ready, so the unlock waits to be written. Its
+// caller, whose context has ended, learns that nothing was sent. The unlock is sent later.
 func TestUnlockThatIsNotWrittenIsNotUncertain(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)

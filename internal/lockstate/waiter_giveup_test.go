@@ -13,7 +13,7 @@ import (
 	"github.com/rlock-go/redisson/internal/redistest"
 )
 
-// A caller whose context ends while its answer comes is told both.
+// If a caller's context ends while the answer arrives, its error contains both.
 func TestContextThatEndsWithTheAnswerIsToldBeside(t *testing.T) {
 	t.Parallel()
 	c, err := New(config())
@@ -44,7 +44,7 @@ func TestContextThatEndsWithTheAnswerIsToldBeside(t *testing.T) {
 	}
 }
 
-// The last answer was not "taken", so the wait that elapses with it must not say so.
+// The last answer was a grant, so a wait that elapses at that moment must not end in "taken".
 func TestA6GrantThatComesWithTheEndOfTheWaitIsTheCallers(t *testing.T) {
 	t.Parallel()
 	c := open(t, redistest.Start(t))
@@ -55,7 +55,7 @@ func TestA6GrantThatComesWithTheEndOfTheWaitIsTheCallers(t *testing.T) {
 		if err := w.Start(); err != nil {
 			t.Fatal(err)
 		}
-		for len(w.ready) == 0 { // the caller has not looked yet
+		for len(w.ready) == 0 { // the caller has not read it yet
 			time.Sleep(time.Millisecond)
 		}
 		return w
@@ -72,7 +72,7 @@ func TestA6GrantThatComesWithTheEndOfTheWaitIsTheCallers(t *testing.T) {
 	if err := h.Unlock(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	// A context that has ended as well has the last word (A4).
+	// If the context has ended as well, its error wins (A4).
 	ctx, cancel := context.WithCancel(t.Context())
 	w := settled()
 	cancel()

@@ -14,9 +14,9 @@ import (
 	"github.com/rlock-go/redisson/internal/redistest"
 )
 
-// BenchmarkCrowd has many callers try one taken name at the same time. It prints
-// what one of them costs, and the longest that a pair of another name took
-// meanwhile. No caller may have another answer than "taken".
+// BenchmarkCrowd has many callers try one taken name at the same time. It reports the time per
+// caller, and the longest that a lock and unlock of another name took meanwhile. Every caller
+// must get "taken".
 func BenchmarkCrowd(b *testing.B) {
 	s := redistest.Start(b)
 	for _, as := range []bool{false, true} {
@@ -37,7 +37,7 @@ func BenchmarkCrowd(b *testing.B) {
 	}
 }
 
-// crowd is one such crowd. It gives the time of the longest pair.
+// crowd runs these callers once, and returns the longest time of a pair.
 func crowd(b *testing.B, c *State, taken *Lock, callers int, as bool) (longest time.Duration) {
 	begin := make(chan struct{})
 	var crowd sync.WaitGroup
@@ -47,7 +47,7 @@ func crowd(b *testing.B, c *State, taken *Lock, callers int, as bool) (longest t
 		if as {
 			w.Terms = Terms{As: true, Owner: c.NewOwner()}
 		}
-		w.Terms.HasWait = true // of 0: one attempt
+		w.Terms.HasWait = true // a wait of 0: one attempt
 		crowd.Go(func() {
 			<-begin
 			err := w.Start()

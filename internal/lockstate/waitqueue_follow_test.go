@@ -9,7 +9,7 @@ import (
 	"github.com/rlock-go/redisson/internal/topology"
 )
 
-// A queue that listened once, or was another name's, has nothing to move. What it subscribed to would stay.
+// A reused queue that doesn't listen has no subscription to move. A subscription made for it would stay.
 func TestQueueThatDoesNotListenDoesNotFollowItsSlot(t *testing.T) {
 	t.Parallel()
 	c, err := New(config())
@@ -41,8 +41,8 @@ func TestQueueThatDoesNotListenDoesNotFollowItsSlot(t *testing.T) {
 	}
 }
 
-// Who joins before the new subscription is confirmed must not rely on messages: the one that it waits for may have been
-// published meanwhile.
+// A caller that joins before the new subscription is confirmed must not rely on messages: its message may have been
+// published before.
 func TestQueueDoesNotListenBeforeItsNewSubscriptionIsConfirmed(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
@@ -56,7 +56,7 @@ func TestQueueDoesNotListenBeforeItsNewSubscriptionIsConfirmed(t *testing.T) {
 		return l.s.find(&l).findQueue(&l, owner.Owner{}).Listening()
 	}
 	redistest.Becomes(t, "the waiter listens", listens)
-	func() { // in one section, so that nothing is confirmed meanwhile
+	func() { // in one section, so that no confirmation comes between
 		defer l.s.enter(mayBlock).leave()
 		q := l.s.find(&l).findQueue(&l, owner.Owner{})
 		if q.resubscribe(); q.Listening() {

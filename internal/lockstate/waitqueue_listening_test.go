@@ -12,7 +12,7 @@ import (
 	"github.com/rlock-go/redisson/internal/topology"
 )
 
-// twice is a topology whose waiters listen on another's server too.
+// twice is a topology whose waiters listen on a second server, too.
 type twice struct {
 	topology.Topology
 	other topology.Topology
@@ -57,7 +57,7 @@ func TestWaiterOfSeveralSubscriptionsListensWhenAllAreConfirmed(t *testing.T) {
 	there.Pause()
 	waits(false)
 	becomes(t, conn, 1, "PUBLISH", channel, "0")
-	none(t, ended) // it will look anyway
+	none(t, ended) // its next look will find the lock free
 	there.Resume()
 	unlock(t, next(t, ended).hold)
 	for _, at := range []redis.Conn{conn, there.Dial(t)} {
@@ -65,7 +65,7 @@ func TestWaiterOfSeveralSubscriptionsListensWhenAllAreConfirmed(t *testing.T) {
 		do(t, at, "PUBLISH", channel, "0")
 		unlock(t, next(t, ended).hold)
 	}
-	// One of them is confirmed anew: what was published meanwhile is gone.
+	// One subscription is lost and confirmed again; messages may have been lost between.
 	waits(true)
 	do(t, there.Dial(t), "CLIENT", "KILL", "TYPE", "pubsub")
 	unlock(t, next(t, ended).hold)

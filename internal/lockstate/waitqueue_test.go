@@ -8,7 +8,7 @@ import (
 	"github.com/rlock-go/redisson/internal/redistest"
 )
 
-// Who does not listen does not begin to, because a slot has moved. Queues are used again, with what they once had.
+// A queue that doesn't listen must not begin to when its slot moves. Queues are reused and keep their former fields.
 func TestQueueThatDoesNotListenStaysSoWhenItsSlotMoves(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
