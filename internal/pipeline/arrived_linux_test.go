@@ -8,8 +8,8 @@ import (
 	"unsafe"
 )
 
-// arrived waits until the other end has what was written: what comes after the next
-// command can't be told from its reply.
+// arrived waits until the peer's system has what was written. A reply that arrives after the next
+// command was sent can't be told from that command's reply.
 func arrived(t *testing.T, conn net.Conn) {
 	t.Helper()
 	raw, err := conn.(*net.TCPConn).SyscallConn()
@@ -22,7 +22,7 @@ func arrived(t *testing.T, conn net.Conn) {
 				left = 0
 			}
 		}); err != nil {
-			return // closed, so it was read
+			return // closed, so the peer has read it
 		}
 	}
 }

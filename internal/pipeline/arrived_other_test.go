@@ -8,5 +8,5 @@ import (
 	"time"
 )
 
-// arrived waits for long enough.
+// arrived waits long enough, as this system can't tell what has arrived.
 func arrived(*testing.T, net.Conn) { time.Sleep(20 * time.Millisecond) }

@@ -12,8 +12,8 @@ import (
 	"github.com/rlock-go/redisson/internal/luasrc"
 )
 
-// mute is a connection to a server that takes no time: each command that was
-// flushed has its reply, and no byte goes anywhere. What is left is the queue.
+// mute is a connection to a server that takes no time: each flushed command has its reply, and no
+// byte is sent. So a benchmark measures only the queue.
 type mute struct {
 	redis.ConnWithTimeout
 	unflushed int
@@ -58,7 +58,7 @@ func (m *mute) Receive() (any, error) {
 	}
 }
 
-// Next is the next reply that Fill waited for, or one that is there.
+// Next returns the next reply that Fill waited for, or one that is ready.
 func (m *mute) Next() (reply any, ok bool, err error) {
 	if m.next > 0 {
 		m.next--
@@ -80,7 +80,7 @@ func (m *mute) Fill() error {
 	return err
 }
 
-// ReceiveWithTimeout refuses what a connection begins with.
+// ReceiveWithTimeout refuses the commands with which a connection begins.
 func (m *mute) ReceiveWithTimeout(time.Duration) (any, error) {
 	reply, err := m.Receive()
 	if err == nil {
@@ -98,8 +98,8 @@ func (m *mute) Interrupt()                      { m.Close() }
 func (m *mute) Sever(error)                     { m.Close() }
 func (m *mute) SetReadDeadline(time.Time) error { return nil }
 
-// One request through the queue, alone and in company: queue, cut, write,
-// read, complete.
+// BenchmarkRequests sends requests through the queue, alone and a hundred at a time: queue, cut,
+// write, read, complete.
 func BenchmarkRequests(b *testing.B) {
 	for _, company := range []int{1, 100} {
 		b.Run(fmt.Sprint("together=", company), func(b *testing.B) {

@@ -8,7 +8,7 @@ import (
 	"github.com/gomodule/redigo/redis"
 )
 
-// lingering is a connection that takes its time to be given back.
+// lingering is a connection whose return to its pool takes long.
 type lingering struct {
 	*mute
 	given, back chan struct{}
@@ -20,8 +20,8 @@ func (c *lingering) Close() error {
 	return c.mute.Close()
 }
 
-// A pool may talk to the server when it gets a connection back. Who would write to that
-// connection does not wait for it.
+// A pool may talk to the server when a connection is returned. A caller that writes to the
+// connection meanwhile must not wait for that.
 func TestAConnectionThatIsGivenBackHoldsUpNobody(t *testing.T) {
 	conn := &lingering{newMute(), make(chan struct{}), make(chan struct{})}
 	p := open(t, func(context.Context) (redis.Conn, error) { return conn, nil }, Options{})

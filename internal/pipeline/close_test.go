@@ -11,11 +11,11 @@ import (
 	"github.com/rlock-go/redisson/internal/redistest"
 )
 
-// A closing pipeline whose connection breaks connects again for what is still to be found out or sent, and for nothing
-// else.
+// A closing pipeline whose connection breaks reconnects only if a command is still to be sent, or if somebody asks
+// whether a lost one may still run.
 func TestConnectionThatBreaksDuringCloseIsMadeAnewForAReason(t *testing.T) {
 	for name, row := range map[string]struct {
-		asks bool  // whether the lost command may still run
+		asks bool  // whether somebody asks about the lost command
 		want int64 // dials
 	}{
 		"nobody asks about what was lost": {false, 1},

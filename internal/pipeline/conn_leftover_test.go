@@ -11,7 +11,7 @@ import (
 	"github.com/rlock-go/redisson/internal/redistest"
 )
 
-// A reply that was left on the connection must not be taken for that of the next command.
+// A reply that was left on the connection must not be taken for the next command's.
 func TestRepliesThatWereLeftOnALentConnectionAreDrained(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
@@ -35,7 +35,7 @@ func TestRepliesThatWereLeftOnALentConnectionAreDrained(t *testing.T) {
 	}
 }
 
-// stray is a connection with a reply on it that redigo does not know of.
+// stray is a connection with a reply that redigo doesn't know of.
 type stray struct {
 	redis.ConnWithTimeout
 	first []any

@@ -13,8 +13,8 @@ import (
 	"github.com/rlock-go/redisson/internal/clock"
 )
 
-// After a while without a server a second passes between two attempts. Whoever knows of another server has it tried at
-// once, and then often.
+// Without a server the pause between two attempts grows to a second. Retry ends it: the next attempt follows at once,
+// and further ones soon.
 func TestRetryEndsThePauseBetweenTwoAttempts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var tries atomic.Int64

@@ -18,7 +18,7 @@ import (
 	"github.com/rlock-go/redisson/internal/redistest"
 )
 
-// poolOf is an application's pool, and how a pipeline borrows from it.
+// poolOf makes an application's pool, and the function by which a pipeline borrows from it.
 func poolOf(t *testing.T, s *redistest.Server, most int) (*redis.Pool, func(context.Context) (redis.Conn, error)) {
 	pool := &redis.Pool{MaxIdle: 100, MaxActive: most, Dial: func() (redis.Conn, error) {
 		return redis.Dial("tcp", s.Addr(), redis.DialReadTimeout(timeout), redis.DialWriteTimeout(timeout), redis.DialConnectTimeout(timeout))
@@ -27,7 +27,7 @@ func poolOf(t *testing.T, s *redistest.Server, most int) (*redis.Pool, func(cont
 	return pool, func(ctx context.Context) (redis.Conn, error) { return redisconn.Borrow(ctx, pool) }
 }
 
-// The server goes while a key waits to be deleted; nothing else is wanted, and no kill barrier waits.
+// The server dies while a key waits to be deleted. Nothing else is to be sent, and no kill barrier waits.
 func TestKeyToDeleteIsNoReasonToDialWithoutPause(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
@@ -48,7 +48,7 @@ func TestKeyToDeleteIsNoReasonToDialWithoutPause(t *testing.T) {
 			t.Errorf("%d attempts to connect in %v", n, took)
 		}
 		s.Restart()
-		// It goes with what comes next.
+		// The DEL goes with the next command.
 		end(t, ask(p, "PING"))
 		p.mu.Lock()
 		left := len(p.discards)
@@ -59,7 +59,7 @@ func TestKeyToDeleteIsNoReasonToDialWithoutPause(t *testing.T) {
 	}
 }
 
-// slowClose gives a dialler time to ask the pool before it has the broken connection back.
+// slowClose gives a dialler time to ask the pool before the broken connection is back.
 type slowClose struct{ redis.ConnWithTimeout }
 
 func (c slowClose) Close() error {
@@ -67,7 +67,7 @@ func (c slowClose) Close() error {
 	return c.ConnWithTimeout.Close()
 }
 
-// One connection is the hub's, one the pipeline's; that one breaks.
+// The hub has one connection, the pipeline the other, and that one breaks.
 func TestPoolOfTwoIsEnoughWhenAConnectionBreaks(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
@@ -107,7 +107,7 @@ func TestPoolOfTwoIsEnoughWhenAConnectionBreaks(t *testing.T) {
 	}
 }
 
-// After a restart all that were idle in the pool are dead, and the server is up.
+// After a restart all idle connections of the pool are dead, but the server is up.
 func TestDeadConnectionsInAPoolAreNoTrouble(t *testing.T) {
 	t.Parallel()
 	for _, idle := range []int{1, 16} {
@@ -132,7 +132,7 @@ func TestDeadConnectionsInAPoolAreNoTrouble(t *testing.T) {
 	}
 }
 
-// A replica stands still, so each WAIT takes its time, and who comes later waits for those before.
+// A replica is paused, so each WAIT takes its full time, and later commands wait for the earlier ones.
 func TestAnswersBehindAWAITAreNotLost(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"own", "borrowed"} {
@@ -164,7 +164,7 @@ func TestAnswersBehindAWAITAreNotLost(t *testing.T) {
 	}
 }
 
-// kill breaks a pipeline's connection off at the server.
+// kill closes a pipeline's connection at the server.
 func kill(t *testing.T, s *redistest.Server, c *conn) {
 	t.Helper()
 	admin := s.Dial(t)
@@ -174,7 +174,7 @@ func kill(t *testing.T, s *redistest.Server, c *conn) {
 	}
 }
 
-// awaitBlocked returns once the server has a client's command that blocks.
+// awaitBlocked returns once a client's command blocks at the server.
 func awaitBlocked(t *testing.T, s *redistest.Server) {
 	t.Helper()
 	c := s.Dial(t)
@@ -188,7 +188,7 @@ func awaitBlocked(t *testing.T, s *redistest.Server) {
 	})
 }
 
-// Who has an answer finds the connection counted that it came by.
+// When a caller gets its answer, the connection that carried it must be counted.
 func TestAConnectionIsCountedBeforeACommandIsAnswered(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
@@ -203,7 +203,7 @@ func TestAConnectionIsCountedBeforeACommandIsAnswered(t *testing.T) {
 		}
 	})})
 	kill(t, s, inUse(t, p))
-	for range 2 { // the first may still go by the one that was killed
+	for range 2 { // the first may still go to the killed connection
 		end(t, ask(p, "PING"))
 	}
 	if <-early {
@@ -211,7 +211,7 @@ func TestAConnectionIsCountedBeforeACommandIsAnswered(t *testing.T) {
 	}
 }
 
-// connected waits for a connection other than the last.
+// connected waits for a connection other than last.
 func connected(t *testing.T, p *Pipeline, last *conn) *conn {
 	t.Helper()
 	var c *conn
@@ -224,7 +224,7 @@ func connected(t *testing.T, p *Pipeline, last *conn) *conn {
 	return c
 }
 
-// Some connections broke before they had answered; the next one answers, and is closed while idle.
+// Some connections break before they answer. The next one answers, and is closed while idle.
 func TestPauseIsForgottenOnceAConnectionAnswers(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
@@ -260,7 +260,7 @@ func TestPauseIsForgottenOnceAConnectionAnswers(t *testing.T) {
 	}
 }
 
-// A server that wants no more clients says so, and hangs up: that is no dead connection.
+// A full server says so and closes the connection. That is not the same as a dead connection.
 func TestFullServerIsAskedWithPauses(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
@@ -295,12 +295,12 @@ func (h hookedLog) Handle(context.Context, slog.Record) error {
 	return nil
 }
 
-// told is a log of which each line calls hook.
+// told makes a log that calls hook at each line.
 func told(hook func()) *eventlog.Conn {
 	return eventlog.NewConn(slog.New(hookedLog{slog.NewTextHandler(io.Discard, nil), hook}), "commands", "unanswered", nil)
 }
 
-// Close comes while the connection's making is still being told to the log.
+// Close comes while the log still writes the line about the new connection.
 func TestE1CloseEndsWhatWasJustBorrowed(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
@@ -320,7 +320,7 @@ func TestE1CloseEndsWhatWasJustBorrowed(t *testing.T) {
 	}
 }
 
-// What found no connection waits while the log hears why, as before: nothing of it runs.
+// A command that got no connection stays waiting while the reason is logged: nothing of it runs.
 func TestWhatCouldNotBeSentIsNotUnderWayUntilItEnds(t *testing.T) {
 	t.Parallel()
 	r, waits := &Request{Command: "PING"}, make(chan bool, 1)
@@ -341,7 +341,7 @@ func TestWhatCouldNotBeSentIsNotUnderWayUntilItEnds(t *testing.T) {
 	}
 }
 
-// A replica stands still, and then goes while WAITs for it are in flight: it is counted again behind the first.
+// A replica is paused, then killed while WAITs for it are in flight. The next count follows the first of them.
 func TestAnswersBehindAWAITAreNotLostWhenTheReplicaGoes(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)

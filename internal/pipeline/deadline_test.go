@@ -16,7 +16,7 @@ import (
 	"github.com/rlock-go/redisson/internal/stalls"
 )
 
-// The guard ends no command before its time, and no connection that is idle.
+// The guard ends no command before its time, and no idle connection.
 func TestAConnectionIsOverOnceItsOldestBatchIsOverdue(t *testing.T) {
 	redistest.Slow(t, "waits for a timeout after the other")
 	t.Parallel()
@@ -38,7 +38,7 @@ func TestAConnectionIsOverOnceItsOldestBatchIsOverdue(t *testing.T) {
 				t.Fatal(r.Err)
 			}
 		}
-		for guarded() { // until it has looked at an idle connection
+		for guarded() { // until the guard has seen the connection idle
 			time.Sleep(time.Millisecond)
 		}
 	}
@@ -56,7 +56,7 @@ func TestAConnectionIsOverOnceItsOldestBatchIsOverdue(t *testing.T) {
 	}
 }
 
-// Whoever completes a request may take its time. What the server says meanwhile is read afterwards, in however many reads.
+// A completion may take its time. The reader then reads all that has arrived, in however many reads.
 func TestReaderThatWasBusyBeyondTheDeadlineReadsWhatHasCome(t *testing.T) {
 	t.Parallel()
 	redistest.Slow(t, "waits for two timeouts")
@@ -76,7 +76,7 @@ func TestReaderThatWasBusyBeyondTheDeadlineReadsWhatHasCome(t *testing.T) {
 					if done <- r; i > 0 {
 						return
 					}
-					together := 0 // the reader may have written before all were queued
+					together := 0 // the reader may have written some before all were queued
 					p.mu.Lock()
 					for _, other := range all {
 						if other != nil && other.batch == r.batch {

@@ -10,7 +10,7 @@ import (
 	"github.com/rlock-go/redisson/internal/redistest"
 )
 
-// The attempt to connect goes on, and has no outcome when the requests' time is over.
+// The attempt to connect goes on, and has no outcome yet when the requests' time is over.
 func TestRequestLeavesAtItsDeadlineWhileAConnectionIsBeingMade(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)

@@ -22,14 +22,14 @@ func id(t *testing.T, p *Pipeline) int64 {
 	return n
 }
 
-// afterKill waits for the kill barrier of the connection that r was lost on.
+// afterKill waits for the kill barrier of the connection on which r was lost.
 func afterKill(p *Pipeline, r *Request) <-chan bool {
 	c := make(chan bool, 1)
 	p.AfterKillBarrier(r, func(closed bool) { c <- closed })
 	return c
 }
 
-// lose has the server close the pipeline's connection while a reply is expected.
+// lose makes the server close the pipeline's connection while a reply is expected.
 func lose(t *testing.T, p *Pipeline, s *redistest.Server) *Request {
 	t.Helper()
 	c := s.Dial(t)
@@ -52,8 +52,7 @@ func loseBy(t *testing.T, p *Pipeline, s *redistest.Server, kill func()) *Reques
 	return r
 }
 
-// spoken is a connection whose commands are recorded: MONITOR does not show
-// CLIENT KILL.
+// spoken is a connection that records its commands, as MONITOR does not show CLIENT KILL.
 type spoken struct {
 	redis.ConnWithTimeout
 	words *[]string
@@ -117,8 +116,8 @@ func TestA5RefusedKillIsToldAsSuch(t *testing.T) {
 	}
 }
 
-// A restarted server counts its clients from the beginning: without the
-// address the kill barrier could hit somebody else.
+// A restarted server counts its ids from the start again. Without the address the kill barrier
+// could hit another client.
 func TestA5KillBarrierAfterRestartHitsNobodyElse(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
@@ -135,12 +134,12 @@ func TestA5KillBarrierAfterRestartHitsNobodyElse(t *testing.T) {
 		return dial(ctx)
 	}, Options{})
 	for range 10 {
-		s.Dial(t) // so that the restart itself uses up fewer numbers
+		s.Dial(t) // so that the restart itself uses up fewer ids
 	}
 	old := id(t, p)
 	r := loseBy(t, p, s, s.Stop)
 	s.Restart()
-	// Somebody else gets the number, and only then the pipeline comes back.
+	// Another client gets the id before the pipeline connects again.
 	var other redis.Conn
 	for n := int64(0); n < old; {
 		other = s.Dial(t)
@@ -175,7 +174,7 @@ func TestE1KillBarrierIsToldWhenThePipelineCloses(t *testing.T) {
 	}
 }
 
-// A server without CLIENT INFO, that is one before 6.2 or with an ACL, and with many clients.
+// The server has many clients and no CLIENT INFO: it is older than 6.2, or an ACL forbids it.
 func TestA5ConnectionIsFoundAmongThousandsOfClients(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
@@ -187,7 +186,7 @@ func TestA5ConnectionIsFoundAmongThousandsOfClients(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Names make the list longer than so many clients.
+	// Long names make the list as long as that of far more clients.
 	name := strings.Repeat("n", 5000)
 	for range 300 {
 		if _, err := s.Dial(t).Do("CLIENT", "SETNAME", name); err != nil {

@@ -30,7 +30,7 @@ func TestTheEndOfAnIdleConnectionIsNoticedAfterALoneCaller(t *testing.T) {
 	}
 }
 
-// awaitUnderWay returns once c has something under way, which takes long.
+// awaitUnderWay returns once a command is in flight on c. The command must take long.
 func awaitUnderWay(c *conn) {
 	for inFlight := 0; inFlight == 0; {
 		c.p.mu.Lock()
@@ -58,7 +58,7 @@ func TestAConnectionThatBreaksWhileACallerReadsLosesItsCommand(t *testing.T) {
 	}
 }
 
-// failing is a connection whose next read fails when it is told to, once.
+// failing is a connection whose next read fails once, when the test says so.
 type failing struct {
 	*redisconn.Conn
 	fails *atomic.Bool
@@ -105,7 +105,7 @@ func TestACompletionThatEndsItsGoroutineLeavesTheConnectionUsable(t *testing.T) 
 	go func() {
 		defer close(over)
 		submit(p, &Request{Command: "PING", Done: CompletionFunc(func(*Request) {
-			if c.lone.reading { // else the reader runs this
+			if c.lone.reading { // otherwise the reader runs this
 				runtime.Goexit()
 			}
 		})})

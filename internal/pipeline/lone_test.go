@@ -14,7 +14,7 @@ import (
 	"github.com/rlock-go/redisson/internal/redistest"
 )
 
-// inUse is p's connection after a first command.
+// inUse returns p's connection after a first command.
 func inUse(t *testing.T, p *Pipeline) *conn {
 	t.Helper()
 	end(t, ask(p, "PING"))
@@ -23,7 +23,7 @@ func inUse(t *testing.T, p *Pipeline) *conn {
 	return p.conn
 }
 
-// goesOn makes p's caller one that has gone on for long.
+// goesOn makes p's caller a lone one: it sends commands until the reader stands by.
 func goesOn(t *testing.T, p *Pipeline) *conn {
 	t.Helper()
 	c := inUse(t, p)
@@ -46,15 +46,14 @@ func goesOn(t *testing.T, p *Pipeline) *conn {
 	return c
 }
 
-// keepOn has the next command count as a lone caller's on a machine that stands still
-// again and again.
+// keepOn makes the next command count as a lone caller's, even on a machine that often stalls.
 func keepOn(c *conn) {
 	c.p.mu.Lock()
 	c.lone.follows = loneMost
 	c.p.mu.Unlock()
 }
 
-// readByCallers is how many replies callers have read, or tried to.
+// readByCallers counts the replies that callers have read or tried to read.
 func readByCallers(c *conn) int {
 	c.p.mu.Lock()
 	defer c.p.mu.Unlock()
@@ -82,7 +81,7 @@ func TestALoneCallerReadsItsOwnReplies(t *testing.T) {
 			own++
 		}
 	}
-	// A machine that stands still calls the reader back at times.
+	// On a machine that stalls, the reader takes over at times.
 	if read := readByCallers(c) - before; read < 200 || own < 200 {
 		t.Errorf("of 2000 replies callers read %d and completed %d", read, own)
 	}
@@ -98,7 +97,7 @@ func atoi(b []byte) (n int) {
 	return n
 }
 
-// goroutine is the number of the one that calls.
+// goroutine is the number of the calling goroutine.
 func goroutine() string {
 	b := make([]byte, 64)
 	return strings.Fields(string(b[:runtime.Stack(b, false)]))[1]
@@ -108,7 +107,7 @@ func TestACallerThatReadsLeavesALongWaitToTheReader(t *testing.T) {
 	t.Parallel()
 	p := start(t, redistest.Start(t))
 	c := goesOn(t, p)
-	// The server answers after half a second. Flush is over before.
+	// The server answers after half a second, and Flush returns before.
 	var answered atomic.Bool
 	done := make(chan *Request, 1)
 	before := readByCallers(c)
@@ -123,7 +122,7 @@ func TestACallerThatReadsLeavesALongWaitToTheReader(t *testing.T) {
 	if readByCallers(c) > before && !early {
 		t.Errorf("the caller waited for the whole of it")
 	}
-	// Nothing of the deadline that ended its read is left.
+	// The deadline that ended the caller's read must not be left on the connection.
 	for range 100 {
 		if r := end(t, ask(p, "PING")); r.Err != nil {
 			t.Fatalf("%v", r.Err)
@@ -142,7 +141,7 @@ func TestASecondCallerCallsTheReaderBack(t *testing.T) {
 		done := make(chan *Request, 2)
 		other := CompletionFunc(func(r *Request) { done <- r })
 		var over atomic.Bool
-		go func() { // as a rule while the first reads
+		go func() { // usually while the first caller reads
 			for inFlight := 0; inFlight == 0 && !over.Load(); {
 				p.mu.Lock()
 				inFlight = c.inflight
@@ -162,7 +161,7 @@ func TestASecondCallerCallsTheReaderBack(t *testing.T) {
 				t.Fatal(r.Err)
 			}
 		}
-		// One that must not block does not read.
+		// A caller that must not block does not read.
 		before := readByCallers(c)
 		if p.Enqueue(&Request{Command: "PING", Done: other}) {
 			p.WakeWriter()
@@ -176,7 +175,7 @@ func TestASecondCallerCallsTheReaderBack(t *testing.T) {
 	}
 }
 
-// narrow is a connection whose writes are what push makes of them.
+// narrow is a connection whose writes push may refuse.
 type narrow struct {
 	*redisconn.Conn
 	push *atomic.Pointer[func(wait bool) (now bool)]
@@ -189,8 +188,8 @@ func (c narrow) Push(wait bool) (all bool, err error) {
 	return c.Conn.Push(wait)
 }
 
-// What a caller has queued meanwhile does not fit into the socket. The lone caller goes
-// on to read its reply.
+// Another command is queued meanwhile and doesn't fit into the socket. The lone caller still
+// reads its own reply.
 func TestALoneCallerReadsThoughWhatFollowsWaitsToBeWritten(t *testing.T) {
 	dial := dialler(t, redistest.Start(t))
 	var hook atomic.Pointer[func(bool) bool]
@@ -222,7 +221,7 @@ func TestALoneCallerReadsThoughWhatFollowsWaitsToBeWritten(t *testing.T) {
 		hook.Store(&push)
 		submit(p, &Request{Command: "PING", Done: ends})
 		open := 2
-		if pushes == 0 { // the reader was back and wrote it, so nothing follows
+		if pushes == 0 { // the reader was back and wrote it, so no command follows
 			open = 1
 		} else {
 			met++
@@ -254,7 +253,7 @@ func TestOnlyACallerThatGoesOnIsALoneOne(t *testing.T) {
 	for i := range 100 {
 		gap := quick
 		if i%10 == 9 {
-			gap = slow // the machine stood still
+			gap = slow // the machine stalled
 		}
 		if !cut(gap, true) && i > 2*loneFrom {
 			t.Fatalf("no more after %d", i)

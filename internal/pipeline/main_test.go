@@ -17,10 +17,10 @@ import (
 
 func TestMain(m *testing.M) { leakcheck.Main(m) }
 
-// timeout is longer than the machine may stand still in the middle of a test.
+// timeout is longer than the machine may stall in the middle of a test.
 const timeout = 2 * time.Second
 
-// dialler dials what a client would.
+// dialler returns a client's function that dials s.
 func dialler(t testing.TB, s *redistest.Server) func(context.Context) (redis.Conn, error) {
 	t.Helper()
 	target, err := redisconn.ParseURL(s.URL())
@@ -36,7 +36,7 @@ func start(t testing.TB, s *redistest.Server) *Pipeline {
 	return open(t, dialler(t, s), Options{})
 }
 
-// newPipeline is New, whose node wants any master, and whose log nobody reads.
+// newPipeline is New. By default its node takes any master, and nobody reads its log.
 func newPipeline(dial func(context.Context) (redis.Conn, error), o Options) *Pipeline {
 	if o.Log == nil {
 		o.Log = eventlog.NewConn(nil, "", "", nil)
@@ -47,7 +47,7 @@ func newPipeline(dial func(context.Context) (redis.Conn, error), o Options) *Pip
 	return New(dial, o)
 }
 
-// nobody is a Node that wants any master, and to know nothing.
+// nobody is a Node that takes any master and ignores all reports.
 type nobody struct{}
 
 func (nobody) Usable(s redisconn.Server) error       { return s.Usable() }
@@ -76,14 +76,14 @@ func submit(p *Pipeline, r *Request) {
 	}
 }
 
-// ask submits a command; its end comes through the channel.
+// ask submits a command, and sends its request through the channel when it ends.
 func ask(p *Pipeline, command string, args ...any) <-chan *Request {
 	done := make(chan *Request, 1)
 	submit(p, &Request{Command: command, Args: args, Done: CompletionFunc(func(r *Request) { done <- r })})
 	return done
 }
 
-// end waits for a request, longer than any may take.
+// end waits for a request for longer than any may take.
 func end(t testing.TB, done <-chan *Request) *Request {
 	t.Helper()
 	select {
@@ -100,7 +100,7 @@ func (r *Request) Call(c luasrc.Call) {
 	r.Command, r.Args, r.Script = "EVALSHA", c.Args, c.Script
 }
 
-// listening is a Node that does what it has, and else nothing.
+// listening is a Node that calls its functions, where they are set.
 type listening struct {
 	nobody
 	moved     func()

@@ -39,7 +39,7 @@ func TestCallersShareOneConnectionAndGetTheirOwnReplies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The test's own connection is the other one.
+	// The other connection is the test's.
 	if n := strings.Count(list, "\n"); n != 2 {
 		t.Fatalf("%d connections:\n%s", n, list)
 	}
@@ -85,7 +85,7 @@ func TestA1ScriptIsLoadedOnceForAllWhoMissIt(t *testing.T) {
 	}
 }
 
-// loads reads how often a script was loaded.
+// loads returns how often a script was loaded.
 func loads(t *testing.T, s *redistest.Server) int {
 	t.Helper()
 	info, err := redis.String(s.Dial(t).Do("INFO", "commandstats"))
@@ -150,7 +150,7 @@ func TestIdleCloseIsNobodysError(t *testing.T) {
 		if n, err := redis.Int(c.Do("CLIENT", "KILL", "ID", old)); n != 1 || err != nil {
 			t.Fatalf("killed %d, %v", n, err)
 		}
-		// The server's FIN and the next command may cross.
+		// The server's FIN could cross the next command.
 		awaitClosed(t, p)
 		if r := end(t, ask(p, "PING")); r.Err != nil {
 			t.Fatalf("got %v", r.Err)
@@ -158,7 +158,7 @@ func TestIdleCloseIsNobodysError(t *testing.T) {
 	}
 }
 
-// awaitClosed waits until the pipeline has seen the end of its connection.
+// awaitClosed waits until the pipeline has noticed the end of its connection.
 func awaitClosed(t *testing.T, p *Pipeline) {
 	t.Helper()
 	redistest.Becomes(t, "the end of an idle connection is seen", func() bool {
@@ -231,7 +231,7 @@ func TestDiscardsRideAlongInOneCommand(t *testing.T) {
 	}
 }
 
-// goes waits until key is deleted.
+// goes waits until the key is deleted.
 func goes(t *testing.T, c redis.Conn, key string) {
 	t.Helper()
 	redistest.Becomes(t, key+" is gone", func() bool {
@@ -289,7 +289,7 @@ func TestDiscardThatABrokenConnectionSwallowedIsSentAgain(t *testing.T) {
 	p := start(t, s)
 	end(t, ask(p, "SET", "k", "v"))
 	c := s.Dial(t)
-	// The server has read the DEL and not run it when the connection breaks.
+	// The connection breaks when the server has read the DEL but not run it.
 	if _, err := c.Do("CLIENT", "PAUSE", 60_000, "WRITE"); err != nil {
 		t.Fatal(err)
 	}

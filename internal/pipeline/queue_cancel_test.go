@@ -11,7 +11,7 @@ import (
 	"github.com/gomodule/redigo/redis"
 )
 
-// unconnected is a pipeline whose dial goes on until the test ends.
+// unconnected is a pipeline whose dial lasts until the test ends.
 func unconnected(t *testing.T) *Pipeline {
 	t.Helper()
 	return open(t, func(ctx context.Context) (redis.Conn, error) {
@@ -20,7 +20,7 @@ func unconnected(t *testing.T) *Pipeline {
 	}, Options{})
 }
 
-// If each looked for its place among all, so many would take a minute.
+// If each request were searched for among all, this would take a minute.
 func TestACrowdIsTakenBackInATimeThatGrowsWithIt(t *testing.T) {
 	const crowd = 400_000
 	p := unconnected(t)
@@ -40,7 +40,7 @@ func TestACrowdIsTakenBackInATimeThatGrowsWithIt(t *testing.T) {
 	}
 }
 
-// Whatever is taken out, the others stay in the order in which they came.
+// Whichever requests are taken out, the others keep their order.
 func TestWhatIsNotTakenBackKeepsItsOrder(t *testing.T) {
 	p := unconnected(t)
 	var q queue

@@ -8,10 +8,9 @@ import (
 	"github.com/gomodule/redigo/redis"
 )
 
-// hasty is a server that answers before it is asked, to a client that is slow
-// to write.
+// hasty is a server that answers before it is asked. Its client is slow to write.
 type hasty struct {
-	redis.Conn // nothing else of it is used
+	redis.Conn // no other method is used
 	replies    chan any
 	writing    chan struct{} // closed when the second command is being written
 	write      chan struct{} // closed to let it be written

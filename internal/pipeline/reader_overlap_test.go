@@ -9,7 +9,7 @@ import (
 	"github.com/gomodule/redigo/redis"
 )
 
-// paced is a connection whose server answers when it is told to.
+// paced is a connection whose server answers when the test says so.
 type paced struct {
 	*mute
 	answers chan int // how many replies come at once
@@ -41,8 +41,8 @@ func (c *paced) Fill() error {
 	}
 }
 
-// The server has answered two batches at once. It must not wait for what the first
-// brings about until the second is dealt with.
+// The server has answered two batches at once. What the first one's completions queue is written
+// before the second is completed, so that the server need not wait for it.
 func TestWhatABatchBringsAboutIsWrittenBeforeTheNextIsDealtWith(t *testing.T) {
 	t.Parallel()
 	conn := &paced{mute: newMute(), answers: make(chan int, 1)}
@@ -50,7 +50,7 @@ func TestWhatABatchBringsAboutIsWrittenBeforeTheNextIsDealtWith(t *testing.T) {
 	conn.answers <- 1
 	end(t, ask(p, "PING"))
 	before := conn.written.Load()
-	for busy := true; busy; time.Sleep(time.Millisecond) { // else the two become one batch
+	for busy := true; busy; time.Sleep(time.Millisecond) { // otherwise the two become one batch
 		p.mu.Lock()
 		busy = p.conn.busy.Load()
 		p.mu.Unlock()

@@ -14,14 +14,14 @@ import (
 	"github.com/rlock-go/redisson/internal/redistest"
 )
 
-// talker leads to a server, and may say something of its own.
+// talker is a proxy to a server that may add replies.
 type talker struct {
 	net.Listener
 	to string
 
 	mu     sync.Mutex // guards what follows
-	client net.Conn   // the last
-	behind bool       // the next reply has something behind it
+	client net.Conn   // the last one
+	behind bool       // a reply is added behind the next one
 }
 
 func startTalker(t *testing.T, s *redistest.Server) *talker {
@@ -74,8 +74,8 @@ func (l *talker) answer(client, server net.Conn) {
 	}
 }
 
-// A reply that nobody has asked for is not the next command's, which can't be told from
-// a grant. The connection is given up, and what was not sent goes by another.
+// A reply to no command must not go to the next command, for which it might be a grant. The
+// connection is given up, and unsent commands go to another.
 func TestAReplyThatNobodyAskedForIsNobodys(t *testing.T) {
 	for what, say := range map[string]func(l *talker, p *Pipeline){
 		"behind another": func(l *talker, p *Pipeline) {
@@ -114,7 +114,7 @@ func TestAReplyThatNobodyAskedForIsNobodys(t *testing.T) {
 						c = goesOn(t, p)
 					}
 					say(l, p)
-					for met := c.atOnce; !met; { // else it is for the reader to notice
+					for met := c.atOnce; !met; { // otherwise the reader notices
 						p.mu.Lock()
 						met = p.conn != c
 						p.mu.Unlock()

@@ -19,17 +19,17 @@ func TestOnlyReplicasThatAreOnlineCount(t *testing.T) {
 	}
 }
 
-// Each step is an event and what the count is after it.
+// Each step is an event and the count after it.
 func TestReplicaCountFallsByTheWordOfTheTopology(t *testing.T) {
 	const m = fewerFor
 	type step struct {
-		event string // who is online, or the topology's word: + it stays, - it does not, old it stays, of an earlier loss
+		event string // online replicas, or the topology's word: + the master stays, - not, old + for an earlier loss
 		at    time.Duration
 		n     int
 		state standing
 	}
 	for name, row := range map[string]struct {
-		alone bool // nobody can be asked
+		alone bool // no topology can be asked
 		known int
 		steps []step
 	}{

@@ -18,7 +18,7 @@ import (
 	"github.com/rlock-go/redisson/internal/redistest"
 )
 
-// A former master's replicas leave it seconds before it stops to take writes.
+// A former master loses its replicas seconds before it stops taking writes.
 func TestReplicasThatLeftAreStillWaitedForWhereOneMayBeTheMaster(t *testing.T) {
 	t.Parallel()
 	redistest.Slow(t, "waits for WAITs of a second")
@@ -35,7 +35,7 @@ func TestReplicasThatLeftAreStillWaitedForWhereOneMayBeTheMaster(t *testing.T) {
 			if r := end(t, waitFor(t, p, 1)); r.Replicas != 1 || r.Acked != 0 {
 				t.Errorf("%v; %d of %d have it", r.Err, r.Acked, r.Replicas)
 			}
-			end(t, ask(p, "PING")) // behind the count
+			end(t, ask(p, "PING")) // answered after the count
 			want := 0
 			if keep {
 				want = 1
@@ -52,7 +52,7 @@ func TestReplicasThatLeftAreStillWaitedForWhereOneMayBeTheMaster(t *testing.T) {
 	}
 }
 
-// A master that was a replica a moment ago has none yet.
+// A master that was a replica a moment ago has no replicas yet.
 func TestReplicaThatComesLaterIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
@@ -73,8 +73,7 @@ func TestReplicaThatComesLaterIsWaitedFor(t *testing.T) {
 
 var errUnsure = errors.New("not sure")
 
-// keeping is for a topology that never says that the master stays, or for one that
-// can't be asked.
+// keeping is for a topology that never says that the master stays, or, if keep is false, for one that can't be asked.
 func keeping(keep bool) Options {
 	o := Options{Replicas: true}
 	if keep {
@@ -84,7 +83,7 @@ func keeping(keep bool) Options {
 	return o
 }
 
-// untilWaitedFor writes until a WAIT is for want replicas.
+// untilWaitedFor writes until a WAIT counts want replicas.
 func untilWaitedFor(t *testing.T, p *Pipeline, want int) {
 	t.Helper()
 	redistest.Becomes(t, fmt.Sprint(want, " replicas are waited for"), func() bool {
@@ -93,7 +92,7 @@ func untilWaitedFor(t *testing.T, p *Pipeline, want int) {
 	})
 }
 
-// fed starts a replica that its master does not feed before it is told to.
+// fed starts a replica that gets its master's data only after feed is called.
 func fed(t *testing.T, s *redistest.Server) (feed func()) {
 	t.Helper()
 	c := s.Dial(t)
@@ -128,7 +127,7 @@ func TestReplicaIsWaitedForOnceItHasBeenFed(t *testing.T) {
 	}
 }
 
-// A new master's replicas are known before they are connected, and a loss may be older than the client.
+// A new master's replicas are known before they connect, and one may have been lost before the client came.
 func TestReplicasThatTheTopologyKnowsAreWaitedForAtFirst(t *testing.T) {
 	t.Parallel()
 	s, next := redistest.Start(t), redistest.Start(t)
@@ -147,7 +146,7 @@ func TestReplicasThatTheTopologyKnowsAreWaitedForAtFirst(t *testing.T) {
 	}
 }
 
-// The topology is asked of the server that is gone, and twice.
+// The topology is asked about the lost replica, twice.
 func TestReplicaThatIsGoneIsWaitedForUntilTheTopologySaysTwiceThatTheMasterStays(t *testing.T) {
 	redistest.Slow(t, "waits for WAITs of a second")
 	t.Parallel()
@@ -155,7 +154,7 @@ func TestReplicaThatIsGoneIsWaitedForUntilTheTopologySaysTwiceThatTheMasterStays
 	replica := s.StartReplica(t)
 	var word atomic.Bool
 	var mu sync.Mutex
-	var said []time.Time // when it said that the master stays
+	var said []time.Time // when the topology said that the master stays
 	gone := make(chan []string, 1)
 	a, b := siblings(t, dialler(t, s), Options{Replicas: true, Share: &Replicas{Known: func() []string { return nil }}, Node: listening{stays: func(_ context.Context, of []string) error {
 		select {
@@ -199,7 +198,7 @@ func TestReplicaThatIsGoneIsWaitedForUntilTheTopologySaysTwiceThatTheMasterStays
 	untilWaitedFor(t, b, 1)
 }
 
-// wrote writes once, with a count of the replicas behind its WAIT if that is wanted.
+// wrote makes one write. If counts is set, the replicas are counted after its WAIT.
 func wrote(t *testing.T, p *Pipeline, counts bool) *Request {
 	t.Helper()
 	done := make(chan *Request, 1)
@@ -211,7 +210,7 @@ func wrote(t *testing.T, p *Pipeline, counts bool) *Request {
 	return end(t, done)
 }
 
-// acknowledged is wrote until a replica has answered, which a busy machine may not let it do in time.
+// acknowledged repeats wrote until a replica answers, which may take too long on a busy machine.
 func acknowledged(t *testing.T, p *Pipeline) (r *Request) {
 	t.Helper()
 	for range 20 {
@@ -223,7 +222,7 @@ func acknowledged(t *testing.T, p *Pipeline) (r *Request) {
 	return nil
 }
 
-// A replica that comes between two counts may be promoted, and lack what as many acknowledged as were counted.
+// A replica that joins between two counts may be promoted. It may lack a write that all counted replicas have.
 func TestCountThatIsOldSaysOfNothingThatItIsEverywhere(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
@@ -243,7 +242,7 @@ func TestCountThatIsOldSaysOfNothingThatItIsEverywhere(t *testing.T) {
 	for counting := true; counting; end(t, ask(p, "PING")) {
 		p.mu.Lock()
 		if counting = p.conn.counting; !counting {
-			p.conn.countAt = clock.Never // none by itself, however long the second one takes
+			p.conn.countAt = clock.Never // no count by itself, however long the second replica takes
 		}
 		p.mu.Unlock()
 	}
@@ -269,7 +268,7 @@ func TestReplicasAreCountedAtOnceWhereTheTopologyListsMore(t *testing.T) {
 		t.Fatalf("%d were counted before anybody said so", r.Replicas)
 	}
 	p.List(2)
-	end(t, ask(p, "PING")) // behind the count
+	end(t, ask(p, "PING")) // answered after the count
 	if r := wrote(t, p, false); r.Replicas != 2 {
 		t.Errorf("%d are waited for", r.Replicas)
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/rlock-go/redisson/internal/redistest"
 )
 
-// timed is a connection of a pool that notes how long each reply is waited for.
+// timed is a pool's connection that notes how long each reply is awaited.
 type timed struct {
 	redis.ConnWithTimeout
 	least atomic.Int64
@@ -22,8 +22,8 @@ func (c *timed) ReceiveWithTimeout(d time.Duration) (any, error) {
 	return c.ConnWithTimeout.ReceiveWithTimeout(d)
 }
 
-// A request is its maker's again once it is completed, and may be used anew while
-// the rest of its batch is read.
+// A completed request belongs to its maker, which may reuse it while the rest of its batch is
+// read.
 func TestARequestThatIsUsedAgainDoesNotShortenItsBatch(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)

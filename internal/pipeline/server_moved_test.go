@@ -17,7 +17,7 @@ import (
 	"github.com/rlock-go/redisson/internal/refusal"
 )
 
-// address is where new connections lead; those that there are stay.
+// address decides which server new connections reach; existing connections stay.
 type address struct {
 	at atomic.Pointer[redistest.Server]
 }
@@ -30,7 +30,7 @@ func (a *address) dial(ctx context.Context) (redis.Conn, error) {
 	return target.Dial(ctx, timeout)
 }
 
-// dialService dials one address that leads to each server in turn, as that of a load balancer does.
+// dialService dials one address that leads to the current server, like a load balancer's.
 func (a *address) dialService(ctx context.Context) (redis.Conn, error) {
 	service := redisconn.Target{Address: "service:6379", Dialer: func(ctx context.Context, network, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, network, a.at.Load().Addr())
@@ -101,7 +101,7 @@ func TestServerThatStaysReadOnlyIsToldAsThat(t *testing.T) {
 	if n := dials.Load(); n > 30 {
 		t.Errorf("%d attempts to connect in a second", n)
 	}
-	// It becomes the master.
+	// Now it becomes the master.
 	done := ask(p, "SET", "k", "1")
 	if _, err := replica.Dial(t).Do("REPLICAOF", "NO", "ONE"); err != nil {
 		t.Fatal(err)
@@ -111,7 +111,7 @@ func TestServerThatStaysReadOnlyIsToldAsThat(t *testing.T) {
 	}
 }
 
-// The subscriptions may have found the replica too, and nothing tells them: it takes SUBSCRIBE.
+// The subscriptions may have reached the replica, too. It takes SUBSCRIBE, so they would not notice.
 func TestMoveIsToldWhenAReplicaWasRefusedMeanwhile(t *testing.T) {
 	t.Parallel()
 	redistest.Slow(t, "some pauses pass")
@@ -144,7 +144,7 @@ func TestMoveIsToldWhenAReplicaWasRefusedMeanwhile(t *testing.T) {
 	}
 }
 
-// A connection that breaks by itself leads elsewhere as well, and the subscriptions may not have broken.
+// A connection that just breaks may lead elsewhere next, while the subscriptions have not broken.
 func TestMoveIsToldWhenTheNextConnectionReachesAnotherServer(t *testing.T) {
 	for name, dial := range map[string]func(*address) func(context.Context) (redis.Conn, error){
 		"at its own address": func(a *address) func(context.Context) (redis.Conn, error) { return a.dial },
@@ -183,7 +183,7 @@ func TestMoveIsToldWhenTheNextConnectionReachesAnotherServer(t *testing.T) {
 	}
 }
 
-// A server without HELLO, as before 6.0, may hide ROLE from the account. Then its first refusal of a write tells.
+// A server without HELLO (before 6.0) may also hide ROLE. Its first refusal of a write then reveals a replica.
 func TestServerThatHidesItsRoleIsFoundOutByItsFirstRefusal(t *testing.T) {
 	t.Parallel()
 	redistest.Slow(t, "a replica and a pause")
@@ -197,7 +197,7 @@ func TestServerThatHidesItsRoleIsFoundOutByItsFirstRefusal(t *testing.T) {
 		dials.Add(1)
 		return a.dial(ctx)
 	}, Options{})
-	// Its time may be over in the pause before the next connection.
+	// Its time may end in the pause before the next connection.
 	if r := end(t, askAgain(p, "SET", "k", "1")); !refusedReadOnly(r.Err) && !errors.Is(r.Err, errReadOnly) {
 		t.Fatalf("got %v, %v", r.Reply, r.Err)
 	}
@@ -211,7 +211,7 @@ func TestServerThatHidesItsRoleIsFoundOutByItsFirstRefusal(t *testing.T) {
 	}
 }
 
-// A master that is demoted ends the WAITs that are under way. What stood before them ran, and nobody else has it.
+// A demotion ends the WAITs under way. The writes before them ran, and no other server has them.
 func TestWriteOfAMasterThatIsDemotedIsUnacknowledged(t *testing.T) {
 	t.Parallel()
 	master := redistest.Start(t)
@@ -232,7 +232,7 @@ func TestWriteOfAMasterThatIsDemotedIsUnacknowledged(t *testing.T) {
 	}
 }
 
-// Nobody else sends anything: the DEL alone finds out that its server is a replica now.
+// No other command is sent: only the DEL finds out that its server has become a replica.
 func TestDiscardThatAReplicaRefusesGivesTheConnectionUp(t *testing.T) {
 	t.Parallel()
 	old, next := redistest.Start(t), redistest.Start(t)
@@ -253,7 +253,7 @@ func TestDiscardThatAReplicaRefusesGivesTheConnectionUp(t *testing.T) {
 	})
 }
 
-// A pool keeps its connections to the former master; they work.
+// A pool keeps its connections to the former master, and they still work.
 func TestPoolFullOfConnectionsToAReplicaIsEmptied(t *testing.T) {
 	t.Parallel()
 	old, next := redistest.Start(t), redistest.Start(t)
@@ -288,7 +288,7 @@ func TestReadOnlyIsUnderstoodFromEveryRelease(t *testing.T) {
 	for text, want := range map[string]bool{
 		"READONLY You can't write against a read only replica.":                                 true,
 		"READONLY You can't write against a read only replica. script: 6b8, on @user_script:1.": true,
-		// 6.2, as its scripts report it.
+		// Redis 6.2 in the error of a script.
 		"ERR Error running script (call to f_6b8): @user_script:1: @user_script: 1: -READONLY You can't write against a read only replica.": true,
 		"ERR Error running script (call to f_6b8): @user_script:1: -READONLY You can't write against a read only replica.":                  true,
 		"OOM command not allowed when used memory > 'maxmemory'.":                                                                           false,
@@ -305,7 +305,7 @@ func TestRetiredConnectionLosesNothing(t *testing.T) {
 	s := redistest.Start(t)
 	p := start(t, s)
 	before := id(t, p)
-	// Its reply is expected for certain when the connection is retired.
+	// Its reply is certainly still expected when the connection is retired.
 	pending := []<-chan *Request{ask(p, "BLPOP", "nothing", "0.3")}
 	awaitBlocked(t, s)
 	for range 200 {
@@ -328,7 +328,7 @@ func TestRetiredConnectionLosesNothing(t *testing.T) {
 	if after := id(t, p); after == before {
 		t.Error("it is the same connection")
 	}
-	// An idle one is left as well.
+	// An idle connection is replaced as well.
 	before = id(t, p)
 	p.Retire(errors.New("once more"))
 	if after := id(t, p); after == before {
@@ -351,7 +351,7 @@ func TestServersThatAreNotSingleAreRefused(t *testing.T) {
 	}
 }
 
-// askAgain is ask by a maker who follows the master, as the executor does.
+// askAgain is ask by a caller that follows the master, as the executor does.
 func askAgain(p *Pipeline, command string, args ...any) <-chan *Request {
 	done := make(chan *Request, 1)
 	submit(p, &Request{Command: command, Args: args, Done: CompletionFunc(func(r *Request) {

@@ -14,18 +14,18 @@ import (
 	"github.com/rlock-go/redisson/internal/redistest"
 )
 
-// containers are servers that all call their own address the same, as two containers may: it is that of a unix
-// socket, each in a folder of its own. What is dialled leads to one of them.
+// containers are servers that all report the same own address, as two containers may: a unix socket's, each in its
+// own folder. A dial leads to one of them.
 type containers struct {
 	t       testing.TB
 	targets map[*redistest.Server]*redisconn.Target
 	at      atomic.Pointer[redistest.Server]
 }
 
-// inner is what each server listens on.
+// inner is the name of each server's socket.
 const inner = "inner.sock"
 
-// start starts one more server. It is dialled as place.
+// start starts one more server, which is dialled as place.
 func (c *containers) start(place string) *redistest.Server {
 	c.t.Helper()
 	s := redistest.Start(c.t, "--unixsocket", inner)
@@ -47,7 +47,7 @@ func (c *containers) dial(ctx context.Context) (redis.Conn, error) {
 	return c.targets[c.at.Load()].Dial(ctx, timeout)
 }
 
-// leaves ends p's connection, and has the next lead to s.
+// leaves ends p's connection; the next one leads to s.
 func (c *containers) leaves(p *Pipeline, s *redistest.Server) {
 	c.t.Helper()
 	before := end(c.t, ask(p, "CLIENT", "INFO"))
@@ -101,7 +101,7 @@ func TestServersOfOneInnerAddressAreTwo(t *testing.T) {
 	}
 }
 
-// The next master of a failover has fewer replicas than the former one had: that was one of them.
+// After a failover the next master has fewer replicas than the former one had: it was one of them.
 func TestReplicasOfTheFormerMasterAreNotWaitedForAtTheNext(t *testing.T) {
 	t.Parallel()
 	c := containers{t: t}
@@ -118,7 +118,7 @@ func TestReplicasOfTheFormerMasterAreNotWaitedForAtTheNext(t *testing.T) {
 	}
 }
 
-// Its replicas come back, each some time later. One that does not is a matter of the count.
+// The replicas of a restarted server come back, each some time later. The count deals with one that doesn't.
 func TestReplicasOfAServerThatWasRestartedAreWaitedFor(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)

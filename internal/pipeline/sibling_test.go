@@ -23,7 +23,7 @@ func siblings(t *testing.T, dial func(context.Context) (redis.Conn, error), o Op
 	return a, b
 }
 
-// The former master of a failover has none any more when the second connects.
+// The former master of a failover has lost its replicas when the second pipeline connects.
 func TestReplicasThatASiblingHasSeenAreWaitedFor(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
@@ -38,8 +38,7 @@ func TestReplicasThatASiblingHasSeenAreWaitedFor(t *testing.T) {
 	}
 }
 
-// Of two that lead to different servers, the one that was there before is made
-// anew.
+// If two siblings reach different servers, the older connection is replaced.
 func TestSiblingsLeadToOneServer(t *testing.T) {
 	t.Parallel()
 	former, next := redistest.Start(t), redistest.Start(t)
@@ -69,7 +68,7 @@ func TestSiblingsLeadToOneServer(t *testing.T) {
 	})
 }
 
-// What waits for a spare connection that can't be had is to go by the other.
+// A spare that cannot connect hands its commands back, so that they can go to the other.
 func TestSpareThatCantConnectHandsBackWhatItHas(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
@@ -98,7 +97,7 @@ func TestSpareThatCantConnectHandsBackWhatItHas(t *testing.T) {
 	}
 }
 
-// One that has gone is waited for no more by either.
+// Neither sibling waits for a replica that one of them counts as gone.
 func TestSiblingsShareTheirCounts(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
@@ -110,15 +109,15 @@ func TestSiblingsShareTheirCounts(t *testing.T) {
 			if r.Replicas == 1 && r.Acked == 1 {
 				break
 			}
-			// A machine that stands still lets WAIT's second pass.
+			// On a machine that stalls, WAIT's second may pass without an acknowledgement.
 			if r.Err != nil || r.Replicas != 1 || time.Now().After(end1) {
 				t.Fatalf("%v; %d of %d have it", r.Err, r.Acked, r.Replicas)
 			}
 		}
 	}
 	replica.Kill()
-	end(t, waitFor(t, a, 1)) // none has it
-	end(t, ask(a, "PING"))   // behind the count
+	end(t, waitFor(t, a, 1)) // no replica has it
+	end(t, ask(a, "PING"))   // answered after the count
 	if r := end(t, waitFor(t, b, 1)); r.Replicas != 0 {
 		t.Errorf("%d replicas are waited for, and the other has counted none", r.Replicas)
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/rlock-go/redisson/internal/redistest"
 )
 
-// Ids start anew with each server, so that one may be a stranger's.
+// Each server counts its client ids from the start, so this id may be another client's there.
 func TestListenerOfAnotherServerIsNotTold(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
@@ -39,8 +39,8 @@ func TestListenerOfAnotherServerIsNotTold(t *testing.T) {
 	reads(false) // there is no listener
 	for _, id := range []int64{id, id + 1000} {
 		p.SetListener(Listener{id, "192.0.2.1:6379"})
-		reads(false) // it is asked for
-		reads(false) // and is another, or nobody
+		reads(false) // the server is asked for the listener
+		reads(false) // which is another client or none
 		select {
 		case err := <-why:
 			if !errors.Is(err, ErrNoListener) {
@@ -59,7 +59,7 @@ func TestListenerOfAnotherServerIsNotTold(t *testing.T) {
 		written = p.conn.inflight > 0
 		p.mu.Unlock()
 	}
-	p.SetListener(ParseListener(info)) // what is said of the one before counts no more
+	p.SetListener(ParseListener(info)) // an answer about the listener before no longer counts
 	s.Resume()
 	end(t, begun)
 	reads(false)

@@ -11,7 +11,7 @@ import (
 	"github.com/rlock-go/redisson/internal/redistest"
 )
 
-// calls is how often the server was asked for a command.
+// calls returns how often the server ran a command.
 func calls(t *testing.T, c redis.Conn, command string) int {
 	t.Helper()
 	text, err := redis.String(c.Do("INFO", "commandstats"))
@@ -26,8 +26,8 @@ func calls(t *testing.T, c redis.Conn, command string) int {
 	return n
 }
 
-// waitFor submits writes that want a WAIT, as one batch: they come at one moment,
-// since the reader of what was answered last may be about to write.
+// waitFor submits n writes with a WAIT as one batch. It queues them under one lock, as the reader
+// may be about to write for the last replies.
 func waitFor(t *testing.T, p *Pipeline, n int) <-chan *Request {
 	t.Helper()
 	done := make(chan *Request, n)
@@ -44,7 +44,7 @@ func waitFor(t *testing.T, p *Pipeline, n int) <-chan *Request {
 	return done
 }
 
-// With a WAIT for each, the last of them would be answered after as many seconds.
+// With a WAIT each, the last of the writes would be answered many seconds later.
 func TestWritesOfABatchShareOneWAIT(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
@@ -52,7 +52,7 @@ func TestWritesOfABatchShareOneWAIT(t *testing.T) {
 	p := open(t, dialler(t, s), Options{Replicas: true})
 	end(t, ask(p, "PING"))
 	admin := s.Dial(t)
-	before := calls(t, admin, "wait") // the replica's
+	before := calls(t, admin, "wait") // the WAITs of StartReplica
 	const many = 64
 	done := waitFor(t, p, many)
 	for range many {
@@ -76,7 +76,7 @@ func TestWritesOfABatchShareOneWAIT(t *testing.T) {
 	}
 }
 
-// What comes while a WAIT is in flight goes together behind it, with one of its own.
+// The writes that come while a WAIT is in flight follow it together, with one WAIT.
 func TestNothingIsWrittenBehindAWAIT(t *testing.T) {
 	t.Parallel()
 	redistest.Slow(t, "waits for WAITs of a second")
@@ -85,7 +85,7 @@ func TestNothingIsWrittenBehindAWAIT(t *testing.T) {
 	p := open(t, dialler(t, s), Options{Replicas: true})
 	end(t, ask(p, "PING"))
 	admin := s.Dial(t)
-	before := calls(t, admin, "wait") // the replica's
+	before := calls(t, admin, "wait") // the WAITs of StartReplica
 	replica.Pause()
 	defer replica.Resume()
 	first := waitFor(t, p, 1)
@@ -105,7 +105,7 @@ func TestNothingIsWrittenBehindAWAIT(t *testing.T) {
 	}
 }
 
-// The server dies while it waits: what it answered before has no outcome.
+// The server dies during the WAIT: the writes that it has already answered have no outcome.
 func TestWritesWhoseWAITIsLostAreLost(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
@@ -126,7 +126,7 @@ func TestWritesWhoseWAITIsLostAreLost(t *testing.T) {
 	}
 }
 
-// What would be undone does not keep others out for the second that another one's WAIT takes.
+// A write that would be undone keeps no other caller out during another write's WAIT.
 func TestTentativeWriteHasNoWAITWhileNoReplicaIsOnline(t *testing.T) {
 	t.Parallel()
 	redistest.Slow(t, "waits for WAITs of a second")
@@ -146,8 +146,8 @@ func TestTentativeWriteHasNoWAITWhileNoReplicaIsOnline(t *testing.T) {
 		t.Fatalf("%v; %d of %d have it", r.Err, r.Acked, r.Replicas)
 	}
 	replica.Kill()
-	end(t, waitFor(t, b, 1)) // none has it
-	end(t, ask(b, "PING"))   // behind the count
+	end(t, waitFor(t, b, 1)) // no replica has it
+	end(t, ask(b, "PING"))   // answered after the count
 	lasts := waitFor(t, b, 1)
 	s.AwaitBlocked(t)
 	for range 10 {
@@ -165,13 +165,13 @@ func TestTentativeWriteHasNoWAITWhileNoReplicaIsOnline(t *testing.T) {
 	}
 }
 
-// Behind a script that the server lacks, a WAIT would last for as long as behind one that ran.
+// Behind a script that the server lacks, a WAIT would last as long as behind one that ran.
 func TestScriptIsLoadedBeforeItsFirstWAIT(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
 	s.StartReplica(t)
 	admin := s.Dial(t)
-	before := calls(t, admin, "wait") // the replica's
+	before := calls(t, admin, "wait") // the WAITs of StartReplica
 	p := open(t, dialler(t, s), Options{Replicas: true})
 	end(t, ask(p, "PING"))
 	for i := range 2 {
@@ -194,7 +194,7 @@ func TestScriptIsLoadedBeforeItsFirstWAIT(t *testing.T) {
 	}
 }
 
-// The topology's word comes while a WAIT is under way, for a write and for its replicas once more.
+// The topology answers during a WAIT: first that of a write, then that of AwaitReplicas.
 func TestWAITThatNobodyAcknowledgesCountsForNothingOnceNobodyIsWaitedFor(t *testing.T) {
 	redistest.Slow(t, "waits for WAITs of a second")
 	t.Parallel()
@@ -221,7 +221,7 @@ func TestWAITThatNobodyAcknowledgesCountsForNothingOnceNobodyIsWaitedFor(t *test
 	if r.Replicas != 1 || r.Acked != 0 {
 		t.Fatalf("%v; %d of %d have it", r.Err, r.Acked, r.Replicas)
 	}
-	end(t, ask(p, "PING")) // behind the count
+	end(t, ask(p, "PING")) // answered after the count
 	again := make(chan int, 1)
 	if asks, err := p.AwaitReplicas(r, func(acked int, err error) { again <- acked }); !asks {
 		t.Fatalf("they are not asked once more: %v", err)

@@ -13,7 +13,7 @@ import (
 	"github.com/rlock-go/redisson/internal/redistest"
 )
 
-// failingWrite is a connection whose armed write hangs and then fails. Closing it shows to its reader a little later only.
+// failingWrite is a connection whose armed write hangs and then fails. Its reader notices Close a little later.
 type failingWrite struct {
 	net.Conn
 	armed   atomic.Bool

@@ -8,8 +8,8 @@ import (
 	"github.com/rlock-go/redisson/internal/redistest"
 )
 
-// Sent is the server's order on one connection, also of what one write sends, and where
-// the clock stands still.
+// The values of Sent have the order in which the server gets the commands of a connection, even
+// within one write or if the clock stands still.
 func TestWhatIsSentLaterIsSaidToBe(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)

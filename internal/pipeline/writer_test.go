@@ -11,8 +11,8 @@ import (
 	"github.com/rlock-go/redisson/internal/clock"
 )
 
-// What is queued while another write is under way is left to who writes, also if that write's reply has been dealt with
-// before the writer looks again.
+// A command that is queued during a write is left to the writing goroutine, even if that write's reply has been
+// handled before the goroutine looks again.
 func TestWhatIsQueuedDuringAWriteIsSentAfterIt(t *testing.T) {
 	t.Parallel()
 	conn := newMute()
