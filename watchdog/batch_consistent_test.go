@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Whatever comes in whatever order, each live lease is in one batch, which knows it, and the heap, the groups and the
-// schedule count the same batches. The goroutine is left out: what it does is called in its place.
+// After events in any order, each live lease is in one batch, which contains it, and the heap, the groups and the
+// schedule count the same batches. The test does the goroutine's work in its place.
 func TestBatchesStayConsistent(t *testing.T) {
 	for name, group := range map[string]func(Holder) int{
 		"one group":   nil,
@@ -71,7 +71,7 @@ func TestBatchesStayConsistent(t *testing.T) {
 					for w.work() {
 					}
 				}
-				if i < 5_000 || i%20 == 0 { // many leases take long to look at
+				if i < 5_000 || i%20 == 0 { // with many leases a check takes long
 					wantConsistent(t, w)
 				}
 			}
@@ -84,7 +84,7 @@ func TestBatchesStayConsistent(t *testing.T) {
 	}
 }
 
-// numbered is nobody, of a group.
+// numbered is a holder of a group that ignores all calls.
 type numbered struct{ number int }
 
 func (numbered) LeaseLost(*Lease, error) {}

@@ -10,7 +10,7 @@ import (
 	"github.com/rlock-go/redisson/internal/clock"
 )
 
-// grouped is a world whose leases are of groups.
+// grouped is a world whose leases belong to groups.
 type grouped struct {
 	*rhythm
 	perCmd []time.Duration
@@ -49,7 +49,7 @@ func (g *grouped) hold(number int) *Lease {
 	return l
 }
 
-// commands counts those of a third that begins at an instant.
+// commands counts the commands of the third that begins at from.
 func (g *grouped) commands(from time.Duration) (n int) {
 	for _, at := range g.perCmd {
 		if at >= from && at < from+third {
@@ -59,8 +59,8 @@ func (g *grouped) commands(from time.Duration) (n int) {
 	return n
 }
 
-// Leases of a group that came at different times are one batch from the first
-// renewal on, which comes when the first of them is due.
+// Leases of a group that began at different times share a batch from the first renewal on. That
+// is made when the first of them is due.
 func TestLeasesOfAGroupAreRenewedTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newGrouped(t, always(renewed))
@@ -87,7 +87,7 @@ func TestLeaseThatEndsLeavesItsGroup(t *testing.T) {
 			all = append(all, w.hold(7))
 			time.Sleep(time.Second)
 		}
-		all[0].Forget() // whose time the others had joined
+		all[0].Forget() // the others had joined the batch at its time
 		all[3].Forget()
 		time.Sleep(third)
 		synctest.Wait()
@@ -105,7 +105,7 @@ func TestLeaseThatEndsLeavesItsGroup(t *testing.T) {
 	})
 }
 
-// A lease that is not to be renewed is not drawn into its group's batch.
+// A lease without renewal does not join its group's batch.
 func TestLeaseWithoutRenewalStaysOutOfItsGroup(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newGrouped(t, always(renewed))
@@ -121,8 +121,8 @@ func TestLeaseWithoutRenewalStaysOutOfItsGroup(t *testing.T) {
 	})
 }
 
-// A lease whose renewal failed once is renewed apart, and with the others of its
-// group from the next time on, however far its own time is from theirs.
+// A lease whose renewal failed once is renewed apart. From the next renewal on it is with its
+// group again, however far its own time is from theirs.
 func TestLeaseThatRecoveredComesBackToItsGroup(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newGrouped(t, nil)
@@ -150,8 +150,8 @@ func TestLeaseThatRecoveredComesBackToItsGroup(t *testing.T) {
 	})
 }
 
-// A lease that came while its group was being renewed has a time of its own, until
-// the others are due next.
+// A lease that begins while its group is being renewed has its own time until the others are due
+// next.
 func TestLeaseThatCameDuringARenewalIsDrawnIn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newGrouped(t, nil)
@@ -172,7 +172,7 @@ func TestLeaseThatCameDuringARenewalIsDrawnIn(t *testing.T) {
 	})
 }
 
-// A group of one more than a batch.
+// A group has one lease more than a batch holds.
 func TestGroupOfMoreThanABatch(t *testing.T) {
 	for name, over := range map[string]time.Duration{"at once": 0, "within a third": third} {
 		t.Run(name, func(t *testing.T) {
@@ -191,7 +191,7 @@ func TestGroupOfMoreThanABatch(t *testing.T) {
 	}
 }
 
-// As many commands a third as there are groups, and none late.
+// A third takes about as many commands as there are groups, and none is late.
 func TestCommandsOfAThirdAreAsManyAsGroups(t *testing.T) {
 	for _, c := range []struct {
 		name           string

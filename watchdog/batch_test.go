@@ -10,8 +10,8 @@ import (
 
 const crowd = 10_000
 
-// delayed renews everything a little later than asked, each lease sent at a
-// moment of its own, as a busy pipeline does.
+// delayed renews all leases a little later than asked, and says that each was sent at another
+// moment, as a busy pipeline does.
 func delayed(c call) {
 	time.AfterFunc(20*time.Millisecond, func() {
 		for i := range c.batch {
@@ -24,7 +24,7 @@ func TestCrowdCostsOneBatchAThirdMoreThanItFills(t *testing.T) {
 	const third = testTTL / 3
 	for _, c := range []struct {
 		name  string
-		over  time.Duration // the acquires come spread over this
+		over  time.Duration // the time over which the acquires are spread
 		reply func(call)
 	}{
 		{"burst", 0, always(renewed)},
@@ -52,7 +52,7 @@ func TestCrowdCostsOneBatchAThirdMoreThanItFills(t *testing.T) {
 	}
 }
 
-// What the server was given together lies together in its memory.
+// Keys that the server received together lie together in its memory, so a batch keeps its order.
 func TestABatchOfACrowdKeepsItsOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, always(renewed))
@@ -79,8 +79,8 @@ func TestABatchOfACrowdKeepsItsOrder(t *testing.T) {
 	})
 }
 
-// checkBatches looks at every stretch of a third that begins with a batch,
-// and at the time between two renewals of each lease.
+// checkBatches checks the number of batches in every third that begins with a batch, and the time
+// between two renewals of each lease.
 func checkBatches(t *testing.T, w *world, most int) {
 	t.Helper()
 	calls := w.server.seen()
@@ -139,7 +139,7 @@ func TestBatchReachesASixthAheadAndNoFurther(t *testing.T) {
 	})
 }
 
-// A lease whose renewal always fails neither spoils nor hastens the others.
+// A lease whose renewal always fails neither spoils the batches of others nor makes them early.
 func TestH2FailingLeaseTravelsApart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var poisoned *Lease
@@ -174,7 +174,7 @@ func TestH2FailingLeaseTravelsApart(t *testing.T) {
 	})
 }
 
-// After the trouble it travels with the others again.
+// A lease that has recovered is renewed together with the others again.
 func TestRecoveredLeaseJoinsTheOthers(t *testing.T) {
 	for name, recover := range map[string]func(l *Lease){
 		"by a retry":   func(*Lease) {},
@@ -206,7 +206,7 @@ func TestRecoveredLeaseJoinsTheOthers(t *testing.T) {
 	}
 }
 
-// A shard that does not answer takes nothing from the others.
+// A shard that does not answer delays no lease of another shard.
 func TestSlowShardDelaysNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		slow := make(map[*Lease]bool)

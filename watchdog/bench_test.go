@@ -14,7 +14,7 @@ type nobody struct{}
 func (nobody) LeaseLost(*Lease, error) {}
 func (nobody) LeaseAlarm(*Lease)       {}
 
-// One lock and unlock as the watchdog sees it, beside others that live on.
+// BenchmarkRegisterLiveForget is one lock and unlock for the watchdog, while others live.
 func BenchmarkRegisterLiveForget(b *testing.B) {
 	for _, others := range []int{0, 1_000, 100_000} {
 		b.Run(fmt.Sprintf("others=%d", others), func(b *testing.B) {
@@ -42,7 +42,7 @@ func BenchmarkRegisterLiveForget(b *testing.B) {
 	}
 }
 
-// The same from several goroutines, which meet at one mutex.
+// BenchmarkRegisterLiveForgetParallel has several goroutines contend for one mutex.
 func BenchmarkRegisterLiveForgetParallel(b *testing.B) {
 	c := clock.System()
 	w := New(func([]*Lease, func(int, Answer)) {}, Options{Clock: c})
@@ -58,14 +58,13 @@ func BenchmarkRegisterLiveForgetParallel(b *testing.B) {
 	})
 }
 
-// dial is a clock that is set by hand.
+// dial is a clock that the test sets.
 type dial struct{ at atomic.Int64 }
 
 func (d *dial) Now() time.Duration { return time.Duration(d.at.Load()) }
 
-// One batch of a tick among so many leases, of which each has its turn: it
-// falls due, is cut, and is answered. The goroutine is left out of it; what it
-// does is called in its place.
+// BenchmarkTickBatch measures one batch: it falls due, is cut, and is answered. Each of the
+// leases has its turn. The benchmark does the goroutine's work in its place.
 func BenchmarkTickBatch(b *testing.B) {
 	for _, leases := range []int{100, 10_000, 100_000} {
 		b.Run(fmt.Sprint("leases=", leases), func(b *testing.B) {

@@ -7,7 +7,7 @@ import (
 	"github.com/rlock-go/redisson/watchdog"
 )
 
-// looked is a watchdog whose looks are told to names, and a lease that it looks at.
+// looked makes a watchdog and a lease. The names of the keys that it looks at come through names.
 func looked() (dog *watchdog.Watchdog, lease *watchdog.Lease, names chan string) {
 	names = make(chan string, 10)
 	dog = watchdog.New(func([]*watchdog.Lease, func(int, watchdog.Answer)) {}, watchdog.Options{
@@ -23,8 +23,8 @@ func looked() (dog *watchdog.Watchdog, lease *watchdog.Lease, names chan string)
 	return dog, lease, names
 }
 
-// Somebody has deleted the key, and the server has told of it: whether the lease is lost,
-// a look finds out.
+// Somebody has deleted the key, and the server has notified the client. A look finds out whether
+// the lease is lost.
 func ExampleLease_Changed() {
 	dog, lease, names := looked()
 	lease.Changed()
@@ -34,7 +34,7 @@ func ExampleLease_Changed() {
 	// looked at: orders
 }
 
-// The owner has written the key itself, which ends what the server tells of it.
+// The owner has written the key itself. That ends the server's notifications about it.
 func ExampleLease_Wrote() {
 	dog, lease, names := looked()
 	fmt.Println("looked at:", <-names) // when it was a second old
@@ -47,7 +47,7 @@ func ExampleLease_Wrote() {
 	// looked at: orders
 }
 
-// The server has told that all its keys have changed.
+// The server has announced that all its keys have changed.
 func ExampleWatchdog_LookThose() {
 	dog, _, names := looked()
 	dog.LookThose(func(watchdog.Holder) bool { return true }, true)

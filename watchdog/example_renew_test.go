@@ -73,7 +73,7 @@ func ExampleResult() {
 	// true
 }
 
-// worker is a Holder that stops when it is told.
+// worker is a Holder that stops when its lease is lost.
 type worker struct {
 	*key
 	stop chan struct{}

@@ -16,15 +16,15 @@ var server = sync.OnceValue(func() *redistest.Server { return redistest.Start(re
 // dial connects to the examples' server.
 func dial() redis.Conn { return server().Dial(redistest.Examples) }
 
-// stopwatch is a Clock. It stands still in a suspended machine, which the
-// default one does not.
+// stopwatch is a Clock. It stands still while the machine is suspended; the default Clock does
+// not.
 type stopwatch struct{ start time.Time }
 
 func (s stopwatch) Now() time.Duration { return time.Since(s.start) }
 
 var clock = stopwatch{time.Now()}
 
-// key is a Holder: a plain key in Redis, SET by whoever got it.
+// key is a Holder: a plain key in Redis that its owner SETs.
 type key struct {
 	name  string
 	lost  chan error

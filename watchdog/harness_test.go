@@ -14,7 +14,7 @@ const testTTL = 30 * time.Second
 // newTerms gives a lease other terms of renewal, and leaves its expiry.
 func newTerms(l *Lease, from, until time.Duration) { l.Live(l.Expiry(), from, until) }
 
-// holder records what it is told.
+// holder records its calls.
 type holder struct {
 	clock Clock
 
@@ -84,7 +84,7 @@ func (s *server) renew(batch []*Lease, answer func(int, Answer)) {
 	s.mu.Lock()
 	s.calls = append(s.calls, c)
 	s.mu.Unlock()
-	clear(batch) // the batch is the RenewFunc's to do with as it likes
+	clear(batch) // the RenewFunc may change the batch
 	if s.reply != nil {
 		s.reply(c)
 	}
@@ -118,7 +118,7 @@ var (
 	failed  = Answer{Result: Failed}
 )
 
-// world is a watchdog in a synctest bubble, whose time its clock follows.
+// world is a watchdog in a synctest bubble, whose clock follows the bubble's time.
 type world struct {
 	*Watchdog
 	clock  clock.Clock
@@ -135,7 +135,7 @@ func newWorld(t *testing.T, reply func(call)) *world {
 	return w
 }
 
-// hold registers a lease that is live from now and renewed.
+// hold registers a lease that is live from now on and renewed.
 func (w *world) hold() *Lease {
 	l := w.Register(w.holder)
 	now := w.clock.Now()
@@ -167,8 +167,7 @@ func wantLoss(t *testing.T, h *holder, l *Lease, cause error, at time.Duration) 
 	}
 }
 
-// setExpiry is Lower in both directions, for tests that want an end of trust at
-// some instant.
+// setExpiry is Lower in both directions, for tests that set the end of trust.
 func (l *Lease) setExpiry(expiry time.Duration) {
 	w := l.watchdog
 	w.mu.Lock()

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// The goroutine looks in time for a lease that is new, whatever it slept for.
+// The goroutine wakes in time for a new lease, whatever it sleeps for.
 func TestNewLeaseIsNoticedInTime(t *testing.T) {
 	const soon = 50 * time.Millisecond // less than a sleep
 	for name, c := range map[string]struct {
@@ -59,11 +59,11 @@ func TestNewLeaseIsNoticedInTime(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := newWorld(t, always(renewed))
 				other := w.hold()
-				synctest.Wait() // it sleeps
+				synctest.Wait() // until the goroutine sleeps
 				due := w.clock.Now() + soon
 				l := c.begin(w)
 				for range 2 * MaxBatch {
-					w.hold().Forget() // they share its batch
+					w.hold().Forget() // they join its batch
 				}
 				time.Sleep(2 * soon)
 				synctest.Wait()

@@ -37,7 +37,7 @@ func TestH5PendingLeaseIsNeverRenewed(t *testing.T) {
 		l.setExpiry(time.Second)
 		l.Lower(time.Second)
 		l.SetAlarm(time.Second)
-		w.hold() // so that the goroutine runs and has something to do
+		w.hold() // so that the goroutine runs and has work
 		time.Sleep(25 * time.Second)
 		synctest.Wait()
 		for _, c := range w.server.seen() {
@@ -68,7 +68,7 @@ func TestH3LossIsToldOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, nil)
 		w.holder.onLost = func(l *Lease) {
-			// It is forgotten by now: all of these do nothing.
+			// The lease is already forgotten, so all of these do nothing.
 			if l.Live(Never, 0, Never) {
 				t.Error("a lost lease came back")
 			}
@@ -247,7 +247,7 @@ func TestH5ForgetDuringACrowdOfLossesIsHeeded(t *testing.T) {
 	})
 }
 
-// A batch is looked at for one thing at a time; what comes after its next instant must
+// A batch is in the heap by its next instant only. A later alarm or renewal of its leases must
 // not be forgotten.
 func TestAlarmAndRenewalKeepTheirTimes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -302,14 +302,14 @@ func TestLeaseIsRegisteredOnceInTheCallersMemory(t *testing.T) {
 	})
 }
 
-// There may be a hundred thousand of them.
+// A client may have a hundred thousand leases.
 func TestLeaseIsSmall(t *testing.T) {
 	if size := unsafe.Sizeof(Lease{}); size > 64 {
 		t.Fatalf("a lease has %d bytes", size)
 	}
 }
 
-// Beside itself, a live lease is one item of one batch.
+// Apart from its own memory, a live lease takes one item of one batch.
 func TestLiveLeaseNeedsOneItem(t *testing.T) {
 	w := New(func([]*Lease, func(int, Answer)) {}, Options{Clock: &dial{}})
 	w.running = true

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// A thousand leases, acquired over five seconds, are all renewed at once and in their order, at the watchdog's pace, and
-// each third from then on.
+// A thousand leases, acquired over five seconds, are renewed at once, in their order and at the watchdog's pace, and
+// every third from then on.
 func TestRenewNowRenewsAllInTheirOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, always(renewed))
@@ -53,7 +53,7 @@ func TestRenewNowRenewsAllInTheirOrder(t *testing.T) {
 	})
 }
 
-// Retries that wait are made at once as well; what is not renewed stays so.
+// Waiting retries are made at once as well. A lease that is not renewed stays so.
 func TestRenewNowTriesAgainWhatFailedAndLeavesFixedLeasesAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, always(failed))

@@ -22,7 +22,7 @@ func TestH2LiveLeaseIsRenewedEachThird(t *testing.T) {
 func TestH1TrustCountsFromTheSend(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, func(c call) {
-			// Queued for 1 s, then 3 s on the way.
+			// It is queued for 1 s, then under way for 3 s.
 			time.AfterFunc(4*time.Second, func() {
 				c.answer(0, Answer{Result: Renewed, Sent: c.at + time.Second, TTL: testTTL})
 			})

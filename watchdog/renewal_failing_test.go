@@ -33,7 +33,7 @@ func TestLeasesFailUntilTheyAreRenewedOrGone(t *testing.T) {
 		fail(0)
 		time.Sleep(11 * time.Second)
 		fail(5)
-		// What is not sent says nothing of the server.
+		// A renewal that is not sent says nothing about the server.
 		answers.Store(well, Answer{Result: Busy})
 		answers.Store(mended, Answer{Result: Busy})
 		time.Sleep(2 * time.Second)

@@ -14,7 +14,7 @@ const (
 	slot  = third / slotsPerThird
 )
 
-// rhythm is what a renewal server saw, without the leases themselves.
+// rhythm counts the renewals that a server saw, without keeping the batches.
 type rhythm struct {
 	t      *testing.T
 	w      *world
@@ -22,8 +22,7 @@ type rhythm struct {
 	times  []time.Duration
 	leases int // renewed, in all
 	last   map[*Lease]time.Duration
-	// slack is how much less than two thirds of the TTL was trusted when a
-	// renewal went, at worst.
+	// slack is by how much trust fell short of two thirds of the TTL at a renewal, at worst.
 	slack time.Duration
 }
 
@@ -45,8 +44,8 @@ func (r *rhythm) renew(batch []*Lease, answer func(int, Answer)) {
 	r.reply(call{now, batch, answer})
 }
 
-// most is the greatest number of batches in any stretch of that length from
-// an instant on.
+// most returns the greatest number of batches in any stretch of a length, counted from an instant
+// on.
 func (r *rhythm) most(length, from time.Duration) (n int, at time.Duration) {
 	first, _ := slices.BinarySearch(r.times, from)
 	for i, j := first, first; i < len(r.times); i++ {
@@ -67,7 +66,7 @@ func (r *rhythm) wantAtMost(what string, most int, length, from time.Duration) {
 	}
 }
 
-// wantTrust is that each renewal left two thirds of the TTL, but for late.
+// wantTrust checks that two thirds of the TTL, less late, were trusted at each renewal.
 func (r *rhythm) wantTrust(late time.Duration) {
 	r.t.Helper()
 	if r.slack > late {
@@ -89,16 +88,15 @@ func (r *rhythm) acquire(n int, over time.Duration) (all []*Lease) {
 	return all
 }
 
-// Whatever the order in which they came, a crowd is renewed at an even pace:
-// never more batches than are full, and one, within any third, never many in a
-// moment, and none late.
+// A crowd is renewed at an even pace, in whatever order its leases began. Any third has at most
+// one batch more than it takes to hold all leases. No moment has many, and none is late.
 func TestCrowdIsRenewedAtAnEvenPace(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		leases int
 		over   time.Duration
 		reply  func(call)
-		most   int // batches in any slot's length
+		most   int // batches within the length of a slot
 	}{
 		{"all at once", 110_000, 0, always(renewed), 3},
 		{"within a second, answers delayed", 50_000, time.Second, delayed, 3},
@@ -126,7 +124,7 @@ func TestCrowdIsRenewedAtAnEvenPace(t *testing.T) {
 	}
 }
 
-// While leases come and go.
+// The pace stays even while leases come and go.
 func TestPaceSurvivesComingAndGoing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRhythm(t, always(renewed))
@@ -139,7 +137,7 @@ func TestPaceSurvivesComingAndGoing(t *testing.T) {
 			leases[i].Forget()
 			leases[i] = r.w.hold()
 		}
-		// Half of them leave at once.
+		// Then half of them end at once.
 		half := r.w.clock.Now()
 		for _, l := range leases[:n/2] {
 			l.Forget()
@@ -153,7 +151,7 @@ func TestPaceSurvivesComingAndGoing(t *testing.T) {
 	})
 }
 
-// A few are renewed when they are due, not before.
+// A few leases are renewed when they are due, not before.
 func TestFewAreRenewedOnTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, always(renewed))
@@ -166,7 +164,7 @@ func TestFewAreRenewedOnTime(t *testing.T) {
 	})
 }
 
-// No sooner than the crowd demands.
+// A small crowd is renewed no earlier than its size requires.
 func TestSmallCrowdIsHardlyEarly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRhythm(t, always(renewed))
@@ -180,7 +178,7 @@ func TestSmallCrowdIsHardlyEarly(t *testing.T) {
 	})
 }
 
-// The crowd that trouble makes is gone a third later.
+// Many failures make leases due together. A third later they are spread again.
 func TestH2RetriesAreNotPacedAndTheCrowdAfterThemIs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const n = 20_000
@@ -212,18 +210,18 @@ func TestH2RetriesAreNotPacedAndTheCrowdAfterThemIs(t *testing.T) {
 		}
 		after := healed + 1500*time.Millisecond
 		r.wantAtMost("a tick", n/MaxBatch+1, third, after)
-		// The retries' times are random, and so are those of the batches in their slots.
+		// The times of the retries are random, and so is each batch's time within its slot.
 		r.wantAtMost("a moment", 2, slot, after)
 	})
 }
 
-// What a standstill left behind goes at a pace, unless it was long.
+// Renewals that are late because the process stood still are paced, unless they are very late.
 func TestH2OverdueRenewals(t *testing.T) {
 	const n = 10_000
-	// The clock goes by whole milliseconds, as a timer may: it does not slow the pace.
+	// The clock advances by whole milliseconds, as a timer may, which must not slow the pace.
 	const pace = n / MaxBatch * slot / 2
 	for _, c := range []struct {
-		stood time.Duration // beyond the last one's time
+		stood time.Duration // beyond the time of the last renewal
 		least time.Duration // that the work takes
 		most  time.Duration
 	}{
@@ -261,7 +259,7 @@ func TestH2OverdueRenewals(t *testing.T) {
 	}
 }
 
-// The crowd that a standstill makes is gone a third later as well.
+// Leases that are due together after a standstill are spread again a third later.
 func TestCrowdOfAStandstillIsSpreadAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &manualClock{}

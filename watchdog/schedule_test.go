@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Against a search through all slots.
+// The result is compared with a search through all slots.
 func TestScheduleFindsTheLatestSlotWithRoom(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(5, 6))
 	s := newSchedule(third)
@@ -74,7 +74,7 @@ func TestScheduleMakesRoomForACrowdAndTakesItBack(t *testing.T) {
 			t.Fatalf("%d in slot %d", n, p)
 		}
 	}
-	// No two batches of a slot at the same moment.
+	// No two batches of a slot are due at the same moment.
 	moments := make(map[time.Duration]int)
 	for _, at := range all {
 		if moments[at]++; moments[at] > 1 && at != 2*third {
@@ -89,7 +89,7 @@ func TestScheduleMakesRoomForACrowdAndTakesItBack(t *testing.T) {
 	}
 }
 
-// A crowd in front of one instant is no reason to crowd all the others.
+// Many batches before one instant are no reason to allow more in all other slots.
 func TestScheduleDoesNotMakeRoomForAFew(t *testing.T) {
 	s := newSchedule(third)
 	for range 10 {

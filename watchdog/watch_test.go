@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// watchedWorld is a world whose leases are looked at. The answers come after delay.
+// watchedWorld is a world with looks. Their answers come after delay and say reads.
 func watchedWorld(t *testing.T, reads bool, delay time.Duration) (w *world, looks func() []time.Duration) {
 	w = newWorld(t, nil)
 	var seen []time.Duration
@@ -30,13 +30,13 @@ func watchedWorld(t *testing.T, reads bool, delay time.Duration) (w *world, look
 	}
 }
 
-// Whenever a lease begins, its key is read when it is one to two seconds old.
+// A lease's key is read when the lease is one to two seconds old, whenever it began.
 func TestYoungLeaseIsLookedAtWithinTwoSeconds(t *testing.T) {
 	const step = 100 * time.Millisecond
 	for after := step; after <= 2*time.Second; after += step {
 		synctest.Test(t, func(t *testing.T) {
 			w, looks := watchedWorld(t, true, 0)
-			w.hold() // which has the rounds begin
+			w.hold() // starts the rounds of looks
 			time.Sleep(after)
 			began, before := after, len(looks())
 			w.hold()
@@ -73,7 +73,7 @@ func TestLeaseIsLookedAtByTheTable(t *testing.T) {
 		delay  time.Duration
 		fixed  bool
 		unread bool
-		want   []time.Duration // of all looks up to 8.5 s, or of a fixed lease 25
+		want   []time.Duration // times of all looks up to 8.5 s, for a fixed lease up to 25
 	}{
 		"once, when it is 0.9 s old":                                  {want: []time.Duration{900 * ms}},
 		"not if it ends before":                                       {events: []event{{899 * ms, (*Lease).Forget}}},
@@ -119,7 +119,7 @@ func TestLeaseIsLookedAtByTheTable(t *testing.T) {
 	}
 }
 
-// each gives the instants of a row.
+// each returns the instants of a regular series.
 func each(from, to, step time.Duration) (all []time.Duration) {
 	for at := from; at <= to; at += step {
 		all = append(all, at)
@@ -127,8 +127,8 @@ func each(from, to, step time.Duration) (all []time.Duration) {
 	return all
 }
 
-// A renewal reads what it has written, so that no look is needed; if it could not, one follows. One that its key was
-// written behind does not count.
+// A renewal may read the key that it has written, so that no look is needed. If it could not read it, or if the key
+// was written after it, a look follows.
 func TestRenewalReadsToo(t *testing.T) {
 	for _, read := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
@@ -160,7 +160,7 @@ func TestRenewalReadsToo(t *testing.T) {
 	}
 }
 
-// Looks at a crowd are paced as renewals are, and delay none of those.
+// Looks at a crowd are paced as renewals are, and delay no renewal.
 func TestLooksArePacedAndDelayNoRenewal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const many = 4000

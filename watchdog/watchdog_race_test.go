@@ -10,7 +10,7 @@ import (
 	"github.com/rlock-go/redisson/internal/clock"
 )
 
-// counted is a holder of one lease that counts what it is told.
+// counted is a holder of one lease that counts its calls.
 type counted struct {
 	t      *testing.T
 	losses atomic.Int32
@@ -126,7 +126,7 @@ func TestH5HammeredByManyEachLossIsToldOnceAtMost(t *testing.T) {
 	}
 }
 
-// Close amid work leaves nothing behind and deadlocks with nobody.
+// Close during other calls leaves nothing behind and never deadlocks.
 func TestE1CloseAmidWork(t *testing.T) {
 	for range 30 {
 		c := clock.Monotonic()

@@ -11,8 +11,8 @@ import (
 	"github.com/rlock-go/redisson/internal/clock"
 )
 
-// manualClock stands still unless it is advanced, whatever Go's timers do, as
-// they do across a suspend.
+// manualClock stands still until the test advances it. So Go's timers and the clock can disagree,
+// as they do after a suspend.
 type manualClock struct {
 	mu  sync.Mutex // guards now
 	now time.Duration
@@ -90,7 +90,7 @@ func TestH1RenewalDueInSuspendIsSentWithinASleep(t *testing.T) {
 	})
 }
 
-// More leases end in a suspend than are told in one go, and all were due.
+// More leases end in a suspend than one pass reports, and all were due for renewal.
 func TestH1NoneOfACrowdIsRenewedAfterItsEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &manualClock{}
@@ -110,7 +110,7 @@ func TestH1NoneOfACrowdIsRenewedAfterItsEnd(t *testing.T) {
 	})
 }
 
-// A renewal's answer that crosses a suspend finds the trust over.
+// The answer to a renewal arrives after a suspend, when trust has ended.
 func TestH3AnswerAfterSuspendDoesNotRevive(t *testing.T) {
 	for _, result := range []Result{Renewed, NotOwned, Failed} {
 		synctest.Test(t, func(t *testing.T) {
@@ -126,7 +126,7 @@ func TestH3AnswerAfterSuspendDoesNotRevive(t *testing.T) {
 			synctest.Wait()
 			c.advance(time.Minute)
 			s.seen()[0].answer(0, Answer{Result: result, Sent: 10 * time.Second, TTL: time.Hour})
-			wantLoss(t, h, l, ErrExpired, 70*time.Second) // by the answer, before the goroutine woke
+			wantLoss(t, h, l, ErrExpired, 70*time.Second) // lost by the answer, before the goroutine woke
 			time.Sleep(time.Minute)
 			synctest.Wait()
 			wantLoss(t, h, l, ErrExpired, 70*time.Second)
@@ -134,8 +134,8 @@ func TestH3AnswerAfterSuspendDoesNotRevive(t *testing.T) {
 	}
 }
 
-// A goroutine whose lease was forgotten before it looked does not have to be started anew
-// for the next one, and is gone when none follows.
+// A goroutine whose first lease is forgotten before it looks stays for one sleep, so that the
+// next lease need not start one. It ends if no other lease comes.
 func TestGoroutineThatComesTooLateStaysForASleep(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, always(renewed))
@@ -174,7 +174,7 @@ func TestE2GoroutineLivesOnlyWhileLeasesDo(t *testing.T) {
 			defer w.mu.Unlock()
 			return w.running
 		}
-		goroutines := func() int { // those of a watchdog: others come and go beside the test
+		goroutines := func() int { // counts only watchdogs, as other goroutines come and go during the test
 			stacks := make([]byte, 1<<20)
 			return bytes.Count(stacks[:runtime.Stack(stacks, true)], []byte("(*Watchdog).run("))
 		}
@@ -261,7 +261,7 @@ func TestE1CloseWaitsForACallThatIsUnderWay(t *testing.T) {
 	})
 }
 
-// The goroutine is woken only by what comes before all else.
+// Only something earlier than everything else wakes the goroutine.
 func TestLaterLeaseDoesNotWakeTheGoroutine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, nil)
@@ -281,7 +281,7 @@ func TestLaterLeaseDoesNotWakeTheGoroutine(t *testing.T) {
 			}
 		}
 		w.hold().SetAlarm(time.Millisecond)
-		// It may sleep again by now, but not past the alarm.
+		// By now it may sleep again, but not beyond the alarm.
 		w.mu.Lock()
 		wakeAt := w.wakeAt
 		w.mu.Unlock()
