@@ -2,6 +2,6 @@
 
 package release
 
-// disturbed is one less than without the race detector, which has nothing to find here and
-// takes ten times as long.
+// disturbed is one lower with the race detector, which finds nothing here and takes ten times as
+// long.
 const disturbed = 1

@@ -2,5 +2,5 @@
 
 package release
 
-// disturbed is in how many waits of a life TestEverySequence has something go wrong.
+// disturbed is the number of waits of a life in which TestEverySequence lets something go wrong.
 const disturbed = 2

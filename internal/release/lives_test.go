@@ -9,8 +9,8 @@ import (
 	"github.com/rlock-go/redisson/internal/kind"
 )
 
-// live lives one life, and checks that it has an end. In the first waits of it, as many as
-// disturbed, something may go wrong.
+// live runs one life and checks that it ends. Something may go wrong in its first waits, as many
+// as disturbed says.
 func live(t *testing.T, disturbed int, draw func(n int) int, seen map[any]int) {
 	w := &world{t: t, draw: draw, now: time.Hour, ours: true, seen: seen, disturbed: disturbed}
 	rules := []*kind.Traits{kind.Reentrant.Traits(), kind.Spin.Traits()}[draw(2)]
@@ -27,7 +27,7 @@ func live(t *testing.T, disturbed int, draw func(n int) int, seen map[any]int) {
 	case Vain, UnlockAs:
 		w.shown, w.stray = true, w.u.Why == UnlockAs && w.yes(4)
 	case Repeat:
-		w.ours = w.yes(2) // the next master lacks the unlock
+		w.ours = w.yes(2) // true: the next master lacks the unlock
 		w.left = draw(3)
 		w.others, w.shown = w.left, w.left > 0 || w.yes(2)
 		if w.shown && w.yes(4) {
@@ -47,7 +47,7 @@ func live(t *testing.T, disturbed int, draw func(n int) int, seen map[any]int) {
 		}
 	}()
 	if w.yes(2) {
-		w.blocks() // before its turn
+		w.blocks() // before its turn in the command queue
 	}
 	w.turn()
 	switch {
@@ -56,13 +56,13 @@ func live(t *testing.T, disturbed int, draw func(n int) int, seen map[any]int) {
 	case !w.u.Told() && w.u.Why != UnlockAs:
 		t.Fatal("it ended and told nobody")
 	}
-	for range 5 { // what was lost may still come
+	for range 5 { // a lost send may still run
 		w.arrive()
 	}
 }
 
-// TestNoSequenceReleasesTwice: whatever happens in whatever order, a release takes
-// its own hold at most, tells its caller once and what is so, and has an end.
+// TestNoSequenceReleasesTwice shows that in any sequence of events a release takes at most its
+// own hold, answers its caller once and correctly, and ends.
 func TestNoSequenceReleasesTwice(t *testing.T) {
 	seen := map[any]int{}
 	for seed := range uint64(30000) {
@@ -83,8 +83,8 @@ func TestNoSequenceReleasesTwice(t *testing.T) {
 	}
 }
 
-// TestEverySequence lives all lives in which something goes wrong in the first two waits,
-// or in none or one of them.
+// TestEverySequence runs all lives in which something goes wrong in none, one or two of the first
+// two waits.
 func TestEverySequence(t *testing.T) {
 	type choice struct{ of, taken int }
 	var script []choice

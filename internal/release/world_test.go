@@ -27,57 +27,57 @@ func (v Verdict) String() string  { return verdicts[v] }
 func (q Question) String() string { return questions[q] }
 func (e Effect) String() string   { return effects[e] }
 
-// copyOf is one send that the server may still run.
+// copyOf is a send that the server may still run.
 type copyOf struct {
 	form  Form
-	until time.Duration // by then it has run, or is dropped
+	until time.Duration // when it has run or is dropped
 }
 
 const late = 10 * time.Second // a command timeout
 
-// world is a server with one owner's holds, its network, and the client around a release,
-// in virtual time. What happens is drawn from a source: by chance, by a fuzzer, or each in
-// turn. It happens while the release waits, which is when it calls a method that blocks.
+// world is a server with one owner's holds, its network, and the client around a release, in
+// virtual time. Events are drawn from a source: by chance, by a fuzzer, or every possibility in
+// turn. They happen while the release waits, which is when it calls a method that blocks.
 type world struct {
 	t    *testing.T
 	draw func(n int) int
 	u    *Release
 	log  []any
-	seen map[any]int // nil: nobody counts
+	seen map[any]int // counts of what happened; nil: not counted
 
 	now       time.Duration
-	ours      bool // the hold that is to be released is there
-	others    int  // holds of the same owner by others, or of this client
-	left      int  // of them this client's
+	ours      bool // the hold that is to be released exists
+	others    int  // other holds of the same owner, in this client or elsewhere
+	left      int  // those of them that are this client's
 	latch     *codec.Release
 	latchEnds time.Duration
-	releases  int // of ours
+	releases  int // how often our hold was released
 
 	flying    []copyOf
 	inTwo     bool // the keys are in two places
 	mute      bool // announcements are refused
-	breaks    bool // so is what comes last in a script
+	breaks    bool // the last command of a script is refused
 	shown     bool // others may act as the owner, in this client
-	given     bool // or anywhere
+	given     bool // others may act as the owner, in any client
 	closed    bool
 	mayArrive bool
 	reached   time.Duration
-	replicas  bool // the last send was followed by a question to them
+	replicas  bool // the replicas were asked after the last send
 	answered  bool
-	stray     bool // nobody acts as the owner any more
+	stray     bool // nobody acts as the owner any longer
 	over      bool
 	told      bool
 
-	unsent    bool // it can't be submitted any more
-	waits     bool // what was submitted waits to be written
-	taken     bool // and was taken back
-	failed    bool // the last send did
-	lost      bool // it has no answer, and may still run
-	lowered   bool // since it was lost
+	unsent    bool // no further send can be submitted
+	waits     bool // the submitted send is not written yet
+	taken     bool // the submitted send was taken back
+	failed    bool // the last send failed
+	lost      bool // the last send has no answer, and may still run
+	lowered   bool // trust was lowered after the loss
 	woken     bool
 	sentAt    time.Duration
-	blocked   int // how often it has waited
-	disturbed int // in how many of these waits something may go wrong
+	blocked   int // waits so far
+	disturbed int // how many of these waits something may disturb
 }
 
 func (w *world) yes(oneIn int) bool { return w.draw(oneIn) == 0 }
@@ -89,7 +89,7 @@ func (w *world) note(what any) {
 	}
 }
 
-// turn is its life from its turn on.
+// turn runs the release from its turn in the command queue on.
 func (w *world) turn() {
 	if !w.u.Begin(w) || w.unsent {
 		w.u.Rest(w)
@@ -107,7 +107,7 @@ func (w *world) turn() {
 	}
 }
 
-// again is a world in which the first wait is over.
+// again is a world whose first wait is over.
 type again struct {
 	*world
 	first *Sent
@@ -152,7 +152,7 @@ func (w *world) TakeBack() error {
 	if !w.waits {
 		return nil
 	}
-	if w.yes(4) { // it is written just now
+	if w.yes(4) { // it is being written at this moment
 		w.waits = false
 		return nil
 	}
@@ -161,7 +161,7 @@ func (w *world) TakeBack() error {
 	return errBack
 }
 
-// run runs one send on the server. untold says that it could not be announced.
+// run lets the server run one send. untold says that its announcement was refused.
 func (w *world) run(f Form) (did codec.Release, untold bool) {
 	if w.latch != nil && w.now >= w.latchEnds {
 		w.latch = nil
@@ -185,7 +185,7 @@ func (w *world) run(f Form) (did codec.Release, untold bool) {
 	return did, w.mute && did == codec.Final
 }
 
-// blocks has something happen while the release waits. It reports whether nothing does
+// blocks makes something happen while the release waits. It reports whether nothing will go wrong
 // from now on.
 func (w *world) blocks() (kindly bool) {
 	if w.blocked++; w.blocked > w.disturbed+20 {
@@ -199,14 +199,14 @@ func (w *world) blocks() (kindly bool) {
 	case 1:
 		w.shown, w.given = true, w.yes(2) || w.given
 		w.note("shown")
-		// Who is given the owner while no send may run acquires at once.
+		// Another client that gets the owner while no send may run acquires at once.
 		if w.u.Why == Repeat && w.given && !w.u.UnderWay() && len(w.flying) == 0 && !w.mayArrive && w.yes(2) {
 			w.others++
 			w.note("a later hold")
 		}
 	case 2:
-		// Somebody acts as the owner, who was shown while its unlock was under way. A
-		// send from before that may meet the new hold, unless it meets the old one.
+		// The owner was shown while its unlock was under way, and somebody acts as it. A send
+		// from before may meet that hold, unless it meets the old one.
 		mayMeet := len(w.flying)
 		if w.u.begun {
 			mayMeet++
@@ -239,7 +239,7 @@ func (w *world) blocks() (kindly bool) {
 	return false
 }
 
-// arrive has a send run that nobody waits for, or drops it.
+// arrive lets a send that nobody awaits run, or drops it.
 func (w *world) arrive() {
 	if len(w.flying) == 0 {
 		return
@@ -266,7 +266,7 @@ func (w *world) Wait() Sent {
 	case kindly:
 		n = 4
 	case w.now > w.sentAt+late:
-		n = 2 // what is not written by then is not sent
+		n = 2 // a send that is not written by then is never sent
 	}
 	unwritten := w.waits
 	w.waits = false
@@ -374,7 +374,7 @@ func (w *world) Apply(e Effect) {
 	}
 }
 
-// tell compares what is told with what is so.
+// tell compares what the caller is told with the facts.
 func (w *world) tell() {
 	gone, v := w.releases > 0, w.u.Verdict
 	if w.note(v); w.told {
@@ -383,7 +383,7 @@ func (w *world) tell() {
 	w.told = true
 	switch v {
 	case NotHeld, Refused, UnsentSoFar, Expired, Unreleased, Strayed:
-		if gone && w.u.Why != Undo { // nobody hears of an undo, which may outlive its latch
+		if gone && w.u.Why != Undo { // no caller hears of an undo, which may outlive its latch
 			w.t.Fatalf("it released, and says %v", v)
 		}
 	case Released, Unreplicated, ReplicasUnknown, Untold:
