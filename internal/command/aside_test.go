@@ -10,7 +10,7 @@ import (
 	"github.com/rlock-go/redisson/internal/topology"
 )
 
-// withReplica is an executor whose only node has a second connection in use.
+// withReplica is an executor whose only node uses a second connection.
 func withReplica(t *testing.T) *rig {
 	t.Helper()
 	s := redistest.Start(t)
@@ -23,8 +23,8 @@ func withReplica(t *testing.T) *rig {
 	return &rig{s: s, top: top, x: executor(top, clock.System().Now)}
 }
 
-// A pipeline writes for itself what is queued while it calls handlers. What they
-// queue for the other one of the same node is written too, though nobody flushes.
+// A pipeline writes what its own handlers queue. What they queue for the node's other connection
+// must be written too, although nobody flushes.
 func TestWhatAHandlerQueuesForTheOtherConnectionIsWritten(t *testing.T) {
 	t.Parallel()
 	g := withReplica(t)
@@ -56,7 +56,7 @@ func TestWhatAHandlerQueuesForTheOtherConnectionIsWritten(t *testing.T) {
 	}
 	g.x.Enqueue(set(false, nil))
 	g.x.Flush()
-	last() // from now on replicas are waited for, aside
+	last() // from now on WAITs are sent, on the second connection
 	for _, first := range []bool{false, true} {
 		g.x.Enqueue(set(first, func() { g.x.Enqueue(set(!first, nil)) }))
 		g.x.Flush()

@@ -16,8 +16,8 @@ import (
 	"github.com/rlock-go/redisson/internal/topologytest"
 )
 
-// clusterRig is an executor on two real servers that share the slots. The first
-// has key's slot.
+// clusterRig is an executor on two real servers that share the slots. The first serves key's
+// slot.
 type clusterRig struct {
 	*testing.T
 	c    *topologytest.Cluster
@@ -32,7 +32,7 @@ func startCluster(t *testing.T) *clusterRig {
 	return startShared(t, 1, 1)
 }
 
-// startShared is startCluster for servers with these proportions of the slots.
+// startShared is startCluster with these proportions of the slots.
 func startShared(t *testing.T, shares ...int) *clusterRig {
 	t.Helper()
 	c := topologytest.Start(t, shares...)
@@ -45,7 +45,7 @@ func startShared(t *testing.T, shares ...int) *clusterRig {
 			break
 		}
 	}
-	// The table is there: what is redirected from here on was moved by the test.
+	// Now the table is known, so only a slot that the test moves redirects a command.
 	g.answered(g.do(kind.Never, "EXISTS", g.key))
 	g.answered(g.doAt(16383, kind.Never, "PING"))
 	return g
@@ -70,7 +70,7 @@ func (g *clusterRig) do(resend kind.Resend, name string, args ...any) (*command.
 	return r, g.send(r, resend)
 }
 
-// doAt is do for a request that is said to be of another slot.
+// doAt is do for a request that names another slot.
 func (g *clusterRig) doAt(slot uint16, resend kind.Resend, name string, args ...any) (*command.Request, *handler) {
 	g.Helper()
 	was := g.slot
@@ -86,7 +86,7 @@ func (g *clusterRig) script(c luasrc.Call) (*command.Request, *handler) {
 	return r, g.send(r, kind.Never)
 }
 
-// answered waits for the end, which must be an answer.
+// answered waits for the end of a request, which must be an answer.
 func (g *clusterRig) answered(r *command.Request, h *handler) *command.Request {
 	g.Helper()
 	g.ends(h)
@@ -96,7 +96,7 @@ func (g *clusterRig) answered(r *command.Request, h *handler) *command.Request {
 	return r
 }
 
-// ends waits for the end and counts what was told before it.
+// ends waits for the end of a request and counts the events before it.
 func (g *clusterRig) ends(h *handler) (told int) {
 	g.Helper()
 	for {

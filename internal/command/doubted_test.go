@@ -16,9 +16,9 @@ import (
 	"github.com/rlock-go/redisson/internal/topologytest"
 )
 
-// CLIENT KILL finds nothing: the connection is over. That is worth something only
-// if the server that says so is the process that the lost command was written to,
-// or is the master of its slot.
+// CLIENT KILL finds nothing, as the connection has ended. That proves something only if the
+// server that says so is the process to which the lost command was written, or is the master of
+// its slot.
 func TestKillBarrierOfAnotherServerCountsIfThatIsTheMaster(t *testing.T) {
 	t.Parallel()
 	const all, noInfo = "+@all", "-info"
@@ -77,8 +77,8 @@ func TestKillBarrierOfAnotherServerCountsIfThatIsTheMaster(t *testing.T) {
 	}
 }
 
-// doubtedRig is an executor on a cluster, by an account of its own, and with a
-// network that can be away, and lead the first server's address to the second.
+// doubtedRig is an executor on a cluster with its own account. Its network can be away, and can
+// lead the first server's address to the second.
 type doubtedRig struct {
 	*clusterRig
 	away, elsewhere atomic.Bool
@@ -118,7 +118,7 @@ func startDoubted(t *testing.T, rules []any) *doubtedRig {
 	return g
 }
 
-// killLibrary ends the account's connections to a server.
+// killLibrary ends the account's connections at a server.
 func (g *doubtedRig) killLibrary(server int) {
 	g.Helper()
 	if _, err := g.c.Conn(server).Do("CLIENT", "KILL", "USER", "worker"); err != nil {

@@ -20,11 +20,10 @@ import (
 	"github.com/rlock-go/redisson/internal/topologytest"
 )
 
-// The commands of a node that leaves go to the next one. None is told that its
-// client is closed.
+// The commands of a node that leaves go to the next one. None fails as if its client were closed.
 func TestCommandsOfANodeThatLeftGoToTheNext(t *testing.T) {
 	t.Parallel()
-	g := startShared(t, 1, 63) // of 256 slots each is moved
+	g := startShared(t, 1, 63) // 256 slots of each are moved
 	g.answered(g.do(kind.Never, "SET", g.key, "0"))
 	stop := make(chan struct{})
 	type count struct{ sent, failed int }
@@ -62,7 +61,7 @@ func TestCommandsOfANodeThatLeftGoToTheNext(t *testing.T) {
 	}
 }
 
-// What a node has not written when it leaves is not sent, and not closed.
+// A command that a leaving node has not written ends as not sent, not as closed.
 func TestUnwrittenCommandOfANodeThatLeavesIsNotSent(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
@@ -89,7 +88,7 @@ func TestUnwrittenCommandOfANodeThatLeavesIsNotSent(t *testing.T) {
 	}
 }
 
-// The barrier of a lost command is its node's, wherever the slot is by then.
+// The kill barrier of a lost command goes to the command's node, even if the slot has moved.
 func TestKillBarrierGoesToTheServerThatTheBytesWentTo(t *testing.T) {
 	t.Parallel()
 	g := startCluster(t)
@@ -111,7 +110,7 @@ func TestKillBarrierGoesToTheServerThatTheBytesWentTo(t *testing.T) {
 	}
 }
 
-// A key to delete, which no caller waits for, is at another server by now.
+// A key to delete has moved to another server. No caller waits for the DEL.
 func TestDiscardedKeyFollowsItsSlot(t *testing.T) {
 	t.Parallel()
 	g := startCluster(t)
@@ -128,7 +127,7 @@ func TestDiscardedKeyFollowsItsSlot(t *testing.T) {
 	})
 }
 
-// While nobody knows who serves its slot, a command waits for a timeout.
+// While it is unknown which server has its slot, a command waits for a timeout.
 func TestTableThatNeverComesIsNotSent(t *testing.T) {
 	t.Parallel()
 	redistest.Slow(t, "a timeout passes")
@@ -148,7 +147,7 @@ func TestTableThatNeverComesIsNotSent(t *testing.T) {
 	}
 }
 
-// A former master refuses writes; the address leads to the next one by now.
+// A former master refuses writes, and its address now leads to the next one.
 func TestReadOnlyCommandGoesToTheServerThatTheAddressLeadsTo(t *testing.T) {
 	t.Parallel()
 	old, next := redistest.Start(t), redistest.Start(t)
@@ -170,7 +169,7 @@ func TestReadOnlyCommandGoesToTheServerThatTheAddressLeadsTo(t *testing.T) {
 	if r.Wire.Reply != int64(1) || !r.OutOfOrder {
 		t.Errorf("got %v, out of order %t", r.Wire.Reply, r.OutOfOrder)
 	}
-	// What is paused anyway is paused: others of its owner may go first.
+	// A request that may be sent again is paused, so that others of its owner may go first.
 	if _, err := next.Dial(t).Do("REPLICAOF", "127.0.0.1", 1); err != nil {
 		t.Fatal(err)
 	}

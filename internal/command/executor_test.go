@@ -22,10 +22,10 @@ import (
 
 func TestMain(m *testing.M) { leakcheck.Main(m) }
 
-// timeout is longer than the machine may stand still in the middle of a test.
+// timeout is longer than the machine may stall in the middle of a test.
 const timeout = 2 * time.Second
 
-// handler records what it is told, and sends again what is to be.
+// handler records its calls, and sends again each request that may be.
 type handler struct {
 	x      *command.Executor
 	events chan string
@@ -77,7 +77,7 @@ type rig struct {
 	s     *redistest.Server
 	top   topology.Topology
 	x     *command.Executor
-	ahead atomic.Int64 // of the system's clock is the executor's, by so many nanoseconds
+	ahead atomic.Int64 // nanoseconds by which the executor's clock is ahead of the system's
 }
 
 func (g *rig) now() time.Duration { return clock.System().Now() + time.Duration(g.ahead.Load()) }
@@ -119,7 +119,7 @@ func executor(top topology.Topology, now func() time.Duration) *command.Executor
 	return x
 }
 
-// send queues a command and writes it.
+// send queues a command and flushes.
 func (g *rig) send(resend kind.Resend, until time.Duration, name string, args ...any) (*command.Request, *handler) {
 	h := &handler{g.x, make(chan string, 1000)}
 	r := &command.Request{Handler: h, Resend: resend, Until: until}
@@ -129,7 +129,7 @@ func (g *rig) send(resend kind.Resend, until time.Duration, name string, args ..
 	return r, h
 }
 
-// kill has the server end the executor's connection while a command blocks on it.
+// kill makes the server end the executor's connection while a command blocks on it.
 func (g *rig) kill(t *testing.T) {
 	t.Helper()
 	g.s.AwaitBlocked(t)
@@ -233,7 +233,7 @@ func TestDoSendsAgainWhatMayBe(t *testing.T) {
 	}
 }
 
-// What is not known to have run is given up earlier than what may have.
+// A request that has certainly not run is given up earlier than one that may have.
 func TestDoGivesUpWhatHasNotRun(t *testing.T) {
 	t.Parallel()
 	g := start(t)
@@ -250,7 +250,7 @@ func TestDoGivesUpWhatHasNotRun(t *testing.T) {
 	}
 }
 
-// Whoever waits leaves, or takes it back: of what waits to be sent again, too.
+// A wait ends when its caller leaves or takes the request back, even between two sends.
 func TestWaitEndsWhenItsCallerLeaves(t *testing.T) {
 	t.Parallel()
 	g := start(t)
@@ -291,7 +291,7 @@ func TestReadIsSentAgainWithoutABarrier(t *testing.T) {
 	h.want(t, fmt.Sprintf("done %v", command.Answered))
 }
 
-// full has the server refuse writes with OOM.
+// full limits the server's memory; with 1 byte it refuses writes with OOM.
 func (g *rig) full(t *testing.T, bytes int) {
 	t.Helper()
 	if _, err := g.s.Dial(t).Do("CONFIG", "SET", "maxmemory", bytes); err != nil {
@@ -327,7 +327,7 @@ func TestRefusalIsWaitedOutUntilTheLimit(t *testing.T) {
 	r, h := g.send(kind.Always, clock.System().Now()+time.Hour, "SET", "key", "x")
 	h.want(t, "paused 20ms")
 	g.ahead.Store(int64(time.Hour))
-	// The limit passes during a pause, or while it is sent again.
+	// The limit passes during a pause or during a send.
 	for event := "paused"; event != fmt.Sprintf("done %v", command.Refused) && event != fmt.Sprintf("given up %v", command.Refused); {
 		select {
 		case event = <-h.events:
@@ -409,13 +409,13 @@ func TestWhatWasNotWrittenIsTakenBack(t *testing.T) {
 	}
 }
 
-// Between two sends a request is in nobody's queue, and yet nothing of it is under way.
+// Between two sends a request is in no queue, yet nothing of it is under way.
 func TestWhatIsAboutToBeQueuedAgainIsNotUnderWay(t *testing.T) {
 	t.Parallel()
 	redistest.Slow(t, "some timeouts pass")
 	g := start(t)
 	g.s.Kill()
-	h := &handler{g.x, make(chan string)} // it stands still at what it is told
+	h := &handler{g.x, make(chan string)} // unbuffered: each event blocks the handler
 	r := &command.Request{Handler: h, Resend: kind.Always, Until: clock.System().Now() + 2*timeout}
 	r.Command("PING")
 	g.x.Enqueue(r)

@@ -11,8 +11,7 @@ import (
 	"github.com/rlock-go/redisson/internal/stalls"
 )
 
-// eachOther has both servers believe that the other one has the slot: a client is sent
-// from one to the other.
+// eachOther makes each server believe that the other has the slot, so that they redirect a command to each other.
 func (g *clusterRig) eachOther() {
 	g.Helper()
 	for i := range 2 {
@@ -22,8 +21,8 @@ func (g *clusterRig) eachOther() {
 	}
 }
 
-// A command that no server takes in time has not run, and may be taken later.
-// Its maker, who waits anyway, is not to take the last redirection for a refusal.
+// A command that no server takes in time has not run, and may be taken later. Its caller, who waits anyway, must not
+// take the last redirection for a refusal.
 func TestCommandThatIsSentInCirclesPasses(t *testing.T) {
 	t.Parallel()
 	g := startCluster(t)
@@ -38,8 +37,8 @@ func TestCommandThatIsSentInCirclesPasses(t *testing.T) {
 	}
 }
 
-// Its slot was half moved for nearly all of its time, and settled in the last moment. That is no longer trouble than
-// the slot's move.
+// The command's slot is half moved for nearly all of its time, and settles at the last moment. That counts as a move
+// of the slot, not as longer trouble.
 func TestCommandWhoseSlotSettlesTooLateForItIsStillMoving(t *testing.T) {
 	t.Parallel()
 	g := startCluster(t)
@@ -48,14 +47,14 @@ func TestCommandWhoseSlotSettlesTooLateForItIsStillMoving(t *testing.T) {
 	tag := "{" + strings.Trim(strings.SplitAfter(g.key, "}")[0], "{}") + "}"
 	r, h := g.do(kind.Never, "DEL", tag+"a", tag+"b")
 	g.becomes("it was answered TRYAGAIN", func() bool { return g.top.Counts().Unsettled > before })
-	g.eachOther() // so that it is told MOVED until its time is over
+	g.eachOther() // from now on it is redirected until its time is over
 	g.ends(h)
 	if r.Wire.Err == nil || !strings.Contains(r.Wire.Err.Error(), ": MOVED ") || r.Fate != command.Refused || !r.Transient() || !r.Moving() {
 		t.Errorf("it ended with %v: fate %v, transient %t, moving %t", r.Wire.Err, r.Fate, r.Transient(), r.Moving())
 	}
 }
 
-// What may be sent again is, until its limit, however long the circle lasts.
+// A command that may be sent again is repeated until its limit, however long the servers redirect it.
 func TestCommandThatIsSentInCirclesIsPaused(t *testing.T) {
 	t.Parallel()
 	g := startCluster(t)
@@ -78,8 +77,7 @@ func TestCommandThatIsSentInCirclesIsPaused(t *testing.T) {
 	}
 }
 
-// One caller's flush does not wait for what others sent to a server that stands
-// still, beyond what its socket takes.
+// A flush does not wait for commands of others to a server that hangs, even if its socket takes no more.
 func TestServerThatStandsStillDelaysNoOther(t *testing.T) {
 	t.Parallel()
 	g := startCluster(t)

@@ -15,10 +15,10 @@ import (
 	"testing"
 )
 
-// classify are the folders that tell one error from another.
+// classify are the folders that may tell errors apart.
 var classify = []string{"../../internal/command", "../../internal/refusal"}
 
-// classified are the names that only these folders may use to tell one error from another.
+// classified are the names that only these folders may use.
 var classified = map[string]bool{
 	"redis.Error": true, "pipeline.LostError": true, "pipeline.NotSentError": true, "pipeline.ErrClosed": true,
 }
@@ -26,7 +26,7 @@ var classified = map[string]bool{
 // code is a text that begins as a server's error does.
 var code = regexp.MustCompile(`^(LOADING|BUSY|MASTERDOWN|TRYAGAIN|CLUSTERDOWN|READONLY|OOM|NOREPLICAS|MISCONF|NOSCRIPT|WRONGTYPE|NOAUTH|NOPERM|WRONGPASS|DENIED|MOVED|ASK|CROSSSLOT|UNBLOCKED)( |$)|^ERR `)
 
-// misplaced lists what a file has of them.
+// misplaced lists the classified names and error codes in a file.
 func misplaced(set *token.FileSet, file *ast.File) (found []string) {
 	ast.Inspect(file, func(n ast.Node) bool {
 		switch n := n.(type) {

@@ -29,14 +29,14 @@ func TestMovedCommandGoesToTheServerThatHasTheSlot(t *testing.T) {
 	if n := g.ran(1, "get") - before; n != 1 {
 		t.Errorf("the new server ran it %d times", n)
 	}
-	// From now on the table knows. Which of the two told it does not matter.
+	// Now the table is up to date, whichever of the two servers told the client.
 	again := g.answered(g.do(kind.Never, "GET", g.key))
 	if again.OutOfOrder {
 		t.Error("the next one was redirected too")
 	}
 }
 
-// A server that still answers for a slot which is another's by then has run what that one may lack.
+// A node may answer for a slot that another one serves by now. The other one may lack what ran.
 func TestAnswerOfANodeThatServesTheSlotNoMoreIsKnown(t *testing.T) {
 	t.Parallel()
 	g := startCluster(t)
@@ -64,8 +64,7 @@ func TestRedirectedCommandIsOutOfOrder(t *testing.T) {
 	}
 }
 
-// A script's key is at the new server, which neither has the slot nor knows the
-// script.
+// The script's key is at the new server, which does not serve the slot yet and lacks the script.
 func TestAskedCommandFollowsAskingAndItsScriptIsLoadedBefore(t *testing.T) {
 	t.Parallel()
 	g := startCluster(t)
@@ -91,7 +90,7 @@ func TestAskedCommandFollowsAskingAndItsScriptIsLoadedBefore(t *testing.T) {
 	if c := g.top.Counts(); c.Moved != 0 {
 		t.Errorf("%+v: what was asked is not moved", c)
 	}
-	// Many at the same time: each has its ASKING directly before it.
+	// Many commands at a time each have their ASKING directly before them.
 	var all []*command.Request
 	var ends []*handler
 	for range 200 {
@@ -107,8 +106,8 @@ func TestAskedCommandFollowsAskingAndItsScriptIsLoadedBefore(t *testing.T) {
 	}
 }
 
-// The keys of one command are in two places. What is sent once waits inside the
-// executor; what is paused anyway is paused.
+// The keys of one command are in two places. A command that is sent once waits inside the executor; one that may be
+// sent again is paused.
 func TestTryAgainIsWaitedOut(t *testing.T) {
 	t.Parallel()
 	g := startCluster(t)
@@ -152,8 +151,8 @@ func TestWhatDoesNotSettleIsRefusedAtTheTimeout(t *testing.T) {
 	}
 }
 
-// stepped is an executor whose clock stands still between pauses. The nth pause, which is to take d from now on, ends
-// when ends says.
+// stepped is an executor whose clock stands still between pauses. The nth pause would last d from now; it ends when
+// ends says.
 func stepped(top topology.Topology, ends func(n int64, now, d time.Duration) time.Duration) (x *command.Executor, began time.Duration) {
 	var now, pauses atomic.Int64
 	began = clock.System().Now()
@@ -173,7 +172,7 @@ func stepped(top topology.Topology, ends func(n int64, now, d time.Duration) tim
 	return x, began
 }
 
-// An answer that came too late would make unknown that nothing of it ran.
+// A send whose answer comes too late would turn "nothing ran" into an unknown outcome.
 func TestWhatCouldNotBeAnsweredInTimeIsNotSentAgain(t *testing.T) {
 	t.Parallel()
 	g := startCluster(t)
@@ -192,7 +191,7 @@ func TestWhatCouldNotBeAnsweredInTimeIsNotSentAgain(t *testing.T) {
 	}
 }
 
-// The same while a caller waits: what is known is known until it is told.
+// Here a caller waits: until it is answered, nothing may be sent that can't be answered by then.
 func TestWhatCouldNotBeAnsweredBeforeItsCallerIsToldWaits(t *testing.T) {
 	t.Parallel()
 	g := startCluster(t)
@@ -229,7 +228,7 @@ func TestWhatCouldNotBeAnsweredBeforeItsCallerIsToldWaits(t *testing.T) {
 	}
 }
 
-// Nobody has the slot for a while.
+// For a while no server has the slot.
 func TestClusterDownIsWaitedOut(t *testing.T) {
 	t.Parallel()
 	g := startCluster(t)
@@ -249,7 +248,7 @@ func TestClusterDownIsWaitedOut(t *testing.T) {
 	g.answered(r, h)
 }
 
-// What waits inside the executor was not written, and can be taken back.
+// A command that waits inside the executor was not written, and can be taken back.
 func TestParkedCommandIsTakenBack(t *testing.T) {
 	t.Parallel()
 	g := startCluster(t)
@@ -262,7 +261,7 @@ func TestParkedCommandIsTakenBack(t *testing.T) {
 	g.becomes("it was taken back", func() bool { return g.x.Cancel(r) })
 	g.c.MoveKeys(g.slot, 0, 1, 10)
 	g.c.End(g.slot, 0, 1)
-	// Far longer than any pause.
+	// This takes far longer than any pause.
 	for range 30 {
 		g.answered(g.do(kind.Never, "EXISTS", tag+"a"))
 		time.Sleep(20 * time.Millisecond)
@@ -275,7 +274,7 @@ func TestParkedCommandIsTakenBack(t *testing.T) {
 	}
 }
 
-// A batch of locks that are not all there is its maker's, who sends each alone.
+// If not all locks of a batch are at one server, the batch is refused, and its caller sends each lock alone.
 func TestSeveralLocksAreNotRedirected(t *testing.T) {
 	t.Parallel()
 	g := startCluster(t)
@@ -291,8 +290,7 @@ func TestSeveralLocksAreNotRedirected(t *testing.T) {
 	}
 }
 
-// Whoever queued it asks while another goroutine sends it elsewhere. The race
-// detector tells.
+// A caller reads where its request went while another goroutine redirects it. The race detector reports a conflict.
 func TestWhereARequestWentIsAskedWhileItIsRedirected(t *testing.T) {
 	t.Parallel()
 	g := startCluster(t)
