@@ -37,7 +37,7 @@ func TestChangesAreMergedWhileNobodyLooks(t *testing.T) {
 	}
 }
 
-// Two masters one after the other, while nobody looks: the first is left for the last.
+// Two changes of the master are merged while nobody receives: from the first master to the last.
 func TestMergedChangeHasTheFirstAndTheLastMaster(t *testing.T) {
 	t.Parallel()
 	f, n := NewFeed(), new(Node)
@@ -49,7 +49,7 @@ func TestMergedChangeHasTheFirstAndTheLastMaster(t *testing.T) {
 	}
 }
 
-// Too many ranges to remember become all slots: nobody is left out.
+// If there are too many ranges, the change covers all slots, so that none is left out.
 func TestChangeOfManySlotsIsOfAll(t *testing.T) {
 	t.Parallel()
 	f := NewFeed()

@@ -46,8 +46,7 @@ func TestWaitersOfAClusterHearBothKinds(t *testing.T) {
 	}
 }
 
-// A release is heard once, although both kinds of message come. Those of two
-// releases are heard each.
+// A release that is published by both kinds of message is heard once. Two releases are heard twice.
 func TestMessageThatIsPublishedTwiceIsHeardOnce(t *testing.T) {
 	t.Parallel()
 	c := topologytest.StartReplicated(t, 1, 1, 1)
@@ -72,23 +71,22 @@ func TestMessageThatIsPublishedTwiceIsHeardOnce(t *testing.T) {
 			}
 		}
 	}
-	if twice > 5 { // the two may come by two reads
+	if twice > 5 { // the two messages may be read separately
 		t.Errorf("%d of 100 were heard twice", twice)
 	}
 	for range 2 {
-		for _, command := range []string{"PUBLISH", "SPUBLISH"} { // the other way round they are two
+		for _, command := range []string{"PUBLISH", "SPUBLISH"} { // in the other order they are no pair
 			if _, err := c.Conn(2).Do(command, codec.Channel(key), "same"); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	for range 3 { // at least: the two in the middle may be a pair
+	for range 3 { // at least three: the two in the middle may be a pair
 		l.want(t, "message same")
 	}
 }
 
-// The account may not publish to shards: within a script that would be refused
-// behind its DEL.
+// The account may not use SPUBLISH. In a script SPUBLISH would be refused after the DEL has run.
 func TestAccountThatMayNotPublishToShardsPublishesPlainly(t *testing.T) {
 	t.Parallel()
 	c := topologytest.StartReplicated(t, 1, 1, 1)
@@ -108,7 +106,7 @@ func TestAccountThatMayNotPublishToShardsPublishesPlainly(t *testing.T) {
 	}
 }
 
-// Nothing is known of the cluster, so that whoever subscribes is sent to a server of the URL, which has no node yet.
+// Nothing is known of the cluster, so the subscription goes to a server of the URL, which has no node yet.
 func TestNobodySubscribesToAClusterThatIsClosed(t *testing.T) {
 	top, err := topology.Open("redis+cluster://127.0.0.1:1,127.0.0.1:2", topology.Settings{Timeout: time.Second, Clock: clock.System()})
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/gomodule/redigo/redis"
 )
 
-// recorded decodes a reply as a connection does.
+// recorded decodes a reply as a connection would.
 func recorded(t *testing.T, resp string) (any, error) {
 	t.Helper()
 	c := redis.NewConn(&recording{strings.NewReader(resp)}, 0, 0)
@@ -76,7 +76,7 @@ func TestSlotMapsOfRecordedReplies(t *testing.T) {
 	}
 }
 
-// A host name that is preferred is told by CLUSTER SLOTS only, so servers are compared by their ids.
+// Only CLUSTER SLOTS has the preferred host name, so servers are compared by their ids.
 func TestReplicasThatOnlyNodesTellsOf(t *testing.T) {
 	t.Parallel()
 	const line = "%s %s:7001@17001 %s %s 0 0 1 connected\n"

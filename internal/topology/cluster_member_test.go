@@ -13,7 +13,7 @@ import (
 	"github.com/rlock-go/redisson/internal/topologytest"
 )
 
-// logged is what was logged so far.
+// logged holds the log so far.
 type logged struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -31,7 +31,7 @@ func (l *logged) count(text string) int {
 	return strings.Count(l.text.String(), text)
 }
 
-// Its slots are nobody's; all others work, for clients from before and for new ones.
+// No server has its slots. All others work, for existing clients and for new ones.
 func TestMasterThatForgotTheClusterCostsItsOwnSlotsOnly(t *testing.T) {
 	t.Parallel()
 	c := topologytest.StartFronted(t, func(int) redistest.Front {
@@ -60,11 +60,11 @@ func TestMasterThatForgotTheClusterCostsItsOwnSlotsOnly(t *testing.T) {
 	if n := log.count("slots without a server"); n != 1 {
 		t.Errorf("it was logged %d times", n)
 	}
-	// Others' slots that move are learned from maps as well.
+	// Moves of other slots are still learned from maps.
 	slot := c.Slots(1)[0]
 	c.Move(1, 2, slot)
 	before.becomes("a map has told of a slot that moved", func() bool {
-		before.send(keyOn(0), "GET") // has it look
+		before.send(keyOn(0), "GET") // makes it look
 		n, err := before.top.Node(slot)
 		return err == nil && n.String() == c.Servers[2].Addr()
 	})

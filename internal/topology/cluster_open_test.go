@@ -29,7 +29,7 @@ func TestServerThatIsNoCluster(t *testing.T) {
 	})
 }
 
-// The map is known, and its only master says nothing.
+// The map is known, but its only master does not answer.
 func TestClusterWhoseMastersAreSilentIsNotProved(t *testing.T) {
 	t.Parallel()
 	c := topologytest.Start(t, 1)
@@ -59,7 +59,7 @@ func TestClusterWhoseMastersAreSilentIsNotProved(t *testing.T) {
 	}
 }
 
-// The servers know the new password before the function does.
+// The servers have the new password before the credentials function has it.
 func TestCredentialsThatAClusterRefusesAreAskedForAgain(t *testing.T) {
 	t.Parallel()
 	c := topologytest.Start(t, 1, 1, 1)

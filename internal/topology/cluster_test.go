@@ -20,8 +20,7 @@ import (
 	"github.com/rlock-go/redisson/internal/topologytest"
 )
 
-// clusterRig is a topology of a real cluster of three masters, and what sends by
-// it.
+// clusterRig is a topology of a real cluster of three masters, with an executor.
 type clusterRig struct {
 	*testing.T
 	c   *topologytest.Cluster
@@ -61,7 +60,7 @@ func openCluster(t *testing.T, c *topologytest.Cluster, edit func(*topology.Sett
 	return g
 }
 
-// keyOn is a key of one of three masters.
+// keyOn returns a key of one of three masters.
 func keyOn(master int) string {
 	for i := 0; ; i++ {
 		if key := fmt.Sprint("key-", i); min(int(codec.Slot(key))/5461, 2) == master {
@@ -70,7 +69,7 @@ func keyOn(master int) string {
 	}
 }
 
-// send sends a command, and waits for its end.
+// send sends a command and waits for its end.
 func (g *clusterRig) send(key, name string, args ...any) *command.Request {
 	g.Helper()
 	ctx, cancel := context.WithTimeout(g.Context(), 10*timeout)
@@ -97,7 +96,7 @@ func (g *clusterRig) becomes(what string, state func() bool) {
 	redistest.Becomes(g.T, what, state)
 }
 
-// told tells whether a change of a slot was told that ends at a server.
+// told reports whether a change was announced that moved the slot to that server.
 func (g *clusterRig) told(slot uint16, to int) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -156,7 +155,7 @@ func TestNoConnectionToAMasterThatIsNotUsed(t *testing.T) {
 	g.becomes("one master has one connection", func() bool { return g.ours(0) == 0 && g.ours(1) == 1 && g.ours(2) == 0 })
 }
 
-// Connections that nobody uses are given up. Whoever comes next makes new ones.
+// Unused connections are closed. The next use makes new ones.
 func TestConnectionsOfAClusterThatNobodyUsesAreGivenUp(t *testing.T) {
 	t.Parallel()
 	c := topologytest.StartReplicated(t, 1, 1, 1)
@@ -185,7 +184,7 @@ func TestConnectionsOfAClusterThatNobodyUsesAreGivenUp(t *testing.T) {
 	}
 }
 
-// What was released last may be undone by a failover that comes after.
+// A failover after the last use may undo what was released last.
 func TestClusterIsLookedAtOnceMoreAfterItsLastUse(t *testing.T) {
 	t.Parallel()
 	c := topologytest.Start(t, 1)
@@ -232,7 +231,7 @@ func TestClusterFollowsASlotThatMoves(t *testing.T) {
 	}
 }
 
-// Nobody is redirected: the dead answer nothing.
+// No command is redirected, as the dead master does not answer.
 func TestClusterFollowsAFailover(t *testing.T) {
 	t.Parallel()
 	c := topologytest.StartReplicated(t, 1, 1, 1)
@@ -247,7 +246,7 @@ func TestClusterFollowsAFailover(t *testing.T) {
 		if r.Wire.Err != nil {
 			return false
 		}
-		// A replica that has begun to copy all anew when its master dies has nothing.
+		// A replica that was copying all data when its master died has nothing.
 		if has, err := c.Conn(c.Replica(0)).Do("GET", key); err != nil || !reflect.DeepEqual(r.Wire.Reply, has) {
 			g.Errorf("the answer is %q, the next master has %q, %v", r.Wire.Reply, has, err)
 		}
@@ -291,7 +290,7 @@ func TestClusterFollowsAPlannedFailover(t *testing.T) {
 	}
 }
 
-// A server that stands still is asked for the map last, and delays no other.
+// A server that hangs is asked for the map last, and delays no other.
 func TestClusterIsKnownWhileAServerStandsStill(t *testing.T) {
 	t.Parallel()
 	c := topologytest.StartReplicated(t, 1, 1, 1)

@@ -5,27 +5,27 @@ import (
 	"time"
 )
 
-// OnlyLookWhenTold has the Sentinels asked for no reason but their own. It is
-// called before the first use.
+// OnlyLookWhenTold lets the topology ask the Sentinels only after their messages. It is called
+// before the first use.
 func (t *Sentinel) OnlyLookWhenTold() { t.lookAtLeast = 24 * time.Hour }
 
-// Look has the Sentinels asked soon.
+// Look makes the topology ask the Sentinels soon.
 func (t *Sentinel) Look() { t.wake() }
 
-// Sentinels is how many are known.
+// Sentinels returns how many Sentinels are known.
 func (t *Sentinel) Sentinels() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return len(t.sentinels)
 }
 
-// Tend does what a cluster does each lookAnyway, and tells whether it would look.
+// Tend does what a cluster does every lookAnyway, and reports whether it would look.
 func Tend(t Topology) (looks bool) { return t.(*Cluster).tend() }
 
-// IdleLooks is how often it finds a node unused before it gives it up.
+// IdleLooks is after how many such intervals an unused node is given up.
 const IdleLooks = idleLooks
 
-// Looked is closed when the cluster's next look, or the one under way, has ended.
+// Looked returns a channel that is closed when the current look, or else the next, has ended.
 func Looked(t Topology) <-chan struct{} {
 	c := t.(*Cluster)
 	c.mu.Lock()
@@ -33,10 +33,10 @@ func Looked(t Topology) <-chan struct{} {
 	return c.looked
 }
 
-// LeftFor is for how long a master is avoided that was left.
+// LeftFor is how long a former master is avoided.
 const LeftFor = leftFor
 
-// Stays is what a topology says of the master at addr, and of replicas that have gone.
+// Stays asks the topology whether the master at addr stays, although these replicas have gone.
 func Stays(ctx context.Context, t Topology, addr string, gone ...string) error {
 	if c, ok := t.(*Cluster); ok {
 		return c.stays(ctx, addr, gone)
@@ -44,7 +44,7 @@ func Stays(ctx context.Context, t Topology, addr string, gone ...string) error {
 	return t.(*Sentinel).stays(ctx, gone)
 }
 
-// Known are the replicas that a topology knows of the master at addr.
+// Known returns the replicas that the topology knows of the master at addr.
 func Known(t Topology, addr string) []string {
 	if c, ok := t.(*Cluster); ok {
 		return c.replicas(addr)

@@ -28,7 +28,7 @@ func TestRenewalsRunInOrderAndNeverTooMany(t *testing.T) {
 		}
 	}
 	for n := range maxRenewals + 5 {
-		// The one after the first that waits has nothing to do.
+		// The second one that waits has nothing to do.
 		limiter.Run(begin(n, n != maxRenewals+1))
 	}
 	if len(begun) != maxRenewals {
@@ -53,7 +53,7 @@ func TestRenewalsRunInOrderAndNeverTooMany(t *testing.T) {
 	}
 }
 
-// What has nothing to do lets the next one run without going deeper.
+// A renewal that has nothing to do lets the next one run without recursion.
 func TestIdleRenewalsDoNotNest(t *testing.T) {
 	t.Parallel()
 	var limiter Limiter

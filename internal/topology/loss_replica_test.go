@@ -36,7 +36,7 @@ func TestSentinelsSayWhetherAMasterThatLostAReplicaStays(t *testing.T) {
 	if _, err := replicas[0].Dial(t).Do("REPLICAOF", "NO", "ONE"); err != nil {
 		t.Fatal(err)
 	}
-	if stays() { // the Sentinels see to that after a while, and have not noticed yet
+	if stays() { // the Sentinels have not noticed yet; after a while they would correct it
 		t.Error("it stays, and the replica is a master")
 	}
 	replicas[0].Kill()
@@ -56,7 +56,7 @@ func TestSentinelsSayWhetherAMasterThatLostAReplicaStays(t *testing.T) {
 	})
 }
 
-// The client knows the former Sentinels from its URL, and they never come back.
+// The client knows the former Sentinels from its URL. They never come back.
 func TestSentinelsThatWereReplacedDontCount(t *testing.T) {
 	t.Parallel()
 	set := redistest.StartSentinels(t, redistest.SentinelPasswords{})
@@ -88,7 +88,7 @@ func TestSentinelsThatWereReplacedDontCount(t *testing.T) {
 	becomes(t, "it stays, by the word of those that there are", func() bool { return topology.Stays(t.Context(), top, "") == nil })
 }
 
-// lastSent tells what the client with that name has sent a server last.
+// lastSent returns a function that reports the last command of the client with that name.
 func lastSent(conn redis.Conn, name string) func() string {
 	return func() string {
 		list, _ := redis.String(conn.Do("CLIENT", "LIST"))
@@ -102,7 +102,7 @@ func lastSent(conn redis.Conn, name string) func() string {
 	}
 }
 
-// Nothing has it counted but the word of the Sentinels.
+// Only the Sentinels' message causes a count.
 func TestReplicaThatComesIsCountedWhenASentinelTellsOfIt(t *testing.T) {
 	t.Parallel()
 	set := redistest.StartSentinels(t, redistest.SentinelPasswords{})
@@ -120,7 +120,7 @@ func TestReplicaThatComesIsCountedWhenASentinelTellsOfIt(t *testing.T) {
 	becomes(t, "counted", func() bool { return last() == "info" })
 }
 
-// It may be the first, and have come a moment ago.
+// The replica may be the master's first, and may have joined a moment ago.
 func TestReplicaThatIsAboutToBePromotedIsCounted(t *testing.T) {
 	t.Parallel()
 	set := redistest.StartSentinels(t, redistest.SentinelPasswords{})
@@ -143,7 +143,7 @@ func TestMastersSayWhetherOneThatLostAReplicaStays(t *testing.T) {
 	g.answered(keyOn(0), "SET", "")
 	master, replica := c.Servers[0].Addr(), c.Servers[c.Replica(0)]
 	g.becomes("its replica is known, as soon as it has something", func() bool {
-		time.Sleep(timeout / 50) // so that there are not hundreds of clients
+		time.Sleep(timeout / 50) // keeps the number of clients small
 		new := openCluster(t, c, nil)
 		new.answered(keyOn(0), "SET", "")
 		return len(topology.Known(new.top, master)) == 1

@@ -79,7 +79,7 @@ func TestSentinelsAreCountedByThoseThatAnswer(t *testing.T) {
 }
 
 func TestMostMastersOfAClusterSayThatOneStays(t *testing.T) {
-	// line is what a server says of the one that is asked about.
+	// line is what a server says about the master in question.
 	line := func(flags, slots string) string {
 		return strings.TrimSpace(fmt.Sprintf("aaaa 127.0.0.1:7000@17000,host %s - 0 0 3 connected %s", flags, slots)) + "\n" +
 			"bbbb 127.0.0.1:7001@17001 myself,master - 0 0 2 connected 5461-10922\n"

@@ -14,8 +14,7 @@ import (
 	"github.com/rlock-go/redisson/internal/topology"
 )
 
-// A topology learns of a server that can't be reached, by commands and by
-// subscriptions.
+// A topology learns from commands and from subscriptions that a server can't be reached.
 func TestNodeThatCannotBeReachedIsTold(t *testing.T) {
 	t.Parallel()
 	refused := errors.New("nobody listens")

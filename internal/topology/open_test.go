@@ -15,13 +15,13 @@ func TestMain(m *testing.M) { leakcheck.Main(m) }
 
 const timeout = 2 * time.Second
 
-// listener records what it is told.
+// listener records its calls.
 type listener chan string
 
 func (l listener) Confirmed()             { l <- "confirmed" }
 func (l listener) Message(payload []byte) { l <- "message " + string(payload) }
 func (l listener) Refused(err error)      { l <- "refused" }
-func (l listener) Duplicate([]byte)       {} // of what it has heard already
+func (l listener) Duplicate([]byte)       {} // of a message that it has already heard
 
 // listen subscribes to channel, of slot, as a waiter does.
 func (l listener) listen(t *testing.T, top topology.Topology, slot uint16, channel string) (end func()) {
@@ -50,7 +50,7 @@ func (l listener) want(t *testing.T, want string) {
 	}
 }
 
-// silent checks that there is nothing to hear, after what was published is through.
+// silent checks that nothing is heard within 50 ms.
 func (l listener) silent(t *testing.T) {
 	t.Helper()
 	select {

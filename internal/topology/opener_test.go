@@ -29,7 +29,7 @@ func TestParseTellsTheTopologiesApart(t *testing.T) {
 	}
 }
 
-// A scheme is a constant in the file of its topology; those of one server are here.
+// Each topology's file has a constant with its scheme. Those of a single server are here.
 func TestErrorsOfSchemesNameEachThatOpenTakes(t *testing.T) {
 	files, err := filepath.Glob("*.go")
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// recording is a network connection that a reply is read from.
+// recording is a network connection from which a reply is read.
 type recording struct{ io.Reader }
 
 func (*recording) Write(b []byte) (int, error)      { return len(b), nil }

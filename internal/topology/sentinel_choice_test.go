@@ -28,7 +28,7 @@ func TestNewestConfigurationOfTheMasterCounts(t *testing.T) {
 		return testimony{master: master, epoch: epoch, going: true}
 	}
 	stuck := choice{master: called("a"), epoch: 1, seen: now, going: now.Add(-2 * leftFor)}
-	// x told that b is not the master any more; then y did as well.
+	// First x said that b is no longer the master, then y.
 	byX := choice{epoch: 3, seen: now, left: called("b"), leftEpoch: 3, leftAt: now.Add(-2 * time.Second), toldAt: now.Add(-2 * time.Second), leftBy: []string{"x"}}
 	byBoth := byX
 	byBoth.toldAt, byBoth.leftBy = now.Add(-time.Second), []string{"x", "y"}
@@ -43,7 +43,7 @@ func TestNewestConfigurationOfTheMasterCounts(t *testing.T) {
 	for name, row := range map[string]struct {
 		known choice
 		said  []testimony
-		want  string // empty: nobody
+		want  string // empty: no master
 	}{
 		"all agree":                                     {fresh, []testimony{say("a", 1), say("a", 1), say("a", 1)}, "a"},
 		"one is enough":                                 {fresh, []testimony{down, say("a", 1), down}, "a"},
@@ -140,7 +140,7 @@ func TestMasterIsLeftOnce(t *testing.T) {
 	}
 }
 
-// called is a master that has one name.
+// called is a master with one name.
 func called(name string) master { return master{names: []string{name}} }
 
 func TestMasterIsLeftByAnyOfItsNames(t *testing.T) {

@@ -25,10 +25,10 @@ func TestSentinelsThatCallTheMasterByNameAndByAddressAgree(t *testing.T) {
 		m, err := redis.StringMap(byName.Do("SENTINEL", "MASTER", redistest.MasterName))
 		return err == nil && m["ip"] == "localhost" && m["runid"] != ""
 	})
-	set.Sentinels[2].Kill() // one names it so, the other so
+	set.Sentinels[2].Kill() // of the two left, one uses the name and one the address
 	top := openSet(t, set.URL(), nil)
 	becomes(t, "at the master", func() bool { return port(t, top) == master.Port() })
-	// The next connection finds the same.
+	// The next connection reaches the same master.
 	if _, err := master.Dial(t).Do("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"); err != nil {
 		t.Fatal(err)
 	}

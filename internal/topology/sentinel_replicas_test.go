@@ -14,8 +14,8 @@ import (
 	"github.com/rlock-go/redisson/internal/topology"
 )
 
-// To a client both masters call their own address the same, as those of two containers may: it is that of a unix
-// socket, each in a folder of its own. The former master's replicas are one of the next, and the next itself.
+// Both masters report the same own address to a client, as two containers may: that of a unix socket, each in its own
+// folder. The former master's replicas are the next master and a replica of that one.
 func TestReplicasAreCountedAnewAtAMasterOfTheSameInnerAddress(t *testing.T) {
 	t.Parallel()
 	const inner = "inner.sock"

@@ -19,7 +19,7 @@ import (
 	"github.com/rlock-go/redisson/pubsub"
 )
 
-// farOff is more than any failover here takes, and no bound on how long it may.
+// farOff is longer than any failover takes here. It bounds none.
 const farOff = 40 * time.Second
 
 func openSet(t *testing.T, url string, change func(*topology.Settings)) *topology.Sentinel {
@@ -36,7 +36,7 @@ func openSet(t *testing.T, url string, change func(*topology.Settings)) *topolog
 	return top.(*topology.Sentinel)
 }
 
-// send has a command answered, or ended.
+// send waits until a command is answered or has failed.
 func send(t *testing.T, top topology.Topology, command string, args ...any) (any, error) {
 	t.Helper()
 	n, err := top.Node(0)
@@ -57,7 +57,7 @@ func send(t *testing.T, top topology.Topology, command string, args ...any) (any
 	return r.Reply, r.Err
 }
 
-// port is where the topology's commands go, 0 while they go nowhere.
+// port returns the port of the server that the topology's commands reach, or 0 if they reach none.
 func port(t *testing.T, top topology.Topology) int {
 	t.Helper()
 	info, err := redis.String(send(t, top, "INFO", "server"))
@@ -75,7 +75,7 @@ func port(t *testing.T, top topology.Topology) int {
 
 func becomes(t testing.TB, what string, is func() bool) { t.Helper(); redistest.Becomes(t, what, is) }
 
-// connections counts a server's clients of this name.
+// connections counts a server's clients with this name.
 func connections(t *testing.T, s *redistest.Server, name string) int {
 	t.Helper()
 	conn := s.Dial(t)
@@ -110,8 +110,8 @@ func (h *heard) state() (int, string) {
 
 var _ pubsub.Waker = (*heard)(nil)
 
-// The former master of a planned failover stays up, says that it is one, and
-// keeps its connections, for ten seconds more.
+// The former master of a planned failover stays up for ten seconds. It still calls itself the master and keeps its
+// connections.
 func TestConnectionsToTheFormerMasterEndAtTheFirstWordOfIt(t *testing.T) {
 	t.Parallel()
 	set := redistest.StartSentinels(t, redistest.SentinelPasswords{Nodes: "sesame", Sentinels: "mellon"})
@@ -149,7 +149,7 @@ func TestConnectionsToTheFormerMasterEndAtTheFirstWordOfIt(t *testing.T) {
 	becomes(t, "at the master", func() bool { return port(t, top) == next.Port() })
 	conn := next.Dial(t)
 	becomes(t, "a message from the new master", func() bool {
-		// Its connection may be made anew once more, after that of the commands.
+		// Its connection may be replaced once more, after that of the commands.
 		if _, err := conn.Do("PUBLISH", "c", "woken"); err != nil {
 			t.Fatal(err)
 		}
@@ -162,8 +162,8 @@ func TestConnectionsToTheFormerMasterEndAtTheFirstWordOfIt(t *testing.T) {
 	}
 }
 
-// Between the promotion and the word of it a master has lost one of its replicas, and the next to count them would take
-// the acknowledgement of the other for enough.
+// Between the promotion and its announcement the master has lost one of its replicas. A client that counted them now
+// would be satisfied with the other one's acknowledgement.
 func TestMasterThatIsBeingReplacedIsNotConnectedTo(t *testing.T) {
 	t.Parallel()
 	set := redistest.StartSentinels(t, redistest.SentinelPasswords{})
@@ -187,7 +187,7 @@ func TestMasterThatIsBeingReplacedIsNotConnectedTo(t *testing.T) {
 	for tries := 1; ; tries++ {
 		if !replacing() {
 			for _, n := range replicas {
-				n.Pause() // none can be promoted
+				n.Pause() // so that none can be promoted
 			}
 			set.Failover(set.Sentinels[0])
 		}
@@ -199,7 +199,7 @@ func TestMasterThatIsBeingReplacedIsNotConnectedTo(t *testing.T) {
 		if tries == 10 {
 			t.Fatalf("a new client got %v", err)
 		}
-		if !replacing() { // it was over before the client came; else that Sentinel was slow to answer
+		if !replacing() { // the failover ended before the client came; otherwise this Sentinel was slow to answer
 			for _, n := range replicas {
 				n.Resume()
 			}
@@ -234,12 +234,12 @@ func TestMasterThatDiedIsReplaced(t *testing.T) {
 	}
 }
 
-// Two of three Sentinels are gone, and then all: the connection stays as it is,
-// and the next is made as soon as one answers.
+// Two of three Sentinels are down, and then all. The connection stays as it is, and the next one is made as soon as a
+// Sentinel answers.
 func TestSentinelsThatAreDownEndNoConnection(t *testing.T) {
 	t.Parallel()
 	set := redistest.StartSentinels(t, redistest.SentinelPasswords{})
-	// The URL has one; the others are learned from it.
+	// The URL has one Sentinel, from which the client learns of the others.
 	top := openSet(t, "redis+sentinel://"+set.Sentinels[0].Addr()+"/"+redistest.MasterName, func(s *topology.Settings) {
 		s.ConnectionName = "follows"
 	})
@@ -276,7 +276,7 @@ func TestSentinelsThatAreDownEndNoConnection(t *testing.T) {
 	becomes(t, "at the master again", func() bool { return port(t, top) == master.Port() })
 }
 
-// hatch dials, but not the servers of shut, whose connections it has closed.
+// hatch dials all servers but those of shut, and closes its connections to those.
 type hatch struct {
 	mu   sync.Mutex
 	shut []string
@@ -307,8 +307,8 @@ func (h *hatch) set(shut ...string) {
 	}
 }
 
-// Nothing tells of a master that is set up by hand. Who could not listen for a
-// while asks as soon as it listens again.
+// No message announces a master that is set up by hand. A client that could not listen for a while asks as soon as it
+// listens again.
 func TestSentinelsAreAskedWhenTheyAreListenedToAgain(t *testing.T) {
 	t.Parallel()
 	set := redistest.StartSentinels(t, redistest.SentinelPasswords{})
@@ -326,7 +326,7 @@ func TestSentinelsAreAskedWhenTheyAreListenedToAgain(t *testing.T) {
 			return err == nil && strings.Contains(list, " name=follows ")
 		})
 	}
-	// What the client asked by then may be answered any time later.
+	// What the client asked before may be answered at any time.
 	h.set(strings.Split(set.Addrs(), ",")...)
 	if _, err := next.Dial(t).Do("REPLICAOF", "NO", "ONE"); err != nil {
 		t.Fatal(err)
@@ -371,7 +371,7 @@ func TestSentinelsThatCannotBeAsked(t *testing.T) {
 					s.Timeout = time.Second
 				}
 			})
-			_, err := send(t, top, "PING") // for farOff it would have no end here
+			_, err := send(t, top, "PING") // if it were retried until farOff, it would not end here
 			if err == nil || !strings.Contains(err.Error(), row.says) || !strings.Contains(err.Error(), set.Sentinels[2].Addr()) {
 				t.Errorf("got %v", err)
 			}

@@ -16,7 +16,7 @@ import (
 	"github.com/rlock-go/redisson/internal/topology"
 )
 
-// late dials, and has one Sentinel's next subscriber hear a message that is over.
+// late dials, and gives one Sentinel's next subscriber an outdated message.
 type late struct {
 	addr    string
 	message atomic.Pointer[string]
@@ -33,7 +33,7 @@ func (l *late) dial(ctx context.Context, network, addr string) (net.Conn, error)
 type lateConn struct {
 	net.Conn
 	late  *late
-	extra []byte // to be read next
+	extra []byte // read next
 }
 
 func (c *lateConn) Read(b []byte) (int, error) {
@@ -51,7 +51,7 @@ func (c *lateConn) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// The connections end all the same: nobody knows by then that it is wrong.
+// The message still ends the connections, as nobody knows yet that it is wrong.
 func TestWordThatMostSentinelsTakeBackCostsOneConnection(t *testing.T) {
 	t.Parallel()
 	set := redistest.StartSentinels(t, redistest.SentinelPasswords{})

@@ -14,18 +14,18 @@ import (
 	"github.com/rlock-go/redisson/internal/topology"
 )
 
-// tracker keeps what a node says of changes.
+// tracker records what a node reports about changes.
 type tracker struct{ told, untold chan error }
 
 func (t tracker) Told(*topology.Node, bool)          { t.told <- nil }
 func (t tracker) Changed([]byte)                     {}
 func (t tracker) Untold(_ *topology.Node, why error) { t.untold <- why }
 
-// The hub may be about to have another connection: that this one leads elsewhere is said only when it lasts.
+// The hub may be about to get another connection. So a listener on another server is reported only if that lasts.
 func TestListenerElsewhereIsSaidWhenThatLasts(t *testing.T) {
 	t.Parallel()
 	redistest.Slow(t, "a time passes")
-	const patience = 2 * time.Second // a hub that hears nothing for so long has another connection, which leads to s
+	const patience = 2 * time.Second // a hub that hears nothing for this long reconnects, then to s
 	s, other := redistest.Start(t), redistest.Start(t)
 	var dials atomic.Int32
 	top, err := topology.Open(s.URL(), topology.Settings{Timeout: patience, Clock: clock.System(), Dialer: func(ctx context.Context, network, addr string) (net.Conn, error) {
