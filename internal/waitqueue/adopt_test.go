@@ -8,7 +8,7 @@ import (
 	"github.com/rlock-go/redisson/internal/kind"
 )
 
-// A waiter that made its attempt before it had a queue leaves the queue as one that joined first would.
+// Adopting a waiter that made its attempt before it had a queue gives the queue that joining it first would give.
 func TestAdoptedWaiterStandsWhereItWouldHaveJoined(t *testing.T) {
 	const since, now = 7 * time.Second, 9 * time.Second
 	for what, c := range map[string]struct {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// withoutTheRest has a search that goes through the list find its first waiter only.
+// withoutTheRest cuts the list behind its first waiter, so that a search through the list finds no other.
 func (l *list) withoutTheRest(do func()) {
 	first := l.head
 	second := first.next
@@ -16,7 +16,7 @@ func (l *list) withoutTheRest(do func()) {
 	}
 }
 
-// If each hand-on looked at all who wait, a crowd that hands on would take a time that grows with its square.
+// If a hand-off looked at all waiters, its time would grow with the crowd.
 func TestOwnersWaitersAreFoundAmongACrowdInAFewSteps(t *testing.T) {
 	const owners, each = 200, 3
 	r := newRig(t)
@@ -27,7 +27,7 @@ func TestOwnersWaitersAreFoundAmongACrowdInAFewSteps(t *testing.T) {
 		r.refused(w, lease)
 		crowd[i%owners] = append(crowd[i%owners], w)
 	}
-	for i := range each { // the first, one in the middle, the last
+	for i := range each { // the first, the middle and the last of an owner
 		r.leaves(crowd[i][i])
 		crowd[i] = slices.Delete(crowd[i], i, i+1)
 	}
@@ -56,7 +56,7 @@ func TestPausesOfACrowdEndWithoutALookAtTheOthers(t *testing.T) {
 	for range crowd {
 		ws = append(ws, r.tries(&Waiter{OneTry: true}))
 	}
-	slices.Reverse(ws) // the first to come is the last to try
+	slices.Reverse(ws) // the first to join is the last to fail
 	for i, w := range ws {
 		r.troubled(w)
 		r.now += ms / 20 // 10 ms in all, and no pause has ended
@@ -75,7 +75,7 @@ func TestPausesOfACrowdEndWithoutALookAtTheOthers(t *testing.T) {
 	r.quiet()
 }
 
-// What is due for a crowd at one instant is done in parts, each of which is an event of its own.
+// Work that is due for a crowd at one instant is done in parts. Each part is an event.
 func TestTimerDealsWithACrowdInParts(t *testing.T) {
 	const crowd = 10 * atOnce
 	r := newRig(t)

@@ -43,7 +43,7 @@ func TestOwnMessageIsNotWaitedForForEver(t *testing.T) {
 	r.under("it came so late that it may be anybody's", second)
 }
 
-// The server lacked the unlock's script, so that the acquire ran before it.
+// The server lacked the unlock's script, so the acquire ran before the unlock.
 func TestHandOffThatWasRefusedMakesUpForItsMessage(t *testing.T) {
 	r := newRig(t)
 	w := r.waits(lease)
@@ -85,7 +85,7 @@ func TestHandOffThatFailedMakesUpForItsMessage(t *testing.T) {
 	}
 }
 
-// The unlock was not answered, or ran behind what had been queued after it.
+// The unlock was not answered, or ran after commands that were queued later.
 func TestUnlockThatWentWrongMakesMessagesCountAgain(t *testing.T) {
 	r := newRig(t)
 	first, second := r.waits(lease), r.joins(1)[0]
@@ -185,7 +185,7 @@ func TestTryOfItsOwnBeginsANewRun(t *testing.T) {
 	}
 }
 
-// Where no message can come, its callers must not wait for the end of a lease.
+// If no message can come, the callers must not wait until a lease ends.
 func TestAfterALongRunTheHeadTriesByItselfSoon(t *testing.T) {
 	r := newRig(t)
 	w := r.waits(lease)
@@ -227,7 +227,7 @@ func TestNothingIsHandedOnInTrouble(t *testing.T) {
 	r.under("and tries", w)
 }
 
-// Nobody waits, and who comes looks anyway.
+// Nobody waits, and the next caller makes an attempt anyway.
 func TestUnlockThatNobodyWaitsForLeavesNoMessageToWaitFor(t *testing.T) {
 	r := newRig(t)
 	w := r.waits(lease)
@@ -242,7 +242,7 @@ func TestUnlockThatNobodyWaitsForLeavesNoMessageToWaitFor(t *testing.T) {
 	r.under("at once", next)
 }
 
-// The head leaves before its attempt was taken up.
+// The head leaves before its attempt is taken up.
 func TestHandOffToAHeadThatHasJustLeftIsTheNextOnes(t *testing.T) {
 	r := newRig(t)
 	first, second := r.waits(lease), r.joins(1)[0]

@@ -7,9 +7,9 @@ import (
 	"github.com/rlock-go/redisson/internal/background"
 )
 
-// What keeps others out in vain leaves them room before the next of this client does.
+// After a grant that kept others out in vain, this client leaves room for others.
 func TestGrantThatIsGivenBackLeavesRoomForOthers(t *testing.T) {
-	const kept = time.Second // so the room is a second too, by the rig's random numbers
+	const kept = time.Second // so the room is a second, too, by the rig's random numbers
 	r := newRig(t)
 	head := r.waits(lease)
 	r.q.Join(r.now, &Waiter{}, true)
@@ -40,7 +40,7 @@ func TestGrantThatIsGivenBackLeavesRoomForOthers(t *testing.T) {
 	r.under("from then on as ever", r.q.waiting.head)
 }
 
-// What was taken back to leave room, or waits through trouble, leaves it too.
+// An attempt that was taken back to leave room, or pauses in trouble, leaves room as well.
 func TestAttemptsBesideTheQueueLeaveRoomAgain(t *testing.T) {
 	const kept = time.Second
 	r := newRig(t)
@@ -65,7 +65,7 @@ func TestAttemptsBesideTheQueueLeaveRoomAgain(t *testing.T) {
 	}
 }
 
-// An owner that has come to hold the name does not wait for itself, whoever else room is left for.
+// An owner that holds the name does not wait for itself, even while room is left for others.
 func TestOwnersWaitersAreLetThroughWhileRoomIsLeft(t *testing.T) {
 	r := newRig(t)
 	r.waits(lease)

@@ -19,7 +19,7 @@ func TestHeadThatIsPutOffListensMeanwhile(t *testing.T) {
 	r.under("its patience is over", w)
 }
 
-// Tries are spread over the messages of a crowd, also after many of them.
+// The attempts are spread over the messages of a crowd, even after many messages.
 func TestQueueTriesAtFewOfACrowdsMessages(t *testing.T) {
 	r := newRig(t)
 	w, tries := r.waits(lease), 0
@@ -35,7 +35,7 @@ func TestQueueTriesAtFewOfACrowdsMessages(t *testing.T) {
 	}
 }
 
-// Who comes after a time without this client has left room by its absence.
+// A client that was away for a while has left room for others by its absence.
 func TestPolicyIsToldWhoArrives(t *testing.T) {
 	r := newRig(t)
 	r.ahead()
@@ -46,7 +46,7 @@ func TestPolicyIsToldWhoArrives(t *testing.T) {
 	r.under("another's release", w)
 }
 
-// A refusal is a sign of others, so they are counted soon.
+// A refusal is a sign of other clients, so they are counted soon.
 func TestPolicyIsToldOfRefusals(t *testing.T) {
 	for _, refused := range []bool{true, false} {
 		r := newRig(t)
@@ -73,7 +73,7 @@ func TestPolicyIsToldOfRefusals(t *testing.T) {
 	}
 }
 
-// It is used for another name next.
+// A dropped queue is reused for another name.
 func TestDroppedQueueIsAsNew(t *testing.T) {
 	r := newRig(t)
 	w := crowded(r)

@@ -13,15 +13,15 @@ import (
 
 var errRejected = errors.New("rejected")
 
-// storm drives a queue with random events, of those that its caller may report in the state it is in.
+// storm drives a queue with random events that its caller may report in the state that it is in.
 type storm struct {
 	*rig
 	rng    *rand.Rand
 	share  *wakepolicy.FairShare
-	alive  []*Waiter // joined, and not settled when last looked at
+	alive  []*Waiter // joined, and not settled at the last check
 	opened map[*Waiter]bool
-	owed   bool // a wake-up was raised that no attempt has followed
-	held   bool // this client is inside, as far as it matters
+	owed   bool // a wake-up was raised, and no attempt has followed
+	held   bool // this client holds, as far as that matters
 	log    []string
 }
 
@@ -34,7 +34,7 @@ func (s *storm) lead() *Waiter {
 	return nil
 }
 
-// joinsOne adds one of some kind.
+// joinsOne adds a waiter of a random kind.
 func (s *storm) joinsOne() string {
 	w := &Waiter{}
 	if s.rng.IntN(4) == 0 {
@@ -52,7 +52,7 @@ func (s *storm) joinsOne() string {
 	return "joins"
 }
 
-// answers ends, or opens, an attempt that is under way.
+// answers ends an attempt that is under way, or opens it.
 func (s *storm) answers() string {
 	w := s.attempts[s.rng.IntN(len(s.attempts))]
 	led := s.q.leading == w
@@ -93,7 +93,7 @@ func (s *storm) answers() string {
 	}
 }
 
-// releases is an unlock of this client.
+// releases makes an unlock of this client.
 func (s *storm) releases() string {
 	s.held = false
 	s.handsOff()
@@ -108,7 +108,7 @@ func (s *storm) releases() string {
 	return "releases"
 }
 
-// hears is something from the channel.
+// hears makes a random event of the channel.
 func (s *storm) hears() string {
 	switch n := s.rng.IntN(30); {
 	case n == 0:
@@ -128,7 +128,7 @@ func (s *storm) hears() string {
 
 func (s *storm) step() string {
 	switch n := s.rng.IntN(20); {
-	case n < 3 || s.dropped: // without a queue there is nobody to tell anything
+	case n < 3 || s.dropped: // without a queue no other event can be reported
 		return s.joinsOne()
 	case n < 9 && len(s.attempts) > 0:
 		return s.answers()
@@ -159,7 +159,7 @@ func (s *storm) step() string {
 	}
 }
 
-// holds checks what must be true in between events.
+// holds checks what must be true between events.
 func (s *storm) holds() {
 	s.t.Helper()
 	s.alive = slices.DeleteFunc(s.alive, func(w *Waiter) bool { return w.Settled })
@@ -198,7 +198,7 @@ func (s *storm) holds() {
 	}
 }
 
-// ends answers everybody and demands that nothing is left.
+// ends answers all attempts and checks that nothing is left.
 func (s *storm) ends() {
 	s.t.Helper()
 	for n := 0; len(s.alive) > 0 || len(s.attempts) > 0; n++ {
@@ -222,8 +222,8 @@ func (s *storm) ends() {
 	s.quiet()
 }
 
-// TestRandomEventsKeepTheRules: whatever happens in whatever order, one attempt of the queue is under way at most, no
-// wake-up is lost, every waiter is settled once, and when nobody is left nothing is.
+// TestRandomEventsKeepTheRules shows that after any sequence of events at most one attempt of the queue is under way,
+// no wake-up is lost, every waiter is settled once, and nothing is left when all waiters are gone.
 func TestRandomEventsKeepTheRules(t *testing.T) {
 	seeds := uint64(3000)
 	if testing.Short() {
@@ -237,7 +237,7 @@ func TestRandomEventsKeepTheRules(t *testing.T) {
 		s.led = func() { s.owed = false }
 		switch {
 		case seed%4 == 1:
-			s.q.Follow(new(kind.Traits)) // any number may have it
+			s.q.Follow(new(kind.Traits)) // any number of owners may have the name
 		case seed%2 == 0:
 			s.share = new(wakepolicy.FairShare)
 			s.share.SetClients(int(seed % 20))

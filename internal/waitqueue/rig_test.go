@@ -18,23 +18,23 @@ const (
 	lease   = 30 * time.Second
 )
 
-// maxHandOffs is of the rules that a new rig's queue goes by.
+// maxHandOffs is the number in the rules that a new rig's queue follows.
 var maxHandOffs = kind.Reentrant.Traits().HandOffs
 
 var errNet = errors.New("the network is away")
 
-// rig drives a queue as its caller does, on a clock that the test moves. It stands for the timer, the hub and the server,
-// and keeps what was asked of it until the test answers.
+// rig drives a queue as its caller does, with a clock that the test moves. It stands for the timer, the hub and the
+// server, and keeps each attempt until the test answers it.
 type rig struct {
 	t   *testing.T
 	q   Queue
 	now time.Duration
 
 	subscribed bool
-	subs       int           // how often it subscribed
+	subs       int           // subscriptions so far
 	timer      time.Duration // 0: not set
 	attempts   []*Waiter     // under way, in order
-	handed     *Waiter       // whose attempt was the last that followed an unlock
+	handed     *Waiter       // the waiter whose attempt last followed an unlock
 	ended      map[*Waiter]Reason
 	err        map[*Waiter]error
 	dropped    bool
@@ -48,7 +48,7 @@ func newRig(t *testing.T) *rig {
 	}
 }
 
-// run takes the actions that what has happened asks for.
+// run takes the actions that are due after an event.
 func (r *rig) run() {
 	r.t.Helper()
 	for a := r.q.Next(r.now); a.Do != Nothing; a = r.q.Next(r.now) {
@@ -96,7 +96,7 @@ func (r *rig) run() {
 	}
 }
 
-// does reports an event.
+// does reports an event and takes the actions that follow.
 func (r *rig) does(event func()) *rig {
 	r.t.Helper()
 	r.dropped = false
@@ -117,7 +117,7 @@ func (r *rig) joins(n int) []*Waiter {
 	return ws
 }
 
-// tries adds one beside the queue.
+// tries adds an unqueued waiter.
 func (r *rig) tries(w *Waiter) *Waiter {
 	r.t.Helper()
 	r.does(func() { r.q.JoinUnqueued(r.now, w) })
@@ -145,7 +145,7 @@ func (r *rig) refused(w *Waiter, ttl time.Duration) {
 	r.does(func() { r.q.Refused(r.now, w, ttl) })
 }
 
-// troubled fails an attempt that was made at this moment.
+// troubled fails w's attempt, which was made at this moment.
 func (r *rig) troubled(w *Waiter) {
 	r.t.Helper()
 	r.answered(w)
@@ -158,7 +158,7 @@ func (r *rig) unsent(w *Waiter) {
 	r.does(func() { r.q.Unsent(w) })
 }
 
-// opens has an attempt lost that was made at this moment; resolves says that it was undone.
+// opens loses an attempt that was made at this moment; resolves reports that it was undone.
 func (r *rig) opens(w *Waiter) { r.does(func() { r.q.Open(r.now, w, errNet, r.now, false) }) }
 
 func (r *rig) resolves(w *Waiter) {
@@ -170,18 +170,18 @@ func (r *rig) resolves(w *Waiter) {
 func (r *rig) confirmed() { r.does(r.q.Confirmed) }
 func (r *rig) message()   { r.does(func() { r.q.Message(r.now, 1) }) }
 
-// message of a release comes after a while.
+// messageAfter lets time pass before a release's message.
 func (r *rig) messageAfter(d time.Duration) { r.now += d; r.message() }
 
 func (r *rig) leaves(w *Waiter) { r.does(func() { r.q.Leave(w) }) }
 
-// handsOff releases, and reports whether the message is of no use.
+// handsOff releases, and reports whether the release's message may be ignored.
 func (r *rig) handsOff() (own bool) {
 	r.does(func() { own = r.q.HandOff(r.now) })
 	return own
 }
 
-// goesOn lets time pass and the timer fire on the way.
+// goesOn lets time pass, and fires the timer when it is due.
 func (r *rig) goesOn(d time.Duration) {
 	r.t.Helper()
 	end, still := r.now+d, 0
@@ -198,7 +198,7 @@ func (r *rig) goesOn(d time.Duration) {
 	r.now = end
 }
 
-// under demands that exactly these attempts are under way.
+// under checks that exactly these attempts are under way.
 func (r *rig) under(what string, want ...*Waiter) {
 	r.t.Helper()
 	if !slices.Equal(r.attempts, want) {
@@ -206,7 +206,7 @@ func (r *rig) under(what string, want ...*Waiter) {
 	}
 }
 
-// waits brings one waiter to where it was refused for ttl, subscribed, confirmed, refused again, and waits.
+// waits adds a waiter and refuses it for ttl, confirms the subscription, and refuses it again, so that it waits.
 func (r *rig) waits(ttl time.Duration) *Waiter {
 	r.t.Helper()
 	w := r.joins(1)[0]
@@ -217,7 +217,7 @@ func (r *rig) waits(ttl time.Duration) *Waiter {
 	return w
 }
 
-// quiet demands that nothing is left.
+// quiet checks that nothing is left.
 func (r *rig) quiet() {
 	r.t.Helper()
 	if !r.dropped || r.subscribed || r.timer != 0 || len(r.attempts) > 0 {
@@ -225,7 +225,7 @@ func (r *rig) quiet() {
 	}
 }
 
-// ahead gives the queue the fair share of a client that is far ahead of others, also after another's release.
+// ahead gives the queue a fair share that is far ahead, even after another client's release.
 func (r *rig) ahead() *wakepolicy.FairShare {
 	share := new(wakepolicy.FairShare)
 	share.SetClients(2)
@@ -249,7 +249,7 @@ func (r Reason) String() string {
 	return [...]string{"running", "granted", "refused", "failed", "unreachable", "left"}[r]
 }
 
-// is demands how a wait ended.
+// is checks how a wait ended.
 func (r *rig) is(w *Waiter, why Reason, err error) {
 	r.t.Helper()
 	if r.ended[w] != why || !errors.Is(r.err[w], err) || w.Settled != (why != running) {

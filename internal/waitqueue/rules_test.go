@@ -7,14 +7,14 @@ import (
 	"github.com/rlock-go/redisson/internal/kind"
 )
 
-// ruled is a rig whose queue goes by rules.
+// ruled makes a rig whose queue follows rules.
 func ruled(t *testing.T, rules *kind.Traits) *rig {
 	r := newRig(t)
 	r.q.Follow(rules)
 	return r
 }
 
-// settled brings n waiters to where the first was refused after the channel was confirmed, and all wait.
+// settled adds n waiters, all of which wait: the first was refused again after the channel was confirmed.
 func (r *rig) settled(n int) []*Waiter {
 	r.t.Helper()
 	ws := r.joins(n)
@@ -79,7 +79,7 @@ func TestMessageWakesNoMoreThanMayHaveTheName(t *testing.T) {
 	r.under("two may have it")
 }
 
-// comes is a newcomer that waits where its caller has it wait.
+// comes adds a newcomer, queued or unqueued as its caller would add it.
 func (r *rig) comes() *Waiter {
 	r.t.Helper()
 	if r.q.Roomy() {
@@ -112,7 +112,7 @@ func TestNewcomersTryAtOnceUntilOneWasRefused(t *testing.T) {
 	r.quiet()
 }
 
-// Whoever was told that the name is taken waits through an outage, wherever it tries.
+// A waiter that was once answered "taken" waits through an outage, even if it tries outside the queue.
 func TestWhoTriesTogetherWithOthersKnowsThatItWasToldBefore(t *testing.T) {
 	r := ruled(t, &kind.Traits{})
 	ws := r.settled(2)
@@ -133,7 +133,7 @@ func TestRefusalEndsAWakeUpAndNotTheNextOne(t *testing.T) {
 	r := ruled(t, &kind.Traits{})
 	ws := r.settled(3)
 	r.messageFor(2)
-	r.messageFor(1) // during the attempt
+	r.messageFor(1) // during the head's attempt
 	r.refused(ws[0], lease)
 	r.under("the later message", ws[0])
 	r.refused(ws[0], lease)
@@ -274,8 +274,8 @@ func TestWithoutHandOffOnlyTheMessageWakes(t *testing.T) {
 	r.under("the message wakes", w)
 }
 
-// Each release of a crowd within this client publishes a message, which come as fast as the server answers. Where an unlock
-// hands nothing on, an attempt that is put off leaves the name free meanwhile.
+// Each release of a crowd within this client publishes a message, so messages come as fast as the server answers.
+// Where an unlock hands nothing on, a delayed attempt would leave the name free meanwhile.
 func TestQuickMessagesPutNothingOffWhereNothingIsHandedOn(t *testing.T) {
 	r := ruled(t, kind.Semaphore(1).Traits())
 	ws := r.settled(200)
@@ -288,7 +288,7 @@ func TestQuickMessagesPutNothingOffWhereNothingIsHandedOn(t *testing.T) {
 	}
 }
 
-// A spin lock's waiter has no message, so what this client releases it hands on, a few times in a row.
+// No message wakes a spin lock's waiter. So this client hands its release on, a few times in a row.
 func TestSpinLockIsHandedOnWithoutAMessage(t *testing.T) {
 	rules := kind.Spin.Traits()
 	r := ruled(t, rules)

@@ -31,7 +31,7 @@ func TestHeadLooksSoonWhenItsSubscriptionIsLost(t *testing.T) {
 	if w.Woken != Look {
 		t.Errorf("it looked for %v", w.Woken)
 	}
-	r.refused(w, 800*ms) // for so long, as long as nobody listens
+	r.refused(w, 800*ms) // the delay while the queue does not listen
 	r.confirmed()
 	r.under("confirmed", w)
 	r.refused(w, lease)
@@ -55,7 +55,7 @@ func TestRefusedSubscriptionEndsTheWaits(t *testing.T) {
 		t.Error("it is still subscribed")
 	}
 	r.granted(beside)
-	r.refused(ws[0], lease) // whose attempt was under way
+	r.refused(ws[0], lease) // its attempt was still under way
 	r.quiet()
 }
 
@@ -95,8 +95,8 @@ func TestClosedQueueUnsubscribesAtOnce(t *testing.T) {
 	r.quiet()
 }
 
-// crowded gives the queue a name that many listen to, and has its releases follow each other quickly until the queue goes
-// by the clock.
+// crowded gives the queue a name with many subscribers, and makes releases follow each other quickly until the queue
+// leaves the channel and polls.
 func crowded(r *rig) *Waiter {
 	r.t.Helper()
 	share := new(wakepolicy.FairShare)
@@ -146,7 +146,7 @@ func TestQueueComesBackToItsChannelWhileAnAttemptIsUnderWay(t *testing.T) {
 	}
 }
 
-// Who leaves the crowd's queue leaves no timer behind that would subscribe again.
+// A waiter that leaves such a queue leaves no timer behind that would subscribe again.
 func TestWaiterThatLeavesWhileOffTheChannelLeavesNothing(t *testing.T) {
 	r := newRig(t)
 	w := crowded(r)
@@ -157,7 +157,7 @@ func TestWaiterThatLeavesWhileOffTheChannelLeavesNothing(t *testing.T) {
 	r.quiet()
 }
 
-// Off the channel, nothing tells of a release that this client did not hand on but the clock.
+// Off the channel, only the timer can find a release that this client did not hand on.
 func TestQueueOffItsChannelTriesSoonAfterAReleaseThatIsNotHandedOn(t *testing.T) {
 	r := newRig(t)
 	w := crowded(r)

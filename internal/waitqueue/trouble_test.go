@@ -43,7 +43,7 @@ func TestMessageDoesNotShortenAPause(t *testing.T) {
 	r := newRig(t)
 	w := r.waits(lease)
 	r.message()
-	r.message() // kept
+	r.message() // the second message is kept
 	r.troubled(w)
 	r.under("it pauses")
 }
@@ -88,16 +88,16 @@ func TestWhoWasToldWaitsOnThroughTrouble(t *testing.T) {
 	}
 	r.is(w, running, nil)
 	r.is(as, running, nil)
-	r.is(behind, Unreachable, errNet) // came after the last answer
+	r.is(behind, Unreachable, errNet) // it joined after the last answer
 }
 
-// One who joins in the middle of an outage has a timeout of its own.
+// A waiter that joins during an outage has its own timeout.
 func TestPatienceCountsFromJoining(t *testing.T) {
 	r := newRig(t)
 	first := r.joins(1)[0]
 	r.troubled(first)
 	r.goesOn(timeout / 2)
-	r.attempts = nil // it is answered late
+	r.attempts = nil // its reply is still to come
 	late := r.joins(1)[0]
 	r.goesOn(timeout/2 + timeout/4)
 	r.is(first, Unreachable, errNet)
@@ -139,7 +139,7 @@ func TestLostTryBesideTheQueueIsMadeAgainWhenItIsResolved(t *testing.T) {
 	r.resolves(w)
 	r.under("at once", w)
 	r.goesOn(1)
-	r.is(w, running, nil) // its patience was with the first
+	r.is(w, running, nil) // the timeout of its first attempt is over
 }
 
 func TestLostTryBesideTheQueueGivesUpWhileItIsOpen(t *testing.T) {
@@ -207,7 +207,7 @@ func TestFailedWaitLeavesItsAttemptToItsEnd(t *testing.T) {
 	r.under("the next", second)
 }
 
-// What a caller reads when it words the end of its wait.
+// Facts has what a caller needs to word the end of its wait.
 func TestFactsOfAWait(t *testing.T) {
 	r := newRig(t)
 	head, behind := r.joins(1)[0], r.joins(1)[0]
@@ -257,7 +257,7 @@ func TestAnswerEndsTheTroubleOfATryBesideTheQueue(t *testing.T) {
 	r.under("the pauses begin anew", as)
 }
 
-// Each has its own time, and one timer is there for all.
+// Each unqueued waiter has its own time, and one timer serves all.
 func TestTriesBesideTheQueueEachHaveTheirTime(t *testing.T) {
 	r := newRig(t)
 	first, second := r.tries(&Waiter{Shared: true}), r.tries(&Waiter{Shared: true})
@@ -279,7 +279,7 @@ func TestTriesBesideTheQueueEachHaveTheirTime(t *testing.T) {
 	r.is(second, Unreachable, errNet)
 }
 
-// Its next try would be later than that, and could take as long again.
+// The next attempt would come after the timeout, and could take as long again.
 func TestPauseOfATryBesideTheQueueEndsWithItsPatience(t *testing.T) {
 	r := newRig(t)
 	w := r.tries(&Waiter{OneTry: true})

@@ -18,7 +18,7 @@ func TestUncontendedAcquireIsOneAttemptAndNothingElse(t *testing.T) {
 	}
 }
 
-// try, subscribe and have it confirmed, try again, wait.
+// The waiter tries, subscribes, tries again when that is confirmed, and then waits.
 func TestRefusedWaiterSubscribesAndTriesAgainWhenThatIsConfirmed(t *testing.T) {
 	r := newRig(t)
 	w := r.joins(1)[0]
@@ -109,7 +109,7 @@ func TestHeadThatGivesUpHandsItsWakeUpOn(t *testing.T) {
 	first, second := r.waits(lease), r.joins(1)[0]
 	r.message()
 	r.under("a message", first)
-	// Its command is taken back before it was written.
+	// The command is taken back before it is written.
 	r.leaves(first)
 	r.unsent(first)
 	r.under("the next head", second)
@@ -129,7 +129,7 @@ func TestWakeUpIsNotLostWithAHeadThatWaitsForItsTurn(t *testing.T) {
 	r.under("the next head", second)
 }
 
-// The command of a waiter that left is on its way: its answer is everybody's.
+// A waiter has left, but its command is on its way. The answer counts for the whole queue.
 func TestNobodyElseTriesWhileTheLeaversAttemptIsUnderWay(t *testing.T) {
 	r := newRig(t)
 	ws := r.joins(3)
@@ -139,7 +139,7 @@ func TestNobodyElseTriesWhileTheLeaversAttemptIsUnderWay(t *testing.T) {
 	if r.dropped {
 		t.Fatal("the queue is given up")
 	}
-	r.granted(ws[0]) // given back by the caller, who says so
+	r.granted(ws[0]) // the caller gives it back and says so
 	r.under("the message", ws[1])
 	if _, told := r.ended[ws[0]]; told {
 		t.Error("the leaver is told of a grant")
@@ -175,11 +175,11 @@ func TestGrantTellsAllWhoWaitThatItIsTaken(t *testing.T) {
 	}
 }
 
-// The queue lives on for a moment after the last grant. What it heard last is no answer to who comes after a release.
+// The queue lives on for a moment after the last grant. After a release its last answer says nothing to a new caller.
 func TestNameIsNotKnownToBeTakenAfterItsRelease(t *testing.T) {
 	for what, release := range map[string]func(*rig){
 		"handed on to nobody":       func(r *rig) { r.handsOff() },
-		"told by a message":         func(r *rig) { r.message(); r.message() }, // the first is its own, of the hand-off
+		"told by a message":         func(r *rig) { r.message(); r.message() }, // the first is the hand-off's own message
 		"without a message to come": func(r *rig) { r.does(r.q.WakeHead) },
 	} {
 		r := newRig(t)
@@ -198,7 +198,7 @@ func TestNameIsNotKnownToBeTakenAfterItsRelease(t *testing.T) {
 	}
 }
 
-// The queue has formed again, subscribed still, while another owner of this client is inside.
+// The queue has emptied but is still subscribed, while another owner of this client holds.
 func TestCallerBehindAHoldOfThisClientWaitsForItsEnd(t *testing.T) {
 	for _, held := range []bool{true, false} {
 		r := newRig(t)
@@ -217,7 +217,7 @@ func TestCallerBehindAHoldOfThisClientWaitsForItsEnd(t *testing.T) {
 	}
 }
 
-// The lease that was last heard of has ended: whatever this client believes to hold, the head looks, and was not told.
+// The last known lease has ended: whatever this client believes to hold, the caller tries, and is not told.
 func TestCallerBehindAHoldThatIsOverdueTriesAtOnce(t *testing.T) {
 	r := newRig(t)
 	w := r.waits(lease)
@@ -233,12 +233,12 @@ func TestCallerBehindAHoldThatIsOverdueTriesAtOnce(t *testing.T) {
 	}
 }
 
-// The wake-up came while nobody waited, so it is the newcomer's.
+// A wake-up came while nobody waited, so the newcomer gets it.
 func TestCallerTakesOverAWakeUpThatIsPending(t *testing.T) {
 	r := newRig(t)
 	first := r.waits(lease)
 	share := r.ahead()
-	r.handsOff() // steps back
+	r.handsOff() // the head steps back
 	share.Released(r.now, true)
 	r.message()
 	next := new(Waiter)
@@ -254,7 +254,7 @@ func TestCallerTakesOverAWakeUpThatIsPending(t *testing.T) {
 	r.under("soon", next)
 }
 
-// Who waited behind a hold of this client and went is followed by a delay of its own.
+// When a waiter behind a hold of this client leaves, the unsubscribe delay begins again.
 func TestUnsubscribeDelayBeginsWithTheLastThatLeft(t *testing.T) {
 	r := newRig(t)
 	w := r.waits(lease)
@@ -313,7 +313,7 @@ func TestOwnerThatComesToHoldLetsItsWaitersThrough(t *testing.T) {
 	r.refused(as, lease)
 	r.does(func() { r.q.LetThrough(true) })
 	r.under("it tries at once", as)
-	r.does(func() { r.q.LetThrough(true) }) // is harmless
+	r.does(func() { r.q.LetThrough(true) }) // has no further effect
 	if r.q.Len() != 1 || r.q.Shares() {
 		t.Errorf("%d wait", r.q.Len())
 	}
@@ -338,7 +338,7 @@ func TestOwnerThatComesToHoldLetsItsWaitersThrough(t *testing.T) {
 	}
 }
 
-// A grant that was given back at once, since a forced unlock hit it, is tried for again at once.
+// A grant was given back at once because a forced unlock had hit it. The waiter tries again at once.
 func TestGrantThatIsGoneIsTriedForAgain(t *testing.T) {
 	r := newRig(t)
 	w := r.joins(1)[0]
