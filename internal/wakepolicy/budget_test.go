@@ -25,7 +25,7 @@ func TestWasteIsLimited(t *testing.T) {
 	if h.Patience() <= firstPatience {
 		t.Errorf("patience is %v after %d waits in vain", h.Patience(), n)
 	}
-	// In the long run it is its part of the time.
+	// In the long run the waste stays within its allowance.
 	began, wasted = h.now, 0
 	for h.now < began+20*time.Second {
 		if at := h.YieldUntil(h.now); at > 0 {
@@ -115,8 +115,8 @@ func TestACallThatDoesNotWaitWastesNothing(t *testing.T) {
 	}
 }
 
-// The wait that a client begins before the message of its own release, and
-// that this message ends, has cost nothing.
+// A wait that began before the message of the client's own release, and that this message ends,
+// has cost nothing.
 func TestAWaitThatItsOwnReleaseEndsIsNoWaste(t *testing.T) {
 	h := newHolder(2)
 	h.takeTooMuch(t)
@@ -141,8 +141,8 @@ func TestAWaitThatItsOwnReleaseEndsIsNoWaste(t *testing.T) {
 	}
 }
 
-// A client's own message says nothing of others, in whichever order it and the
-// answer come; a second message does.
+// A client's own message says nothing about others, whether it comes before or after the answer.
+// A second message does.
 func TestOnlyAnotherClientsMessageMakesAWaitUseful(t *testing.T) {
 	for _, r := range []struct {
 		name    string

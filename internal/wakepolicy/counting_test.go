@@ -5,8 +5,7 @@ import (
 	"time"
 )
 
-// asks is when a FairShare asks within d, after what has happened so far, answered
-// with clients each time.
+// asks returns when the FairShare asks for a count within d. Each count is answered with clients.
 func (h *holder) asks(d time.Duration, clients int) []time.Duration {
 	var at []time.Duration
 	for end := h.now + d; h.now < end; h.now += ms {
@@ -66,7 +65,7 @@ func TestASignOfOthersMakesItAskSoon(t *testing.T) {
 		at := h.asks(10*time.Second, 1)
 		last := at[len(at)-1]
 		h.now = last + 200*ms
-		h.freeAt = h.now // a release, so that it stays pressed
+		h.freeAt = h.now // a release, so that others still seem to want the lock
 		r.do(h)
 		if got := h.CountDue(h.now); got != r.soon {
 			t.Errorf("%s: asks soon is %v, want %v", r.name, got, r.soon)

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// start is when a FairShare's story begins: its clock has run for long.
+// start is when a FairShare's test begins: its clock has run for long.
 const start = time.Hour
 
 // holder drives a FairShare through whole acquisitions of 1 ms.
@@ -22,8 +22,8 @@ func newHolder(clients int) *holder {
 	return h
 }
 
-// take is an acquisition and its release; the message, if it listens, comes
-// after the answer.
+// take is an acquisition and its release. If the client listens, the release's message follows
+// the answer.
 func (h *holder) take(listens bool) {
 	h.Granted(h.now)
 	h.now += ms
@@ -34,7 +34,7 @@ func (h *holder) take(listens bool) {
 	}
 }
 
-// takeTooMuch acquires until the FairShare says to wait, and returns until when.
+// takeTooMuch acquires until the FairShare says to wait. It returns the end of that wait.
 func (h *holder) takeTooMuch(t *testing.T) time.Duration {
 	t.Helper()
 	for range 100 {
@@ -53,7 +53,7 @@ func (h *holder) otherClient() {
 	h.MessageReceived(h.now)
 }
 
-// wasteOne waits in vain, if there is something to wait for.
+// wasteOne waits in vain, if a wait is due.
 func (h *holder) wasteOne() bool {
 	at := h.YieldUntil(h.now)
 	if at == 0 {
@@ -138,7 +138,7 @@ func TestOthersReleasesEndTheWait(t *testing.T) {
 
 func TestALongRunIsNotPaidBackForEver(t *testing.T) {
 	h := newHolder(2)
-	h.budget, h.filledAt = 0, h.now // nothing to wait with
+	h.budget, h.filledAt = 0, h.now // no budget to wait with
 	for range 500 {
 		h.filledAt = h.now
 		h.take(true)
@@ -161,14 +161,14 @@ func TestWhoHadNothingIsNotOwedForEver(t *testing.T) {
 	for ; h.YieldUntil(h.now) == 0 && n < 100; n++ {
 		h.take(true)
 	}
-	// Each of its own puts it ahead by about one half.
+	// Each acquisition puts it ahead by about one half.
 	if most := 2 + int((mostBehind+h.bound())/0.45); n > most {
 		t.Errorf("%d in a row after having had nothing, want at most %d", n, most)
 	}
 }
 
-// A hold longer than the patience must not make its release look like one
-// after which everybody was waited for.
+// A hold longer than the patience must not make it look as if this client had waited for others
+// after its release.
 func TestAskedFromInsideItIsAboutTheReleaseToCome(t *testing.T) {
 	h := newHolder(2)
 	h.now = h.takeTooMuch(t)
@@ -179,12 +179,12 @@ func TestAskedFromInsideItIsAboutTheReleaseToCome(t *testing.T) {
 	}
 }
 
-// The release to come takes off its share: no wait that it would end at once.
+// The coming release takes off its share: no wait begins that it would end at once.
 func TestAskedFromInsideItCountsTheReleaseToCome(t *testing.T) {
 	h := newHolder(2)
 	h.takeTooMuch(t)
 	h.Granted(h.now)
-	h.ahead = h.bound() + 0.4 // of two, one's share is more than one half
+	h.ahead = h.bound() + 0.4 // with two clients, one's share is more than one half
 	if at := h.YieldUntil(h.now); at != 0 {
 		t.Errorf("until %v, and at once after the release", at)
 	}
@@ -233,8 +233,8 @@ func TestAbsenceIsCourtesy(t *testing.T) {
 	}
 }
 
-// TestUntilIsNearAndEnds: whatever happens in whatever order, a wait is no
-// longer than the patience, and who waits for its end may try.
+// TestUntilIsNearAndEnds shows that after any sequence of events a wait is no longer than the
+// patience, and that an attempt may be made at its end.
 func TestUntilIsNearAndEnds(t *testing.T) {
 	for seed := range uint64(200) {
 		rng := rand.New(rand.NewPCG(seed, 2))

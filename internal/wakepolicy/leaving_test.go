@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// TestASlowClientThatComesAndGoes has its share while it is there, and costs
-// next to nothing while it is not.
+// TestASlowClientThatComesAndGoes shows that a slow client gets its share while it is there, and
+// costs next to nothing while it is not.
 func TestASlowClientThatComesAndGoes(t *testing.T) {
 	const phase = time.Second
 	busy := work{workers: 4, hold: ms}
@@ -21,11 +21,11 @@ func TestASlowClientThatComesAndGoes(t *testing.T) {
 	quicks := []*quick{newQuick(s, busy, true, usualRow), newQuick(s, busy, true, usualRow)}
 	guest := newSlow(s, busy, jvm(s))
 	guest.away = away
-	var all, theirs [2]int // acquisitions while it is there, and while it is not
+	var all, theirs [2]int // acquisitions while the guest is there, and while it is not
 	const each = 4
 	count := func() (a, g int) { return quicks[0].grants + quicks[1].grants + guest.grants, guest.grants }
 	for i := range 2 * each {
-		// What is left of the phase before is let pass.
+		// The effects of the phase before are left out.
 		s.run(s.now + 200*ms)
 		a, g := count()
 		s.run(s.now + phase - 200*ms)
@@ -43,8 +43,8 @@ func TestASlowClientThatComesAndGoes(t *testing.T) {
 	t.Logf("share while there %.1f %%, total while away %.1f %%", 100*float64(theirs[0])/float64(all[0]), 100*rate/base)
 }
 
-// TestCountingIsRare: who is alone, or leaves the lock alone, hardly asks for
-// the number of clients; who is not alone asks no more than every 50 ms.
+// TestCountingIsRare shows that a client that is alone, or leaves the lock alone, hardly asks for
+// the number of clients. One that is not alone asks at most every 50 ms.
 func TestCountingIsRare(t *testing.T) {
 	busy := work{workers: 4, hold: ms}
 	for _, r := range []struct {

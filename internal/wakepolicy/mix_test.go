@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// mix is who shares the lock.
+// mix says which clients share the lock.
 type mix struct {
 	quick, slow, idle int
 	quickly, slowly   work
-	wakes             func(*simulation) func() time.Duration // of slow ones; nil: jvm
-	oneByOne          bool                                   // of slow ones
+	wakes             func(*simulation) func() time.Duration // of slow clients; nil: jvm
+	oneByOne          bool                                   // of slow clients
 	inARow            int                                    // 0: usualRow
 }
 
@@ -22,7 +22,7 @@ const (
 	measured = 3 * time.Second
 )
 
-// outcome is what a mix of clients came to.
+// outcome is the result of a mix.
 type outcome struct {
 	rate   float64 // acquisitions a second
 	shares [2][]float64
@@ -35,7 +35,7 @@ const (
 	ofSlow
 )
 
-// least is the smallest share of a kind, in percent; 100 if there is none.
+// least is the smallest share of a client of this kind, in percent; 100 if there is none.
 func (o *outcome) least(kind int) float64 { return slices.Min(append(o.shares[kind], 100)) }
 
 // simulate runs the mix, with courtesy or without.

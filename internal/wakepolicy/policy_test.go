@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// refused is a head that has all the time there is.
+// refused is a head that was refused and has no time limit.
 var refused = Head{Refused: true}
 
-// latest is chance at its worst.
+// latest stands for the random numbers, and always gives the greatest.
 func latest(n time.Duration) time.Duration { return n - 1 }
 
 // crowd drives a Policy through releases that follow each other.
@@ -20,7 +20,7 @@ type crowd struct {
 
 func newCrowd() *crowd { return &crowd{now: start} }
 
-// hears lets n messages come, each gap after the one before.
+// hears reports n messages, each gap after the one before.
 func (c *crowd) hears(n int, gap time.Duration) {
 	for range n {
 		c.now += gap
@@ -46,7 +46,7 @@ func TestTriesAreSpreadWhereMessagesCrowd(t *testing.T) {
 	}
 }
 
-// A client on a busy machine sees that a try is due only when the next message has come. It is made then.
+// On a busy machine a client may notice a due attempt only at the next message. Then it makes the attempt.
 func TestMessageLeavesATryThatIsDue(t *testing.T) {
 	c := newCrowd()
 	tries, messages := 0, 0
@@ -105,7 +105,7 @@ func TestWhoHasNoAnswerOrNoTimeIsNotDelayed(t *testing.T) {
 	}
 }
 
-// A message that says nothing new is no sign of a crowd.
+// A client's own message is no sign of a crowd.
 func TestOwnMessagesDoNotThrottle(t *testing.T) {
 	c := newCrowd()
 	for range 100 {
@@ -146,7 +146,7 @@ func TestFewClientsStayOnTheChannel(t *testing.T) {
 	}
 }
 
-// Where holds are longer than that, refusing clients takes little of the time.
+// If holds are longer than that, refusing clients takes little time.
 func TestLongHoldsAreNoReasonToLeaveTheChannel(t *testing.T) {
 	c := newCrowd()
 	share := new(FairShare)
@@ -183,7 +183,7 @@ func TestWhoLeftACrowdedChannelComesBackAndCountsAnew(t *testing.T) {
 	}
 }
 
-// far is a policy whose client is far ahead of its share, with holds of 1 ms.
+// far returns a policy whose client is far ahead of its share, with holds of 1 ms.
 func far(t *testing.T) (*Policy, time.Duration, time.Duration) {
 	t.Helper()
 	h := newHolder(2)
@@ -232,7 +232,7 @@ func TestWithoutAFairShareNobodyYields(t *testing.T) {
 	}
 }
 
-// The queue that nobody waits in any more forgets the crowd, not the share.
+// Once no waiter is left, the queue forgets the crowd but not the share.
 func TestResetKeepsTheFairShare(t *testing.T) {
 	p, now, at := far(t)
 	for range 100 {

@@ -5,34 +5,34 @@ import (
 	"time"
 )
 
-// quick is a process of this module: one queue for all its workers, one
-// attempt at a time for the head, on one connection; messages come by another.
+// quick is a process of this module. All its workers share one queue, whose head makes one
+// attempt at a time on one connection. Messages come on another.
 type quick struct {
 	s *simulation
 	work
 	tally
 	turn    FairShare
 	polite  bool
-	inARow  int // local hand-offs, at most
+	inARow  int // most local hand-offs in a row
 	calls   []*call
 	asking  bool // an attempt is under way
 	holding bool
-	flag    bool // a look is worth while
-	row     int  // local hand-offs since the last release without
-	subbed  bool // asked for
-	heeded  bool // confirmed
-	epoch   int  // of the subscription
-	timer   int  // counts settings, so that an old one's tick is told apart
+	flag    bool // a wake-up is pending
+	row     int  // local hand-offs in a row so far
+	subbed  bool // subscription requested
+	heeded  bool // subscription confirmed
+	epoch   int  // number of the subscription
+	timer   int  // number of the setting; an old setting's tick is ignored
 	armed   time.Duration
-	counts  int // how often it asked for the number of clients
+	counts  int // counts of clients so far
 	pipe    connection
 	hub     connection
 }
 
-// call is a worker's wait.
+// call is a waiting worker.
 type call struct{ since time.Duration }
 
-// wakes is how long a goroutine takes to run once it can.
+// wakes is how long a runnable goroutine takes to run.
 func (q *quick) wakes() time.Duration { return q.s.between(20*us, 60*us) }
 
 func newQuick(s *simulation, w work, courteous bool, inARow int) *quick {
@@ -47,7 +47,7 @@ func newQuick(s *simulation, w work, courteous bool, inARow int) *quick {
 
 func (q *quick) line() *connection { return &q.hub }
 
-// until is the FairShare's, where there is one.
+// until is the FairShare's YieldUntil, or 0 without courtesy.
 func (q *quick) until() time.Duration {
 	if !q.polite {
 		return 0
@@ -55,7 +55,7 @@ func (q *quick) until() time.Duration {
 	return q.turn.YieldUntil(q.s.now)
 }
 
-// call is a worker that wants the lock.
+// call lets a worker ask for the lock.
 func (q *quick) call() {
 	if len(q.calls) == 0 {
 		q.turn.Arrived(q.s.now)
@@ -78,7 +78,7 @@ func (q *quick) step() {
 		return
 	}
 	if q.holding && q.heeded {
-		q.flag = false // the release looks after the queue
+		q.flag = false // the release will wake the queue
 	}
 	if !q.flag {
 		return
@@ -129,7 +129,7 @@ func (q *quick) answered(granted bool) {
 	q.step()
 }
 
-// unlock is sent, with an acquire behind it if that is a local hand-off.
+// unlock sends the release, followed by an acquire if it is handed on locally.
 func (q *quick) unlock() {
 	batch := []command{{scriptCost, q.s.release, func() {
 		q.turn.Released(q.s.now, q.heeded)
@@ -171,7 +171,7 @@ func (q *quick) listen() {
 	}})
 }
 
-// hush leaves nothing of a queue that nobody waits in.
+// hush cleans up when no worker waits.
 func (q *quick) hush() {
 	if q.subbed {
 		q.subbed, q.heeded = false, false

@@ -8,16 +8,16 @@ import (
 	"time"
 )
 
-// row is a mix of clients and what it has to come to. A bound of 0 is none.
+// row is a mix of clients and the bounds of its result; 0 is no bound.
 type row struct {
 	name string
 	mix
-	alone    *mix    // what the total is compared with, without courtesy; nil: this mix
-	total    float64 // at least, in percent of that
-	quick    float64 // each one's share, in percent, at least
+	alone    *mix    // total without courtesy to compare with; nil: this mix's
+	total    float64 // least total, in percent of that
+	quick    float64 // least share of each quick client, in percent
 	slow     float64
-	starves  float64       // the share of the slow ones without courtesy, in percent, at most
-	p50, p99 time.Duration // a quick one's wait, at most
+	starves  float64       // greatest share of the slow clients without courtesy, in percent
+	p50, p99 time.Duration // greatest wait of a quick client
 	slowP50  time.Duration
 }
 
@@ -82,12 +82,12 @@ func rows() []row {
 	}
 }
 
-// TestShares plays every mix with courtesy and without. The simulated slow
-// ones starve without it, so the bounds say something.
+// TestShares runs every mix with and without courtesy. Without it the slow clients starve, so the
+// bounds prove something.
 func TestShares(t *testing.T) {
 	var table strings.Builder
 	w := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
-	rates := map[*mix]float64{} // of those who are compared with
+	rates := map[*mix]float64{} // of the mixes to compare with
 	fmt.Fprintln(w, "who\t|without: a second\tquick %\tslow %\t|with: a second\t% of\t\tquick %\tslow %\tquick p50\tp99\tslow p50\tp99\tpatience")
 	for _, r := range rows() {
 		off, on := r.simulate(false), r.simulate(true)

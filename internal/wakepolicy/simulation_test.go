@@ -11,29 +11,27 @@ const (
 	ms = time.Millisecond
 )
 
-// simulation is one lock on one server and the processes around it, in
-// simulated time. Commands are executed in order of arrival, a release is
-// published to whoever is subscribed.
+// simulation is one lock on one server and the processes around it, in simulated time. Commands
+// run in order of arrival, and a release is published to all subscribers.
 type simulation struct {
 	now    time.Duration
-	from   time.Duration // measured from here on
+	from   time.Duration // when measuring begins
 	rng    *rand.Rand
 	events []event // a heap
 	count  int
 
-	busy      time.Duration // the server, until
+	busy      time.Duration // until when the server is busy
 	taken     bool
 	listeners []listener
 }
 
-// listener is a subscribed process. heard is called where it runs, at the
-// instant when the message is there.
+// listener is a subscribed process. heard is called when a message arrives there.
 type listener interface {
 	line() *connection
 	heard()
 }
 
-// event is what happens at an instant, in order of being planned.
+// event happens at an instant; those of one instant keep the order of planning.
 type event struct {
 	at    time.Duration
 	order int
@@ -63,7 +61,7 @@ func (s *simulation) at(at time.Duration, do func()) {
 
 func (s *simulation) after(d time.Duration, do func()) { s.at(s.now+d, do) }
 
-// next takes the first event out.
+// next removes the first event and returns it.
 func (s *simulation) next() event {
 	first, last := s.events[0], len(s.events)-1
 	s.events[0] = s.events[last]
@@ -96,7 +94,7 @@ func (s *simulation) run(end time.Duration) {
 	s.now = end
 }
 
-// between is a uniformly distributed duration.
+// between is a uniformly random duration.
 func (s *simulation) between(least, most time.Duration) time.Duration {
 	return least + time.Duration(s.rng.Int64N(int64(most-least)+1))
 }
@@ -104,24 +102,23 @@ func (s *simulation) between(least, most time.Duration) time.Duration {
 // connection keeps order in each direction.
 type connection struct {
 	s     *simulation
-	there time.Duration // when the last thing sent is at the server
-	back  time.Duration // when the last thing sent is at the client
-	least time.Duration // what reception takes
+	there time.Duration // when the last command arrives at the server
+	back  time.Duration // when the last reply or message arrives at the client
+	least time.Duration // least and most time to receive
 	most  time.Duration
 }
 
 // oneWay is half a round trip of 60 to 120 µs.
 func (s *simulation) oneWay() time.Duration { return s.between(30*us, 60*us) }
 
-// command is what the server does, for a cost, and what the client does when
-// it is told.
+// command is what the server does, at a cost, and what the client does at the reply.
 type command struct {
 	cost  time.Duration
 	do    func()
 	reply func()
 }
 
-// send has the server execute commands with nothing between them.
+// send makes the server run the commands with nothing between them.
 func (c *connection) send(commands ...command) {
 	s := c.s
 	c.there = max(c.there, s.now+s.oneWay())
@@ -134,14 +131,14 @@ func (c *connection) send(commands ...command) {
 	})
 }
 
-// deliver brings something from the server, when it has done what it does now.
+// deliver brings a reply or message from the server, once the server has done its present work.
 func (c *connection) deliver(what func()) {
 	s := c.s
 	c.back = max(c.back, s.busy+s.oneWay()+s.between(c.least, c.most))
 	s.at(c.back, what)
 }
 
-// What commands cost the server.
+// What a command costs the server.
 const (
 	scriptCost = 15 * us
 	plainCost  = 2 * us
@@ -173,14 +170,14 @@ func (s *simulation) unsubscribe(l listener) {
 	s.listeners = slices.DeleteFunc(s.listeners, func(m listener) bool { return m == l })
 }
 
-// work is what the workers of a process do, over and over.
+// work is what each worker of a process does, over and over.
 type work struct {
 	workers int
 	hold    time.Duration
 	think   time.Duration
 }
 
-// slop is how much later than asked a timer fires.
+// slop is how late a timer fires.
 const slop = 60 * us
 
 func (w work) holding() time.Duration { return w.hold + slop }
@@ -192,7 +189,7 @@ func (w work) thinking() time.Duration {
 	return w.think + slop
 }
 
-// tally is what a process got.
+// tally counts what a process got.
 type tally struct {
 	grants int
 	waits  []time.Duration
@@ -205,7 +202,7 @@ func (t *tally) granted(s *simulation, since time.Duration) {
 	}
 }
 
-// quantile of the waits.
+// quantile returns a quantile of the waits.
 func (t *tally) quantile(q float64) time.Duration {
 	if len(t.waits) == 0 {
 		return 0

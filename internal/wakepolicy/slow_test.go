@@ -2,19 +2,19 @@ package wakepolicy
 
 import "time"
 
-// slow is a process of the other kind: a message frees one of its threads to
-// look, if one waits, or the next that would, and the thread takes its time.
+// slow is a Redisson process. A message wakes one of its waiting threads, or else spares the next
+// one its wait. A thread takes its time to wake and try.
 type slow struct {
 	s *simulation
 	work
 	tally
 	latency  func() time.Duration
-	asleep   []func()                              // threads that wait for a message
-	oneByOne bool                                  // a message that comes while a thread wakes and tries is lost
-	looking  bool                                  // a thread does
-	permits  int                                   // messages that no thread has used
-	waiting  int                                   // threads that are not in yet, after their first attempt
-	away     func(now time.Duration) time.Duration // how long it stays away now
+	asleep   []func()                              // waiting threads
+	oneByOne bool                                  // messages are lost while a thread wakes and tries
+	looking  bool                                  // a thread has been woken and tries
+	permits  int                                   // messages not used by a thread so far
+	waiting  int                                   // threads without the lock after their first attempt
+	away     func(now time.Duration) time.Duration // for how long to stay away from now on
 	pipe     connection
 	hub      connection
 }
@@ -54,8 +54,8 @@ func (p *slow) heard() {
 	p.s.after(p.latency(), thread)
 }
 
-// call is a thread that wants the lock: it tries, subscribes, tries again,
-// and from then on tries when it is woken.
+// call lets a thread ask for the lock: it tries, subscribes, tries again, and from then on tries
+// when it is woken.
 func (p *slow) call() {
 	if p.away != nil {
 		if d := p.away(p.s.now); d > 0 {
@@ -115,7 +115,7 @@ func (p *slow) unlock() {
 	}})
 }
 
-// idle is subscribed and never wants the lock.
+// idle subscribes and never wants the lock.
 type idle struct{ hub connection }
 
 func newIdle(s *simulation) *idle {

@@ -9,7 +9,7 @@ import (
 func TestNameIsTakenAgainAndAgain(t *testing.T) {
 	for what, row := range map[string]struct {
 		hold, gap time.Duration
-		often     int // after so many releases; 0: never
+		often     int // releases needed; 0: never enough
 	}{
 		"short holds":                        {ms, ms, oftenCount},
 		"long holds":                         {time.Second, ms, oftenLong},
@@ -45,7 +45,7 @@ func TestNameIsTakenAgainAndAgain(t *testing.T) {
 	}
 }
 
-// releaseOften releases a name until it has a fair share, or should have.
+// releaseOften releases a name as often as it takes to have a fair share.
 func releaseOften(table *Table, key string, now time.Duration) *FairShare {
 	for range oftenCount - 1 {
 		table.Released(key, now, now)
