@@ -15,7 +15,7 @@ import (
 	"github.com/rlock-go/redisson/internal/redistest"
 )
 
-// That no goroutine is left is what leakcheck checks after all of these.
+// After these tests leakcheck checks that no goroutine is left.
 
 func TestE1CloseWhileConnected(t *testing.T) {
 	t.Parallel()
@@ -50,7 +50,7 @@ func TestE1CloseBeforeFirstSubscribe(t *testing.T) {
 	h.Close()
 }
 
-// A pool lends nobody what was subscribed, also when Close comes in the midst of it.
+// A pool never lends a subscribed connection again, even if Close comes while the hub subscribes.
 func TestE1BorrowedConnectionIsNotLentAgain(t *testing.T) {
 	t.Parallel()
 	for _, channels := range []int{0, 1, 2500} {
@@ -105,7 +105,7 @@ func TestE1CloseWhileReconnecting(t *testing.T) {
 
 func TestE1CloseWhileDialling(t *testing.T) {
 	t.Parallel()
-	// A listener that never accepts and whose handshake never ends.
+	// A listener that never accepts, so that the handshake never ends.
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -7,16 +7,16 @@ import (
 	"github.com/rlock-go/redisson/pubsub"
 )
 
-// tap is a Waker that hands on what it hears. Its channel is large enough for
-// what the example sends: a Waker must not block.
+// tap is a Waker that passes on what it hears. A Waker must not block, so its channel has room
+// for all that the example sends.
 type tap chan string
 
 func (t tap) Confirmed()             { t <- "subscribed" }
 func (t tap) Message(payload []byte) { t <- string(payload) } // a copy: payload is valid during the call only
 func (t tap) Refused(err error)      { t <- err.Error() }
 
-// flag is a Waker that waits in a select. However many wake-ups come while
-// nobody looks, there is one to see.
+// flag is a Waker whose waiter waits in a select. However many wake-ups come while it does not
+// look, it sees one.
 type flag struct {
 	c   chan struct{}
 	err atomic.Pointer[error]

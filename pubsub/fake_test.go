@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// fake is the server's end of connections that a test plays by hand: for what no
-// real server does, or does in an order that can't be arranged.
+// fake is a server that a test plays by hand: for what no real server does, or does in an order
+// that can't be arranged.
 type fake struct {
 	t testing.TB
 	l net.Listener

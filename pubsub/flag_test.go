@@ -12,11 +12,11 @@ type Flag struct {
 // NewFlag returns a flag that is down.
 func NewFlag() *Flag { return &Flag{c: make(chan struct{}, 1)} }
 
-// C is where the flag is seen: receiving takes it down. It is never closed.
+// C is the channel on which the flag is seen: receiving takes the flag down. It is never closed.
 func (f *Flag) C() <-chan struct{} { return f.c }
 
-// Err is nil until a subscription of the flag was refused, then the reason. Look
-// at it after receiving from C.
+// Err is nil until a subscription of the flag is refused, then the reason. Call it after
+// receiving from C.
 func (f *Flag) Err() error {
 	if p := f.err.Load(); p != nil {
 		return *p

@@ -43,7 +43,7 @@ func TestHundredThousandChannels(t *testing.T) {
 	}
 }
 
-// One wait for a channel of its own, with the connection there.
+// BenchmarkSubscribeConfirmClose is one wait for its own channel, on an open connection.
 func BenchmarkSubscribeConfirmClose(b *testing.B) {
 	srv := redistest.Start(b)
 	h := newHub(b, own(srv.Addr()), Options{})
@@ -64,7 +64,7 @@ func BenchmarkDeliver(b *testing.B) {
 	for _, wakers := range []int{1, 100, 10_000} {
 		b.Run(fmt.Sprint(wakers), func(b *testing.B) {
 			h := New(nil, Options{})
-			h.start.Do(func() {}) // it has no goroutine
+			h.start.Do(func() {}) // so it starts no goroutine
 			w := new(counter)
 			for range wakers {
 				h.Subscribe("c", w)

@@ -64,7 +64,7 @@ func TestP1ChannelIsSubscribedWhileSomebodyWaits(t *testing.T) {
 		other.await(t, "confirmed", 1)
 
 		subs[0].Close()
-		subs[0].Close() // counts once
+		subs[0].Close() // counts only once
 		subs[2].Close()
 		h.Subscribe("brief", NewFlag()).Close()
 		if n := numsub(t, c, "c"); n != 1 {
@@ -186,7 +186,7 @@ func TestWakersOfAChannelAreCalledInOrder(t *testing.T) {
 		<-f.C()
 	}
 	for i := range n {
-		if i%3 != 0 { // makes the list compact itself, once: twice could undo an error
+		if i%3 != 0 { // makes the list compact itself once; a second time could undo an error
 			subs[i].Close()
 		} else {
 			want = append(want, i)
@@ -243,7 +243,7 @@ func TestP3UnreadFlagIsOneWakeUpAndHoldsNobodyUp(t *testing.T) {
 	}
 }
 
-// A lock's queue calls the hub with its own mutex held, which its Waker takes too.
+// A lock's queue calls the hub with its mutex locked, and its Waker locks the same mutex.
 func TestCallerMayHoldALockThatItsWakerTakes(t *testing.T) {
 	srv := redistest.Start(t)
 	h := newHub(t, own(srv.Addr()), Options{})

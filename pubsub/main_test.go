@@ -31,11 +31,11 @@ func await(t testing.TB, what string, ok func() bool) {
 	}
 }
 
-// stall is for how long the machine may stand still in the middle of a test.
+// stall is how long the machine may stall in the middle of a test.
 const stall = 3 * time.Second
 
-// within runs f and fails the test when it is not back in time. What f must not wait for takes longer than limit and stall
-// together.
+// within runs f and fails the test if f does not return in time. Whatever f must not wait for has to take longer than
+// limit and stall together.
 func within(t testing.TB, limit time.Duration, what string, f func()) {
 	t.Helper()
 	begun := time.Now()
@@ -51,7 +51,7 @@ func within(t testing.TB, limit time.Duration, what string, f func()) {
 	}
 }
 
-// ownConn is a connection dialled for the hub alone.
+// ownConn is a connection that was dialled for the hub alone.
 type ownConn struct {
 	redis.Conn
 	socket net.Conn
@@ -84,8 +84,7 @@ func own(addr string, opts ...redis.DialOption) DialFunc {
 	}
 }
 
-// gated holds back dial until gate is closed, so that a test decides what is
-// wanted when the connection begins.
+// gated makes dial wait until gate is closed. So a test decides what is wanted when the connection begins.
 func gated(gate <-chan struct{}, dial DialFunc) DialFunc {
 	return func(ctx context.Context) (redis.Conn, error) {
 		select {
@@ -104,7 +103,7 @@ func newHub(t testing.TB, dial DialFunc, o Options) *Hub {
 	return h
 }
 
-// recorder is a Waker that remembers.
+// recorder is a Waker that records its calls.
 type recorder struct {
 	mu     sync.Mutex
 	events []string
@@ -138,7 +137,7 @@ func (r *recorder) refusal() error {
 	return r.err
 }
 
-// count tells how many events begin with prefix.
+// count returns how many events begin with prefix.
 func (r *recorder) count(prefix string) (n int) {
 	for _, e := range r.all() {
 		if strings.HasPrefix(e, prefix) {
@@ -162,7 +161,7 @@ func do(t testing.TB, c redis.Conn, cmd string, args ...any) any {
 	return v
 }
 
-// subscribed is what the server has, by PUBSUB CHANNELS.
+// subscribed returns the server's channels, by PUBSUB CHANNELS.
 func subscribed(t testing.TB, c redis.Conn) []string {
 	t.Helper()
 	got, err := redis.Strings(do(t, c, "PUBSUB", "CHANNELS"), nil)
@@ -182,7 +181,7 @@ func numsub(t testing.TB, c redis.Conn, channel string) int64 {
 	return v[1].(int64)
 }
 
-// subscribers are the server's clients that subscribe, by CLIENT LIST.
+// subscribers returns the server's clients that subscribe, by CLIENT LIST.
 func subscribers(t testing.TB, c redis.Conn) (lines []string) {
 	t.Helper()
 	text, err := redis.String(do(t, c, "CLIENT", "LIST", "TYPE", "pubsub"), nil)
@@ -197,7 +196,7 @@ func subscribers(t testing.TB, c redis.Conn) (lines []string) {
 	return lines
 }
 
-// both runs a test with connections dialled for the hub and with borrowed ones.
+// both runs a test with dialled connections, and with connections borrowed from a pool.
 func both(t *testing.T, test func(t *testing.T, srv *redistest.Server, dial DialFunc)) {
 	t.Run("own", func(t *testing.T) {
 		srv := redistest.Start(t)
@@ -222,7 +221,7 @@ func poolOf(t testing.TB, srv *redistest.Server) *redis.Pool {
 	return pool
 }
 
-// connected tells whether the hub has a connection.
+// connected reports whether the hub has a connection.
 func connected(h *Hub) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()

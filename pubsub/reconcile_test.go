@@ -14,16 +14,16 @@ import (
 	"github.com/rlock-go/redisson/internal/stalls"
 )
 
-// Thousands come and go before the writer looks; who comes then is subscribed at once all the same.
+// Thousands of waiters come and go before the writer runs. The next one is subscribed at once.
 func TestChangesThatWereUndoneDoNotHoldUpTheNext(t *testing.T) {
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // the writer looks late
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // so that the writer runs late
 	target, err := redisconn.ParseURL(redistest.Start(t).URL())
 	if err != nil {
 		t.Fatal(err)
 	}
 	h := New(func(ctx context.Context) (redis.Conn, error) { return target.Dial(ctx, time.Minute) }, Options{Timeout: time.Minute})
 	defer h.Close()
-	for i := range 600 { // or the marks of those that have gone are cleared early
+	for i := range 600 { // otherwise the marks of waiters that left are cleared early
 		stays := NewFlag()
 		defer h.Subscribe(fmt.Sprint("stays", i), stays).Close()
 		<-stays.C()

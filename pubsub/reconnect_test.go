@@ -114,13 +114,13 @@ func TestIdleConnectionIsPingedAndKept(t *testing.T) {
 			}
 			return pings >= 2
 		}
-		await(t, "PINGs while subscribed", count) // answered by an array
+		await(t, "PINGs while subscribed", count) // the reply is an array
 		if r.count("confirmed") != 1 || len(subscribers(t, c)) != 1 {
 			t.Errorf("the connection did not last: %q", r.all())
 		}
 		s.Close()
 		pings = 0
-		await(t, "PINGs with nothing subscribed", count) // answered by +PONG
+		await(t, "PINGs with nothing subscribed", count) // the reply is +PONG
 		if h.Channels() != 0 {
 			t.Error("still subscribed")
 		}
@@ -163,7 +163,7 @@ func TestStaleConnectionsOfAPoolAreUsedUpQuickly(t *testing.T) {
 	within(t, 3*time.Second, "finding a fresh one", func() { r.await(t, "confirmed", 1) })
 }
 
-// Many attempts would be an attack on a server that has trouble already.
+// Too many attempts would burden a server that is already in trouble.
 func TestRetriesAreSpacedAndEndless(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var at []time.Duration
@@ -190,7 +190,7 @@ func TestRetriesAreSpacedAndEndless(t *testing.T) {
 	})
 }
 
-// Whoever asks for another connection knows of another server: that one is tried at once, and then often.
+// Redial means that another server may be reached: it is tried at once, and then often.
 func TestRedialEndsThePauseBetweenTwoAttempts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var tries atomic.Int64
@@ -217,7 +217,7 @@ func TestRedialEndsThePauseBetweenTwoAttempts(t *testing.T) {
 	})
 }
 
-// Waiters that come and go while there is no connection must not pile up.
+// The hub keeps nothing of waiters that came and left without a connection.
 func TestE2NothingIsKeptOfThoseThatLeftWhileDisconnected(t *testing.T) {
 	t.Parallel()
 	h := newHub(t, func(context.Context) (redis.Conn, error) {
@@ -250,7 +250,7 @@ func TestRedialMovesEveryWaiterToAnotherConnection(t *testing.T) {
 	})
 }
 
-// A connection that was being dialled when Redial was called may lead to where the hub is to go away from.
+// A connection that is being dialled when Redial is called may still lead to the old server.
 func TestRedialWhileDiallingLeavesThatConnectionToo(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, srv *redistest.Server, dial DialFunc) {
@@ -269,7 +269,7 @@ func TestRedialWhileDiallingLeavesThatConnectionToo(t *testing.T) {
 		h.Redial()
 		close(on)
 		await(t, "another connection", func() bool { return dials.Load() == 2 })
-		// The first one may have been confirmed as well, and have a message that comes before the other is.
+		// The first connection may have been confirmed, too, and bring a message before the second is there.
 		c := srv.Dial(t)
 		await(t, "message", func() bool {
 			do(t, c, "PUBLISH", "c", "x")

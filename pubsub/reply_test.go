@@ -8,8 +8,7 @@ import (
 	"time"
 )
 
-// The answer to a SUBSCRIBE that was taken back meanwhile must not pass for the
-// answer to the one that was sent after.
+// The late answer to a SUBSCRIBE that was taken back must not count as the answer to a later one.
 func TestStaleConfirmationConfirmsNothing(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
@@ -27,7 +26,7 @@ func TestStaleConfirmationConfirmsNothing(t *testing.T) {
 	p.expect("UNSUBSCRIBE c")
 	again := new(recorder)
 	h.Subscribe("c", again)
-	p.expect("SUBSCRIBE c") // not held back until the others are answered
+	p.expect("SUBSCRIBE c") // sent before the others are answered
 
 	p.push("subscribe", "c", ":2")
 	p.push("message", "c", "stale")
@@ -137,7 +136,7 @@ func TestUnknownPushesAreIgnored(t *testing.T) {
 	}
 }
 
-// A shard does so when the channel's slot moves away.
+// A shard does that when the channel's slot moves away.
 func TestChannelThatTheServerDropsIsAskedForAgain(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
@@ -153,7 +152,7 @@ func TestChannelThatTheServerDropsIsAskedForAgain(t *testing.T) {
 	r.await(t, "confirmed", 2) // P2
 }
 
-// Whoever may not unsubscribe gets rid of a channel all the same.
+// An account that may not UNSUBSCRIBE still gets rid of a channel.
 func TestRefusedUnsubscribeEndsTheConnection(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
@@ -175,7 +174,7 @@ func TestRefusedUnsubscribeEndsTheConnection(t *testing.T) {
 	f.accept().expect("SUBSCRIBE d")
 }
 
-// Messages are no proof that the server will ever answer.
+// Messages don't prove that the server will answer a command.
 func TestTalkativeServerThatDoesNotAnswerIsGivenUp(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
@@ -197,7 +196,7 @@ func TestTalkativeServerThatDoesNotAnswerIsGivenUp(t *testing.T) {
 	f.accept().expect("SUBSCRIBE c")
 }
 
-// A server that reads and says nothing must not make the hub queue without end.
+// If a server reads and never answers, the hub's queue must not grow without bound.
 func TestUnansweredCommandsAreBounded(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)

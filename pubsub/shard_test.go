@@ -18,7 +18,7 @@ import (
 	"github.com/rlock-go/redisson/pubsub"
 )
 
-// heard is a Waker that counts.
+// heard is a Waker that counts its calls.
 type heard struct {
 	confirmed, refused atomic.Int32
 	mu                 sync.Mutex
@@ -41,7 +41,7 @@ func (h *heard) all() string {
 
 func becomes(t testing.TB, what string, is func() bool) { t.Helper(); redistest.Becomes(t, what, is) }
 
-// hubOf makes a hub of the first server, whose connections are counted.
+// hubOf makes a hub of the first server and counts the connections that it dials.
 func hubOf(t *testing.T, c *topologytest.Cluster, o pubsub.Options) (h *pubsub.Hub, dialled *atomic.Int32) {
 	dialled = new(atomic.Int32)
 	h = pubsub.New(func(ctx context.Context) (redis.Conn, error) {
@@ -74,7 +74,7 @@ func (c *dialledConn) DoWithTimeout(d time.Duration, cmd string, args ...any) (a
 	return redis.DoWithTimeout(c.Conn, d, cmd, args...)
 }
 
-// onFirst is a channel that the first of two servers has the slot of.
+// onFirst returns a channel whose slot the first of two servers has.
 func onFirst(i int) string {
 	for ; ; i += 10_000 {
 		if name := fmt.Sprint("channel-", i); codec.Slot(name) < 8192 {
@@ -110,7 +110,7 @@ func TestShardedAndPlainChannelsOfOneNameAreApart(t *testing.T) {
 	}
 }
 
-// One SSUBSCRIBE has channels of one slot.
+// An SSUBSCRIBE may only have channels of one slot.
 func TestShardedChannelsOfManySlotsShareAConnection(t *testing.T) {
 	t.Parallel()
 	c := topologytest.Start(t, 1, 1)
@@ -134,8 +134,8 @@ func TestShardedChannelsOfManySlotsShareAConnection(t *testing.T) {
 	}
 }
 
-// The server ends the sharded subscription by itself, and refuses it from then on.
-// That is told, and disturbs nobody else on the connection.
+// When a slot moves, its server ends the sharded subscription and refuses it from then on. The
+// hub reports that, and the other subscriptions of the connection stay.
 func TestSlotThatMovesTakesItsSubscriptionOnly(t *testing.T) {
 	t.Parallel()
 	c := topologytest.Start(t, 1, 1)
@@ -151,7 +151,7 @@ func TestSlotThatMovesTakesItsSubscriptionOnly(t *testing.T) {
 	})
 	slot := codec.Slot(name)
 	c.Move(0, 1, slot)
-	// Once for the end of the subscription, and for each attempt that is refused.
+	// once when the subscription ends, and once for each refused attempt
 	becomes(t, "it asked again, and was refused twice", func() bool { return lost.Load() >= 3 })
 	send(t, c.Conn(1), "PUBLISH", name, "p")
 	send(t, c.Conn(0), "SPUBLISH", other, "s")
@@ -167,8 +167,8 @@ func TestSlotThatMovesTakesItsSubscriptionOnly(t *testing.T) {
 	}
 }
 
-// Channels come and go while their slots move to and fro. Whatever answers what,
-// in the end each is confirmed.
+// Channels come and go while their slots move back and forth. Whichever server answers, each
+// channel is confirmed in the end.
 func TestShardedChannelsComeAndGoWhileSlotsMove(t *testing.T) {
 	t.Parallel()
 	c := topologytest.Start(t, 1, 1)
@@ -197,8 +197,8 @@ func TestShardedChannelsComeAndGoWhileSlotsMove(t *testing.T) {
 		})
 	}
 	c.Move(0, 1, slots...)
-	// The servers tell each other who has a slot, and one that hears an old claim
-	// late believes it.
+	// The servers tell each other which of them has a slot, and may believe an old claim that
+	// arrives late.
 	time.Sleep(2 * time.Second)
 	c.Move(1, 0, slots...)
 	close(stop)

@@ -15,7 +15,7 @@ import (
 	"github.com/rlock-go/redisson/internal/redistest"
 )
 
-// limited dials as a user who may use the channels ok* only, and may not PING.
+// limited dials as a user who may only use channels ok*, and may not PING.
 func limited(t *testing.T, srv *redistest.Server) DialFunc {
 	t.Helper()
 	do(t, srv.Dial(t), "ACL", "SETUSER", "limited", "on", ">secret",
@@ -47,7 +47,7 @@ func TestForbiddenChannelIsRefusedAlone(t *testing.T) {
 		r.await(t, "confirmed", 1)
 	}
 	for _, r := range bad {
-		r.await(t, "refused", 2) // each serves two subscriptions
+		r.await(t, "refused", 2) // each recorder has two subscriptions
 		await(t, "NOPERM in the error", func() bool {
 			return r.refusal() != nil && strings.Contains(r.refusal().Error(), "NOPERM")
 		})
@@ -55,7 +55,7 @@ func TestForbiddenChannelIsRefusedAlone(t *testing.T) {
 			t.Errorf("got %q", got)
 		}
 	}
-	// PING is refused as well, which must not count as a silent server's.
+	// A refused PING must not make the server count as silent.
 	await(t, "refused PINGs", func() bool { return pingsRefused(t, c) >= 2 })
 	for _, r := range fine {
 		if got := r.all(); !slices.Equal(got, []string{"confirmed"}) {
@@ -69,7 +69,7 @@ func TestForbiddenChannelIsRefusedAlone(t *testing.T) {
 		s.Close()
 	}
 
-	// It is no curse: when the server permits it, the next one gets it.
+	// Once the server permits the channel, the next subscription gets it.
 	do(t, c, "ACL", "SETUSER", "limited", "&*")
 	again := new(recorder)
 	h.Subscribe("bad7", again)
@@ -92,7 +92,7 @@ func pingsRefused(t *testing.T, c redis.Conn) int64 {
 	return n
 }
 
-// The server cuts off a user whose channels were taken away.
+// If a user's channels are taken away, the server closes its connection.
 func TestChannelForbiddenLaterIsRefused(t *testing.T) {
 	t.Parallel()
 	srv := redistest.Start(t)
