@@ -6,7 +6,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// What each acquire, release and renewal decodes and makes. The results are kept, so that nothing is optimised away.
+// What each acquire, release and renewal decodes and builds. The results are kept, so that nothing is optimised away.
 var (
 	grantedSink bool
 	releaseSink Release

@@ -32,14 +32,14 @@ func ExampleFairQueue() {
 	// redisson_lock_queue:{tickets}
 }
 
-// Until when each of them keeps its place.
+// The key that says until when each of them keeps its place.
 func ExampleFairTimes() {
 	fmt.Println(codec.FairTimes("tickets"))
 	// Output:
 	// redisson_lock_timeout:{tickets}
 }
 
-// One of them is told that the lock is free.
+// The channel of one of those owners, which announces that the lock is free.
 func ExampleFairChannel() {
 	fmt.Println(codec.FairChannel("tickets", "550e8400-e29b-41d4-a716-446655440000:31"))
 	// Output:
@@ -101,7 +101,7 @@ func ExampleSlotSafe() {
 	// {}a false
 }
 
-// What a semaphore of permits is kept in, besides the key of its name.
+// Where a semaphore keeps its permits and announces their release, besides the key of its name.
 func ExamplePermitTimes() {
 	fmt.Println(codec.PermitTimes("seats"))
 	fmt.Println(codec.PermitChannel("seats"))
@@ -110,7 +110,7 @@ func ExamplePermitTimes() {
 	// redisson_sc:{seats}
 }
 
-// Who waits for permits is told there.
+// The channel on which released permits are announced.
 func ExamplePermitChannel() {
 	fmt.Println(codec.PermitChannel("{acme}:seats"))
 	// Output:

@@ -6,7 +6,7 @@ import (
 	"github.com/rlock-go/redisson/codec"
 )
 
-// Who waits for a latch is told there. Braces are added whatever the key is.
+// The channel on which an open latch is announced. Braces are added whatever the key is.
 func ExampleCountDownChannel() {
 	fmt.Println(codec.CountDownChannel("ready"))
 	// Output:

@@ -16,7 +16,7 @@ var server = sync.OnceValue(func() *redistest.Server { return redistest.Start(re
 // redisConn connects to the examples' server.
 func redisConn() redis.Conn { return server().Dial(redistest.Examples) }
 
-// lockClient is a client whose locks there are to look at.
+// lockClient is a client that takes the locks of the examples.
 var lockClient = sync.OnceValue(func() *rlock.Client {
 	client, err := rlock.Open(context.Background(), server().URL())
 	if err != nil {
@@ -26,7 +26,7 @@ var lockClient = sync.OnceValue(func() *rlock.Client {
 	return client
 })
 
-// must passes on a reply that is there.
+// must returns a reply, and ends the program if there is an error.
 func must(reply any, err error) any {
 	if err != nil {
 		log.Fatal(err)

@@ -65,7 +65,7 @@ func TestLatchIDsAreHexAndNeverEqual(t *testing.T) {
 	if len(digits) != 16 {
 		t.Errorf("only the digits %v occur", digits)
 	}
-	// One, or two under the race detector.
+	// One allocation, or two with the race detector.
 	if n := testing.AllocsPerRun(100, func() { FreshLatch("orders") }); n > 2 {
 		t.Errorf("%v allocations a latch", n)
 	}
@@ -96,7 +96,7 @@ func FuzzNames(f *testing.F) {
 			t.Errorf("Latch(%q) = %q", key, latch)
 		}
 
-		// Four ids agree by chance in one of 16384³ names at most.
+		// By chance four ids agree in one of 16384³ names at most.
 		same := Slot(key) == Slot(channel)
 		for range 4 {
 			same = same && Slot(key) == Slot(Latch(key, freshID()))

@@ -17,7 +17,7 @@ func (e serverError) Error() string { return string(e) }
 
 const wrongType = serverError("WRONGTYPE Operation against a key holding the wrong kind of value")
 
-// decoders run each function on a reply and print what it gave.
+// decoders calls each function with a reply and formats its result.
 var decoders = map[string]func(reply any) (string, error){
 	"acquire": func(r any) (string, error) {
 		granted, ttl, err := DecodeAcquire(r)
@@ -52,7 +52,7 @@ var decoders = map[string]func(reply any) (string, error){
 	},
 }
 
-// replies has one of each form.
+// replies has a reply of each form.
 var replies = []any{
 	nil, int64(-3), int64(-2), int64(-1), int64(0), int64(1), int64(2), int64(math.MinInt64), int64(math.MaxInt64),
 	[]byte("0"), []byte("1"), []byte("17"), []byte(""), []byte("x\xff"), "0", "1", "OK", "",
@@ -208,7 +208,7 @@ func FuzzReplies(f *testing.F) {
 	})
 }
 
-// build makes any reply that redigo can hand out, as form's bytes say.
+// build makes any reply that redigo can return, as form's bytes say.
 func build(form *[]byte, n int64, depth int) any {
 	if len(*form) == 0 || depth > 8 {
 		return nil

@@ -71,9 +71,9 @@ func TestNamesThatAreUnsafeInACluster(t *testing.T) {
 	}
 }
 
-// CRC-16 is linear, so whether an untagged name falls into its channel's slot
-// depends on its length alone, and 2,480 is the first at which it does. With
-// this ending the latch without an id agrees as well; real ids scatter.
+// CRC-16 is linear, so only the length of an untagged name decides whether its channel has the
+// same slot, and 2,480 is the shortest such length. With this ending a latch without an id agrees
+// as well. The slots of real ids scatter.
 func TestNameThatIsSafeByChanceOnly(t *testing.T) {
 	key := "{" + strings.Repeat("x", 2480-len("{5890")) + "5890"
 	if Slot(key) != Slot(Channel(key)) || Slot(key) != Slot(Latch(key, "")) {
