@@ -1,5 +1,5 @@
-// Package examples holds what go doc shows against what there is to show: an
-// example for each thing that users of the module can call.
+// Package examples checks that go doc has an example for each thing that users of the module can
+// call.
 package examples
 
 import (
@@ -17,9 +17,9 @@ import (
 
 const module = "github.com/rlock-go/redisson"
 
-// TestEveryEntryPointHasAnExample wants one, which is run and whose output is
-// compared, for each package, exported function and method, and for each type
-// that has no function or method to show it by.
+// TestEveryEntryPointHasAnExample requires an example that is run and whose output is compared:
+// for each package, exported function and method, and for each type that no function or method
+// shows.
 func TestEveryEntryPointHasAnExample(t *testing.T) {
 	packages := publicPackages(t, "../..")
 	for _, known := range []string{"rlock", "pubsub", "watchdog", "codec"} {
@@ -57,8 +57,7 @@ func check(t *testing.T, p *doc.Package) {
 	}
 }
 
-// forFormatting names the methods that packages fmt and errors call and nobody
-// else.
+// forFormatting names the methods that only packages fmt and errors call.
 func forFormatting(method string) bool {
 	return slices.Contains([]string{"Error", "Unwrap", "Is"}, method)
 }
@@ -71,8 +70,7 @@ func shown(t *testing.T, what string, examples []*doc.Example) {
 	compared(t, what, examples)
 }
 
-// compared reports examples that are compiled only, or say nothing, or have
-// nothing said about them.
+// compared reports examples that are only compiled, or print nothing, or have no comment.
 func compared(t *testing.T, what string, examples []*doc.Example) {
 	t.Helper()
 	for _, e := range examples {
@@ -85,8 +83,7 @@ func compared(t *testing.T, what string, examples []*doc.Example) {
 	}
 }
 
-// publicPackages are the folders of the module, relative to root, whose
-// packages others may import.
+// publicPackages returns the folders, relative to root, of the packages that others may import.
 func publicPackages(t *testing.T, root string) (folders []string) {
 	t.Helper()
 	err := filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
