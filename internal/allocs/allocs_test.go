@@ -31,16 +31,16 @@ const allocsHead = `# Allocations an operation of the library's inner loops, as 
 # Where a real server takes part, how many requests share a batch depends on the machine's mood: a fifth is added, and fewer are fine.
 `
 
-// withServer are the benchmarks in which one does.
+// withServer names the benchmarks with a real server.
 var withServer = []string{"pubsub BenchmarkSubscribeConfirmClose", "rlock BenchmarkPair"}
 
-// TestAllocationsStayAsTheyWere fails when a benchmark of the library allocates more often or less often than table.txt
-// has it, and when one was added or removed without its line. It says nothing of time. The benchmarks run in processes
-// of their own, built without the race detector, whatever this test was built with.
+// TestAllocationsStayAsTheyWere fails if a benchmark of the library does not allocate as often as table.txt says, or
+// was added or removed without its line. It says nothing about time. The benchmarks run in separate processes without
+// the race detector, however this test was built.
 func TestAllocationsStayAsTheyWere(t *testing.T) {
 	redistest.Slow(t, "builds the packages once more")
 	if *rewrite {
-		// The highest of three, so that a loop that rounds now up, now down is no trouble later.
+		// The highest of three, so that a loop that rounds up at times makes no trouble later.
 		writeAllocs(t, measuredAllocs(t, func(a, b int) int { return max(a, b) }))
 		return
 	}
@@ -64,8 +64,8 @@ func TestAllocationsStayAsTheyWere(t *testing.T) {
 	}
 }
 
-// measuredAllocs runs the benchmarks as often as it takes for what is allocated once, or now and then by a neighbour,
-// to vanish in the rounding, and three times.
+// measuredAllocs runs the benchmarks three times, each long enough for single allocations, such as a neighbour's, to
+// vanish in the rounding.
 func measuredAllocs(t *testing.T, choose func(a, b int) int) map[string]int {
 	t.Helper()
 	args := []string{"test", "-race=false", "-vet=off", "-run", "^$", "-bench", ".", "-benchmem", "-benchtime", "500x", "-count", "3"}
