@@ -23,24 +23,24 @@ import (
 
 func TestMain(m *testing.M) { leakcheck.Main(m) }
 
-// dials is a pool of one connection at a time.
+// dials is a pool whose connections are dialled by a function.
 type dials func(context.Context) (redis.Conn, error)
 
 func (d dials) GetContext(ctx context.Context) (redis.Conn, error) { return d(ctx) }
 
 const timeout = 300 * time.Millisecond
 
-// to dials a server.
+// to dials s.
 func to(s *redistest.Server) dials {
 	return func(ctx context.Context) (redis.Conn, error) {
 		return redis.DialURLContext(ctx, s.URL(), redis.DialReadTimeout(timeout), redis.DialWriteTimeout(timeout))
 	}
 }
 
-// nobody is there.
+// nobody dials a server that is not there.
 func nobody(context.Context) (redis.Conn, error) { return nil, errors.New("nobody is there") }
 
-// open is a client until the test ends, and a semaphore of it.
+// open makes a client and a semaphore, and closes the client with the test.
 func open(t *testing.T, d dials, logger *slog.Logger) (c *core.Client, l core.Lock) {
 	t.Helper()
 	c = new(core.Client)
@@ -54,7 +54,7 @@ func open(t *testing.T, d dials, logger *slog.Logger) (c *core.Client, l core.Lo
 	return c, c.NewLock(kind.Semaphore(1), "seats", "seats")
 }
 
-// end is a client's end.
+// end closes a client.
 func end(c *core.Client) {
 	c.Shut()
 	c.Timers.RunAll()
@@ -65,7 +65,7 @@ func end(c *core.Client) {
 
 func adding(w *kind.Want) kind.Call { return kind.ChangeSemaphore(w, luasrc.GiveBack, 2, 0) }
 
-// It counts, and leaves nothing behind unless somebody keeps its receipt.
+// A change counts once, and leaves nothing behind unless its receipt is to be kept.
 func TestChangeCountsAndItsReceiptGoes(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
@@ -82,7 +82,7 @@ func TestChangeCountsAndItsReceiptGoes(t *testing.T) {
 	redistest.Becomes(t, "one key is left", func() bool { keys, err := redis.Int(conn.Do("DBSIZE")); return err == nil && keys == 1 })
 }
 
-// The server refuses it for now, its caller leaves, and what waits to send it again hears of that later: it ends once.
+// The server refuses the change for now, and its caller leaves. The repetition learns of that later: it ends once.
 func TestChangeThatIsTakenBackEndsOnce(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
@@ -157,7 +157,7 @@ func TestChangeThatIsDueIsSentThoughItsContextIsOver(t *testing.T) {
 	}
 }
 
-// lines is a log that tests may read while it is written.
+// lines is a log that a test may read while it is written.
 type lines struct {
 	mu   sync.Mutex
 	text strings.Builder
@@ -175,7 +175,7 @@ func (l *lines) has(what string) bool {
 	return strings.Contains(l.text.String(), what)
 }
 
-// What nobody waits for any more, and no server runs for as long as it is sent, is told in the log.
+// If no server runs a release in time and its caller has left, the log reports it.
 func TestReleaseThatIsGivenUpInTheBackgroundIsLogged(t *testing.T) {
 	t.Parallel()
 	redistest.Slow(t, "some timeouts pass")
