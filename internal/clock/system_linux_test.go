@@ -9,7 +9,7 @@ import (
 type machine struct {
 	c     *boottime
 	slept time.Duration // as CLOCK_BOOTTIME counts it
-	set   time.Duration // what was added to the wall clock without a suspend
+	set   time.Duration // how much the wall clock was set forward, without a suspend
 	reads int
 }
 
@@ -23,7 +23,7 @@ func newMachine() *machine {
 	return m
 }
 
-// now is a reading of the clock, as Now makes it.
+// now reads the clock as Now does.
 func (m *machine) now() time.Duration {
 	t := time.Now()
 	return m.c.now(t.Sub(m.c.start), time.Duration(t.UnixNano())+m.slept+m.set)
