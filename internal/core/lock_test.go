@@ -8,10 +8,10 @@ import (
 	"github.com/rlock-go/redisson/internal/kind"
 )
 
-// byChance is a name without a tag whose other names are in its slot, and whose receipts are not.
+// byChance is a name without a tag. By chance its other names have its slot; its receipts do not.
 var byChance = "{" + strings.Repeat("x", 1733-len("{09341")) + "09341"
 
-// apart has a second name, which is its key and ":apart".
+// apart has a second name, its key with ":apart" appended.
 type apart struct{ kind.Kind }
 
 func (apart) Names(key string) kind.Names { return kind.Names{key, key + ":apart"} }
@@ -20,7 +20,7 @@ func TestEveryNameOfAKindMustBeInTheLocksSlot(t *testing.T) {
 	c := new(Client)
 	for _, tc := range []struct {
 		kind     kind.Kind
-		key, bad string // what is elsewhere in a cluster, "" if nothing is
+		key, bad string // the name in another slot, or ""
 	}{
 		{apart{kind.Reentrant}, "g", `"g:apart"`},
 		{apart{kind.Reentrant}, "{g}", ""},
