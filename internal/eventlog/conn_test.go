@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// lines makes a log and what reads it: one line an event, without the time.
+// connLines makes a log and a function that reads it: one line per event, without the time.
 func connLines(level slog.Level) (*Conn, func() string) {
 	to, r := logger(level)
 	return NewConn(to, "commands", "unanswered", nil), r.read
@@ -39,7 +39,7 @@ func TestOutageIsToldAtItsBeginningItsEndAndEachHalfMinute(t *testing.T) {
 			if got, want := read(), told+"\n"; got != want {
 				t.Errorf("%s, want %s", got, want)
 			}
-			l.Missed() // does not begin it anew
+			l.Missed() // does not begin a new outage
 			time.Sleep(time.Second + time.Millisecond)
 			if second == 29 || second == 59 {
 				told = strings.Replace(told, "DEBUG", "WARN", 1) + fmt.Sprintf(" suppressed=%d\n", second/59+29)
@@ -69,7 +69,7 @@ func TestOutageIsToldAtItsBeginningItsEndAndEachHalfMinute(t *testing.T) {
 	})
 }
 
-// A network that comes and goes four times a second, for a minute and a quarter.
+// The network comes and goes four times a second for 75 seconds.
 func TestFlappingConnectionIsToldEachHalfMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, read := connLines(slog.LevelInfo)
@@ -93,7 +93,7 @@ func TestFlappingConnectionIsToldEachHalfMinute(t *testing.T) {
 		if got := read(); got != want {
 			t.Errorf("told\n%s, want\n%s", got, want)
 		}
-		// The last word is the truth: it does not come back.
+		// The last line must be true: the connection stays lost.
 		l.Lost(errors.New("cut"), 0)
 		time.Sleep(time.Millisecond)
 		l.Missed()

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// owner is one whose text must not be asked for in vain.
+// owner counts how often its text is built.
 type owner struct{ asked int }
 
 func (o *owner) String() string {
@@ -17,12 +17,12 @@ func (o *owner) String() string {
 	return "someone"
 }
 
-// later keeps what is put off.
+// later keeps the functions that it is to call later.
 type later struct{ fns []func() }
 
 func (l *later) After(fn func()) { l.fns = append(l.fns, fn) }
 
-// inside are all the events that are told with a lock held.
+// inside returns all events that are reported with a lock held.
 func inside(e *Log, out Outside, l Lock) map[string]func() {
 	trouble := errors.New("trouble")
 	return map[string]func(){
@@ -41,11 +41,11 @@ func inside(e *Log, out Outside, l Lock) map[string]func() {
 	}
 }
 
-// What nobody listens to costs nothing: neither attributes nor texts are built.
+// An event that nobody listens to costs nothing: neither attributes nor texts are built.
 func TestNoLoggerOrALevelThatIsOffCostsNoAllocation(t *testing.T) {
 	ctx, trouble := context.Background(), errors.New("trouble")
 	o, out, extended, failing := new(owner), new(later), []bool{true}, func() int { return 0 }
-	l := Lock{Name: strings.Repeat("long", 40), Owner: o} // has to be cut, which allocates
+	l := Lock{Name: strings.Repeat("long", 40), Owner: o} // is cut in a log line, which allocates
 	for what, logger := range map[string]*slog.Logger{"no logger": nil, "a level that is off": slog.New(slog.DiscardHandler)} {
 		e := New(logger, "client")
 		told := inside(e, out, l)
@@ -76,7 +76,7 @@ func TestNoLoggerOrALevelThatIsOffCostsNoAllocation(t *testing.T) {
 	}
 }
 
-// A handler is the caller's code, and must not meet a lock of the library's.
+// A handler is the caller's code, and must not run with a lock of the library held.
 func TestWhatIsToldInsideIsWrittenOutside(t *testing.T) {
 	lines := 0
 	e := New(slog.New(handlerFunc(func() { lines++ })), "client")

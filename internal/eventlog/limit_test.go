@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// record is a logger's output: one line each, without the time.
+// record is a logger's output: one line per event, without the time.
 type record struct {
 	mu   sync.Mutex // guards text
 	text bytes.Buffer
@@ -24,7 +24,7 @@ func (r *record) Write(b []byte) (int, error) {
 	return r.text.Write(b)
 }
 
-// read takes what was written since the last read.
+// read returns what was written since the last read.
 func (r *record) read() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -42,7 +42,7 @@ func logger(level slog.Level) (*slog.Logger, *record) {
 	}})), r
 }
 
-// testLine is one message.
+// testLine is a line with one message.
 type testLine struct {
 	w       *lines
 	message string
@@ -84,7 +84,7 @@ func TestFirstIsToldAtOnceAndThenOneEachHalfMinute(t *testing.T) {
 		says(t, r)
 		time.Sleep(3 * time.Second)
 		says(t, r, "level=WARN msg=trouble n=11 suppressed=2\n")
-		// Nothing is told of nothing, and a half minute without any begins anew.
+		// Without an event nothing is logged, and after half a minute without any the count starts again.
 		time.Sleep(time.Hour)
 		says(t, r)
 		tell(12)
@@ -104,7 +104,7 @@ func TestSomeAreToldBeforeAnyIsHeldBack(t *testing.T) {
 			time.Sleep(window)
 			synctest.Wait()
 			says(t, r, "level=WARN msg=lost n=99999 suppressed=99997\n")
-			// One each half minute while it goes on.
+			// While they go on, one is logged per half minute.
 			l.tell(t.Context(), slog.Int("n", 1))
 			says(t, r)
 			time.Sleep(window)
@@ -145,7 +145,7 @@ func TestEndIsOfWhatWasTold(t *testing.T) {
 		over(1400*time.Millisecond, 14, true)
 		says(t, r, "level=WARN msg=trouble\n")
 		over(0, 0, false)
-		// It flaps: what was not told has no end that is worth a line, and is not told late, but counted.
+		// It flaps. The end of an event that was not logged is not logged either. The event is only counted.
 		l.tell(t.Context())
 		time.Sleep(time.Second)
 		over(time.Second, 1, false)
@@ -153,7 +153,7 @@ func TestEndIsOfWhatWasTold(t *testing.T) {
 		says(t, r)
 		l.tell(t.Context())
 		says(t, r, "level=WARN msg=trouble suppressed=14\n")
-		// What is told at the end of the half minute has an end to be told, too.
+		// An event that is logged at the end of the half minute has its end logged, too.
 		over(0, 1, true)
 		l.tell(t.Context())
 		time.Sleep(window)
