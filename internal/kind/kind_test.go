@@ -18,12 +18,12 @@ type someone string
 func (o *someone) RedisArg() any  { return string(*o) }
 func (o *someone) String() string { return string(*o) }
 
-// batch is some leases.
+// batch is a batch of leases.
 type batch []Held
 
 func (b batch) at(i int) Held { return b[i] }
 
-// wanted is a Want with all that a call can ask for.
+// wanted returns a Want with everything that a call can ask for.
 func wanted(k Kind, key string) *Want {
 	names, owner := k.Names(key), someone("o")
 	return &Want{
@@ -32,7 +32,7 @@ func wanted(k Kind, key string) *Want {
 	}
 }
 
-// owned are the kinds whose holds are counted by their owner.
+// owned are the kinds that count holds per owner.
 var owned = []struct {
 	name string
 	kind Kind
@@ -172,7 +172,7 @@ func TestReplies(t *testing.T) {
 	}
 }
 
-// Redisson takes -1 for a grant, which is also the TTL of a key that never expires.
+// Redisson returns -1 for a grant, which is also the TTL of a key that never expires.
 func TestFencedGrantHasATokenOfOneAtLeast(t *testing.T) {
 	g, err := Fenced.Granted([]any{int64(7)})
 	check(t, "fenced", "grant", g, Grant{OK: true, Token: 7}, err)
@@ -217,7 +217,7 @@ func TestNonReentrantLockRefusesItsOwnerForGood(t *testing.T) {
 	}
 }
 
-// Who waits for the one is woken by the release of the other, and stands in one queue with those of the other.
+// Waiters for a fenced lock and for a plain one share a queue, and a release of either wakes them.
 func TestFencedLockIsAPlainOneButForItsGrants(t *testing.T) {
 	traits := labelled(*Reentrant.Traits(), FencedLabel)
 	traits.Lasting = true

@@ -94,7 +94,7 @@ func TestRepliesOfAReadWriteLock(t *testing.T) {
 	}
 }
 
-// A release of one of several readers puts the end of the lock forward and tells nobody.
+// When one of several readers releases, the lock may end earlier, and no message says so.
 func TestReadPausesAreBounded(t *testing.T) {
 	for _, k := range []Kind{ReadLock, WriteLock} {
 		for _, tc := range []struct{ told, least, most time.Duration }{

@@ -62,7 +62,7 @@ func TestSemaphoreAndLatchReplies(t *testing.T) {
 	if g, err := CountDownLatch.Granted([]byte("many")); err == nil || g.OK {
 		t.Errorf("a text is a count: %+v, %v", g, err)
 	}
-	for _, payload := range []string{"0", "1", "", "much"} { // each is a reason to look
+	for _, payload := range []string{"0", "1", "", "much"} { // after each of these it looks
 		if n := CountDownLatch.Wake([]byte(payload)); n != 1 {
 			t.Errorf("%q wakes %d", payload, n)
 		}
