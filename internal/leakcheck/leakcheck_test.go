@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// caseEnv in its environment has this binary run one case in the place of its
-// tests, since a test has the testing package's goroutines beside it.
+// caseEnv makes this binary run one case instead of its tests, as the testing package's
+// goroutines would disturb it.
 const caseEnv = "LEAKCHECK_CASE"
 
 // tests stands in for a testing.M.
@@ -19,15 +19,15 @@ type tests func() int
 
 func (f tests) Run() int { return f() }
 
-// abandoned parks until the process ends. Its name is looked for in stacks.
+// abandoned blocks until the process ends. The test looks for its name in stacks.
 func abandoned() { select {} }
 
-// cases are what tests may do, and how the binary must end then.
+// cases are things that tests may do, and how the binary must then end.
 var cases = map[string]struct {
 	patience time.Duration
 	tests    tests
 	code     int
-	prints   []string // nothing, if none
+	prints   []string // empty: nothing
 }{
 	"nothing left": {time.Minute, func() int { return 0 }, 0, nil},
 	"one left": {time.Millisecond, func() int { go abandoned(); return 0 }, 1,
@@ -58,7 +58,7 @@ func TestMain(m *testing.M) {
 	if c, ok := cases[os.Getenv(caseEnv)]; ok {
 		os.Exit(run(c.tests, c.patience, os.Stdout))
 	}
-	os.Exit(m.Run()) // not by Main, which is what may be wrong
+	os.Exit(m.Run()) // not by Main, which is what is tested
 }
 
 func TestOnlyGoroutinesThatAreLeftFailTheBinary(t *testing.T) {
