@@ -12,29 +12,28 @@ import (
 )
 
 const (
-	full = 30 * time.Second // what the watchdog extends by
+	full = 30 * time.Second // by how much the watchdog extends
 	late = 40 * time.Second // how long a lost command may still run
 	ms   = time.Millisecond
 )
 
-// hold is one as the model knows it.
+// hold is a hold of the model.
 type hold struct{ promise Promise }
 
-// command is one that sets the lease, and was not answered.
+// command is a command that sets the lease and was not answered.
 type command struct{ sent, lease, until time.Duration }
 
-// model is the server's key and the client that uses this package. It is slow and
-// obvious: it keeps every command that may run, and the instant at which the server
-// drops the key.
+// model is the server's key and the client that uses this package. It is slow and obvious: it keeps every command
+// that may still run, and when the server drops the key.
 type model struct {
 	t       *testing.T
 	rng     *rand.Rand
 	now     time.Duration
-	expires time.Duration // at the server
+	expires time.Duration // when the server drops the key
 	holds   []*hold
 	shared  time.Duration // the watchdog's expiry
 	late    Late
-	may     []command // that may still run
+	may     []command // commands that may still run
 	log     []string
 }
 
@@ -52,7 +51,7 @@ func (m *model) sum(but *hold) Sum {
 	return sum
 }
 
-// slowLease finds the shortest lease in whole ms that is enough, by trying.
+// slowLease finds by trial the shortest lease in whole ms that is enough.
 func (m *model) slowLease(but *hold, own time.Duration) time.Duration {
 	enough := func(d time.Duration) bool {
 		if d < own || d < ms {
@@ -72,7 +71,7 @@ func (m *model) slowLease(but *hold, own time.Duration) time.Duration {
 		return true
 	}
 	low, high := time.Duration(0), 24*time.Hour/ms
-	for low < high { // more is always enough
+	for low < high { // a longer lease is always enough
 		if mid := (low + high) / 2; enough(mid * ms) {
 			high = mid
 		} else {
@@ -82,12 +81,12 @@ func (m *model) slowLease(but *hold, own time.Duration) time.Duration {
 	return max(low*ms, own)
 }
 
-// passes is the lease of a command, by both.
+// passes returns the lease of a command, after comparing both computations.
 func (m *model) passes(but *hold, own time.Duration) time.Duration {
 	m.t.Helper()
 	sum := m.sum(but)
 	got, want := sum.Lease(own), m.slowLease(but, own)
-	if got < want || got > want+ms { // Lasting is a few nanoseconds more than enough
+	if got < want || got > want+ms { // Lasting adds a few nanoseconds
 		m.t.Fatalf("a command passes %v, and %v is enough", got, want)
 	}
 	var renewed time.Duration
@@ -102,8 +101,7 @@ func (m *model) passes(but *hold, own time.Duration) time.Duration {
 	return got
 }
 
-// send sends a command that sets lease, and says whether it was answered, and when it
-// was sent.
+// send sends a command that sets lease. It returns when it was sent and whether it was answered.
 func (m *model) send(what string, lease time.Duration) (sent time.Duration, answered bool) {
 	sent = m.now
 	m.now += time.Duration(m.rng.Int64N(int64(200 * ms)))
@@ -114,7 +112,7 @@ func (m *model) send(what string, lease time.Duration) (sent time.Duration, answ
 		m.expires = ran + lease
 		m.note("%s of %v, answered", what, lease)
 		return sent, true
-	case n < 9: // its connection was killed: it has run by now, or never
+	case n < 9: // its connection was killed, so it has run by now or never will
 		if m.rng.IntN(2) == 0 {
 			m.expires = ran + lease
 		}
@@ -128,7 +126,7 @@ func (m *model) send(what string, lease time.Duration) (sent time.Duration, answ
 	return sent, false
 }
 
-// leased is what follows the answer to a command that sets the lease.
+// leased is called after the answer to a command that sets the lease.
 func (m *model) leased(sent, lease time.Duration) {
 	m.shared = watchdog.Trust(sent, m.late.Least(sent, lease))
 }
@@ -137,7 +135,7 @@ func (m *model) step() {
 	switch n := m.rng.IntN(12); {
 	case n < 3:
 		m.acquires()
-	case n < 5 && len(m.holds) > 0: // one is released, and the others keep theirs
+	case n < 5 && len(m.holds) > 0: // one hold is released, and the others are kept
 		i := m.rng.IntN(len(m.holds))
 		m.holds = slices.Delete(m.holds, i, i+1)
 		if len(m.holds) == 0 {
@@ -208,7 +206,7 @@ func (m *model) extends(h *hold) {
 	m.leased(sent, lease)
 }
 
-// loses ends the holds whose trust is over, as a client does.
+// loses ends the holds whose trust has ended, as a client does.
 func (m *model) loses() {
 	m.holds = slices.DeleteFunc(m.holds, func(h *hold) bool { return m.now >= min(h.promise.End, m.shared) })
 	if len(m.holds) == 0 {
@@ -216,8 +214,8 @@ func (m *model) loses() {
 	}
 }
 
-// holdsTrue demands that no hold is trusted for longer than the server keeps the key,
-// whatever runs of what was lost.
+// holdsTrue checks that no hold is trusted for longer than the server keeps the key, whichever of the lost commands
+// still run.
 func (m *model) holdsTrue() {
 	m.t.Helper()
 	m.late.Left(m.now)
@@ -226,7 +224,7 @@ func (m *model) holdsTrue() {
 		if trusted > m.expires {
 			m.t.Fatalf("trusted until %v, and the server drops it at %v", trusted, m.expires)
 		}
-		for _, c := range m.may { // the worst is that it runs now
+		for _, c := range m.may { // in the worst case it runs now
 			if m.now < c.until && trusted > max(m.now, c.sent)+c.lease {
 				m.t.Fatalf("trusted until %v, and a lost command may cut it to %v", trusted, max(m.now, c.sent)+c.lease)
 			}
@@ -234,9 +232,9 @@ func (m *model) holdsTrue() {
 	}
 }
 
-// TestWhatIsTrustedIsThere compares a random life of an owner with the model: each
-// command passes as much as is needed, and hardly more; no hold is trusted for longer
-// than the server keeps the key; what was lost is reckoned with.
+// TestWhatIsTrustedIsThere compares a random life of an owner with the model: each command passes a lease that is
+// long enough and hardly longer, and no hold is trusted for longer than the server keeps the key, even if lost
+// commands still run.
 func TestWhatIsTrustedIsThere(t *testing.T) {
 	seeds := uint64(200)
 	if testing.Short() {
@@ -261,8 +259,8 @@ func TestWhatIsTrustedIsThere(t *testing.T) {
 	}
 }
 
-// TestNoCommandCutsWhatALivingHoldWasPromised: where no command is lost, the server
-// keeps the key for as long as each hold was promised.
+// TestNoCommandCutsWhatALivingHoldWasPromised shows that the server keeps the key for as long as each hold was
+// promised, if no command is lost.
 func TestNoCommandCutsWhatALivingHoldWasPromised(t *testing.T) {
 	for seed := range uint64(200) {
 		rng := rand.New(rand.NewPCG(seed, 7))
@@ -297,7 +295,7 @@ func TestLateCommands(t *testing.T) {
 		t.Error("the zero Late has some")
 	}
 	l.Add(full, late)
-	l.Add(2*full, 2*late) // longer, so it cuts less
+	l.Add(2*full, 2*late) // it is longer, so it cuts less
 	for now, want := range map[time.Duration]time.Duration{0: full, 2*late - 1: full, 2 * late: 2 * full} {
 		if got := l.Least(now, 2*full); got != want {
 			t.Errorf("sent at %v, %v is left", now, got)
@@ -311,7 +309,7 @@ func TestLateCommands(t *testing.T) {
 	}
 }
 
-// A fixed lease that is asserted is renewed by what is left of it, until it ends, unless the watchdog extends another hold.
+// An asserted fixed lease is renewed for its remaining time until it ends, unless the watchdog extends another hold.
 func TestAssertedLeaseIsRenewedByWhatIsLeft(t *testing.T) {
 	fixed, watched, over := Fixed(0, 50*time.Second), Watched, Bounded(5*time.Second, full)
 	for _, row := range []struct {
