@@ -9,7 +9,7 @@ import (
 	"github.com/rlock-go/redisson/internal/lockerr"
 )
 
-// use are the actors of a client that is open for as long as the test runs.
+// use makes the actors of a client that stays open during the test.
 func use(t *testing.T) *Actors {
 	t.Helper()
 	a := new(Actors)
@@ -46,7 +46,7 @@ func TestWhoMayAct(t *testing.T) {
 		t.Errorf("one that was never handed out: %v", err)
 	}
 	a.HandOut(out)
-	a.HandOut(foreign) // is not of this client
+	a.HandOut(foreign) // has no effect: it is another client's
 	a.Stray(stray)
 	a.Stray(stray)
 	for _, row := range []struct {
@@ -78,7 +78,7 @@ func TestWhoMayAct(t *testing.T) {
 	}
 }
 
-// What only Parse has read acts without a mark, and counts from then on.
+// Parse marks its owner and all older ones of the client, and from then on acquires are shared.
 func TestParsedOwnersAreKnown(t *testing.T) {
 	a := use(t)
 	old, o, next := a.OfAcquire(), a.OfAcquire(), a.OfAcquire()
@@ -96,7 +96,7 @@ func TestParsedOwnersAreKnown(t *testing.T) {
 	}
 }
 
-// A client that is gone costs nothing, and its owners can be read still.
+// A closed client costs nothing, and its owners can still be parsed.
 func TestClosedClientIsForgotten(t *testing.T) {
 	a := use(t)
 	o := a.New()
