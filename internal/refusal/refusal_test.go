@@ -14,26 +14,26 @@ import (
 // The texts are those of Redis 6.2.14, 7.0.15, 8.0.2 and Valkey 8.0.1.
 func TestRefusalsAreToldByWhatRan(t *testing.T) {
 	for text, want := range map[string]struct{ nothingRan, passing bool }{
-		// The account's rules, before the script runs.
+		// The account's rules refuse the script.
 		"NOPERM this user has no permissions to run the 'evalsha' command or its subcommand": {true, false},
 		"NOPERM this user has no permissions to run the 'evalsha' command":                   {true, false},
 		"NOPERM User worker has no permissions to run the 'evalsha' command":                 {true, false},
 		"NOPERM this user has no permissions to access one of the keys used as arguments":    {true, false},
 		"NOPERM No permissions to access a key":                                              {true, false},
-		// A server without the command.
+		// The server lacks the command.
 		"ERR unknown command `evalsha`, with args beginning with: `149c5a8bf18676fd99e9e6e24923bd64d9b62f94`, `1`, `lock`, ": {true, false},
 		"ERR unknown command 'evalsha', with args beginning with: '149c5a8bf18676fd99e9e6e24923bd64d9b62f94' '1' 'lock' ":    {true, false},
-		// The account's rules, inside.
+		// The account's rules refuse a call inside the script.
 		"ERR Error running script (call to f_149c5a8bf18676fd99e9e6e24923bd64d9b62f94): @user_script:1: @user_script: 1: The user executing the script can't run this command or subcommand ": {false, false},
 		"ERR The user executing the script can't run this command or subcommand script: 149c5a8bf18676fd99e9e6e24923bd64d9b62f94, on @user_script:1.":                                         {false, false},
 		"ERR ACL failure in script: User worker has no permissions to run the 'hincrby' command script: 149c5a8bf18676fd99e9e6e24923bd64d9b62f94, on @user_script:1.":                         {false, false},
 		"ERR ACL failure in script: No permissions to access a channel script: 9fecd64a886fe4323279e0cc8e58a3e1b4a7e48a, on @user_script:35.":                                                 {false, false},
 		"NOPERM No permissions to access a key script: 149c5a8bf18676fd99e9e6e24923bd64d9b62f94, on @user_script:1.":                                                                          {false, false},
-		// A server without a command that the script calls.
+		// The server lacks a command that the script calls.
 		"ERR Error running script (call to f_541bc59d91fb4547dc0276161da86658398b68e1): @user_script:1: @user_script: 1: Unknown Redis command called from Lua script ": {false, false},
 		"ERR Unknown Redis command called from script script: 541bc59d91fb4547dc0276161da86658398b68e1, on @user_script:1.":                                             {false, false},
 		"ERR Unknown command called from script script: 541bc59d91fb4547dc0276161da86658398b68e1, on @user_script:1.":                                                   {false, false},
-		// What comes before the lock script's first change.
+		// Refused before the lock script's first change.
 		"ERR Error running script (call to f_149c5a8bf18676fd99e9e6e24923bd64d9b62f94): @user_script:1: WRONGTYPE Operation against a key holding the wrong kind of value ":         {true, false},
 		"WRONGTYPE Operation against a key holding the wrong kind of value script: 149c5a8bf18676fd99e9e6e24923bd64d9b62f94, on @user_script:1.":                                    {true, false},
 		"ERR Error running script (call to f_149c5a8bf18676fd99e9e6e24923bd64d9b62f94): @user_script:1: @user_script: 1: -OOM command not allowed when used memory > 'maxmemory'. ": {true, true},
@@ -72,7 +72,7 @@ func TestScriptThatMetAKeyElsewhere(t *testing.T) {
 	}
 }
 
-// Scripts of this library answer that they could not announce what they did.
+// A script of this library answers that it could not announce what it did.
 func TestUntoldIsNoRefusal(t *testing.T) {
 	for text, want := range map[string]struct {
 		result int64
