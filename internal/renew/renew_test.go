@@ -20,7 +20,7 @@ import (
 
 func TestMain(m *testing.M) { leakcheck.Main(m) }
 
-// holder holds a lock of which nothing is sent.
+// holder is the holder of a lock for which nothing is sent.
 type holder struct{ l core.Lock }
 
 func (h *holder) RedisArg() any                            { return h.String() }
@@ -33,7 +33,7 @@ func (h *holder) NotHeld(*watchdog.Lease, *core.Lock)      {}
 func (h *holder) LeaseLost(*watchdog.Lease, error)         {}
 func (h *holder) LeaseAlarm(*watchdog.Lease)               {}
 
-// halves is a topology of two nodes, of which nothing but the places is asked.
+// halves is a topology of two nodes that only says which node serves a slot.
 type halves struct {
 	topology.Topology
 	nodes [2]*topology.Node
@@ -48,7 +48,7 @@ func (h *halves) Node(slot uint16) (*topology.Node, error) {
 	return h.nodes[slot/8192], nil
 }
 
-// Each lease is answered for by its number in the watchdog's batch.
+// Each lease is answered by its number in the watchdog's batch.
 func TestBatchIsCutByNode(t *testing.T) {
 	t.Parallel()
 	top := &halves{}
@@ -67,7 +67,7 @@ func TestBatchIsCutByNode(t *testing.T) {
 	}
 	for _, row := range []struct {
 		slots []uint16
-		parts string // of each node the numbers
+		parts string // the numbers of each node
 		fails string
 	}{
 		{[]uint16{1, 2, 1}, "[0 1 2]", ""},
@@ -102,7 +102,7 @@ func TestBatchIsCutByNode(t *testing.T) {
 	}
 }
 
-// Of many leases the one that ends first is what matters. One that is lost meanwhile is none.
+// The log names the failed lease that ends first. A lease that was lost meanwhile doesn't count.
 func TestFailedRenewalNamesTheLeaseThatEndsFirst(t *testing.T) {
 	c := &core.Client{Config: core.Config{Clock: clock.System()}}
 	r := &renewal{script: script{part: &part{Renewer: &Renewer{c: c}}}}
