@@ -10,7 +10,7 @@ func TestLatenessCountsFromAnInstantOn(t *testing.T) {
 	began := time.Now()
 	at := func(ms int) time.Time { return began.Add(time.Duration(ms) * time.Millisecond) }
 	w := &watcher{woke: began}
-	for _, ms := range []int{2, 4, 106, 108, 160, 162} { // late by 100 and by 50
+	for _, ms := range []int{2, 4, 106, 108, 160, 162} { // late by 100 ms, then by 50 ms
 		w.wakes(at(ms))
 	}
 	for _, row := range []struct{ from, now, want int }{
@@ -30,7 +30,7 @@ func TestThreadThatCannotGoOnIsLate(t *testing.T) {
 	for time.Since(began) < 50*time.Millisecond {
 		time.Sleep(time.Millisecond)
 	}
-	watchers[0].mu.Lock() // it can't wake
+	watchers[0].mu.Lock() // so that it can't wake
 	time.Sleep(100 * time.Millisecond)
 	watchers[0].mu.Unlock()
 	time.Sleep(10 * time.Millisecond)
