@@ -25,7 +25,7 @@ func TestMarkReturnsWhatStandsBetweenMarkers(t *testing.T) {
 	c := server.Dial(t)
 	must(t, c, "SET", "before", "the tap")
 	s := monitor.Tap(t, server.Addr())
-	// Every byte, so that each of Redis's escapes is read.
+	// The value has every byte, so that each escape of Redis is read.
 	var all []byte
 	for b := range 256 {
 		all = append(all, byte(b))
