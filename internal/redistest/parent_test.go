@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// childEnv makes a test play the other part, in a test binary of its own.
+// childEnv makes a test run its other part, in a separate test binary.
 const childEnv = "REDISTEST_CHILD"
 
 func child(t *testing.T, env ...string) *exec.Cmd {
@@ -84,8 +84,8 @@ func TestServerDiesWithAKilledTestBinary(t *testing.T) {
 	}
 }
 
-// gone tells whether the process has ended; where nobody collects orphans it
-// stays behind as a zombie.
+// gone reports whether the process has ended. Without a process that collects orphans it stays as
+// a zombie.
 func gone(pid int) bool {
 	if errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
 		return true

@@ -123,7 +123,7 @@ func TestPasswordIsUsed(t *testing.T) {
 	}
 }
 
-// The server of another process would answer the clients of one that was killed.
+// Otherwise another process's server could answer the clients of a killed one.
 func TestNoTwoProcessesHaveTheSamePorts(t *testing.T) {
 	t.Parallel()
 	somewhere := os.Getpid()
@@ -141,7 +141,7 @@ func TestNoTwoProcessesHaveTheSamePorts(t *testing.T) {
 	}
 }
 
-// What a server was sent while it stood still goes with it when it is killed.
+// What was sent to a paused server is lost when it is killed.
 func TestKilledServerRunsNothingMore(t *testing.T) {
 	t.Parallel()
 	for range 20 {
