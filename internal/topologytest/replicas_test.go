@@ -28,7 +28,7 @@ func TestReplicaTakesOver(t *testing.T) {
 	if got := c.text(c.Replica(0), "GET", key); got != "1" {
 		t.Errorf("after the planned failover it has %q", got)
 	}
-	// And back, since the other one dies.
+	// And back: now the other master dies.
 	c.Servers[c.Replica(0)].Kill()
 	c.AwaitMaster(0)
 	if got := c.text(0, "GET", key); got != "1" {
