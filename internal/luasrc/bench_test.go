@@ -7,7 +7,7 @@ import (
 	"github.com/rlock-go/redisson/watchdog"
 )
 
-// The calls as the library makes them: arguments boxed once, memory of the request's own.
+// Calls as the library makes them: arguments boxed once, in the request's memory.
 
 func BenchmarkLockInPlace(b *testing.B) {
 	var room [MaxArgs]any

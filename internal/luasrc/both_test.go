@@ -6,7 +6,7 @@ func TestUnlockTellsBoth(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.do("HSET", key, owner, 1)
-	for range 2 { // the second is its repetition
+	for range 2 { // the second call repeats the first
 		if got := show(r.do("EVALSHA", unlock(Both).Args...)); got != "int 1" {
 			t.Errorf("reply %s", got)
 		}

@@ -10,8 +10,7 @@ import (
 	"github.com/rlock-go/redisson/internal/redistest"
 )
 
-// A cluster of one node refuses scripts whose keys are in several slots, as any
-// cluster does.
+// A cluster of one node refuses a script whose keys are in several slots, as any cluster does.
 func TestClusterTakesTheNamesThatAreSlotSafe(t *testing.T) {
 	t.Parallel()
 	redistest.Slow(t, "a server of a cluster waits for two seconds before it serves")

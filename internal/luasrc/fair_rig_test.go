@@ -13,7 +13,7 @@ import (
 
 var fairQueue, fairTimes = codec.FairQueue(key), codec.FairTimes(key)
 
-// fairRig is a server whose messages to every owner of the lock are heard.
+// fairRig is a server with a subscriber to the messages for every owner of the lock.
 type fairRig struct {
 	*rig
 	heard redis.PubSubConn
@@ -30,7 +30,7 @@ func newFairRig(t *testing.T) *fairRig {
 	return r
 }
 
-// ask runs a call.
+// ask runs a call and returns its reply.
 func (r *fairRig) ask(c Call) any {
 	r.t.Helper()
 	reply, err := r.conn.Do("EVALSHA", c.Args...)
@@ -40,7 +40,7 @@ func (r *fairRig) ask(c Call) any {
 	return reply
 }
 
-// gets runs a call whose reply must be this.
+// gets runs a call and checks its reply.
 func (r *fairRig) gets(want string, c Call) {
 	r.t.Helper()
 	if got := show(r.ask(c)); got != want {
@@ -48,7 +48,7 @@ func (r *fairRig) gets(want string, c Call) {
 	}
 }
 
-// taken runs an acquire that must be told a time in ms.
+// taken runs an acquire, which must be answered with about that many ms.
 func (r *fairRig) taken(most int64, c Call) {
 	r.t.Helper()
 	if got, ok := r.ask(c).(int64); !ok || got > most || got < most-5000 {
@@ -56,7 +56,7 @@ func (r *fairRig) taken(most int64, c Call) {
 	}
 }
 
-// queued is the queue as the server has it.
+// queued checks the queue on the server.
 func (r *fairRig) queued(want ...string) {
 	r.t.Helper()
 	got, err := redis.Strings(r.conn.Do("LRANGE", fairQueue, 0, -1))
@@ -65,7 +65,7 @@ func (r *fairRig) queued(want ...string) {
 	}
 }
 
-// keeps checks for how many ms each owner keeps its place, with a tolerance; owner and time in turns.
+// keeps checks for how many ms, roughly, owners keep their places: owner and time in turn.
 func (r *fairRig) keeps(want ...any) {
 	r.t.Helper()
 	now := r.now()
@@ -90,7 +90,7 @@ func (r *fairRig) now() int64 {
 	return t[0]*1000 + t[1]/1000
 }
 
-// place puts an owner at the end of the queue, for so many ms.
+// place puts an owner at the end of the queue for that many ms.
 func (r *fairRig) place(owner string, ms int64) {
 	r.t.Helper()
 	r.do("RPUSH", fairQueue, owner)
@@ -103,7 +103,7 @@ func (r *fairRig) hold(owner string, count int) {
 	r.do("PEXPIRE", key, 20_000)
 }
 
-// told checks who was told that the lock is free, since the last look.
+// told checks which owners got a message since the last check.
 func (r *fairRig) told(want ...string) {
 	r.t.Helper()
 	r.do("PUBLISH", channel+":", "marker")
@@ -127,7 +127,7 @@ func (r *fairRig) told(want ...string) {
 	}
 }
 
-// nothing checks that no key is left but these.
+// only checks that there are no other keys.
 func (r *fairRig) only(keys ...string) {
 	r.t.Helper()
 	got, err := redis.Strings(r.conn.Do("KEYS", "*"))

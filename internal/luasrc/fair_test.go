@@ -40,7 +40,7 @@ func TestFairLockIsReentered(t *testing.T) {
 	r.told()
 }
 
-// The example of the recording: a holds for 20 s; b waits 15 s, c 0.9 s, d 15 s; c gives up; b acquires.
+// The recorded example: a holds for 20 s; b waits 15 s, c 0.9 s, d 15 s; c gives up; b acquires.
 func TestFairQueueReckonsWithEachWait(t *testing.T) {
 	t.Parallel()
 	r := newFairRig(t)
@@ -51,7 +51,7 @@ func TestFairQueueReckonsWithEachWait(t *testing.T) {
 	r.taken(35_000, fairLock("d", 15_000, 0))
 	r.queued("b", "c", "d")
 	r.keeps("b", 35_000, "c", 35_900, "d", 50_900)
-	// Whoever has a place keeps it, and asks in vain.
+	// An owner with a place is refused and keeps it.
 	r.taken(20_000, fairLock("b", 15_000, 0))
 	r.taken(35_000, fairLock("d", 15_000, 0))
 	r.queued("b", "c", "d")
@@ -86,13 +86,13 @@ func TestOneAttemptTakesNoPlace(t *testing.T) {
 	r.gets("int -1", fairLock(owner, 5000, 1))
 	r.queued(other)
 	r.do("DEL", key)
-	r.gets("int -1", fairLock(owner, 5000, 1)) // it is another's turn
+	r.gets("int -1", fairLock(owner, 5000, 1)) // it is another owner's turn
 	r.told(other)
 	r.gets("<nil>", fairLock(other, 60_000, 1))
 	r.only(key)
 }
 
-// The next few behind the head are told when it loses its place, and no crowd is.
+// The next few owners behind the head get the end of its place as their pause; those further back do not.
 func TestWhoStandsBehindOthersIsToldWhenTheFirstPlaceEnds(t *testing.T) {
 	t.Parallel()
 	r := newFairRig(t)
@@ -105,7 +105,7 @@ func TestWhoStandsBehindOthersIsToldWhenTheFirstPlaceEnds(t *testing.T) {
 	r.gets("int -1", fairLock("stranger", 60_000, 1))
 }
 
-// An account that may not mark places leaves all the same.
+// If an account may not use LSET to mark places, leaving still works.
 func TestLeavingWithoutLSet(t *testing.T) {
 	t.Parallel()
 	r := newFairRig(t)
@@ -120,7 +120,7 @@ func TestLeavingWithoutLSet(t *testing.T) {
 	r.told("c")
 }
 
-// Those whose time is over are dropped at the head only.
+// Expired places are dropped only at the head.
 func TestPlacesWhoseTimeIsOverAreDropped(t *testing.T) {
 	t.Parallel()
 	for name, call := range map[string]Call{"lock": fairLock(owner, 5000, 1), "unlock": fairUnlock("a"), "force": fairForce()} {
@@ -147,7 +147,7 @@ func TestHeadWithoutATimeIsLeftWhereItIs(t *testing.T) {
 	r.do("RPUSH", fairQueue, other)
 	r.gets("int -1", fairLock(owner, 5000, 1))
 	r.told(other)
-	// Behind one without a time the PTTL counts, -2 where there is no lock.
+	// Behind a place without a time the PTTL counts, which is -2 if there is no lock.
 	r.gets("int -1", fairLock(owner, 60_000, 0))
 	r.queued(other, owner)
 	r.keeps(owner, 60_000)
@@ -156,7 +156,7 @@ func TestHeadWithoutATimeIsLeftWhereItIs(t *testing.T) {
 	r.keeps(owner, 55_000)
 }
 
-// Members of the times that are not in the queue get less time at each acquire, and block nobody.
+// Members of the times without a place in the queue lose time at each acquire, and block no owner.
 func TestTimesWithoutAPlaceBlockNobody(t *testing.T) {
 	t.Parallel()
 	r := newFairRig(t)
@@ -184,7 +184,7 @@ func TestFairUnlock(t *testing.T) {
 	r.gets("int 0", fairUnlock(owner))
 	r.lives(key, lease)
 	r.lives(latch, latchMs)
-	r.gets("int 0", fairUnlock(owner)) // its latch answers
+	r.gets("int 0", fairUnlock(owner)) // the latch answers
 	r.told()
 	r.do("DEL", latch)
 	r.gets("int 1", fairUnlock(owner))
@@ -203,7 +203,7 @@ func TestFairUnlockOfWhatIsNotHeld(t *testing.T) {
 	r.told()
 	r.only()
 	r.place(other, 60_000)
-	r.gets("<nil>", fairUnlock(owner)) // nobody holds it: whose turn it is may have missed that
+	r.gets("<nil>", fairUnlock(owner)) // the lock is free, and the head may have missed that
 	r.told(other)
 	r.hold("a", 1)
 	r.gets("<nil>", fairUnlock(owner))
@@ -232,7 +232,7 @@ func TestHeadThatLeavesAFreeLockHandsItOn(t *testing.T) {
 	r.only()
 }
 
-// Whoever leaves together leaves the others what they would keep if each had left alone, as in Redisson's script.
+// Owners that leave together leave the others the same times as if each had left alone with Redisson's script.
 func TestManyLeaveAsOneAfterTheOther(t *testing.T) {
 	t.Parallel()
 	r := newFairRig(t)
@@ -296,7 +296,7 @@ func TestFairScriptsLeaveAKeyOfAnotherTypeAlone(t *testing.T) {
 		}
 	}
 	r.only(key)
-	// A queue of another type has nobody acquire, and nothing changed.
+	// With a queue of another type no acquire succeeds, and nothing changes.
 	for _, odd := range []string{fairQueue, fairTimes} {
 		r.do("FLUSHALL")
 		r.do("SET", odd, "text")

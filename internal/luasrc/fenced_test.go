@@ -14,7 +14,7 @@ var tokens = codec.TokenKey(key)
 
 func fencedLock() Call { return FencedLock(nil, key, tokens, owner, lease) }
 
-// counted checks the lock's hash and the number of the last grant, "" standing for no such key, which never expires.
+// counted checks the lock's hash and the last token, whose key never expires; "" is no such key.
 func (r *rig) counted(lock map[string]string, token string) {
 	r.t.Helper()
 	got, err := redis.StringMap(r.conn.Do("HGETALL", key))
@@ -62,7 +62,7 @@ func TestFencedLockOfAnothersNameTellsItsTTLAndNumbersNothing(t *testing.T) {
 	calls := []string{"exists " + key, "hexists " + key + " " + owner, "pttl " + key}
 	r.do("HSET", key, other, 1)
 	r.do("SET", tokens, 7)
-	r.expect(fencedLock(), "int -1", calls...) // without a TTL: what Redisson's script answers for a grant
+	r.expect(fencedLock(), "int -1", calls...) // without a TTL, where Redisson's script answers the same for a grant
 	r.do("PEXPIRE", key, 1_000_000)
 	reply, err := r.run(fencedLock(), calls...)
 	if ttl, ok := reply.(int64); !ok || ttl > 1_000_000 || ttl < 990_000 || err != nil {

@@ -29,7 +29,7 @@ var (
 	latch   = codec.Latch(key, "0123456789abcdef0123456789abcdef")
 )
 
-// rig is a server with all that the tests look at.
+// rig is a server with the connections that the tests need.
 type rig struct {
 	t       *testing.T
 	server  *redistest.Server
@@ -38,8 +38,7 @@ type rig struct {
 	sub     redis.PubSubConn
 }
 
-// newRig starts a server, loads the scripts and subscribes to both kinds of
-// channel.
+// newRig starts a server, loads the scripts and subscribes to the channels.
 func newRig(t *testing.T) *rig {
 	t.Helper()
 	s := redistest.Start(t)
@@ -60,7 +59,7 @@ func newRig(t *testing.T) *rig {
 	return r
 }
 
-// do runs a command that only prepares or looks; the monitor forgets it.
+// do runs a command that prepares or checks something. The monitor skips it.
 func (r *rig) do(command string, args ...any) any {
 	r.t.Helper()
 	reply, err := r.conn.Do(command, args...)
@@ -70,8 +69,8 @@ func (r *rig) do(command string, args ...any) any {
 	return reply
 }
 
-// run sends the call and checks the commands it ran, in their order, each as
-// one line with blanks.
+// run makes the call and checks the commands that its script ran, in order, each as one line with
+// blanks.
 func (r *rig) run(c Call, calls ...string) (any, error) {
 	r.t.Helper()
 	r.monitor.Mark()
@@ -88,7 +87,7 @@ func (r *rig) run(c Call, calls ...string) (any, error) {
 	return reply, err
 }
 
-// expect is run with its reply.
+// expect is run that also checks the reply.
 func (r *rig) expect(c Call, want string, calls ...string) {
 	r.t.Helper()
 	reply, err := r.run(c, calls...)
@@ -99,7 +98,7 @@ func (r *rig) expect(c Call, want string, calls ...string) {
 	}
 }
 
-// refused is run with WRONGTYPE as its reply.
+// refused is run for a call that must fail with WRONGTYPE.
 func (r *rig) refused(c Call, calls ...string) {
 	r.t.Helper()
 	reply, err := r.run(c, calls...)
@@ -108,8 +107,8 @@ func (r *rig) refused(c Call, calls ...string) {
 	}
 }
 
-// holds checks all keys of the server: the lock's hash as field=count pairs, and
-// what the latch holds, "" standing for no such key.
+// holds checks all keys of the server: the lock's hash as field=count pairs, and the content of
+// the latch; "" is no such key.
 func (r *rig) holds(lock map[string]string, latched string) {
 	r.t.Helper()
 	got, err := redis.StringMap(r.conn.Do("HGETALL", key))
@@ -129,7 +128,7 @@ func (r *rig) holds(lock map[string]string, latched string) {
 	}
 }
 
-// lives checks a TTL in ms, which may have gone down a little since it was set.
+// lives checks a TTL in ms, which may be a little less than it was set to.
 func (r *rig) lives(name string, ms int64) {
 	r.t.Helper()
 	got := r.do("PTTL", name).(int64)
@@ -138,8 +137,8 @@ func (r *rig) lives(name string, ms int64) {
 	}
 }
 
-// published checks the messages since the last look. A marker message, sent
-// after everything that is looked for, ends them.
+// published checks the messages since the last check. The last one is a marker that it sends
+// itself.
 func (r *rig) published(want ...string) {
 	r.t.Helper()
 	r.do("PUBLISH", channel, "marker")

@@ -16,7 +16,7 @@ var (
 	count = Number{Key: key, Receipt: receipt, Channel: codec.CountDownChannel(key), Publish: Publish}
 )
 
-// twice runs a call, repeats it, and drops its receipt.
+// twice makes a call, repeats it, and drops its receipt.
 func (r *permitRig) twice(want string, c Call) {
 	r.t.Helper()
 	r.gets(want, c)
@@ -50,7 +50,7 @@ func TestFreePermitsAreChangedOnceForEachReceipt(t *testing.T) {
 		t.Errorf("it ends in %v", n)
 	}
 	r.are("-2")
-	r.changes("int 1", GiveBack, 1, 0) // Redisson tells this too
+	r.changes("int 1", GiveBack, 1, 0) // Redisson announces this, too
 	r.says("-2", "-1")
 	r.do("PEXPIRE", key, 60_000)
 	r.changes("int -1", DrainAll, 0, 0)
@@ -58,7 +58,7 @@ func TestFreePermitsAreChangedOnceForEachReceipt(t *testing.T) {
 	if n := r.do("PTTL", key); n != int64(-1) {
 		t.Errorf("it ends in %v", n)
 	}
-	r.changes("int 0", SetFirst, 9, 0) // none is left, and it is there
+	r.changes("int 0", SetFirst, 9, 0) // no permit is left, but the key exists
 	r.changes("int 1", AddMore, 4, 0)
 	r.changes("int 4", DrainAll, 0, 0)
 	r.changes("int 1", DeleteAll, 0, 0)
@@ -84,11 +84,12 @@ func TestAcquireOfFreePermitsIsUndoneByItsReceipt(t *testing.T) {
 	r.says("3")
 	r.gets("int 1", acquire)
 	r.do("DEL", key)
-	r.gets("int 1", undo) // of a semaphore that was deleted
+	r.gets("int 1", undo) // the semaphore was deleted meanwhile
 	r.are("")
 	r.gets("int -3", acquire)
 	r.says()
-	// What was set anew is another one; what was taken of that comes back.
+	// A semaphore that was set anew is another one: only what was taken of the new one comes
+	// back.
 	set := SemaphoreChange(free, latchMs, SetFirst, 3, 0, latchMs)
 	other := free
 	other.Receipt = codec.Latch(key, "2")
@@ -124,7 +125,7 @@ func TestCountDownIsDoneOnceForEachReceipt(t *testing.T) {
 		r.t.Helper()
 		r.twice(want, CountDown(count, latchMs, how, n))
 	}
-	latch("int 1", DownByOne, 0) // of an open one: nobody is told
+	latch("int 1", DownByOne, 0) // the latch is open already, so there is no message
 	latch("int 0", DeleteCount, 0)
 	r.are("")
 	r.says()
@@ -148,7 +149,7 @@ func TestCountDownIsDoneOnceForEachReceipt(t *testing.T) {
 	r.says()
 }
 
-// Each call meets a key of another type, or a number that is none, and leaves it as it is.
+// Each call meets a key of another type or a text that is no number, and leaves the key as it is.
 func TestKeysThatAreNoNumberStay(t *testing.T) {
 	t.Parallel()
 	r := newPermitRig(t, nil)

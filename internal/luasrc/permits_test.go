@@ -20,7 +20,7 @@ var (
 	semaphore        = Permits{Free: key, Times: semaphoreTimes, Channel: semaphoreChannel, Publish: Publish}
 )
 
-// permitRig is a server whose messages about one semaphore are heard.
+// permitRig is a server with a subscriber to the messages of one semaphore.
 type permitRig struct{ *fairRig }
 
 func newPermitRig(t *testing.T, free any) *permitRig {
@@ -37,7 +37,7 @@ func newPermitRig(t *testing.T, free any) *permitRig {
 	return r
 }
 
-// says checks the messages since the last look.
+// says checks the messages since the last check.
 func (r *permitRig) says(want ...string) {
 	r.t.Helper()
 	r.do("PUBLISH", semaphoreChannel, "marker")
@@ -57,7 +57,7 @@ func (r *permitRig) says(want ...string) {
 	}
 }
 
-// are checks how many permits are free, "" for no key, and the ids of the others.
+// are checks how many permits are free, "" being no key, and the ids of those taken.
 func (r *permitRig) are(free string, ids ...string) {
 	r.t.Helper()
 	got, err := redis.String(r.conn.Do("GET", key))
@@ -72,7 +72,7 @@ func (r *permitRig) are(free string, ids ...string) {
 	}
 }
 
-// taken has a permit taken until ms from now; [never] is for ever.
+// taken makes a permit taken until ms from now; [never] is for ever.
 func (r *permitRig) taken(id string, ms int64) {
 	r.t.Helper()
 	till := r.now() + ms
@@ -120,7 +120,7 @@ func TestWhoIsRefusedPermitsIsToldOfTheNextTime(t *testing.T) {
 	r.taken(raw(3), -1)
 	r.gets("int -1", PermitAcquire(nil, semaphore, lease, []string{raw(1)}))
 	r.are("-1", raw(2))
-	r.says() // nobody can use what came back
+	r.says() // the permit that came back is not usable
 }
 
 func TestAcquireTakesBackAsManyAsItWants(t *testing.T) {
@@ -137,8 +137,8 @@ func TestAcquireTakesBackAsManyAsItWants(t *testing.T) {
 	r.says("2")
 }
 
-// Where there are to be fewer permits than are taken, fewer than none are free, and what one acquire takes back does not
-// suffice. Who is refused all the same is told of a permit that is taken: by one whose time is over it would ask at once again.
+// After a shrink the number of free permits may be so negative that one acquire can't take back enough. If it is
+// refused, it gets the lease of a permit that is still taken: with an expired one's it would ask again at once.
 func TestPermitsWhoseTimeIsOverAreFreeAfterAShrink(t *testing.T) {
 	t.Parallel()
 	r := newPermitRig(t, -3)
@@ -171,7 +171,7 @@ func TestPermitsComeBackOnce(t *testing.T) {
 	r.gets("int 1", PermitRelease(nil, semaphore, []string{raw(2), raw(3)}))
 	r.are("3")
 	r.says("2")
-	// One of two is gone, and the time of one is over.
+	// Of two permits one is gone, then the time of one is over.
 	r.taken(raw(4), lease)
 	r.gets("<nil>", PermitRelease(nil, semaphore, []string{raw(4), raw(5)}))
 	r.taken(raw(6), -1)
@@ -201,7 +201,7 @@ func TestPermitsComeBackByTheirIDs(t *testing.T) {
 		r.are("1", form(raw(1)), form(raw(2)), form(raw(3)))
 		release("int 1", raw(1), raw(2))
 		r.says("1", "2")
-		// Where the time is over, one comes back, and several don't.
+		// A single permit comes back even if its time is over; of several, none does.
 		r.taken(form(raw(5)), -1)
 		release("int 0", raw(3), raw(5))
 		r.are("3", form(raw(3)), form(raw(5)))
@@ -281,7 +281,7 @@ func TestPermitsAreSetOnceForEachReceipt(t *testing.T) {
 	r.says("4")
 }
 
-// Each call meets a key of another type, or a number that is none, and leaves both keys as they are.
+// Each call meets a key of another type or a text that is no number, and leaves both keys as they are.
 func TestKeysThatAreNoPermitsStay(t *testing.T) {
 	t.Parallel()
 	calls := map[string]Call{

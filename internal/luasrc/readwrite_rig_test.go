@@ -14,8 +14,8 @@ import (
 	"github.com/rlock-go/redisson/internal/monitor"
 )
 
-// A read-write lock's state is written as its mode, its TTL in s ("-": none), and what each holds: "a 5,0" is two holds to
-// read of owner a, whose keys live 5 s and not at all, "aW 2" two to write, "x=7" a field of somebody else's. "" is no key.
+// A read-write lock's state is written as its mode, its TTL in s ("-": none) and each owner's holds: "a 5,0" is two
+// reads of owner a, whose keys live 5 s and not at all, "aW 2" two writes, "x=7" a foreign field. "" is no key.
 
 var rwOwners = map[string]string{"a": owner, "b": other, "c": "550e8400-e29b-41d4-a716-446655440000:-7"}
 
@@ -36,14 +36,14 @@ func rwRig(t *testing.T) *rig {
 	return r
 }
 
-// give makes a state.
+// give sets a state on the server.
 func (r *rig) give(state string) {
 	r.t.Helper()
 	r.do("FLUSHALL")
 	if state == "" {
 		return
 	}
-	// All ends are counted from one moment, as if one script had set them.
+	// All ends count from one moment, as if one script had set them.
 	now, err := redis.Int64s(r.conn.Do("TIME"))
 	if err != nil {
 		r.t.Fatal(err)
@@ -78,7 +78,7 @@ func (r *rig) give(state string) {
 	}
 }
 
-// state reads it again, its parts in order. What the state can't say is another key, which comes last.
+// state reads the state, its parts in order. A key that has no place in it comes last.
 func (r *rig) state() string {
 	r.t.Helper()
 	seconds := func(key string) string {
@@ -123,7 +123,7 @@ func (r *rig) state() string {
 	return strings.Join(append(parts, left...), " | ")
 }
 
-// heard are the messages on the lock's channel since the last look.
+// heard returns the messages on the lock's channel since the last call.
 func (r *rig) heard() (all string) {
 	r.t.Helper()
 	r.do("PUBLISH", rwChannel, "marker")
@@ -140,7 +140,7 @@ func (r *rig) heard() (all string) {
 	}
 }
 
-// rwRow is a call in a state: what it replies, leaves and announces.
+// rwRow is a call in a state: its reply, the state after it, and its messages.
 type rwRow struct {
 	call          Call
 	before, reply string
@@ -149,7 +149,7 @@ type rwRow struct {
 
 const unchanged = "unchanged"
 
-// rowTime is how long a row may take: what is left of leases is rounded up to seconds.
+// rowTime is how long a row may take, as remaining leases are rounded up to seconds.
 const rowTime = 900 * time.Millisecond
 
 func rwRows(t *testing.T, rows []rwRow) {
@@ -159,7 +159,7 @@ func rwRows(t *testing.T, rows []rwRow) {
 	for _, row := range rows {
 		began := time.Now()
 		wrong := r.wrong(row)
-		// The server may have stood still between two looks of a script at the time, or the machine for long.
+		// The server may have paused between two readings of the time in a script, or the machine for long.
 		for tries := 0; len(wrong) > 0 && (tries == 0 || time.Since(began) > rowTime && tries < 50); tries++ {
 			r.heard()
 			began = time.Now()
@@ -171,7 +171,7 @@ func rwRows(t *testing.T, rows []rwRow) {
 	}
 }
 
-// wrong makes the call of a row, and says what is not as the row has it.
+// wrong makes the call of a row and returns the differences.
 func (r *rig) wrong(row rwRow) (wrong []string) {
 	r.t.Helper()
 	say := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
@@ -201,7 +201,7 @@ func (r *rig) wrong(row rwRow) (wrong []string) {
 	if !unlocks || reply == nil {
 		return wrong
 	}
-	// Its repetition finds the latch, whatever has become of the lock.
+	// The repetition finds the latch, whatever the lock's state.
 	before := r.state()
 	if again := show(r.do("EVALSHA", row.call.Args...)); again != got || r.state() != before || r.heard() != "" {
 		say("repeated, it replies %s and leaves %q", again, r.state())

@@ -54,12 +54,12 @@ func TestReadLock(t *testing.T) {
 func TestWriteLock(t *testing.T) {
 	rwRows(t, []rwRow{
 		{writeLock("a", 10), "", "<nil>", "write 10 | aW 1", ""},
-		{writeLock("a", 10), "write 30 | aW 1", "<nil>", "write 30 | aW 2", ""}, // the longer, not the sum
+		{writeLock("a", 10), "write 30 | aW 1", "<nil>", "write 30 | aW 2", ""}, // the longer lease, not the sum
 		{writeLock("a", 10), "write 5 | a 5 | aW 1", "<nil>", "write 10 | a 5 | aW 2", ""},
 		{writeLock("a", 10), "write - | aW 1", "<nil>", "write 10 | aW 2", ""},
 		{writeLock("a", 10), "write 30 | bW 1", "30 s", unchanged, ""},
 		{writeLock("a", 10), "read 30 | b 30", "30 s", unchanged, ""},
-		{writeLock("a", 10), "read 30 | a 30", "30 s", unchanged, ""}, // nor one who reads
+		{writeLock("a", 10), "read 30 | a 30", "30 s", unchanged, ""}, // nor while it reads itself
 		{writeLock("a", 10), "odd 30 | aW 1", "30 s", unchanged, ""},
 	})
 }
@@ -71,35 +71,35 @@ func TestReadUnlock(t *testing.T) {
 		{readUnlock("a", 20), "write 30 | aW 1", "<nil>", unchanged, ""},
 		{readUnlock("a", 20), "read 30 | a 30", "int 1", "", "0"},
 		{readUnlock("c", 20), "read 30 | c 30", "int 1", "", "0"},
-		// What the owner still holds gets its lease, and the lock the longest.
+		// The owner's remaining holds get the new lease, and the lock gets the longest.
 		{readUnlock("a", 20), "read 30 | a 10,30", "int 0", "read 20 | a 20", ""},
 		{readUnlock("a", 20), "read 30 | a 25,10,30", "int 0", "read 25 | a 25,20", ""},
 		{readUnlock("a", 20), "read 9 | a 0,9", "int 0", "read 20 | a 20", ""},
 		{readUnlock("a", 20), "read 30 | a 5,10 | b 30", "int 0", "read 30 | a 20 | b 30", ""},
 		{readUnlock("a", 20), "read 15 | a 5,5 | b 15", "int 0", "read 20 | a 20 | b 15", ""},
-		// It needs nothing: all that is left has ended, or is another's who uses the owner.
+		// No lease is needed: what is left has ended, or is another client's.
 		{readUnlock("a", 0), "read 9 | a 0,9", "int 1", "", "0"},
 		{readUnlock("a", 0), "read 9 | a 0,9 | b 5", "int 0", "read 5 | a 0 | b 5", ""},
 		{readUnlock("a", 0), "read 30 | a 10,30", "int 0", "read 10 | a 10", ""},
-		// Of others the longest.
+		// The lock gets the longest lease of the others.
 		{readUnlock("a", 20), "read 30 | a 30 | b 10", "int 1", "read 10 | b 10", ""},
 		{readUnlock("a", 20), "read 30 | a 30 | b 10 | c 5,20,7", "int 1", "read 20 | b 10 | c 5,20,7", ""},
 		{readUnlock("a", 20), "read 30 | a 10 | b 30", "int 1", "read 30 | b 30", ""},
 		{readUnlock("a", 20), "read 30 | a 10 | b 20", "int 1", "read 30 | b 20", ""},
 		{readUnlock("a", 20), "read - | a 30 | b 20", "int 1", "read 20 | b 20", ""},
-		// Another's renewal had cut the lock's lease.
+		// Another owner's renewal had shortened the lock's lease.
 		{readUnlock("a", 20), "read 5 | a 30 | b 20", "int 1", "read 20 | b 20", ""},
-		// Holds that ended and were not released.
+		// These holds have ended without a release.
 		{readUnlock("a", 20), "read 30 | a 30 | b 0", "int 1", "", "0"},
 		{readUnlock("a", 20), "read 30 | a 0 | b 0", "int 1", "", "0"},
 		{readUnlock("a", 20), "read 30 | a 0 | b 20", "int 1", "read 30 | b 20", ""},
-		// A writer's own lease stays.
+		// A writer keeps its own lease.
 		{readUnlock("a", 50), "write 60 | a 4 | aW 1", "int 0", "write 60 | aW 1", ""},
 		{readUnlock("a", 50), "write 60 | a 60 | aW 1", "int 0", "write 60 | aW 1", ""},
 		{readUnlock("a", 50), "write 60 | a 4,8 | aW 1", "int 0", "write 60 | a 50 | aW 1", ""},
 		{readUnlock("a", 50), "write 5 | a 60 | aW 1", "int 0", "write 50 | aW 1", ""},
 		{readUnlock("b", 50), "write 60 | aW 1 | b 4", "int 1", "write 60 | aW 1", ""},
-		// A number that is nobody's holds.
+		// This number is no owner's holds.
 		{readUnlock("a", 20), "read 30 | a 30 | x=99999999999", "int 1", "", "0"},
 	})
 }
@@ -112,7 +112,7 @@ func TestWriteUnlock(t *testing.T) {
 		{writeUnlock("a", 20), "write 30 | aW 1", "int 1", "", "1"},
 		{writeUnlock("a", 20), "write 30 | aW 2", "int 0", "write 20 | aW 1", ""},
 		{writeUnlock("a", 20), "write 30 | a 5 | aW 2", "int 0", "write 20 | a 5 | aW 1", ""},
-		// Reads are left, with the lease they need.
+		// The read holds stay, with the lease that they need.
 		{writeUnlock("a", 20), "write 30 | a 5,25 | aW 1", "int 0", "read 30 | a 20,25", "1"},
 		{writeUnlock("a", 20), "write 10 | a 0 | aW 1", "int 0", "read 20 | a 20", "1"},
 		{writeUnlock("a", 20), "write 10 | aW 1 | b 5", "int 1", "read 10 | b 5", "1"},
@@ -125,7 +125,7 @@ func TestReadRenew(t *testing.T) {
 		{readRenew("a", 30), "read 10 | b 10", "[0]", unchanged, ""},
 		{readRenew("a", 30), "read 10 | a 10 | b 10", "[1]", "read 30 | a 30 | b 10", ""},
 		{readRenew("a", 30), "read 60 | a 10 | b 60", "[1]", "read 60 | a 30 | b 60", ""},
-		{readRenew("a", 30), "read 10 | a 5,10,0", "[1]", "read 30 | a 30,30,0", ""}, // a key that is not there stays away
+		{readRenew("a", 30), "read 10 | a 5,10,0", "[1]", "read 30 | a 30,30,0", ""}, // a missing key is not made again
 		{readRenew("a", 30), "read 10 | a 0,10", "[1]", "read 30 | a 0,30", ""},
 		{readRenew("a", 30), "write 10 | a 5 | aW 1", "[1]", "write 30 | a 30 | aW 1", ""},
 		{readRenew("a", 30), "write 60 | a 5 | aW 1", "[1]", "write 60 | a 30 | aW 1", ""},
@@ -185,7 +185,7 @@ func TestReadWriteInfo(t *testing.T) {
 	}
 }
 
-// A plain lock's hash, or any other, is not touched, whatever is asked.
+// No call touches a plain lock's hash, or any other key.
 func TestReadWriteLockLeavesOtherKeysAlone(t *testing.T) {
 	t.Parallel()
 	r := rwRig(t)
@@ -235,7 +235,7 @@ func TestReadWriteLockTellsBoth(t *testing.T) {
 	}
 }
 
-// Where another reader's hold keeps the lock, a release looks at no other.
+// If another reader's hold keeps the lock, a release looks at no further one.
 func TestReadUnlockBesideManyReadersLooksAtFew(t *testing.T) {
 	t.Parallel()
 	r := rwRig(t)

@@ -20,7 +20,7 @@ func renewAll(keys, owners []string) Call {
 	return Renew(nil, lease, len(keys), func(i int) (key, owner Arg) { return keys[i], owners[i] })
 }
 
-// seed gives every key to its owner, with a lease that renewal will change.
+// seed gives each key to its owner, with a lease that a renewal will change.
 func (r *rig) seed(keys, owners []string) {
 	r.t.Helper()
 	for i, k := range keys {

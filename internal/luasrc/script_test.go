@@ -35,7 +35,7 @@ func TestEachFileIsOneScript(t *testing.T) {
 	found := 0
 	for _, f := range files {
 		name, ok := strings.CutSuffix(f.Name(), ".lua")
-		if !ok || slices.Contains([]string{"tell", "fair_queue", "permits", "number"}, name) { // that is how others begin
+		if !ok || slices.Contains([]string{"tell", "fair_queue", "permits", "number"}, name) { // the beginnings of other scripts
 			continue
 		}
 		found++

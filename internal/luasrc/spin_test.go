@@ -37,7 +37,7 @@ func TestSpinUnlockRepeatedWithItsLatchChangesNothing(t *testing.T) {
 		r.do("HSET", key, owner, count)
 		r.do("PEXPIRE", key, 1_000_000)
 		first := show(r.do("EVALSHA", spinUnlock().Args...))
-		r.do("HSET", key, owner, 7) // somebody may have come in between
+		r.do("HSET", key, owner, 7) // another owner may have acquired meanwhile
 		r.do("PEXPIRE", key, 500_000)
 		for range 2 {
 			r.expect(spinUnlock(), first, "get "+latch)

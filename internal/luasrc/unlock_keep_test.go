@@ -2,10 +2,10 @@ package luasrc
 
 import "testing"
 
-// keeper is who has the lock afterwards.
+// keeper is the owner that has the lock afterwards.
 const keeper = "keeper:1"
 
-// However often it is sent, it counts once, and is told once.
+// However often it is sent, it counts once and is announced once.
 func TestUnlockKeepLeavesTheLockAndTellsOnce(t *testing.T) {
 	t.Parallel()
 	for name, latched := range map[string]bool{"latched": true, "once": false} {

@@ -10,14 +10,14 @@ func unlockAlone(publish string) Call {
 	return UnlockAlone(nil, key, channel, owner, lease, publish)
 }
 
-// bothForms runs a test for each form of the unlock without a latch. plain is how
-// it spells PUBLISH.
+// bothForms runs a test for each form of the unlock without a latch. plain is that form's
+// spelling of PUBLISH.
 func bothForms(t *testing.T, test func(t *testing.T, unlock func(publish string) Call, plain string)) {
 	t.Run("two keys", func(t *testing.T) { test(t, unlockOnce, "publish") })
 	t.Run("alone", func(t *testing.T) { test(t, unlockAlone, Publish) })
 }
 
-// The calls of the unlock that frees, by the command that announces it.
+// freeing returns the calls of an unlock that frees the lock and announces it with publish.
 func freeing(publish string) []string {
 	return []string{"hexists " + key + " " + owner, "hincrby " + key + " " + owner + " -1", "del " + key, publish + " " + channel + " 0"}
 }
@@ -36,7 +36,7 @@ func TestUnlockOnceFreesAndTells(t *testing.T) {
 	})
 }
 
-// Sent again it finds nothing, whoever has come in between.
+// A repetition finds nothing, even if another owner has acquired meanwhile.
 func TestUnlockOnceRepeatedChangesNothing(t *testing.T) {
 	t.Parallel()
 	bothForms(t, func(t *testing.T, unlock func(string) Call, plain string) {
@@ -56,7 +56,7 @@ func TestUnlockOnceRepeatedChangesNothing(t *testing.T) {
 	})
 }
 
-// Nobody else should have counted; what is left is told, and gets the lease.
+// Nobody else should have counted. If somebody has, the rest is returned and gets the lease.
 func TestUnlockOnceOfACountAboveOne(t *testing.T) {
 	t.Parallel()
 	bothForms(t, func(t *testing.T, unlock func(string) Call, _ string) {

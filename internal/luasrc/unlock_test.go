@@ -47,7 +47,7 @@ func TestUnlockRepeatedWithItsLatchChangesNothing(t *testing.T) {
 		r.do("PEXPIRE", key, 1_000_000)
 		first := show(r.do("EVALSHA", unlock(Publish).Args...))
 		left := r.do("HGETALL", key)
-		// Somebody else, or the same owner, may have come in between.
+		// Another owner, or the same one, may have acquired meanwhile.
 		if count == 1 {
 			r.published("0")
 			r.do("HSET", key, owner, 7)
@@ -130,8 +130,8 @@ func TestUnlockLeavesAKeyOfAnotherTypeAlone(t *testing.T) {
 	r.published()
 }
 
-// shardedSubscriber listens on channel the sharded way, which redigo's
-// PubSubConn does not know.
+// shardedSubscriber subscribes to channel with SSUBSCRIBE, which redigo's PubSubConn does not
+// know.
 func shardedSubscriber(t *testing.T, s *redistest.Server) redis.Conn {
 	t.Helper()
 	c := s.Dial(t)
@@ -172,5 +172,5 @@ func TestShardedAnnouncement(t *testing.T) {
 	for _, want := range []string{"0", "between", "0"} {
 		heard(t, sub, want)
 	}
-	r.published() // the plain kind hears none of it
+	r.published() // the plain subscriber hears none of it
 }
