@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// The first connection is reset before the client can read why: the server has closed it with the client's command
-// unread.
+// The first connection is reset before the client can read the alert, because the server closes it with the client's
+// command unread.
 func TestRefusedCertificateIsToldThoughItsAlertWasLost(t *testing.T) {
 	for _, row := range []struct {
 		what      string

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// silent accepts connections and never says a word.
+// silent accepts connections and sends nothing.
 func silent(t *testing.T) *Target {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -20,7 +20,7 @@ func silent(t *testing.T) *Target {
 	return &Target{Address: l.Addr().String(), Name: "rlock"}
 }
 
-// A caller would take it for the error of its own context.
+// The error must not speak of a context: a caller would take it for its own context's.
 func TestDialThatTakesTooLongDoesNotSpeakOfAContext(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()

@@ -12,7 +12,7 @@ import (
 	"github.com/rlock-go/redisson/internal/redistest"
 )
 
-// borrowed and dialled are the two sorts of connection that there are.
+// borrowed and dialled make the two kinds of connection.
 func borrowed(t *testing.T, s *redistest.Server) (*Owned, *redis.Pool) {
 	t.Helper()
 	pool := &redis.Pool{MaxIdle: 1, MaxActive: 1, Dial: func() (redis.Conn, error) { return redis.Dial("tcp", s.Addr()) }}
@@ -68,7 +68,7 @@ func TestInterruptEndsAReadUnderWay(t *testing.T) {
 	}
 }
 
-// The pool lends it again, so whoever had it must leave it alone.
+// The pool lends the connection again, so its former user must leave it alone.
 func TestInterruptAfterReleaseTouchesNothing(t *testing.T) {
 	s := redistest.Start(t)
 	o, pool := borrowed(t, s)

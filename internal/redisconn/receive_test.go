@@ -15,7 +15,7 @@ import (
 	"github.com/gomodule/redigo/redis"
 )
 
-// dialPair is both ends of a TCP connection.
+// dialPair returns both ends of a TCP connection.
 func dialPair(t *testing.T) (near, far *net.TCPConn) {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
@@ -35,7 +35,7 @@ func dialPair(t *testing.T) (near, far *net.TCPConn) {
 	return nc.(*net.TCPConn), fc.(*net.TCPConn)
 }
 
-// cut is a connection that gives what it has in pieces.
+// cut is a connection that delivers its bytes in pieces.
 type cut struct {
 	net.Conn
 	left  []byte
@@ -54,13 +54,13 @@ func (c *cut) Read(p []byte) (int, error) {
 func (c *cut) SetReadDeadline(time.Time) error { return nil }
 func (c *cut) Close() error                    { return nil }
 
-// receiving is a connection that gives b in pieces.
+// receiving is a connection that delivers b in pieces.
 func receiving(b []byte, piece int) *Conn {
 	nc := &cut{left: b, piece: piece}
 	return newConn(nc, nc, 0, new(sync.Map), "")
 }
 
-// all is what is received, up to the first error that is not an answer.
+// all returns what is received before the first error that is no reply.
 func all(receive func() (any, error)) ([]any, error) {
 	all := []any{}
 	for {
@@ -104,8 +104,7 @@ func TestWhatIsLeftOfTheFirstWordsIsReceived(t *testing.T) {
 	}
 }
 
-// A server that says more than its lengths announce must not have what follows
-// taken for a part of it, .
+// If a server sends more than its lengths announce, the rest must not count as part of the reply.
 func TestAReplyEndsWhereItsLengthsSay(t *testing.T) {
 	for _, said := range []string{"$1\r\nabc\n:1\r\n", "+OK\n:1\r\n", "$1\r\nabcd\r\n"} {
 		if got, err := all(receiving([]byte(said), len(said)).Receive); len(got) > 0 || err == nil || err == io.EOF {
@@ -151,7 +150,7 @@ func TestADeadlineThatPassedIsMoved(t *testing.T) {
 	}
 }
 
-// What redigo makes of a stream, this makes of it piece by piece, unless it refuses it.
+// In whatever pieces a stream comes, its replies are redigo's, unless they are refused.
 func FuzzReceived(f *testing.F) {
 	f.Add([]byte("*2\r\n$1\r\nx\r\n:1\r\n:12\r\n$-1\r\n"), 3)
 	f.Add([]byte(":-0\r\n:1234567890123456789\r\n:\r\n"), 1)

@@ -38,7 +38,7 @@ func TestRepliesBeyondBoundsAreRefused(t *testing.T) {
 		"sum of bulks":                "*5\r\n" + strings.Repeat("$1000000\r\n"+strings.Repeat("x", 1000000)+"\r\n", 5),
 	} {
 		t.Run(name, func(t *testing.T) {
-			// The beginning that can't be that of a good one is refused, and what is before it is not.
+			// A reply is refused at the first byte that no good reply has there, and not before.
 			at := sort.Search(len(reply), func(n int) bool { _, _, err := readReply([]byte(reply)[:n+1], 0); return err != errShort })
 			_, _, err := readReply([]byte(reply)[:min(at+1, len(reply))], 0)
 			if err == nil || err == errShort || !strings.Contains(err.Error(), "hostile reply") {
@@ -48,8 +48,7 @@ func TestRepliesBeyondBoundsAreRefused(t *testing.T) {
 	}
 }
 
-// A server that promises more than memory holds makes redigo panic; ours must
-// end in an error.
+// If a server announces more than the memory holds, redigo panics. This connection must return an error.
 func TestDialledConnectionSurvivesHostileLength(t *testing.T) {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -19,14 +19,13 @@ import (
 	"github.com/rlock-go/redisson/internal/redistest"
 )
 
-// sandboxed has the address of a server, in a process that lives in a sandbox, and what
-// the sandbox answers.
+// sandboxed is the variable by which a process in a sandbox gets the sandbox's answer and a
+// server's address.
 const sandboxed = "RLOCK_TEST_SANDBOXED"
 
 var forbidden = map[string]syscall.Errno{"EPERM": syscall.EPERM, "ENOSYS": syscall.ENOSYS}
 
-// Where a sandbox permits read and write alone, as for files, a connection works all the
-// same.
+// Connections work even if a sandbox permits only read and write, as for files.
 func TestConnectionsWorkWhereTheCallsAreForbidden(t *testing.T) {
 	if _, inside := os.LookupEnv(sandboxed); inside {
 		t.Skip("this is the process inside")
@@ -48,7 +47,7 @@ func TestConnectionsWorkWhereTheCallsAreForbidden(t *testing.T) {
 	}
 }
 
-// TestInASandbox is run by the test before, in a process of its own.
+// TestInASandbox is run by the test before in a separate process.
 func TestInASandbox(t *testing.T) {
 	answer, url, inside := strings.Cut(os.Getenv(sandboxed), " ")
 	if !inside {
@@ -66,7 +65,7 @@ func TestInASandbox(t *testing.T) {
 		t.Fatalf("recvfrom answers %v, want %s", errno, answer)
 	}
 
-	// One that was there before.
+	// A connection that was open before.
 	s, p := newStream(near), make([]byte, 100)
 	if n, err := s.TryRead(p); n != 0 || err != nil {
 		t.Errorf("nothing has come: %d, %v", n, err)
@@ -82,7 +81,7 @@ func TestInASandbox(t *testing.T) {
 		t.Errorf("past its deadline: %v", err)
 	}
 
-	// A new one.
+	// A new connection.
 	target, err := ParseURL(url)
 	if err != nil {
 		t.Fatal(err)
@@ -101,7 +100,7 @@ func TestInASandbox(t *testing.T) {
 	}
 }
 
-// forbid has recvfrom and sendto answer errno from now on, in the whole process.
+// forbid makes recvfrom and sendto return errno from now on, in the whole process.
 func forbid(errno syscall.Errno) error {
 	const number, allow = 0, 0x7fff0000 // where the filter finds the call's number
 	answer := uint32(unix.SECCOMP_RET_ERRNO) | uint32(errno)
@@ -113,7 +112,7 @@ func forbid(errno syscall.Errno) error {
 		{Code: unix.BPF_RET | unix.BPF_K, K: allow},
 	}
 	program := unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}
-	runtime.LockOSThread() // both are of one thread; the second is then of all
+	runtime.LockOSThread() // the first setting is the thread's, the second then all threads'
 	defer runtime.UnlockOSThread()
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return err

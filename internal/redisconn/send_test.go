@@ -15,7 +15,7 @@ import (
 	"github.com/gomodule/redigo/redis"
 )
 
-// pieces is a connection that notes each write.
+// pieces is a connection that records each write.
 type pieces struct {
 	net.Conn
 	writes [][]byte
@@ -34,7 +34,7 @@ func pushing(p *pieces) *Conn {
 	return newConn(p, p, time.Minute, new(sync.Map), "")
 }
 
-// queue and push write all.
+// queue and push write everything.
 func queue(c *Conn, command string, args []any) error {
 	_, err := c.Queue(command, args, true)
 	return err
@@ -45,7 +45,7 @@ func push(c *Conn) error {
 	return err
 }
 
-// word and argument are arguments that make themselves.
+// appendedArg and argument are arguments that build their own text.
 type (
 	appendedArg string
 	argument    string
@@ -100,7 +100,7 @@ func TestQueuedCommandsLeaveTogether(t *testing.T) {
 	if err := push(c); err != nil {
 		t.Fatal(err)
 	}
-	if len(p.writes) != 3 { // three and a bit to 16 KiB
+	if len(p.writes) != 3 { // three and a bit fit into 16 KiB
 		t.Errorf("%d writes, want 3", len(p.writes))
 	}
 	for _, w := range p.writes {
@@ -141,7 +141,7 @@ func TestAWriteThatTakesTooLongEndsTheConnection(t *testing.T) {
 			if err := errors.Join(queue(c, "PING", nil), push(c)); err != nil {
 				t.Fatal(err)
 			}
-			time.Sleep(time.Hour) // nothing is written, and nothing ends
+			time.Sleep(time.Hour) // nothing is written, so nothing may end the connection
 		}
 		began := time.Now()
 		if err := errors.Join(queue(c, "PING", nil), push(c)); !errors.Is(err, os.ErrDeadlineExceeded) || time.Since(began) != time.Minute {

@@ -9,7 +9,7 @@ import (
 	"github.com/gomodule/redigo/redis"
 )
 
-// hello is what HELLO says.
+// hello is the reply of HELLO.
 func hello(mode, role string) []any {
 	return []any{[]byte("server"), []byte("redis"), []byte("proto"), int64(2), []byte("mode"), []byte(mode), []byte("role"), []byte(role), []byte("modules"), []any{}}
 }
@@ -24,7 +24,7 @@ func TestServerTellsWhetherItIsASingleMaster(t *testing.T) {
 		helloErr error
 		role     any
 		roleErr  error
-		says     string // empty: it is usable
+		says     string // empty: the server is usable
 		topology bool
 	}{
 		"a master":                        {hello("standalone", "master"), nil, master, nil, "", false},

@@ -81,7 +81,7 @@ func TestSocketOfAFile(t *testing.T) {
 	}
 }
 
-// What a connection's end looks like is what it looks like with net.Conn.
+// A connection's end gives the same errors as with net.Conn.
 func TestSocketTellsTheEndAsTheConnectionDoes(t *testing.T) {
 	long := make([]byte, 16<<20)
 	for what, end := range map[string]func(near, far *net.TCPConn){
@@ -104,9 +104,9 @@ func TestSocketTellsTheEndAsTheConnectionDoes(t *testing.T) {
 				near, far = dialPair(t)
 				end(near, far)
 				if what == "reset" {
-					_, _ = near.Read(make([]byte, 1)) // until it has come
+					_, _ = near.Read(make([]byte, 1)) // until the reset has arrived
 				}
-				if what != "closed over there" { // which only reads notice
+				if what != "closed over there" { // only reads notice that
 					_, write = rw(near).Write(long)
 				}
 				return read, write
@@ -133,7 +133,7 @@ func TestSocketTellsTheEndAsTheConnectionDoes(t *testing.T) {
 func TestWhatHasComeIsTakenWithoutWaiting(t *testing.T) {
 	near, far := dialPair(t)
 	s, p := newStream(near), make([]byte, 100)
-	near.SetReadDeadline(time.Now().Add(-time.Second)) // which is of those that wait
+	near.SetReadDeadline(time.Now().Add(-time.Second)) // which applies only to calls that wait
 	if n, err := s.TryRead(p); n != 0 || err != nil {
 		t.Fatalf("nothing has come: %d, %v", n, err)
 	}
@@ -158,7 +158,7 @@ func TestWhatHasComeIsTakenWithoutWaiting(t *testing.T) {
 	}
 }
 
-// untilRead tries until something has come.
+// untilRead tries until something has arrived.
 func untilRead(s stream, p []byte) (n int, err error) {
 	for end := time.Now().Add(10 * time.Second); n == 0 && err == nil && time.Now().Before(end); {
 		n, err = s.TryRead(p)
@@ -166,7 +166,7 @@ func untilRead(s stream, p []byte) (n int, err error) {
 	return n, err
 }
 
-// What two write at once would be mixed up, and what two read.
+// Two writes at once would be mixed up, and so would two reads.
 func TestASocketHasOneReaderAndOneWriter(t *testing.T) {
 	near, far := dialPair(t)
 	near.SetDeadline(time.Now().Add(10 * time.Second))
@@ -194,10 +194,10 @@ func TestASocketHasOneReaderAndOneWriter(t *testing.T) {
 	}
 }
 
-// Somebody's dialer may have made the socket a waiting one. A call that waited would
-// keep the processor from all goroutines.
+// A custom dialer may have made the socket blocking. A blocking call would keep the processor
+// from all goroutines.
 func TestSocketNeverWaitsInTheKernel(t *testing.T) {
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(8)) // two would both be kept
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(8)) // with two, both would be kept
 	near, far := dialPair(t)
 	raw, err := near.SyscallConn()
 	if err != nil {

@@ -25,8 +25,8 @@ func (channel) SetDeadline(time.Time) error      { return errNoDeadlines }
 func (channel) SetReadDeadline(time.Time) error  { return errNoDeadlines }
 func (channel) SetWriteDeadline(time.Time) error { return errNoDeadlines }
 
-// ownWay has a connection of the system's inside, and reads and writes in its own
-// way, as one that encrypts does.
+// ownWay embeds a connection of the system, but reads and writes in its own way, as one that
+// encrypts does.
 type ownWay struct {
 	*net.TCPConn
 	read atomic.Int64
@@ -38,7 +38,7 @@ func (c *ownWay) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// throughPipe leads to addr by a net.Pipe.
+// throughPipe connects to addr through a net.Pipe.
 func throughPipe(t *testing.T, addr string) net.Conn {
 	t.Helper()
 	far := tcp(t, addr)
@@ -71,7 +71,7 @@ func tcp(t *testing.T, addr string) *net.TCPConn {
 	return c.(*net.TCPConn)
 }
 
-// targetBy is s, reached by what dial gives, under a name that nobody else knows.
+// targetBy is a target that dial reaches, under a name that only dial knows.
 func targetBy(t *testing.T, dial Dialer) *Target {
 	t.Helper()
 	target, err := ParseURL("redis://redis.inside")
@@ -122,7 +122,7 @@ func TestConnectionsOfEachSort(t *testing.T) {
 			if counts && own.read.Load() == before {
 				t.Error("it was read beneath it")
 			}
-			// A read ends when its time is over, and it says so.
+			// A read ends at its deadline, and says so.
 			if _, err := m.ReceiveWithTimeout(20 * time.Millisecond); !errors.Is(err, os.ErrDeadlineExceeded) {
 				t.Errorf("its time is over, and the read says %v", err)
 			}
@@ -137,7 +137,7 @@ func soon(t *testing.T) context.Context {
 	return ctx
 }
 
-// A reply that has come in time leaves nothing behind that ends the connection later.
+// A reply in time leaves nothing behind that would end the connection later.
 func TestAReceiveThatTakesTooLongEndsTheConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		near, far := net.Pipe()
@@ -157,7 +157,7 @@ func TestAReceiveThatTakesTooLongEndsTheConnection(t *testing.T) {
 	})
 }
 
-// slowClose is a connection that is of no use at once when it is closed, but whose Close waits.
+// slowClose is a connection that is unusable as soon as Close begins, but whose Close waits.
 type slowClose struct {
 	net.Conn
 	gate   chan struct{}
@@ -171,7 +171,7 @@ func (c *slowClose) Close() error {
 	return err
 }
 
-// Whoever breaks it off has other things to do.
+// The caller that closes the connection must not wait.
 func TestCloseOfADialersConnectionIsNotWaitedFor(t *testing.T) {
 	near, far := net.Pipe()
 	defer far.Close()
@@ -198,7 +198,7 @@ func TestCloseOfADialersConnectionIsNotWaitedFor(t *testing.T) {
 	}
 }
 
-// It holds nobody up, it is alone, and what it brings at last is closed.
+// A late dial delays no caller, is the only one, and its connection is closed when it comes.
 func TestLateDialIsLeftToItself(t *testing.T) {
 	near, far := net.Pipe()
 	defer far.Close()
