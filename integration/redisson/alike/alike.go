@@ -1,5 +1,5 @@
-// Package alike has Go and Java call one object's methods, by scripts, and compares what each leaves on a server, step by
-// step of a scene that each plays alone.
+// Package alike plays scripts in which Go and Java call one object's methods. Where each side plays a script alone, it
+// compares what they leave on a server after each step.
 package alike
 
 import (
@@ -18,11 +18,11 @@ type State struct {
 	Step  string           // what was done
 	After time.Duration    // since the scene began; 0: it does not matter
 	Exact []string         // what must be the same
-	Times map[string]int64 // what passes with time, in ms; -1: it does not
+	Times map[string]int64 // TTLs and the like, in ms; -1: no expiry
 }
 
-// Compare tells what differs after each step. Times may differ by the tolerance, and by how much one side's steps took
-// longer than the other's.
+// Compare returns what differs after each step. Times may differ by the tolerance, and by how much longer one side's steps
+// took than the other's.
 func Compare(java, golang []State, tolerance time.Duration) [][]string {
 	if len(java) != len(golang) {
 		return [][]string{{fmt.Sprintf("%d steps and %d", len(java), len(golang))}}
@@ -62,7 +62,7 @@ func differences(java, golang State, slack time.Duration) (all []string) {
 	return all
 }
 
-// Alone has a side play a script by itself, from an empty server on, and tells what was there after each line.
+// Alone plays a script with these sides only, from an empty server on, and returns what was there after each line.
 func (p Play) Alone(t *testing.T, name, script string, sides map[string]Side) []State {
 	t.Helper()
 	p.Sides, p.Sees, p.Most = sides, true, testbed.Patience
@@ -73,10 +73,10 @@ func (p Play) Alone(t *testing.T, name, script string, sides map[string]Side) []
 	return alone.seen
 }
 
-// Differs is a difference that is there on purpose: in steps that begin so, where each line that differs has a text.
+// Differs is an intended difference: in steps that begin with Step, lines that contain Has may differ.
 type Differs struct{ Step, Has, Why string }
 
-// Same fails t for a step that differs and may not, or does not and must.
+// Same fails t for each difference that differs does not allow, and for each of its steps in which nothing differs.
 func Same(t *testing.T, java, golang []State, tolerance time.Duration, differs []Differs) {
 	t.Helper()
 	found := map[string]bool{}

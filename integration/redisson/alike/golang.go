@@ -17,16 +17,16 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// Go is a client. Who holds something acts as its owner again, and by a new one else.
+// Go is a client. A name that holds the lock acts as that hold's owner; another gets a new owner for each call.
 type Go struct {
 	Client *rlock.Client
-	// CtxWaits has limits of waits end by a context, so that a fair lock's queue does not know them.
+	// CtxWaits limits waits by a context instead of rlock.Wait, so that a fair lock's queue does not know the limit.
 	CtxWaits bool
-	Named    string // what the side calls its object; empty: as the play does
-	Kept     bool   // who has acted is the same owner for ever, as a thread of Java is
+	Named    string // the object's name at this side; empty: the play's
+	Kept     bool   // a name keeps its first owner for ever, as a Java thread does
 
 	mu      sync.Mutex             // guards what follows
-	as      map[string]rlock.Owner // owners that were given
+	as      map[string]rlock.Owner // fixed owners
 	holds   map[string][]held      // by who and name
 	permits map[string]*rlock.Permits
 	multi   map[string]*rlock.MultiHold // by who
@@ -47,12 +47,12 @@ func GoOf(c *rlock.Client) *Go {
 	return &Go{Client: c, as: map[string]rlock.Owner{}, holds: map[string][]held{}, permits: map[string]*rlock.Permits{}, multi: map[string]*rlock.MultiHold{}}
 }
 
-// As has who act as an owner, whatever it holds.
+// As fixes who's owner, whatever it holds.
 func (s *Go) As(who string, owner rlock.Owner) { s.as[who] = owner }
 
 func (s *Go) Dies() { s.Client.Close() }
 
-// Owner is [Side.Owner], of who holds a lock or was told to be one.
+// Owner is [Side.Owner], for a name that holds a lock or has a fixed owner.
 func (s *Go) Owner(_ context.Context, who string) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -64,7 +64,7 @@ func (s *Go) Owner(_ context.Context, who string) (string, error) {
 	return s.as[who].String(), nil
 }
 
-// owner is who's; without a hold it is a new one, and is false.
+// owner returns who's owner, or a new one, and whether an acquisition must name it.
 func (s *Go) owner(who, name string) (rlock.Owner, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -83,7 +83,7 @@ func (s *Go) owner(who, name string) (rlock.Owner, bool) {
 
 func (s *Go) Multi(who string) *rlock.MultiHold { return s.multi[who] }
 
-// Hold is the last of who's, nil if there is none. Taken, it is forgotten.
+// Hold returns who's latest hold, nil if there is none. If taken, it is also forgotten.
 func (s *Go) Hold(who string, k javapeer.Kind, name string, taken bool) *rlock.Hold {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -113,7 +113,7 @@ func (s *Go) Do(ctx context.Context, who string, k javapeer.Kind, name, method s
 		return s.doMulti(ctx, who, name, method, args)
 	}
 	l := k.GoLock(s.Client, name)
-	if method == "unlock" { // asked for its owner, a hold would be released in another way
+	if method == "unlock" { // by the hold if there is one, since UnlockAs releases in another way
 		if h := s.Hold(who, k, name, true); h != nil {
 			return said("", h.Unlock(ctx))
 		}
@@ -156,7 +156,7 @@ func (s *Go) Do(ctx context.Context, who string, k javapeer.Kind, name, method s
 			return "-2", nil
 		}
 		return said(d.Milliseconds(), err)
-	case "unlockas": // beside a hold, too
+	case "unlockas": // even if who has a hold
 		return said("", l.UnlockAs(ctx, owner))
 	case "forceunlock":
 		return said(l.ForceUnlock(ctx))
@@ -187,7 +187,7 @@ func (s *Go) acquire(ctx context.Context, l *rlock.Lock, who string, k javapeer.
 	return "true", nil
 }
 
-// doMulti is of several locks together, by what Redisson's peer calls them.
+// doMulti calls a method of several locks together, which the name lists as javapeer's does.
 func (s *Go) doMulti(ctx context.Context, who, name, method string, args []any) (string, error) {
 	var members []*rlock.Lock
 	for member := range strings.SplitSeq(name, ",") {
@@ -330,7 +330,7 @@ func doLatch(ctx context.Context, l *rlock.CountDownLatch, method string, args [
 	return "", errors.New("no such method of a latch: " + method)
 }
 
-// duration is the i-th argument; without it, or by the watchdog's, it is 0.
+// duration returns the i-th argument; 0 if it is missing or the watchdog's.
 func duration(args []any, i int) time.Duration {
 	if i >= len(args) {
 		return 0

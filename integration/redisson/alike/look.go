@@ -13,16 +13,16 @@ import (
 
 var (
 	ownerForm = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f-]{27}:[0-9]+`)
-	idText    = regexp.MustCompile(`^[0-9a-f]{32}$`) // of a permit, as Redisson up to 3.16 keeps it; else it has 16 bytes
+	idText    = regexp.MustCompile(`^[0-9a-f]{32}$`) // a permit's id in Redisson up to 3.16; later ids have 16 bytes
 )
 
-// forEver is the end of a permit without one.
+// forEver is the expiry time of a permit that does not expire.
 const forEver = 922337203685477
 
-// latchPrefix begins what ends by itself soon: results of unlocks.
+// latchPrefix begins the keys of unlock results, which expire soon.
 const latchPrefix = "redisson_unlock_latch:"
 
-// look tells what the server has, and what was published since the last look.
+// look returns what the server has, and what was published since the last look.
 func (p *Play) look(step string) State {
 	p.Helper()
 	s := State{Step: step, After: time.Since(p.began), Times: map[string]int64{}}
@@ -37,7 +37,7 @@ func (p *Play) look(step string) State {
 		}
 		kind, ttl := p.Do("TYPE", key).(string), p.Do("PTTL", key).(int64)
 		if ttl == -2 {
-			continue // it has just ended
+			continue // it has just expired
 		}
 		add("%s is a %s", key, kind)
 		s.Times["TTL of "+named(key)] = ttl

@@ -19,30 +19,30 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// Play is one object on a server, and the sides that play with it what a script says. A script is lines of calls between
-// semicolons:
+// Play is one object on a server, and the sides that call its methods as a script says. A line of a script has calls
+// separated by semicolons:
 //
-//	a lock 1m                   owner a locks; it must get it
-//	J b read:unlock = not held  side J's thread b, with another kind than the play's, and what must be answered; behind a | what Java may say, too, ~ is nothing
-//	c& trylockfor 3s            c waits; the next call begins when it does, behind && at once
-//	c ends = false              how that has ended
-//	a acquire 30s > x           permits, which are $x from now on; $x.0 is the first of them
-//	a lock@x                    of the object that [Play.Set] has called x
-//	3.27+ a unlock              a line for releases from 3.27 on; 3.27- is one for those before
-//	! RPUSH $Q OTHER            a command of Redis. $N is the object's name, $C its channel, $Q and $T queue and times of a fair lock, +500 a time in 500 ms
+//	a lock 1m                   owner a locks; it must succeed
+//	J b read:unlock = not held  thread b of side J, another kind than the play's, and the wanted answer; a | precedes what Java may answer instead, ~ for nothing
+//	c& trylockfor 3s            c waits; the next call begins once it waits, with && at once
+//	c ends = false              the answer to c's wait
+//	a acquire 30s > x           permits, whose ids are $x from now on; $x.0 is the first
+//	a lock@x                    locks the object that [Play.Set] named x
+//	3.27+ a unlock              a line for releases from 3.27 on; 3.27- is for those before
+//	! RPUSH $Q OTHER            a Redis command. $N is the object's name, $C its channel, $Q and $T a fair lock's queue and times, +500 the time in 500 ms
 //
-// Words of verbs begin calls of their own.
+// A call may also begin with a word of verbs.
 type Play struct {
 	*testbed.View
-	Sides   map[string]Side // by the names that scripts call them by; "" is who plays where none is named
+	Sides   map[string]Side // by their names in scripts; "" is the default
 	Kind    javapeer.Kind
 	Object  string
 	Version string        // of Redisson
-	Most    time.Duration // of a wait that must end
-	Sees    bool          // what the server has after each line is kept
-	Conns   []redis.Conn  // of servers that know who listens; nil: the view's
-	Limit   time.Duration // of the whole, so that one who waits in vain fails it; 0: 90 s
-	Sharded bool          // messages may be sent to one shard: Go listens twice
+	Most    time.Duration // bounds waits that must end
+	Sees    bool          // keep what the server has after each line
+	Conns   []redis.Conn  // to all servers with subscribers; nil: the view's
+	Limit   time.Duration // bounds the whole play, so that a wait in vain fails it; 0: 90 s
+	Sharded bool          // messages may be sent to one shard: Go subscribes twice
 
 	ctx   context.Context
 	ids   map[string][]string
@@ -51,13 +51,13 @@ type Play struct {
 	calls map[string]int64 // commands that the server had run when the line began
 	seen  []State
 
-	answers []string // of the line, which must be alike
+	answers []string // to the line's calls; both sides must give the same
 }
 
 type result struct {
 	answer string
 	err    error
-	at     int64 // when the call returned, by the clock that all processes have
+	at     int64 // when the call returned, by the clock that all processes share
 }
 
 func (p *Play) do(ctx context.Context, side Side, who string, kind javapeer.Kind, object, method string, args []any) (r result) {
@@ -68,14 +68,14 @@ func (p *Play) do(ctx context.Context, side Side, who string, kind javapeer.Kind
 		r.answer, r.err = side.Do(ctx, who, kind, object, method, args...)
 		r.at = machineclock.Now()
 	}
-	// Java loses some of a wait, since it subtracts instants in whole milliseconds.
+	// Java may wait slightly too short, since it subtracts instants in whole milliseconds.
 	if took := time.Duration(r.at - began); method == "trylockfor" && r.answer == "false" && took < duration(args, 0)-5*time.Millisecond {
 		p.Errorf("%T %s %s %v gave up after %v", side, who, method, args, took)
 	}
 	return r
 }
 
-// For is the play in a test, or a part of one, with an object of this name.
+// For returns a copy of the play for a test, or a part of one, and an object of this name.
 func (p Play) For(t *testing.T, name string) *Play {
 	if p.Server != nil {
 		p.View = p.View.For(t)
@@ -88,22 +88,22 @@ func (p Play) For(t *testing.T, name string) *Play {
 	return &p
 }
 
-// With has scripts know one more side.
+// With adds a side for scripts to name.
 func (p *Play) With(name string, s Side) {
 	p.Sides = maps.Clone(p.Sides)
 	p.Sides[name] = s
 }
 
-// Set has scripts know a value, as $name or @name.
+// Set defines a value for scripts, as $name or @name.
 func (p *Play) Set(name, value string) { p.ids[name] = []string{value} }
 
 // Context ends with the test or at the limit.
 func (p *Play) Context() context.Context { return p.ctx }
 
-// Before tells whether the release is older than another. As texts they have that order.
+// Before reports whether the release is older than another. Their texts sort by age.
 func (p *Play) Before(release string) bool { return p.Version < release }
 
-// Run plays a script. In it, each word of replace that stands alone is the next one.
+// Run plays a script. replace has pairs: a word, or a kind before a colon, that equals the first is replaced by the second.
 func (p *Play) Run(script string, replace ...string) {
 	p.Helper()
 	for line := range strings.Lines(script) {
@@ -197,7 +197,7 @@ func (p *Play) call(words []string) {
 	case "cancelling": // at the same time as the next call
 		go p.waiting(side, who).cancel()
 		return
-	case "left": // by that, or as one who has entered, and releases
+	case "left": // the wait was cancelled, or it was granted and is released
 		w := p.waiting(side, who)
 		if got := p.end(w); got.err == nil {
 			p.release(w, words[2])
@@ -228,12 +228,12 @@ func (p *Play) call(words []string) {
 		p.ids[to[0]] = strings.Fields(got.answer)
 	}
 	p.judge(strings.Join(words, " "), side, kind, got, strings.Join(want, " "))
-	if len(to) == 0 && len(want) == 0 { // what is wanted may be said in several ways
+	if len(to) == 0 && len(want) == 0 { // where an answer is wanted, the sides may differ
 		p.answers = append(p.answers, method+" answers "+got.answer)
 	}
 }
 
-// judge fails the test for another answer than is wanted. Without one, a lock and permits must not refuse.
+// judge fails the test if the answer is not the wanted one. Without one, locks and permits must not refuse.
 func (p *Play) judge(call string, side Side, kind javapeer.Kind, got result, want string) {
 	p.Helper()
 	_, java := side.(*Java)
@@ -260,7 +260,7 @@ func (p *Play) judge(call string, side Side, kind javapeer.Kind, got result, wan
 	}
 }
 
-// cut cuts words before and behind a sign.
+// cut returns the words before and after a sign.
 func cut(words []string, sign string) (before, after []string) {
 	if i := slices.Index(words, sign); i >= 0 {
 		return words[:i], words[i+1:]
@@ -268,7 +268,7 @@ func cut(words []string, sign string) (before, after []string) {
 	return words, nil
 }
 
-// Args are a call's: durations, dog for the watchdog's, and what is none.
+// Args parses a call's arguments: durations, dog for the watchdog's, and other words as they are.
 func Args(words []string) (all []any) {
 	for _, w := range words {
 		if d, err := time.ParseDuration(w); err == nil && w != "0" {
@@ -282,7 +282,7 @@ func Args(words []string) (all []any) {
 	return all
 }
 
-// args are a call's, with durations, the ids of permits and the names of keys.
+// args is Args with the $ names replaced by permit ids, keys and channels.
 func (p *Play) args(words []string) (all []any) {
 	for _, w := range words {
 		name, first := strings.CutSuffix(w, ".0")

@@ -12,20 +12,20 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// Side is a Go client or a JVM. Who acts is an owner in Go, a thread in Java.
+// Side is a Go client or a JVM. The parameter who names an owner in Go, a thread in Java.
 type Side interface {
-	// Do calls a method of the object of a kind and name, by its command of package javapeer, and returns its answer as Java
-	// prints it. "false" is also an error of Go's that says so, "not held" and "reentered" are either side's refusals.
+	// Do calls a method of the object of a kind and name, by its command in package javapeer, and returns the answer as Java
+	// prints it. A refusal is an answer, too: "false" (also for such an error in Go), "not held" or "reentered".
 	Do(ctx context.Context, who string, k javapeer.Kind, name, method string, args ...any) (string, error)
-	// Owner is what the server calls who.
+	// Owner returns the owner by which the server knows who.
 	Owner(ctx context.Context, who string) (string, error)
-	// Dies ends the side: a JVM as by a crash, a client by Close. What they hold is left to expire.
+	// Dies ends the side: a JVM as by a crash, a client by Close. Its holds are left to expire.
 	Dies()
 }
 
 type Java struct {
 	*javapeer.Peer
-	Named string // what the side calls its object; empty: as the play does
+	Named string // the object's name at this side; empty: the play's
 }
 
 // NewJava starts a release's JVM, which ends with t.
@@ -39,7 +39,7 @@ func (s *Java) Do(ctx context.Context, who string, k javapeer.Kind, name, method
 	return said, err
 }
 
-// do also tells when the call returned, by the clock that all processes have.
+// do also returns when the call returned, by the clock that all processes share.
 func (s *Java) do(ctx context.Context, who string, k javapeer.Kind, name, method string, args []any) (said string, at int64, err error) {
 	switch {
 	case len(args) == 0 && (method == "lock" || method == "locktoken"), len(args) == 1 && (method == "trylockfor" || method == "trytokenfor"):
@@ -65,7 +65,7 @@ func (s *Java) Owner(ctx context.Context, who string) (string, error) {
 
 func (s *Java) Dies() { s.Kill() }
 
-// said is what Go's answer, or error, is to Java.
+// said translates Go's answer or error into Java's answer.
 func said(v any, err error) (string, error) {
 	switch {
 	case errors.Is(err, rlock.ErrLocked), errors.Is(err, rlock.ErrNoPermits), errors.Is(err, rlock.ErrNotOpen):

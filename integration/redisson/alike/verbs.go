@@ -10,7 +10,7 @@ import (
 	"github.com/rlock-go/redisson/codec"
 )
 
-// verbs are calls of their own.
+// verbs are the calls that are no method of an object, by their first word.
 var verbs map[string]func(p *Play, args []string)
 
 func init() {
@@ -26,7 +26,7 @@ func init() {
 			}
 			p.Do(args[0], words...)
 		},
-		// One who waits is in, and nobody else; it releases by a method. Behind = is what it must have been answered.
+		// Exactly one waiter has entered; it releases by a method. An answer after = is what its wait must have returned.
 		"next": func(p *Play, args []string) {
 			in, got := p.entered()
 			if len(args) > 2 {
@@ -35,7 +35,7 @@ func init() {
 			p.asleep()
 			p.release(in, args[0])
 		},
-		// All who wait are in; each releases by a method, if there is one.
+		// All waiters have entered; each releases by a method, if one is given.
 		"all": func(p *Play, args []string) {
 			all := slices.Clone(p.waits)
 			for _, w := range all {
@@ -48,42 +48,42 @@ func init() {
 			}
 		},
 		"none": func(p *Play, _ []string) { p.none() },
-		// So many connections listen.
+		// This number of connections listens.
 		"listeners": func(p *Play, args []string) {
 			p.Becomes("listeners", func() bool { return fmt.Sprint(p.listening(p.Kind)) == args[0] })
 		},
-		// So many keys are left but for what ends by itself.
+		// This number of keys is left, not counting unlock results, which expire.
 		"keys": func(p *Play, args []string) {
 			p.Becomes(args[0]+" keys", func() bool {
 				keys := slices.DeleteFunc(p.Strings("KEYS", "*"), func(key string) bool { return strings.HasPrefix(key, latchPrefix) })
 				return fmt.Sprint(len(keys)) == args[0]
 			})
 		},
-		// The time of a permit is over.
+		// A permit's lease ends.
 		"over": func(p *Play, args []string) {
 			p.call(slices.Concat([]string{"O", "b", "updatelease"}, args, []string{"1ms"}))
 			p.Becomes("its end", func() bool { return p.Number("ZCOUNT", codec.PermitTimes(p.Object), 0, p.now()) == 1 })
 		},
-		// All permits that are left are taken.
+		// Takes all permits that are left.
 		"rest": func(p *Play, args []string) {
 			for n := p.Number("GET", p.Object); n > 0; n-- {
 				p.call([]string{"a", "acquire", "30s", ">", args[0] + strconv.Itoa(n)})
 			}
 		},
-		// Who waits was told when the first permit would end, and that was later: a count takes one back and tells it.
+		// The waiter knows a later end of the first permit. A count takes the expired one back and publishes that.
 		"counted": func(p *Play, _ []string) {
 			p.Becomes("a permit that is back", func() bool {
 				_, err := p.Sides["O"].Do(p.ctx, "b", p.Kind, p.Object, "available")
 				return err == nil && len(p.waits[0].ended) > 0
 			})
 		},
-		// Who waits has tried again since the line began. Releases before 3.52 wait for a message of all that they want.
+		// A waiter has tried again since the line began. Releases before 3.52 wait for a message about all that they want.
 		"tried": func(p *Play, _ []string) {
 			if !p.Before("3.52") {
 				p.Becomes("a try", func() bool { return p.Counts()["get"] > p.calls["get"] })
 			}
 		},
-		// So many permits are free, and so many are taken, as both sides see it. Redisson up to 3.16 sees the first only.
+		// Both sides see these numbers of free and of acquired permits. Redisson up to 3.16 sees only the first.
 		"are": func(p *Play, args []string) {
 			for _, side := range []string{"G", "J"} {
 				p.call([]string{side, "c", "available", "=", args[0]})
@@ -92,7 +92,7 @@ func init() {
 				}
 			}
 		},
-		// The server has so many holds of one alone, as "has G a 2"; free is nobody's, which gone waits for.
+		// As "has G a 2": the server has this number of holds, all of this owner. free: it has none. gone waits for that.
 		"has": func(p *Play, args []string) {
 			owner, err := p.Sides[args[0]].Owner(p.ctx, args[1])
 			p.Must(err)
@@ -100,13 +100,13 @@ func init() {
 		},
 		"free": func(p *Play, _ []string) { p.has("") },
 		"gone": func(p *Play, _ []string) { p.Gone(p.Object) },
-		// What the lock's key, or that of others, has left.
+		// The TTL of the lock's key, or of the keys named.
 		"ttl": func(p *Play, args []string) {
 			for _, key := range append([]any{p.Object}, p.args(args[1:])...)[min(1, len(args)-1):] {
 				p.judge("ttl", nil, p.Kind, result{answer: fmt.Sprint(p.PTTL(key.(string)).Milliseconds())}, args[0])
 			}
 		},
-		// These are keys, and no others whose names begin as the object's, up to its last letter.
+		// Exactly these keys exist, among those whose names begin like the object's without its last letter.
 		"locked": func(p *Play, args []string) {
 			keys := p.Strings("KEYS", p.Object[:len(p.Object)-1]+"*")
 			slices.Sort(keys)
@@ -114,16 +114,16 @@ func init() {
 				p.Fatalf("locked are %v, want %v", keys, want)
 			}
 		},
-		// The call comes to its end when what is left of the lock's lease is over, by itself.
+		// The call ends when the lock's lease expires by itself.
 		"expires": func(p *Play, args []string) {
-			const early, late = 50 * time.Millisecond, 3 * time.Second // as clocks differ, as a loaded machine needs
+			const early, late = 50 * time.Millisecond, 3 * time.Second // clocks differ; a loaded machine is slow
 			from, left := time.Now(), p.PTTL(p.Object)
 			p.call(args)
 			if took := time.Since(from); took < left-early || took > left+late {
 				p.Fatalf("a lease that ended after %v let the next in after %v", left, took)
 			}
 		},
-		// What all questions of one about the lock are answered: whether it is locked, and how many holds are its.
+		// What an owner's queries about the lock return: whether it is locked, and how many holds the owner has.
 		"view": func(p *Play, args []string) {
 			held, left := "true", "15s..30s"
 			if args[3] == "0" {
@@ -136,7 +136,7 @@ func init() {
 				p.call(strings.Fields(args[0] + " " + args[1] + " " + call))
 			}
 		},
-		// Both sides say that this is the last grant's token, which never expires.
+		// Both sides return this as the last grant's token, whose key never expires.
 		"last": func(p *Play, args []string) {
 			p.call([]string{"G", "a", "token", "=", args[0]})
 			p.call([]string{"J", "t1", "token", "=", args[0]})
@@ -144,7 +144,7 @@ func init() {
 				p.Errorf("the tokens live for %v", ttl)
 			}
 		},
-		// The lock is renewed, so that it is a lease that a waiter was not told of which has to end.
+		// Waits for a renewal, so that the lease ends later than a waiter knows.
 		"renewed": func(p *Play, _ []string) {
 			last := p.PTTL(p.Object)
 			p.Becomes("a renewal", func() bool {
@@ -162,7 +162,7 @@ func (p *Play) release(w *wait, method string) {
 	p.judge(w.who+" "+method, w.side, w.kind, p.do(p.ctx, w.side, w.who, w.kind, p.Object, method, nil), "")
 }
 
-// has fails the test unless the lock's hash is exactly this: an owner and its count. Of a write lock it is what is written.
+// has fails the test unless the lock's hash has exactly this owner and count. A write lock's mode and suffix are ignored.
 func (p *Play) has(want string) {
 	p.Helper()
 	var have []string

@@ -26,10 +26,10 @@ type wait struct {
 func (p *Play) begin(side Side, who string, kind javapeer.Kind, object, method string, args []any) {
 	p.Helper()
 	who, atOnce := strings.CutSuffix(who, "&")
-	silent := kind == javapeer.Fair || kind == javapeer.Spin // nobody listens to the lock's channel
+	silent := kind == javapeer.Fair || kind == javapeer.Spin // no waiter listens to the lock's channel
 	p.Becomes("an end of earlier waits", func() bool { return silent || p.listening(kind) == p.listeners(kind) })
 	try := "evalsha"
-	if kind == "countdown" { // who waits for a latch has no script
+	if kind == "countdown" { // a latch's waiters run no script
 		try = "get"
 	}
 	tries := p.Counts()[try]
@@ -66,7 +66,7 @@ func (p *Play) begin(side Side, who string, kind javapeer.Kind, object, method s
 	}
 }
 
-// parked waits until a thread of Java does.
+// parked waits until a Java thread is parked.
 func (p *Play) parked(s *Java, who string) {
 	p.Helper()
 	ctx, cancel := context.WithTimeout(p.ctx, testbed.Patience)
@@ -74,7 +74,7 @@ func (p *Play) parked(s *Java, who string) {
 	p.Must(s.Thread(who).AwaitParked(ctx))
 }
 
-// conns are those of all servers.
+// conns returns a connection to each server.
 func (p *Play) conns() []redis.Conn {
 	if p.Conns != nil {
 		return p.Conns
@@ -82,20 +82,20 @@ func (p *Play) conns() []redis.Conn {
 	return []redis.Conn{p.Conn}
 }
 
-// channel is where who waits for an object listens.
+// channel is the one to which an object's waiters listen.
 func channel(kind javapeer.Kind, name string) string {
 	switch kind {
 	case "permits", "semaphore":
 		return codec.PermitChannel(name)
 	case "countdown":
 		return codec.CountDownChannel(name)
-	case javapeer.Multi: // whose first member is what is waited for
+	case javapeer.Multi: // it waits for its first member
 		kind = javapeer.Write
 	}
 	return kind.Channel(name)
 }
 
-// listening is how many connections listen for the object's messages. In a cluster Go's are two.
+// listening counts the connections that listen for the object's messages. A Go client in a cluster has two.
 func (p *Play) listening(kind javapeer.Kind) (n int) {
 	channel := channel(kind, p.Object)
 	for _, conn := range p.conns() {
@@ -107,7 +107,7 @@ func (p *Play) listening(kind javapeer.Kind) (n int) {
 	return n
 }
 
-// listeners is how many should, by who waits.
+// listeners is the count that listening should return for the current waiters.
 func (p *Play) listeners(kind javapeer.Kind) (n int) {
 	all := map[Side]bool{}
 	for _, w := range p.waits {
@@ -121,7 +121,7 @@ func (p *Play) listeners(kind javapeer.Kind) (n int) {
 	return n
 }
 
-// Stands waits until n who wait for a fair lock have a place, and a channel.
+// Stands waits until n waiters for a fair lock have a place and a channel.
 func (p *Play) Stands(n int) {
 	p.Helper()
 	p.Becomes("places, and who listens", func() bool {
@@ -134,7 +134,7 @@ func (p *Play) Stands(n int) {
 					channels[name] = true
 				}
 			}
-			some, _ := redis.Int(conn.Do("LLEN", codec.FairQueue(p.Object))) // another shard's has moved
+			some, _ := redis.Int(conn.Do("LLEN", codec.FairQueue(p.Object))) // other shards answer MOVED
 			places += some
 		}
 		return places == n && len(channels) == n
@@ -176,7 +176,7 @@ func (p *Play) end(w *wait) result {
 	}
 }
 
-// entered waits until one of those who wait has ended, and tells which, and how. No other has.
+// entered waits until one wait has ended, and returns it with its result. It must have been granted, and be the only one.
 func (p *Play) entered() (in *wait, got result) {
 	p.Helper()
 	p.BecomesWithin(p.Most, "one of those who wait is in", func() bool {
@@ -193,7 +193,7 @@ func (p *Play) entered() (in *wait, got result) {
 	return in, got
 }
 
-// none fails the test if somebody who waits has ended.
+// none fails the test if a wait has ended.
 func (p *Play) none() {
 	p.Helper()
 	for _, w := range p.waits {
@@ -203,8 +203,8 @@ func (p *Play) none() {
 	}
 }
 
-// Woken has one wait for what another releases, some times, and tells how long after the release each was in: hold, wait, free
-// and leave are scripts, of which wait has one call that waits, and leave comes when it has ended.
+// Woken measures how long after a release a waiter enters, in this many rounds. A round runs the scripts hold, wait (with
+// one call that waits), free and, once the wait has ended, leave.
 func (p *Play) Woken(rounds int, hold, wait, free, leave string) (times []time.Duration) {
 	p.Helper()
 	for range rounds {
@@ -218,19 +218,19 @@ func (p *Play) Woken(rounds int, hold, wait, free, leave string) (times []time.D
 		p.judge("waits", w.side, w.kind, got, "")
 		p.ids["w"] = strings.Fields(got.answer)
 		p.Run(leave)
-		time.Sleep(10 * time.Millisecond) // Redisson 3.21.3 may miss a release if it begins to listen while it ends to
+		time.Sleep(10 * time.Millisecond) // Redisson 3.21.3 may miss a release if it subscribes while unsubscribing
 	}
 	return times
 }
 
-// Still has nobody who waits end for a while.
+// Still fails the test if a wait ends within a time.
 func (p *Play) Still(d time.Duration) {
 	p.Helper()
 	p.Stays("who waits", d, func() bool { return !slices.ContainsFunc(p.waits, func(w *wait) bool { return len(w.ended) > 0 }) })
 }
 
-// asleep waits until threads of Java that were woken for others wait again. A release of a write lock wakes those that are
-// asleep at that moment; one that is about to be learns of it when the lease that it was told is over.
+// asleep waits until Java threads that were woken in vain wait again. A write lock's release wakes only threads that are
+// parked at that moment; one that parks later wakes when the lease that it knows is over.
 func (p *Play) asleep() {
 	p.Helper()
 	if len(p.waits) > 0 && p.waits[0].kind == javapeer.Write {
