@@ -11,14 +11,14 @@ import (
 
 // Behaviour is one thing that both sides must see alike.
 type Behaviour struct {
-	// Name is that of the subtest.
+	// Name is the subtest's name.
 	Name string
-	// Brief tells that it takes some seconds at most, with every release.
+	// Brief means that it takes some seconds at most, with every release.
 	Brief bool
 	show  func(*scene)
 }
 
-// Behaviours are all of a plain lock, in their order.
+// Behaviours are all of a plain lock, in the order in which they run.
 var Behaviours = []Behaviour{
 	script("JavaHolderKeepsGoOut", `
 		J t1 lock; has J t1 1; ttl 20s..30s; G a trylock = false; G a trylockfor 1s = false; J t1 trylock = true; has J t1 2
@@ -40,7 +40,7 @@ var Behaviours = []Behaviour{
 		s.GoWakesJava = s.Woken(wakeUps, "G a lock", "J t1& lock; ttl 15s..30s", "G a unlock", "J t1 unlock")
 		s.check("Go unlock → Java waiter in", s.GoWakesJava)
 	}},
-	// From Java to Go the pipe to the JVM is counted too: the message is often there before unlock() returns in Java.
+	// The delay from Java to Go includes the pipe to the JVM: the message is often there before unlock() returns in Java.
 	{"GoWaiterIsWokenByJavaUnlock", true, func(s *scene) {
 		s.JavaWakesGo = s.Woken(wakeUps, "J t1 lock", "G w& lock; ttl 15s..30s", "J t1 unlock", "G w unlock")
 		s.check("Java unlock → Go waiter in", s.JavaWakesGo)
@@ -52,13 +52,13 @@ var Behaviours = []Behaviour{
 	script("JavaSeesGoHolds", `
 		view J t1 false 0; G a lock; view J t1 true 0; G a lock; has G a 2; view J t1 true 0; J t1 unlock = not held
 		G a unlock; view J t1 true 0; G a unlock; view J t1 false 0`),
-	// Without a hold of it, Go must not be able to release it by mistake.
+	// An owner in Go without a hold can't release Java's by mistake.
 	script("GoSeesJavaHolds", `
 		G t is J t1; G o is J t2; view G t false 0
 		J t1 lock; view G t true 1; view G o true 0; view J t1 true 1; J t1 lock; view G t true 2; view G o true 0; view J t1 true 2
 		G x unlock = not held; J t1 unlock; view G t true 1; J t1 unlock; view G t false 0`),
-	// Re-entered and released by the same hold; by one client and another that knows no more than the owner's name; and the last
-	// release, too, may be Go's: it wakes those who wait in Java.
+	// Go re-enters and releases by the same hold, then by another client that knows only the owner's name. The last release,
+	// too, may be Go's: it wakes Java's waiters.
 	script("GoReentersJavaHold", `
 		G t is J t1; D u is J t1
 		J t1 lock; G t trylock = true; has J t1 2; view J t1 true 2; view G t true 2; G t unlockas = refused
@@ -89,26 +89,26 @@ func script(name, text string) Behaviour {
 	return Behaviour{name, true, func(s *scene) { s.Run(text) }}
 }
 
-// SpinBehaviours are those of a spin lock. It is shown what a plain lock is, but for what a message does.
+// SpinBehaviours are those of a spin lock: of a plain lock's those that need no message.
 var SpinBehaviours = ofKind(javapeer.Spin, "JavaHolderKeepsGoOut", "GoHolderKeepsJavaOut", "GoForceUnlockEndsJavaHold",
 	"JavaForceUnlockEndsGoHold", "JavaSeesGoHolds", "GoSeesJavaHolds", "GoReentersJavaHold", "JavaReleasesWhatGoTookInItsName",
 	"CounterIsExactAcrossProcesses", "KilledGoProcessIsFollowedByJava", "KilledJVMIsFollowedByGo")
 
-// likePlain is what the other kinds are shown that announce their releases.
+// likePlain names a plain lock's behaviours that fair and fenced locks share.
 var likePlain = []string{"JavaHolderKeepsGoOut", "GoHolderKeepsJavaOut", "JavaLeaseEndsAndGoEnters",
 	"GoLeaseEndsAndJavaEnters", "JavaWaiterIsWokenByGoUnlock", "GoWaiterIsWokenByJavaUnlock", "GoForceUnlockEndsJavaHold",
 	"JavaForceUnlockEndsGoHold", "JavaSeesGoHolds", "GoSeesJavaHolds", "GoReentersJavaHold", "JavaReleasesWhatGoTookInItsName",
 	"CounterIsExactAcrossProcesses", "KilledGoProcessIsFollowedByJava", "KilledJVMIsFollowedByGo"}
 
-// FairBehaviours are those of a fair lock. What else it is shown, order above all, is in package javakinds.
+// FairBehaviours are those of a fair lock. Package javakinds shows the rest, above all its order.
 var FairBehaviours = ofKind(javapeer.Fair, likePlain...)
 
-// WriteBehaviours are those of a write lock by itself. Package javakinds has what readers add.
+// WriteBehaviours are those of a write lock by itself. Package javakinds adds readers.
 var WriteBehaviours = ofKind(javapeer.Write, "JavaHolderKeepsGoOut", "GoHolderKeepsJavaOut", "JavaWaiterIsWokenByGoUnlock",
 	"GoWaiterIsWokenByJavaUnlock", "GoForceUnlockEndsJavaHold", "JavaForceUnlockEndsGoHold", "JavaSeesGoHolds",
 	"GoReentersJavaHold", "CounterIsExactAcrossProcesses", "KilledGoProcessIsFollowedByJava")
 
-// FencedBehaviours are those of a fenced lock: what a plain lock is shown, and tokens.
+// FencedBehaviours are those of a fenced lock: a plain lock's, and tokens.
 var FencedBehaviours = append(ofKind(javapeer.Fenced, likePlain...), of(javapeer.Fenced,
 	script("TokensGrowAcrossBothSides", `
 		last 0; G a locktoken = 1; G a locktoken = 2; J t1 trytokenfor 0s = null; G a unlock; G a unlock; last 2
@@ -119,25 +119,25 @@ var FencedBehaviours = append(ofKind(javapeer.Fenced, likePlain...), of(javapeer
 	script("WaitersOfBothSidesGetTokensInTurn", `
 		G a lock; G b&& locktoken; D c&& locktoken; J t2&& locktoken; listeners 3
 		G a unlock; next unlock = 2; next unlock = 3; next unlock = 4; free`),
-	// A defect of Redisson's that Go has not: the TTL of -1 is its sign of a grant.
+	// A defect in Redisson, not in Go: it takes a TTL of -1 for a grant.
 	script("JavaTakesALockWithoutATTLForAGrant", `
 		! HSET $N OTHER 1; J t1 trytokenfor 0s 1m = -1; J t1 isheld = false; G a trylock = false; last 0; ! DEL $N`),
-	// Another: lockAndGetToken(lease) takes the lock for the watchdog's time.
+	// Another: lockAndGetToken(lease) takes the lock for the watchdog's time instead.
 	script("JavaForgetsTheLeaseOfALockWithAToken", `
 		J t1 locktoken 5s; ttl 6s..30s; J t1 unlock; G a locktoken 5s = 2; ttl 1ms..5s; G a unlock`),
 )...)
 
-// NonReentrantBehaviours are those of a non-reentrant lock: what a plain lock is shown that is entered once, and the refusal.
+// NonReentrantBehaviours are those of a non-reentrant lock: a plain lock's that enter once, and the refusal.
 var NonReentrantBehaviours = append(ofKind(javapeer.NonReentrant, "JavaLeaseEndsAndGoEnters", "GoLeaseEndsAndJavaEnters",
 	"JavaWaiterIsWokenByGoUnlock", "GoWaiterIsWokenByJavaUnlock", "GoForceUnlockEndsJavaHold", "JavaForceUnlockEndsGoHold",
 	"CounterIsExactAcrossProcesses", "KilledGoProcessIsFollowedByJava", "KilledJVMIsFollowedByGo"),
-	// Each side re-enters what the other's owner holds. By a plain lock it may: the rule is the handle's.
+	// Each side tries to re-enter the other's hold. Through a plain lock it may: only the non-reentrant handle refuses.
 	of(javapeer.NonReentrant, script("OwnerIsRefusedOnBothSides", `
 		G t is J t1; J t1 lock; G t lock = reentered; J t1 lock = reentered; has J t1 1
 		G t :lock; has J t1 2; G t :unlock; J t1 unlock
 		G t lock; J t1 lock = reentered; J t1 :lock; has J t1 2; J t1 :unlock; G t lock = reentered; G t unlock; free`))...)
 
-// AtLeastBehaviours show a Java waiter beside a Go release that leaves the lock for a while.
+// AtLeastBehaviours show a Java waiter for a lock that Go has released and that stays locked until AtLeast ends.
 var AtLeastBehaviours = slices.Concat(
 	of(javapeer.Plain, Behaviour{"JavaEntersWhenGoAtLeastEnds", true, javaEntersWhenGoAtLeastEnds}),
 	of(javapeer.Spin, Behaviour{"OfASpinLock", true, javaEntersWhenGoAtLeastEnds}),
@@ -160,10 +160,10 @@ func of(k javapeer.Kind, behaviours ...Behaviour) (all []Behaviour) {
 	return all
 }
 
-// Show shows a behaviour, and fails t where it is not so. The lock's name is that of t.
+// Show runs a behaviour, and fails t if a side does otherwise. The lock's name is that of t.
 func (w *World) Show(t *testing.T, b Behaviour) { b.show(w.scene(t)) }
 
-// MultiBehaviours are those of several locks that are acquired together: of a read-write lock, plain, plain.
+// MultiBehaviours are those of several locks that are acquired together: a write lock and two plain ones.
 var MultiBehaviours = []Behaviour{
 	multi("JavaHoldsAllOrNone", `
 		J t1 lock@ALL; locked $1 $2 $3; G a trylock@ALL = false; J t1 unlock@ALL; locked
@@ -176,7 +176,7 @@ var MultiBehaviours = []Behaviour{
 		J t2 :lock@2; G a trylock@ALL = false; locked $2; J t2 :unlock@2
 		J t2 :lock@3; G a trylock@ALL = false; locked $3; J t2 :unlock@3`),
 	{"EachSideIsWokenByTheOther", true, func(s *scene) {
-		const round = 4500 * time.Millisecond // after which either side begins anew, message or no message
+		const round = 4500 * time.Millisecond // after which either side starts over without a message
 		s.several()
 		for _, xy := range [][2]string{{"G", "J"}, {"J", "G"}} {
 			x, y := xy[0], xy[1]
@@ -188,11 +188,11 @@ var MultiBehaviours = []Behaviour{
 		}
 		s.Run("locked")
 	}},
-	// Both have a lease that begins at last. Redisson takes up to all of it for a round.
+	// On both sides the lease begins once the last lock is held. One round of Redisson's may take up to the whole lease.
 	multi("LeasesBeginAtLast", `
 		G a lock@ALL; G a unlock@ALL # scripts are there
 		G a lock@ALL 10s; ttl 5s..10s $1 $2 $3; G a unlock@ALL; J t1 lock@ALL 10s; ttl 5s..10s $1 $2 $3; J t1 unlock@ALL`),
-	// What Go does not do: the members behind one that was lost stay locked, and are renewed. Up to 3.21 Java releases all.
+	// Unlike Go, Java leaves the members after a lost one locked, and renews them. Up to 3.21 it releases all.
 	multi("JavaStopsAtALostMember", `
 		J t1 lock@ALL; ! DEL $2; J t1 unlock@ALL = not held
 		3.22- locked
@@ -207,7 +207,7 @@ func multi(name, script string) Behaviour {
 	}}
 }
 
-// several has the scene be about locks that are ALL together, and about the first.
+// several makes the scene's object three locks, ALL together in scripts; checks look at the first.
 func (s *scene) several() {
 	base := s.Object
 	for _, i := range []string{"1", "2", "3"} {

@@ -1,25 +1,25 @@
 // Package interop shows that rlock and real Java Redisson are one lock.
 //
-// [TestInterop] runs every behaviour against each release that [javapeer.Versions] names, in both directions: who is kept out,
-// who is woken and how fast, what either side sees of the other's holds, what a forced or a killed holder leaves, and
-// a counter in Redis that comes out short if ever two were inside at once. A release has one redis-server and one JVM,
-// shared by its behaviours, each of which has a lock name of its own:
+// [TestInterop] runs every behaviour against each release that [javapeer.Versions] names, in both directions: exclusion,
+// wake-ups and their delay, each side's view of the other's holds, what a forced unlock or a killed holder leaves, and a
+// counter in Redis that comes out short if ever two were inside at once. A release has one redis-server and one JVM, shared
+// by its behaviours, each with its own lock name:
 //
 //	go test ./redisson/interop -run 'TestInterop/4.7.0/Plain/JavaWaiterIsWokenByGoUnlock' -v
 //
-// [TestKindsInterop] does so for spin locks, where nobody is woken: a waiter has to come by itself when the lock is free; for
-// fair, write and fenced locks, whose tokens of both sides are one sequence; for locks whose owner is refused, and for several
-// that are acquired together. [TestMultiInteropBehindSentinels] shows these over failovers.
+// [TestKindsInterop] does so for spin locks, whose waiters are not woken and must find the free lock themselves; for fair,
+// write and fenced locks (both sides' tokens are one sequence); for non-reentrant locks, and for several locks that are
+// acquired together. [TestMultiInteropBehindSentinels] shows the last over failovers.
 //
-// Most are scripts of package alike, which has the language. A waiter is acted on only when it is known to wait. Instants on
-// both sides are read from CLOCK_MONOTONIC, which is System.nanoTime in Java on Linux, so a delay from one language to the
-// other is a plain subtraction. The Go process that is killed is the test binary itself, started again.
+// Most behaviours are scripts, in the language of package alike. A script acts on a waiter only once it is known to wait.
+// Instants on both sides are read from CLOCK_MONOTONIC, which is System.nanoTime in Java on Linux, so a delay from one
+// language to the other is a plain subtraction. The Go process that is killed is the test binary itself, started again.
 //
-// [TestToolShowsJavasLocks] and [TestJavaWaitsForRun] show the command-line tool beside Java: Java's locks are listed as Go's
-// are, and a JVM waits for a lock that `rlock run` holds.
+// [TestToolShowsJavasLocks] and [TestJavaWaitsForRun] test the command-line tool with Java: it lists Java's locks like
+// Go's, and a JVM waits for a lock that `rlock run` holds.
 //
-// [World] shows behaviours to other packages, on any server.
+// Other packages run the behaviours on any server, by [World].
 //
-// The releases are the newest and the oldest, and counting lasts 5 s; those of spin locks are [javapeer.SpinVersions], with
-// 2 s. With -full, as in make test-all, they are all that were recorded, and it lasts 30 s.
+// TestInterop has the newest and the oldest release and counts for 5 s; TestKindsInterop has some of each kind's and counts
+// for 2 s. With -full, as in make test-all, both have all that were recorded and count for 30 s.
 package interop

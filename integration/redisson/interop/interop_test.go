@@ -21,7 +21,7 @@ func TestInterop(t *testing.T) {
 	showAll(t, javapeer.Versions(*full), briefly, func(string) map[string][]Behaviour { return map[string][]Behaviour{"Plain": Behaviours} })
 }
 
-// The other kinds of locks. Each has a server and a JVM of its own.
+// TestKindsInterop shows the other kinds of locks. Each kind has a server and a JVM per release.
 func TestKindsInterop(t *testing.T) {
 	all, newestOrAll := []string{javapeer.Newest, "3.52.0", "3.21.3"}, []string{javapeer.Newest}
 	if *full {
@@ -69,7 +69,7 @@ func showAll(t *testing.T, versions []string, counting time.Duration, kinds func
 	})
 }
 
-// A plain run leaves these to the matrix.
+// TestInteropBehindSentinels runs with -full only, like TestInteropInACluster; package javamatrix covers both, too.
 func TestInteropBehindSentinels(t *testing.T) {
 	showAt(t, func() string { return redistest.StartSentinels(t, redistest.SentinelPasswords{}).URL() })
 }
@@ -124,7 +124,7 @@ func TestMultiInteropBehindSentinels(t *testing.T) {
 	}
 }
 
-// memberLostInAFailover has the next master lack one member of what a side holds, as asynchronous replication does by chance.
+// memberLostInAFailover deletes a held member on the replicas before a failover, as asynchronous replication may lose it.
 func memberLostInAFailover(s *scene, set *redistest.SentinelSet) {
 	base := s.Object
 	s.several()
@@ -154,7 +154,7 @@ func memberLostInAFailover(s *scene, set *redistest.SentinelSet) {
 	hold := s.Sides["G"].(*alike.Go).Multi("a")
 	failover()
 	<-hold.Done()
-	// The others wait for Unlock.
+	// The other members stay locked until Unlock.
 	s.Run("locked $1 $3; J t1 trylock@ALL = false; G a unlock@ALL = not held; keys 0")
 
 	s.Run("J t1 lock@ALL")

@@ -22,11 +22,11 @@ import (
 
 const (
 	wakeUps = 20
-	// Half of them must be quicker than a machine that stands still now and then. A waiter that missed the message would enter
-	// when the lease ends, after more than 15 s.
+	// The median leaves out wake-ups during which the machine stalled. A waiter that missed the message would enter when the
+	// lease ends, after more than 15 s.
 	wakeUpP50  = 500 * time.Millisecond
 	wakeUpMost = 3 * time.Second
-	// killedLease is the watchdog timeout of those who are killed.
+	// killedLease is the watchdog timeout of processes that are killed.
 	killedLease = 3 * time.Second
 )
 
@@ -42,7 +42,7 @@ func (d Spread) Percentile(p int) time.Duration {
 	return sorted[max((len(sorted)*p+99)/100, 1)-1]
 }
 
-// check wants delays to be short.
+// check fails the test if the delays are too long.
 func (s *scene) check(what string, d Spread) {
 	s.Helper()
 	s.Logf("Redisson %s, %s: p50 %v, p99 %v, max %v (%d rounds)", s.version, what, d.Percentile(50), d.Percentile(99), slices.Max(d), len(d))
@@ -51,19 +51,19 @@ func (s *scene) check(what string, d Spread) {
 	}
 }
 
-// sleepers are the releases whose waiter at the head of a fair lock's queue waits for a message only, once it was refused when
-// the lease that it knows of should be over: the holder has renewed, or the waiter's first command came late to the server.
+// sleepers are the releases in which the head of a fair lock's queue sleeps until a message, once it was refused at the end
+// of the lease that it knows: the holder had renewed, or the waiter's first command came late to the server.
 var sleepers = []string{"3.27.2", "3.21.3", "3.16.8", javapeer.Oldest}
 
-// skipSleepers leaves out what waits for the end of a lease.
+// skipSleepers skips a behaviour in which such a waiter waits for the end of a lease.
 func (s *scene) skipSleepers() {
 	if s.Kind == javapeer.Fair && slices.Contains(sleepers, s.version) {
 		s.Skip("it sleeps beside the free lock: javakinds.TestHeadOfOldJavaIsWokenByGoAfterTheHolderDied")
 	}
 }
 
-// javaForceUnlockEndsGoHold has waiters in the holder's own client and in another. Without the message, they would enter when
-// the watchdog's time is over, and without a renewal the holder would be told then.
+// javaForceUnlockEndsGoHold has waiters in the holder's own client and in another. Without the message they would enter
+// only when the watchdog's time is over, and without a renewal the holder would learn of the loss only then.
 func javaForceUnlockEndsGoHold(s *scene) {
 	const watchdog = 9 * time.Second
 	s.With("H", alike.NewGo(s.T, s.server.URL(), rlock.WithWatchdogTimeout(watchdog)))
@@ -79,7 +79,7 @@ func javaForceUnlockEndsGoHold(s *scene) {
 	s.Run("H a unlock = not held")
 }
 
-// javaEntersWhenGoAtLeastEnds has a Java waiter that was told a lease of 30 s enter when the rest is over, not then.
+// javaEntersWhenGoAtLeastEnds shows that a Java waiter that knows a lease of 30 s enters when AtLeast ends, not then.
 func javaEntersWhenGoAtLeastEnds(s *scene) {
 	const least = 2 * time.Second
 	var late Spread
@@ -96,8 +96,8 @@ func javaEntersWhenGoAtLeastEnds(s *scene) {
 	s.check("Go's AtLeast ended → Java waiter in", late)
 }
 
-// manyWaitersOnBothSides lets a crowd in that all waits when the lock is released, one after the other. Java's waiters may
-// miss a message, and enter then when a lease of 30 s is over.
+// manyWaitersOnBothSides releases a lock with many waiters, which must enter one after the other. A Java waiter that misses
+// a message enters when a lease of 30 s is over.
 func manyWaitersOnBothSides(s *scene) {
 	const ofEach = 8 // Java threads, and goroutines of each of two clients
 	s.Run("G first lock")
@@ -130,7 +130,7 @@ func names(s *scene) {
 	}
 }
 
-// meet shows that both sides' lock is the one whose key is the scene's name: each holder keeps the other out and wakes it.
+// meet shows that both sides lock the key named like the scene: each holder keeps the other out and wakes it.
 const meet = `
 	G a lock; has G a 1; J t1& lock; none; G a unlock; J t1 ends; has J t1 1
 	G b& lock; ttl 15s..30s; J t1 unlock; G b ends; has G b 1; G b unlock; free`
@@ -148,7 +148,7 @@ func nameMapper(s *scene) {
 			golang.Named = "orders"
 			s.With("G", golang)
 			s.Run(meet)                       // a Java without the mapper names the key
-			if s.version != javapeer.Oldest { // the one release that has none
+			if s.version != javapeer.Oldest { // which has no mapper
 				mapped := s.startJava(javapeer.NamePrefix(prefix))
 				mapped.Named = "orders"
 				s.With("J", mapped)
@@ -172,12 +172,12 @@ const (
 	veryBriefly    = 2 * time.Second
 	thinking       = 2 * time.Millisecond
 	timeToGetReady = time.Second
-	// Java's waiters may miss a message, and enter then when a lease of 30 s is over.
+	// A Java waiter that misses a message enters when a lease of 30 s is over.
 	timeToEnd = 60 * time.Second
 )
 
-// counterIsExactAcrossProcesses has a JVM and two Go clients count in one key, all at once. An update that got lost
-// would be two inside at once.
+// counterIsExactAcrossProcesses has a JVM and two Go clients count in one key, all at once. A lost update would mean that
+// two were inside at once.
 func counterIsExactAcrossProcesses(s *scene) {
 	ctx, cancel := context.WithTimeout(s.Context(), s.Counting+timeToEnd)
 	defer cancel()
@@ -187,7 +187,7 @@ func counterIsExactAcrossProcesses(s *scene) {
 	start := machineclock.Now() + timeToGetReady.Nanoseconds()
 	var think time.Duration
 	if s.Kind == javapeer.Spin {
-		// A thread that releases and asks at once would get it again and again, while all others pause.
+		// A thread that acquires right after its release would get the lock again and again, while all others pause.
 		think = thinking
 	}
 	var all sync.WaitGroup
@@ -228,8 +228,8 @@ func counterIsExactAcrossProcesses(s *scene) {
 	s.Run("free")
 }
 
-// count counts from an instant on with a plain GET and SET, which only the lock makes safe. A grant that comes after the end
-// is given back and not counted.
+// count counts from an instant on with a plain GET and SET, which only the lock makes safe. It releases a grant that comes
+// after the end without counting.
 func (s *scene) count(ctx context.Context, of *alike.Go, counter string, start int64, counted *atomic.Int64) error {
 	conn, err := redisserver.Connect(s.server.URL())
 	if err != nil {

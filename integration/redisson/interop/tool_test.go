@@ -23,7 +23,7 @@ import (
 )
 
 var (
-	toolFolder string // of the command-line tool, removed behind the tests
+	toolFolder string // of the command-line tool, removed after the tests
 	toolBuilt  = sync.OnceValues(func() (program string, err error) {
 		if toolFolder, err = os.MkdirTemp("", "tool"); err != nil {
 			return "", err
@@ -52,7 +52,7 @@ func run(t *testing.T, url string, args ...string) string {
 	return string(out)
 }
 
-// listed is what of `rlock ls -o json` is compared.
+// listed has the fields of `rlock ls -o json` that are compared.
 type listed struct {
 	Name, Kind string
 	Holders    []struct {
@@ -89,13 +89,13 @@ func TestToolShowsJavasLocks(t *testing.T) {
 	t.Run("cluster", func(t *testing.T) { t.Parallel(); toolShows(t, topologytest.StartReplicated(t, 1, 1).ClusterURL()) })
 }
 
-// kinds are those that a lock of each sort of both languages is shown as.
+// kinds are the tool's names for each kind of lock, in either language.
 var kinds = map[javapeer.Kind]string{
 	javapeer.Plain: "lock", javapeer.Spin: "lock", javapeer.NonReentrant: "lock", javapeer.Fair: "fair", javapeer.Fenced: "fenced",
 	javapeer.Read: "read-write", javapeer.Write: "read-write",
 }
 
-// Each lock of Java's is shown as the one of Go's beside it is.
+// toolShows checks that the tool shows each of Java's locks like Go's of the same kind.
 func toolShows(t *testing.T, url string) {
 	ctx := t.Context()
 	java, golang := alike.NewJava(t, javapeer.Newest, url), alike.NewGo(t, url)
@@ -147,7 +147,7 @@ func toolShows(t *testing.T, url string) {
 		}
 		want := kinds[kind]
 		if kind == javapeer.Fair && len(l.Queue) == 0 {
-			want = "lock" // nobody waits for Go's
+			want = "lock" // Go's has no waiter
 		}
 		if l.Kind != want || len(l.Holders) != 1 || l.Holders[0].Owner != owner || l.Holders[0].Count != count || l.Holders[0].Write != (kind == javapeer.Write) {
 			t.Errorf("%s, of %s: %+v", name, owner, l)

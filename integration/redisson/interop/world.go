@@ -28,10 +28,10 @@ const patience = testbed.Patience
 type World struct {
 	// Counting is how long processes count in one key. Default is 5 s.
 	Counting time.Duration
-	// Limit is how long a behaviour's calls may take together, lest a failure that leaves a lock behind block what comes
-	// after. Default is 3 minutes.
+	// Limit bounds a behaviour's calls together, so that a lock that a failure left does not block those after it for longer.
+	// Default is 3 minutes.
 	Limit time.Duration
-	// GoWakesJava and JavaWakesGo are the delays that were measured.
+	// GoWakesJava and JavaWakesGo are the measured delays.
 	GoWakesJava, JavaWakesGo Spread
 
 	version string
@@ -42,7 +42,7 @@ type World struct {
 	shards  bool          // messages may be sent to one shard
 }
 
-// NewWorld starts the release's JVM and a Go client for a server, or for several by the URL of one that was given. They end
+// NewWorld starts the release's JVM and a Go client for a server, or for the several servers behind a given URL. Both end
 // with t.
 func NewWorld(t *testing.T, version string, server redisserver.Server) *World {
 	t.Helper()
@@ -65,8 +65,8 @@ func NewWorld(t *testing.T, version string, server redisserver.Server) *World {
 	return w
 }
 
-// CheckNothingIsLeft fails t unless nothing is: no lock, and nobody who listens for one. Java unsubscribes behind its
-// callers' backs.
+// CheckNothingIsLeft fails t if a lock or a subscription is left. It waits for subscriptions to end, since Java
+// unsubscribes in the background.
 func (w *World) CheckNothingIsLeft(t *testing.T) {
 	s := w.scene(t)
 	s.Becomes("no subscription", func() bool {
@@ -74,14 +74,14 @@ func (w *World) CheckNothingIsLeft(t *testing.T) {
 			(!w.shards || len(s.Strings("PUBSUB", "SHARDCHANNELS", "*redisson*")) == 0)
 	})
 	for _, key := range s.Strings("KEYS", "*") {
-		// Latches end by themselves; 3.52 leaves each of its own to that. Tokens stay for ever.
+		// Unlock results expire; 3.52 deletes none of its own. Tokens stay for ever.
 		if !strings.HasPrefix(key, "redisson_unlock_latch:") && !strings.HasPrefix(key, "redisson_lock_token:") {
 			t.Errorf("the key %q was left behind", key)
 		}
 	}
 }
 
-// clustered tells whether a lock's keys and channel need to share a slot.
+// clustered reports whether a lock's keys and channel need to share a slot.
 func (w *World) clustered() bool { return strings.HasPrefix(w.server.URL(), "redis+cluster://") }
 
 // scene is a world as one test uses it: G and D are Go clients, J is the JVM.
@@ -104,8 +104,8 @@ func (s *scene) startJava(opts ...javapeer.Option) *alike.Java {
 // keeperEnv holds the URL, kind and name of a lock that a test binary is to take and keep instead of running tests.
 const keeperEnv = "RLOCK_INTEROP_KEEPER"
 
-// KeepIfAsked has to be called first by the TestMain of every package that shows behaviours: the Go process that some kill is
-// its test binary. In such a process it does not return. It ends when standard input does, so that none outlives the test.
+// KeepIfAsked must be called first by the TestMain of every package that shows behaviours: some start its test binary as
+// the Go process to kill. There it does not return, and the process ends with its standard input at the latest.
 func KeepIfAsked() {
 	asked, is := os.LookupEnv(keeperEnv)
 	if !is {
@@ -125,7 +125,7 @@ func KeepIfAsked() {
 	os.Exit(0)
 }
 
-// kept has the scene's lock taken by a Go process, and returns what kills that, as a crash would.
+// kept starts a Go process that takes the scene's lock, and returns a function that kills it as a crash would.
 func (s *scene) kept() (kill func()) {
 	s.Helper()
 	binary, err := os.Executable()
