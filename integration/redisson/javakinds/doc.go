@@ -1,11 +1,11 @@
-// Package javakinds shows that rlock's fair and read-write locks, permits, semaphores and count-down latches are Redisson's.
+// Package javakinds shows that rlock's fair and read-write locks, permits, semaphores and latches work as Redisson's do.
 //
-// A kind is a file: scenes that each side plays alone, after each step of which keys, fields, numbers, queues, times, TTLs,
-// messages and answers must be alike, and what both show on one server. Package alike has the language of both, and plays
-// them. Scripts, their replies and what they call are each side's own. What differs on purpose is named, and must differ.
+// Each kind has scenes and shows. Each side plays a scene alone, and after each step keys, fields, numbers, queues, times,
+// TTLs, messages and answers must be alike; the scripts and commands that a side sends may differ. Both sides play a show
+// on one server. Package alike plays both and has their language. An intended difference is named, and must occur.
 //
-// Beside these, a fair lock is entered in the order of its queue many times over, what ended waiters leave is passed, and
-// faults of Redisson's that this library does not share are shown.
+// Other tests show that waiters enter a fair lock in the order of its queue over many rounds, that places left by ended
+// waiters are passed, and faults of Redisson that this library does not share.
 //
-// With -full, as in make test-all, there are more releases, rounds and places. Package javamatrix plays the kinds, too.
+// With -full, as in make test-all, there are more releases, rounds and topologies. Package javamatrix plays the kinds, too.
 package javakinds

@@ -7,7 +7,7 @@ import (
 	"github.com/rlock-go/redisson/integration/redisson/alike"
 )
 
-// What else a fair lock is shown is in order_test.go.
+// Other tests of fair locks are in order_test.go.
 var fair = Kind{
 	Name: "fair", of: javapeer.Fair, tolerance: 1500 * time.Millisecond,
 	scenes: []scene{

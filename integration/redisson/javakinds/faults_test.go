@@ -17,11 +17,11 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// beat is a watchdog timeout of which some renewals are seen soon.
+// beat is a watchdog timeout short enough to see several renewals.
 const beat = 1200 * time.Millisecond
 
-// What Redisson does of read-write locks that this library does not share, and what a JVM does to a Go reader. J and B have
-// the beat's watchdog, G has the default.
+// TestJavasFaults shows faults of Redisson's read-write locks that this library does not share, and how a JVM can harm a Go
+// reader. J and B have beat as the watchdog timeout, G the default.
 func TestJavasFaults(t *testing.T) {
 	t.Parallel()
 	all := []string{javapeer.Newest}
@@ -57,8 +57,8 @@ func TestJavasFaults(t *testing.T) {
 	})
 }
 
-// flatRenewal: with one watchdog timeout on both sides Go's fixed lease is back before what Java left is over. Where Go's
-// third follows Java's at once nothing is seen of a cut, so Java begins again at another time.
+// flatRenewal shows that with one watchdog timeout on both sides Go's renewal restores its fixed lease before the shorter
+// one that Java set ends. If Go renews right after Java, the cut can't be seen, so Java begins again at another time.
 func flatRenewal(p *alike.Play) {
 	p.Run("B a read:lock 60s")
 	cuts, worst := 0, time.Duration(0)
@@ -88,14 +88,14 @@ func flatRenewal(p *alike.Play) {
 	p.Run("B a read:unlock")
 }
 
-// unequalWatchdogs: what can't be promised. The lock ends under a Go reader whose third comes after Java's whole timeout.
+// unequalWatchdogs shows what can't be promised: the lock ends under a Go reader that renews after Java's whole timeout.
 func unequalWatchdogs(p *alike.Play) {
 	p.Run("G a read:lock; J b read:lock")
 	p.Becomes("Java's renewal", func() bool { return p.PTTL(p.Object) <= beat })
 	if ttl := time.Until(p.Sides["G"].(*alike.Go).Hold("a", javapeer.Read, p.Object, false).ValidUntil()); ttl < 25*time.Second {
 		p.Errorf("the Go hold has %v", ttl)
 	}
-	// Java goes without an unlock, which would set the lock to Go's lease again.
+	// Java's hold is removed without an unlock, which would restore Go's lease.
 	owner, err := p.Sides["J"].Owner(p.Context(), "b")
 	p.Must(err)
 	p.Do("HDEL", p.Object, owner)
@@ -103,7 +103,7 @@ func unequalWatchdogs(p *alike.Play) {
 	p.Run("G a read:unlock = not held; J b read:unlock = not held|~")
 }
 
-// stoppedRenewal: Go's write lock lives on, Java's ends: since 3.52, and now and then in 3.37.
+// stoppedRenewal: after a read unlock Go still renews its write lock, Java does not: since 3.52, and at times in 3.37.
 func stoppedRenewal(p *alike.Play) {
 	if p.Before("3.52") {
 		p.Skip("since 3.52")
@@ -126,7 +126,7 @@ func summedLease(p *alike.Play, side string, sums bool) {
 	p.Run("X a write:unlock; X a write:unlock", "X", side)
 }
 
-// latchOfNothing: what each side sent to unlock what was gone is sent twice more, as after lost replies.
+// latchOfNothing sends each side's unlock of a lock that is gone twice more, as after lost replies.
 func latchOfNothing(p *alike.Play) {
 	if p.Before("3.27") {
 		p.Skip("no latches yet")
@@ -143,7 +143,7 @@ func latchOfNothing(p *alike.Play) {
 				p.Fatalf("%s sent no unlock", side)
 			}
 			again := func() any { return p.Do(sent[0].Args[0], redis.Args{}.AddFlat(sent[0].Args[1:])...) }
-			again() // the latch of the first is deleted
+			again() // the client has deleted its unlock's latch, so this finds none
 			if reply := again(); (reply != nil) != (side == "J") {
 				p.Errorf("%s: the unlock of nothing, sent again, is answered %v", side, reply)
 			}
@@ -152,7 +152,7 @@ func latchOfNothing(p *alike.Play) {
 	}
 }
 
-// plainLockOfTheName: a plain lock's script is fixed, and Java's read lock takes its hash for free. Go's does not.
+// plainLockOfTheName: Java's read lock takes a plain lock's hash for free; the plain release deletes both. Go's refuses.
 func plainLockOfTheName(p *alike.Play) {
 	client := p.Sides["G"].(*alike.Go).Client
 	plain := p.Hold(client.NewLock(p.Object))
@@ -166,8 +166,8 @@ func plainLockOfTheName(p *alike.Play) {
 	}
 }
 
-// What can't be promised: Redisson reckons the end of permits by its own clock. What a JVM sends whose clock is two minutes
-// ahead is what another one sent, with that clock's time.
+// TestClockThatIsAheadTakesLivePermits shows what can't be promised: Redisson judges permits' ends by its own clock. It
+// repeats a JVM's command with a time two minutes later, as a JVM whose clock is ahead would send it.
 func TestClockThatIsAheadTakesLivePermits(t *testing.T) {
 	t.Parallel()
 	p := opened(t, javapeer.Newest).For(t, "doc")

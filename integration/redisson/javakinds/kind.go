@@ -13,7 +13,7 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// atOnce is for a waiter that a message wakes. One that missed it comes later.
+// atOnce bounds the wait of a waiter that a message wakes. One that missed it enters later.
 const atOnce = 3 * time.Second
 
 // Kind is a lock object.
@@ -21,7 +21,7 @@ type Kind struct {
 	Name      string
 	of        javapeer.Kind
 	scenes    []scene
-	tolerance time.Duration // of times that pass, between two sides that play one after the other; scenes' are further apart
+	tolerance time.Duration // for TTLs of sides that play one after the other; scenes' leases differ by more
 	shows     []show
 }
 
@@ -32,7 +32,7 @@ type scene struct {
 	differs      []alike.Differs
 }
 
-// show is what both show together: a test, or a script that is played twice, with X and Y as either side.
+// show is what both sides play together: a test, or a script that is played twice, with X and Y swapped.
 type show struct {
 	name, script string
 	test         func(p *alike.Play)
@@ -40,7 +40,7 @@ type show struct {
 
 var Kinds = []Kind{fair, readWrite, permits, semaphores, latches}
 
-// opened is a server with a Go client and a release's JVM, as a play.
+// opened starts a server, a Go client and a release's JVM, and returns them as a play.
 func opened(t *testing.T, version string) alike.Play {
 	t.Helper()
 	v := testbed.Hear(t)
@@ -48,14 +48,14 @@ func opened(t *testing.T, version string) alike.Play {
 		"G": alike.NewGo(t, v.Server.URL()), "J": alike.NewJava(t, version, v.Server.URL())}}
 }
 
-// OnTheWire has Go and a release of Redisson play each scene, as a subtest of t, and tells how many steps were compared.
+// OnTheWire has Go and a release of Redisson play each scene, as a subtest of t, and returns how many steps it compared.
 func (k Kind) OnTheWire(t *testing.T, version string) int { return k.onTheWire(t, opened(t, version)) }
 
 func (k Kind) onTheWire(t *testing.T, p alike.Play) (steps int) {
 	p.Kind = k.of
 	open := func() *alike.Go {
 		var opts []rlock.Option
-		old := k.of == javapeer.Fair && p.Version == javapeer.Oldest // which sends 5 s as the time of every waiter
+		old := k.of == javapeer.Fair && p.Version == javapeer.Oldest // it sends 5 s as every waiter's time
 		if old {
 			opts = append(opts, rlock.WithFairWait(5*time.Second))
 		}
@@ -63,7 +63,7 @@ func (k Kind) onTheWire(t *testing.T, p alike.Play) (steps int) {
 		s.Kept, s.CtxWaits = true, old
 		return s
 	}
-	// O can name what the first has taken, as another process can; W waits.
+	// O names what the first has taken, as another process can; W waits.
 	gos := map[string]alike.Side{"": open(), "O": open(), "W": open()}
 	javas := map[string]alike.Side{"": p.Sides["J"], "O": p.Sides["J"], "W": p.Sides["J"]}
 	for i, sc := range k.scenes {
@@ -80,7 +80,7 @@ func (k Kind) onTheWire(t *testing.T, p alike.Play) (steps int) {
 	return steps
 }
 
-// BesideJava has both show each behaviour with a release of Redisson, as a subtest of t, and tells how many were shown.
+// BesideJava has Go and a release of Redisson play each show, as a subtest of t, and returns how many they finished.
 func (k Kind) BesideJava(t *testing.T, version string) int {
 	return k.besideJava(t, opened(t, version))
 }
@@ -105,21 +105,21 @@ func (k Kind) besideJava(t *testing.T, p alike.Play) (shown int) {
 	return shown
 }
 
-// both plays a script with the sides X and Y in either order.
+// both plays a script twice, with Go as X and Java as Y and the other way round.
 func both(p *alike.Play, script string, replace ...string) {
 	p.Helper()
 	p.Run(script, slices.Concat(replace, []string{"X", "G", "Y", "J"})...)
 	p.Run(script, slices.Concat(replace, []string{"X", "J", "Y", "G"})...)
 }
 
-// victims are a JVM, V, and a Go client, D, that are to die.
+// victims adds a JVM, V, and a Go client, D, that a test ends.
 func victims(p *alike.Play, watchdog time.Duration) {
 	p.Helper()
 	p.With("V", alike.NewJava(p.T, p.Version, p.Server.URL(), javapeer.WatchdogTimeout(watchdog)))
 	p.With("D", alike.NewGo(p.T, p.Server.URL(), rlock.WithWatchdogTimeout(watchdog)))
 }
 
-// wakes has X hold what Y waits for, and release it, some times in either order, each woken by a message.
+// wakes returns a test in which X holds and releases what Y waits for, 15 times in either direction. A message must wake Y.
 func wakes(hold, wait, free, leave string) func(p *alike.Play) {
 	return func(p *alike.Play) {
 		for _, sides := range [][2]string{{"G", "J"}, {"J", "G"}} {

@@ -22,18 +22,18 @@ func inFull(t *testing.T) {
 // versions are the newest release and one without latches; in full, all.
 func versions() []string { return javapeer.ReadWriteVersions(*full) }
 
-// Keys, fields, queues, times, TTLs, messages and answers are the same after each step, whoever takes it.
+// TestBothLeaveTheSameOnTheServer compares keys, fields, queues, times, TTLs, messages and answers after each step.
 func TestBothLeaveTheSameOnTheServer(t *testing.T) {
 	all := versions()
 	if !*full {
-		all = append(all, javapeer.Oldest) // whose fair lock makes its times in its own way
+		all = append(all, javapeer.Oldest) // whose fair lock computes times differently
 	}
 	alone(t, all, fair, readWrite, permits)
 }
 
 func TestBothLeaveTheSameOfNumbers(t *testing.T) { alone(t, versions(), semaphores, latches) }
 
-// alone has each release, and Go, play the scenes of some kinds.
+// alone has each release, and Go, play the scenes of these kinds.
 func alone(t *testing.T, versions []string, kinds ...Kind) {
 	t.Parallel()
 	javapeer.Beside(t, versions, func(t *testing.T, version string) {

@@ -7,7 +7,7 @@ import (
 	"github.com/rlock-go/redisson/integration/redisson/alike"
 )
 
-// Each release that can answers the same.
+// Each release that has a method answers the same.
 var semaphores = Kind{
 	Name: "semaphore", of: "semaphore", tolerance: 30 * time.Second,
 	scenes: []scene{{name: "semaphore", script: `
@@ -52,12 +52,12 @@ var semaphores = Kind{
 		{name: "a release wakes several", script: `
 			X a release 3; X a drain = 3; G a& acquire 1; J b& acquire 1; G c& acquire 2; J d& acquire 2
 			X x release 6; all; Y e available = 0`},
-		// One message for each who stays: none is lost to who has left.
+		// There is one message for each waiter that stays: those that left must not use it up.
 		{name: "who leaves takes nothing", test: func(p *alike.Play) {
 			p.Run("G a tryacquirefor 1 50ms = false; J a tryacquirefor 1 50ms = false")
 			leave(p, "acquire 1", "J a release 1; G a release 1", "G a available = 0; keys 1")
 		}},
-		// Nobody owns them: the permits of a JVM, or of a client, that dies are lost until somebody releases them.
+		// Semaphores have no owners: the permits of a JVM or a client that dies stay taken until somebody releases them.
 		{name: "those of the dead are lost", test: func(p *alike.Play) {
 			victims(p, 30*time.Second)
 			p.Run(`
@@ -88,12 +88,12 @@ var latches = Kind{
 		a count`}},
 	shows: []show{
 		{name: "the last count-down wakes the other", test: wakes("X a trysetcount 2 = true; X a countdown", "Y w& await", "X a countdown", "none")},
-		// The count is set again at once.
+		// The second round sets the count again at once.
 		{name: "all wait for the last", script: `
 			X a trysetcount 4 = true; Y b trysetcount 9 = false; G c& await; J c& await; G d& await; J d& await
 			none; X a countdown; none; Y b countdown; none; X a countdown; none; Y b countdown; all`},
 		{name: "a zero that is told too early", test: lateZero},
-		// Redisson's awaiters are not told; Go's are.
+		// Deleting a latch wakes Go's awaiters, but not Redisson's.
 		{name: "deleted under awaiters", script: `
 			G a trysetcount 5 = true; G w& await; X a delete = true; G w ends
 			J a trysetcount 1 = true; G w& await; G w cancel; J a countdown`},
@@ -104,8 +104,8 @@ var latches = Kind{
 	},
 }
 
-// leave has three wait: a Go caller who is cancelled, a Java thread that is interrupted, and one of a JVM that is killed; and
-// one of each side who stays, and is woken. Nobody listens in the end, and the server has no further key.
+// leave has three waiters end (a Go caller is cancelled, a Java thread interrupted, a JVM killed) and one of each side stay
+// and be woken. At the end there is no subscription and no further key.
 func leave(p *alike.Play, method, wake, after string) {
 	p.Helper()
 	victims(p, 30*time.Second)
@@ -114,19 +114,19 @@ func leave(p *alike.Play, method, wake, after string) {
 		`+wake+`; G s ends; J t ends; listeners 0; `+after, "CALL", method))
 }
 
-// lateZero tells a 0 while the count is above 0, as a client of another sort may. Redisson's awaiter then asks without a pause
-// and does not look at its limit until the next message; Go's looks once, and keeps its limit.
+// lateZero publishes a 0 while the count is above 0, as some other client may. Redisson's awaiter then reads the count
+// without a pause and ignores its limit until the next message; Go's reads once, and keeps its limit.
 func lateZero(p *alike.Play) {
 	p.Run("G a trysetcount 1 = true; G w& awaitfor 2s")
 	gets := func() int64 { return p.Counts()["get"] }
 	from := gets()
 	p.Run("! PUBLISH $C 0")
 	p.Run("G w ends = false")
-	// One for the message, one a second.
+	// One read for the message, and one a second.
 	if n := gets() - from; n > 20 {
 		p.Errorf("a Go awaiter asked %d times in two seconds", n)
 	}
-	// The same in Java, to see that there is something to be spared.
+	// The same in Java, for comparison.
 	p.Run("J w& awaitfor 1s")
 	from = gets()
 	p.Run("! PUBLISH $C 0")

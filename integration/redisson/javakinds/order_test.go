@@ -21,8 +21,8 @@ type waiter struct {
 	who string
 }
 
-// Six queue up: three in Go, two of which share a client, and three threads of a JVM. Redisson 3.11.6 makes its times with 5 s,
-// whatever the others wait: there is no order, but still one lock.
+// TestOrderBesideJava queues three waiters in Go, two of which share a client, and three threads of a JVM. Redisson 3.11.6
+// computes places with 5 s, whatever the others wait: it keeps no order, but still excludes.
 func TestOrderBesideJava(t *testing.T) {
 	t.Parallel()
 	all, rounds := []string{javapeer.Newest, "3.21.3"}, 25
@@ -50,8 +50,8 @@ func TestOrderBesideJava(t *testing.T) {
 	})
 }
 
-// queueUp has all stand in line while one more holds, each place confirmed before the next comes, and tells in which order
-// they entered. Nobody is inside with another.
+// queueUp has waiters queue while another holds the lock, each once the place before it is confirmed, and returns the order
+// in which they entered. It fails the test if two were inside at once.
 func queueUp(p *alike.Play, waiters []waiter, order []int) (got []int, took time.Duration) {
 	p.Helper()
 	call := func(w waiter, who, method string) error {
@@ -96,7 +96,7 @@ func queueUp(p *alike.Play, waiters []waiter, order []int) (got []int, took time
 	return got, took
 }
 
-// queue is a fair lock beside a release, with 20 s for who waits.
+// queue returns a play of a fair lock with a release, in which a wait may take 20 s.
 func queue(t *testing.T, version string) *alike.Play {
 	t.Helper()
 	t.Parallel()
@@ -105,8 +105,8 @@ func queue(t *testing.T, version string) *alike.Play {
 	return p
 }
 
-// A waiter of Java that is killed or interrupted keeps its place until its time is over, which is Java's fault or nobody's.
-// Go waits for that without asking all the time, and a waiter of its own that ends leaves nothing.
+// TestPlaceThatJavaLeavesIsPassedWhenItsTimeIsOver shows that the place of a Java waiter that was killed or interrupted is
+// passed when its time is over. Go waits for that without polling, and leaves no key.
 func TestPlaceThatJavaLeavesIsPassedWhenItsTimeIsOver(t *testing.T) {
 	t.Parallel()
 	for _, end := range []string{"dies", "t1 interrupt"} {
@@ -155,15 +155,15 @@ func TestGoWaiterThatIsCancelledIsFollowedByJavaAtOnce(t *testing.T) {
 	})
 }
 
-// Redisson 3.21.3 at the head of the queue, whose holder has renewed and died, waits for a message that nobody sends,
-// beside a free lock. A Go waiter at the head does not, and one behind Java wakes it.
+// TestHeadOfOldJavaIsWokenByGoAfterTheHolderDied: Redisson 3.21.3 heads the queue, whose holder renewed and died. It waits
+// for a message that never comes, though the lock is free. A Go waiter behind it wakes it; at the head Go needs none.
 func TestHeadOfOldJavaIsWokenByGoAfterTheHolderDied(t *testing.T) {
 	p := queue(t, "3.21.3")
 	const watchdog = 1500 * time.Millisecond
 	p.With("D", alike.NewGo(t, p.Server.URL(), rlock.WithWatchdogTimeout(watchdog)))
 	p.Run("D holder lock; J t1& lock")
-	p.Still(2 * watchdog) // it asks at the end of the lease that it was told of, and is told a time that is over
-	p.Run("D dies")       // what it holds is left to expire
+	p.Still(2 * watchdog) // it tries again when the lease that it knows ends, and gets a time that is over
+	p.Run("D dies")       // its hold is left to expire
 	p.Still(watchdog + 2*time.Second)
 	if !p.Free(p.Object) {
 		t.Fatal("the lock is not free")
@@ -181,7 +181,7 @@ func TestHeadOfOldJavaIsWokenByGoAfterTheHolderDied(t *testing.T) {
 	p.Run("D dies; G head ends; G head unlock; keys 0")
 }
 
-// Java's holder renews beyond the time for which places are kept. Go's waiter and Java's queue anew, and neither is lost.
+// TestPlacesThatRunOutBesideAHolderThatRenews: Go's waiter and Java's queue again when their places end; neither is lost.
 func TestPlacesThatRunOutBesideAHolderThatRenews(t *testing.T) {
 	inFull(t)
 	p := queue(t, javapeer.Newest)

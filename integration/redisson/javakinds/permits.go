@@ -13,7 +13,7 @@ import (
 	"github.com/rlock-go/redisson/internal/luasrc"
 )
 
-// Releases up to 3.16 keep ids as hex text. They can't name Go's, while Go can name theirs.
+// Releases up to 3.16 keep ids as hex text. They can't name Go's ids, while Go can name theirs.
 var permits = Kind{
 	// A slow machine takes seconds between two steps; the leases differ by half a minute.
 	Name: "permits", of: "permits", tolerance: 12 * time.Second,
@@ -78,7 +78,7 @@ var permits = Kind{
 				3.2+ Y b updatelease $a 2m; G c leaseleft $a = 90s..120s
 				X a release $a`)
 		})},
-		// Only a release ends them, and wakes who waits in either.
+		// Only a release ends them, and it wakes waiters of both sides.
 		{name: "what is taken for ever", test: ofThree(func(p *alike.Play) {
 			both(p, `
 				J a acquire dog > a; J a acquire dog > b; J a acquire dog > c; G c leaseleft $a = never
@@ -89,7 +89,7 @@ var permits = Kind{
 	},
 }
 
-// ofThree shows something of three permits, of which all are free in the end.
+// ofThree runs a test with three permits, all of which must be free at its end.
 func ofThree(test func(*alike.Play)) func(*alike.Play) {
 	return func(p *alike.Play) {
 		p.Run("J a trysetpermits 3 = true")
@@ -98,7 +98,7 @@ func ofThree(test func(*alike.Play)) func(*alike.Play) {
 	}
 }
 
-// neverMore has both sides take and give back some of three permits.
+// neverMore has both sides acquire and release some of three permits; never more may be taken at once.
 func neverMore(p *alike.Play) {
 	var inside, most atomic.Int32
 	var wg sync.WaitGroup
@@ -138,7 +138,7 @@ func neverMore(p *alike.Play) {
 	}
 }
 
-// ids are those that an acquire answered.
+// ids returns the ids in an acquire's answer.
 func ids(answer string) (all []any) {
 	for _, id := range strings.Fields(answer) {
 		all = append(all, id)
@@ -146,7 +146,7 @@ func ids(answer string) (all []any) {
 	return all
 }
 
-// lostReplies has each of Go's scripts lose a reply. What Java counts adds up.
+// lostReplies loses a reply of each of Go's scripts. Java's counts must still add up.
 func lostReplies(p *alike.Play) {
 	proxy := faultproxy.Start(p, p.Server.Addr())
 	p.With("L", alike.NewGo(p.T, "redis://"+proxy.Addr()))
@@ -167,7 +167,7 @@ func lostReplies(p *alike.Play) {
 	}
 }
 
-// deadOnes has one of each die with permits, and the other wait for them. The watchdog keeps Go's, until it dies.
+// deadOnes has a client of each side die with permits that the other awaits. The watchdog renews Go's until it dies.
 func deadOnes(p *alike.Play) {
 	p.Most = testbed.Patience
 	victims(p, 4*time.Second)

@@ -14,8 +14,8 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// In a cluster Redisson 4.7.0 publishes to shards and 3.21.3 to all, and each hears its own only: a waiter that is not told
-// stays, and a queue of both never ends. Go hears and sends both, so with Go between them it moves, in order.
+// TestGoWakesBothSortsOfJavaInACluster: Redisson 4.7.0 publishes to shards and 3.21.3 to all, and each hears only its own,
+// so a queue of both stalls. Go hears and sends both: with Go between them the queue moves, in order.
 func TestGoWakesBothSortsOfJavaInACluster(t *testing.T) {
 	t.Parallel()
 	c := topologytest.StartReplicated(t, 1, 1, 1)
@@ -44,7 +44,7 @@ func TestGoWakesJavaBehindSentinels(t *testing.T) {
 	wake(t, s.URL(), s.Master().Dial(t))
 }
 
-// wake has Go release, then each Java, and whoever waits in the others must enter at once.
+// wake has Go and then each Java release; a waiter of the other must enter at once.
 func wake(t *testing.T, url string, conns ...redis.Conn) alike.Play {
 	t.Helper()
 	p := alike.Play{View: testbed.Asking(t, conns[0]), Conns: conns, Sharded: len(conns) > 1, Version: javapeer.Newest, Most: 2 * atOnce, Sides: map[string]alike.Side{
@@ -62,7 +62,7 @@ func wake(t *testing.T, url string, conns ...redis.Conn) alike.Play {
 			G r read:lock; X w& write:lock; G r read:unlock; X w ends; X w write:unlock
 			X w write:lock; G w& write:lock; X w write:unlock; G w ends; G w write:unlock
 			X w read:lock; G w& write:lock; X w read:unlock; G w ends; G w write:unlock`},
-		// The leases are so long that their end wakes nobody.
+		// The leases are too long for their ends to wake a waiter.
 		{permits, `
 			G a trysetpermits 1 = true`, `
 			G a acquire 10m > a; X w& acquire 10m; G a release $a; X w ends > w; X w release $w
@@ -73,7 +73,7 @@ func wake(t *testing.T, url string, conns ...redis.Conn) alike.Play {
 		{latches, ``, `
 			G a trysetcount 1 = true; X w& await; G a countdown; X w ends
 			X a trysetcount 1 = true; G w& await; X a countdown; G w ends; G a count = 0`},
-		// Nobody but Go looks by itself so soon, and Go only after 4 s.
+		// Without a message only Go looks, and only after 4 s.
 		{fair, `
 			G holder lock; J j0& lock; G g0& lock; O j1& lock; G g1& lock; J j2& lock; G g2& lock
 			G holder unlock; J j0 ends; J j0 unlock; G g0 ends; G g0 unlock; O j1 ends; O j1 unlock; G g1 ends; G g1 unlock

@@ -117,7 +117,7 @@ var readWrite = Kind{
 			X w write:unlock; next unlock; next unlock; next unlock`},
 		{name: "a write release wakes readers of the other", test: wakes("X a write:lock", "Y w& read:lock", "X a write:unlock", "Y w read:unlock")},
 		{name: "a read release wakes writers of the other", test: wakes("X a read:lock", "Y w& write:lock", "X a read:unlock", "Y w write:unlock")},
-		// Redisson's own downgrade tells nobody; then the last release tells Go's readers, all of them.
+		// Redisson's own downgrade publishes nothing; the last release then wakes all of Go's readers.
 		{name: "a downgrade lets all readers in", test: func(p *alike.Play) {
 			p.Run(`
 				G w write:lock; G w read:lock
@@ -127,7 +127,7 @@ var readWrite = Kind{
 				G r1& read:lock; G r2& read:lock; G r3& read:lock
 				J w write:unlock; J w read:unlock; all unlock`)
 		}},
-		// The owner of a Java thread reads in Go, and releases in Java.
+		// The owner of a Java thread reads in Go, too, and each side releases.
 		{name: "views and one owner in two places", test: func(p *alike.Play) {
 			p.Run("G a is J a")
 			for _, step := range []struct{ does, reads, writes string }{
@@ -153,8 +153,8 @@ var readWrite = Kind{
 					G v& K:lock; J x write:forceunlock = true; G v ends; G w write:unlock = not held; G v K:unlock`, "K", k)
 			}
 		}},
-		// The key ends with its lease, and the other side enters. A client that is closed leaves its locks to their leases, as a
-		// dead one does.
+		// The key expires with its lease, and the other side enters. A closed client leaves its locks to their leases, as a dead
+		// one does.
 		{name: "killed holders", test: func(p *alike.Play) {
 			victims(p, 1500*time.Millisecond)
 			p.Run(`
@@ -165,10 +165,10 @@ var readWrite = Kind{
 	},
 }
 
-// span is for how long one was in.
+// span is the time that one holder was inside.
 type span struct{ from, to int64 }
 
-// neverMeet has readers and writers of both sides in one lock, and checks that no writer was in together with anybody.
+// neverMeet has readers and writers of both sides in one lock, and checks that a writer was always alone.
 func neverMeet(p *alike.Play) {
 	const lasting = 2 * time.Second
 	var mu sync.Mutex
