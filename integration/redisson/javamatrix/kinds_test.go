@@ -14,13 +14,13 @@ import (
 	"github.com/rlock-go/redisson/integration/redisson/wire"
 )
 
-// lockKind is a lock object beside the plain one: the releases that have it, and what is played of it.
+// lockKind is a lock object other than the plain one: the releases that have it, and what is played of it.
 type lockKind struct {
 	name       string
 	releases   []string
 	scenarios  []string // of package wire
 	behaviours []interop.Behaviour
-	onlyScenes bool // what package javakinds and the behaviours show together is left out
+	onlyScenes bool // leave out the behaviours and the shows of package javakinds
 }
 
 var lockKinds = []lockKind{
@@ -34,10 +34,10 @@ var lockKinds = []lockKind{
 	{name: "latch", releases: javapeer.Recorded},
 }
 
-// kindsPart is the name of what is no topology either.
+// kindsPart names the other kinds of locks in -topologies, though they are no topology.
 const kindsPart wire.Topology = "kinds"
 
-// kindsServers are those that kinds are played on by default.
+// kindsServers are the default servers for kinds.
 var kindsServers = []string{"redis-7.0"}
 
 func (r *run) playKinds(t *testing.T) {
@@ -68,7 +68,7 @@ func (r *run) playKinds(t *testing.T) {
 	k.Machine.LoadAtTheEnd = load()
 }
 
-// playKind plays a kind with a release on a server. What fails fails t, and is in the pair.
+// playKind plays a kind with a release on a server. A failure fails t, and is noted in the pair.
 func playKind(t *testing.T, kind lockKind, version string, s server) *pair {
 	began := time.Now()
 	p := &pair{Redisson: version, Server: s.Name, Kind: kind.name, Differences: map[string]int{}, Ended: "the beginning"}
@@ -94,7 +94,7 @@ func playKind(t *testing.T, kind lockKind, version string, s server) *pair {
 	return p
 }
 
-// playAll adds to passed how much was played, or notes that it failed.
+// playAll adds to passed how many were played, or notes that they failed.
 func (p *pair) playAll(t *testing.T, what string, play func(*testing.T, string) int, passed *int) {
 	p.Ended = what
 	if !t.Run(what, func(t *testing.T) { *passed += play(t, p.Redisson) }) {
@@ -102,7 +102,7 @@ func (p *pair) playAll(t *testing.T, what string, play func(*testing.T, string) 
 	}
 }
 
-// played are the kinds of which the run has played something. The page has the others once they were.
+// played returns the kinds of which the run played something. The page leaves out the others.
 func (k *section) played() (all []lockKind) {
 	for _, kind := range lockKinds {
 		if slices.ContainsFunc(k.Pairs, func(p *pair) bool { return p.Kind == kind.name }) {
@@ -138,7 +138,7 @@ has no such object. This makes these rows anew, and leaves the rest as it is:
     make test-matrix FLAGS='-topologies kinds -write'
 `
 
-// summary says of each kind with which releases it works. It is empty without a run.
+// summary writes for each kind the releases with which it works, and nothing without a run.
 func (k *section) summary(b *strings.Builder) {
 	if k == nil {
 		return
@@ -168,7 +168,7 @@ func (k *section) summary(b *strings.Builder) {
 
 func (k *section) where() string { return strings.Join(titles(k.Servers), ", ") }
 
-// columns has a row for each release and a column for each kind.
+// columns writes a row for each release and a column for each kind.
 func (k *section) columns(b *strings.Builder) {
 	cells := []string{"Redisson"}
 	for _, kind := range k.played() {
@@ -196,7 +196,7 @@ func (r *run) kindsDetails(b *strings.Builder) {
 	}
 }
 
-// TestMatrixOfKinds plays a kind in part, and has the page say what was seen of it and no more.
+// TestMatrixOfKinds plays a kind in part. The page must show its results and no more.
 func TestMatrixOfKinds(t *testing.T) {
 	s := server{Name: own, Version: "Redis"}
 	kind := lockKinds[slices.IndexFunc(lockKinds, func(k lockKind) bool { return k.name == "read-write" })]

@@ -33,9 +33,9 @@ const (
 	newest = "newest"
 	own    = "own"           // the server that all other tests use
 	limit  = 2 * time.Minute // of one behaviour
-	// bearable is after how many failures a pair is given up.
+	// bearable is the number of failures after which a pair is given up.
 	bearable = 4
-	// fetching leaves room for a slow line.
+	// fetching leaves room for a slow connection.
 	fetching = 10 * time.Minute
 )
 
@@ -45,7 +45,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// changedByte keeps the latch for so many seconds instead of milliseconds.
+// changedByte has Go's unlock script release two holds instead of one.
 func changedByte(t testing.TB) wire.Altered { return wire.Alter(t, "unlock once", "-1", "-2") }
 
 // TestMatrix plays one pair in part, with -full all pairs, and prints the page.
@@ -101,7 +101,7 @@ func TestMatrix(t *testing.T) {
 	}
 }
 
-// one is the name of what is no topology.
+// one names the single servers in -topologies, though they are no topology.
 const one wire.Topology = "one"
 
 func chosen(topology wire.Topology) bool {
@@ -149,7 +149,7 @@ func playEach(t *testing.T, r *run, releases []string, servers []server, what pa
 	return pairs
 }
 
-// inPart is what a plain run plays of its one pair: what takes less than a second.
+// inPart is the part that a plain run plays of its one pair: what takes less than a second.
 func inPart() (p part) {
 	slow := []string{"renewal", "expiry", "timed try"}
 	for _, name := range wire.Names(javapeer.Plain) {
@@ -170,7 +170,7 @@ func inFull() part {
 	return part{scenarios: wire.Names(javapeer.Plain), behaviours: brief(interop.Behaviours)}
 }
 
-// brief are those of some behaviours that a pair is shown.
+// brief returns the behaviours that a pair runs, which are the Brief ones.
 func brief(all []interop.Behaviour) []interop.Behaviour {
 	return slices.DeleteFunc(slices.Clone(all), func(b interop.Behaviour) bool { return !b.Brief })
 }
@@ -201,7 +201,7 @@ func (r *run) chooseReleases(t *testing.T) []string {
 			releases = append(releases, version)
 		}
 	}
-	// Told before minutes of others.
+	// Builds come first: a failure is known before the others play for minutes.
 	return slices.DeleteFunc(releases, func(version string) bool {
 		err := javapeer.Build(t.Context(), version)
 		if err != nil {
@@ -243,7 +243,7 @@ func fetchServers(t *testing.T, wanted []string) (all []server) {
 	return all
 }
 
-// use has the servers that t starts be of this kind.
+// use makes this the server that t starts.
 func (s server) use(t *testing.T) {
 	if s.binary != "" {
 		t.Setenv("RLOCK_REDIS_SERVER", s.binary)

@@ -57,7 +57,7 @@ const justifiedHead = `What may differ, why, and in how many of the scenarios it
 have. What the scripts do to the lock is the same in all of them, so that old and new clients share their locks.
 `
 
-// pages are the texts of the pages that the run renders to, by file.
+// pages renders the run to the pages' texts, by file.
 func (r *run) pages() (map[string]string, error) {
 	text, err := os.ReadFile(readme)
 	if err != nil {
@@ -96,7 +96,7 @@ func (r *run) details() string {
 	return b.String()
 }
 
-// ran is what users are told of the run.
+// ran is the sentence on the users' page about the run.
 func (r *run) ran() string {
 	text := "Run on " + r.Date
 	if r.Newest != "" {
@@ -113,7 +113,7 @@ func facts(date string, m machine, took time.Duration) string {
 	return text + fmt.Sprintf(".\nIt took %.0f minutes.\n", took.Minutes())
 }
 
-// missing names what was asked for and not to be had.
+// missing lists what was asked for and could not be had.
 func (r *run) missing(b *strings.Builder) {
 	var all []string
 	for _, s := range r.Servers {
@@ -198,7 +198,7 @@ func (r *run) releases() (all []string) {
 	return all
 }
 
-// rowHead is the part of a row that does not depend on what was seen.
+// rowHead is the part of a row that does not depend on the results.
 func (r *run) rowHead(p *pair) string {
 	title, servers := p.Server, r.Servers
 	if p.Topology != "" && r.Several != nil {
@@ -245,7 +245,7 @@ func delay(d time.Duration) string {
 	return fmt.Sprintf("%.1f ms", float64(d)/float64(time.Millisecond))
 }
 
-// justified lists what may differ, and with which release in how many of the scenarios it did.
+// justified lists the justified differences, and for each release in how many scenarios they occurred.
 func (r *run) justified(b *strings.Builder) {
 	cells := append([]string{"difference", "why"}, r.releases()...)
 	b.WriteString(line(cells...) + rule(len(cells)))
@@ -292,13 +292,13 @@ func (r *run) differences(b *strings.Builder) {
 func line(cells ...string) string { return "| " + strings.Join(cells, " | ") + " |\n" }
 func rule(columns int) string     { return "|" + strings.Repeat("---|", columns) + "\n" }
 
-// expected is how many scenarios and behaviours a pair has in a whole run.
+// expected returns how many scenarios and behaviours a pair has in a whole run.
 func expected() (scenarios, behaviours int) {
 	whole := inFull()
 	return len(whole.scenarios), len(whole.behaviours)
 }
 
-// The README has, between these marks, what the run says of each topology.
+// Between these marks the README has the run's summary.
 const (
 	readme = "../../../README.md"
 	begins = "<!-- written by make test-matrix FLAGS=-write -->\n"

@@ -13,7 +13,7 @@ import (
 	"github.com/rlock-go/redisson/internal/topologytest"
 )
 
-// pair is a Redisson release on a server, and what was seen of it.
+// pair is a Redisson release on a server, with its results.
 type pair struct {
 	Redisson, Server string
 	Topology         wire.Topology `json:",omitempty"` // of several servers; empty: one
@@ -21,22 +21,22 @@ type pair struct {
 	// Ended is what was being played when the pair had to be given up, empty if it was played to its end.
 	Ended string `json:",omitempty"`
 
-	// Of the scenarios of the wire proof.
+	// Results of the wire proof's scenarios.
 	Equal       int
 	Justified   int
 	Different   []different    `json:",omitempty"`
-	Unplayed    []string       `json:",omitempty"` // that ended without a comparison
-	Differences map[string]int `json:",omitempty"` // in how many scenarios there is which justified difference
-	Unused      []string       `json:",omitempty"` // justified differences that were not there
+	Unplayed    []string       `json:",omitempty"` // that failed or ended without a comparison
+	Differences map[string]int `json:",omitempty"` // in how many scenarios each justified difference occurred
+	Unused      []string       `json:",omitempty"` // justified differences that did not occur
 
-	// Of the behaviours.
+	// Results of the behaviours.
 	Passed      int
 	Failed      []string      `json:",omitempty"`
 	GoWakesJava time.Duration // p50
 	JavaWakesGo time.Duration
 }
 
-// different is a scenario in which something differs that may not.
+// different is a scenario with a difference that is not justified.
 type different struct{ Scenario, What string }
 
 func (p *pair) red() bool {
@@ -51,8 +51,8 @@ type part struct {
 	altered    []wire.Altered
 }
 
-// play plays a pair on a server. A difference does not fail t; what can't be played and a behaviour that is not there do.
-// When it had to be given up, which ends t, the pair says so.
+// play plays a pair on a server. A difference does not fail t; a scenario that can't be played and a behaviour that fails
+// do. If the pair is given up, Ended says where.
 func play(t *testing.T, version string, s server, what part) *pair {
 	s.use(t)
 	p := &pair{Redisson: version, Server: s.Name, Topology: what.topology, Differences: map[string]int{}}
@@ -91,7 +91,7 @@ func (p *pair) prove(t *testing.T, what part) {
 				p.Equal++
 			}
 			if t.Failed() {
-				// An outcome that the scenario did not want.
+				// The scenario wanted another outcome.
 				p.Unplayed = append(p.Unplayed, name)
 			}
 		})
@@ -109,7 +109,7 @@ func (p *pair) prove(t *testing.T, what part) {
 	}
 }
 
-// giveUp ends a pair in which so much failed that the rest would only wait for what does not come.
+// giveUp ends a pair with so many failures that the rest would mostly wait in vain.
 func (p *pair) giveUp(t *testing.T) {
 	if len(p.Unplayed)+len(p.Failed) >= bearable {
 		t.Fatalf("given up after %d failures", bearable)
@@ -129,7 +129,7 @@ func (p *pair) show(t *testing.T, behaviours []interop.Behaviour) {
 			defer func() { skipped = t.Skipped() }()
 			w.Show(t, b)
 		})
-		// What did not come to its end measured nothing.
+		// A behaviour that ended early measured nothing.
 		p.GoWakesJava = max(p.GoWakesJava, w.GoWakesJava.Percentile(50))
 		p.JavaWakesGo = max(p.JavaWakesGo, w.JavaWakesGo.Percentile(50))
 		if shown {
@@ -156,7 +156,7 @@ func (p *pair) newWorld(t *testing.T) *interop.World {
 	return w
 }
 
-// servers are those of the behaviours.
+// servers starts those for the behaviours.
 func (p *pair) servers(t *testing.T) redisserver.Server {
 	switch p.Topology {
 	case wire.Sentinel:

@@ -9,22 +9,22 @@ import (
 	"time"
 )
 
-// run is everything that the page tells.
+// run has everything that the pages show.
 type run struct {
 	Date    string
 	Machine machine
 	Took    time.Duration
-	// Newest is the release that was the newest then; NoNewest why it is not known.
+	// Newest is the newest release at that time; NoNewest says why it is unknown.
 	Newest, NoNewest string
 	Unbuilt          []string `json:",omitempty"` // releases that the peer does not build against, and why
 	Servers          []server
-	Behaviours       []string // that each pair was shown
+	Behaviours       []string // that each pair runs
 	Pairs            []*pair
-	Several          *section // what was seen of several servers; nil if that was not asked for
-	Kinds            *section `json:",omitempty"` // what was seen of other lock objects, likewise
+	Several          *section // results with several servers; nil if not asked for
+	Kinds            *section `json:",omitempty"` // results of other lock objects, likewise
 }
 
-// section is a run of its own: it can be made anew without the rest.
+// section is a part of the run that can be repeated without the rest.
 type section struct {
 	Date    string
 	Machine machine
@@ -36,8 +36,8 @@ type section struct {
 // server is one of redisserver.Packages.
 type server struct {
 	Name    string
-	Version string `json:",omitempty"` // as it says itself
-	Missing string `json:",omitempty"` // why it was not to be had
+	Version string `json:",omitempty"` // as it reports
+	Missing string `json:",omitempty"` // why it could not be had
 
 	binary string // empty for own
 }
@@ -59,7 +59,7 @@ func describeMachine() machine {
 	return m
 }
 
-// load is the average over a minute, empty where the system does not tell.
+// load is the load average of a minute, empty where the system has none.
 func load() string {
 	text, err := os.ReadFile("/proc/loadavg")
 	if err != nil {
@@ -69,7 +69,7 @@ func load() string {
 	return one
 }
 
-// red tells whether anything was seen that must not be.
+// red reports whether anything failed.
 func (r *run) red() bool {
 	return len(r.Unbuilt) > 0 || slices.ContainsFunc(r.all(), (*pair).red)
 }

@@ -13,14 +13,13 @@ import (
 	"github.com/rlock-go/redisson/integration/redisson/wire"
 )
 
-// severalReleases are those that several servers are shown: the newest recorded, and the newest that publishes plainly in a
-// cluster.
+// severalReleases are those played on several servers: the newest recorded, and the newest that does not publish to shards.
 var severalReleases = []string{javapeer.Newest, "3.21.3"}
 
 // severalTopologies are the topologies of the matrix.
 var severalTopologies = []wire.Topology{wire.Sentinel, wire.Cluster}
 
-// onSeveral is what is played of a release on a topology: not what takes seconds and is one server's affair.
+// onSeveral is the part that is played on a topology: without what takes seconds or does not depend on the topology.
 func onSeveral(topology wire.Topology) part {
 	p := part{topology: topology, scenarios: wire.PlaceNames()}
 	slow := []string{"Killed", "LeaseEnds"}
@@ -75,7 +74,7 @@ seconds, and odd names, are one server's affair. This makes these rows anew, and
     make test-matrix FLAGS='-topologies sentinel,cluster -write'
 `
 
-// severalDetails has a row for each pair, and what may differ there.
+// severalDetails writes a row for each pair, and the differences that are justified there.
 func (r *run) severalDetails(b *strings.Builder) {
 	s := r.Several
 	if s == nil {
@@ -106,7 +105,7 @@ func (r *run) severalDetails(b *strings.Builder) {
 	}
 }
 
-// counted is in how many scenarios of some pairs there was a difference, a range if they are not alike.
+// counted returns in how many scenarios of some pairs a difference occurred, a range if the pairs differ.
 func counted(pairs []*pair, of func(*pair) bool, difference string) string {
 	var counts []int
 	for _, p := range pairs {
