@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// What a span of the page may use. Each is what its name says.
+// declarations has the names that a span of the page may use.
 const declarations = `package main
 
 import (
@@ -29,11 +29,11 @@ func _(ctx, parent context.Context, client *rlock.Client, lock *rlock.Lock, lock
 	text string, d, wait time.Duration, m rlock.NameMapper, config *tls.Config, pool rlock.Pool, fn func(context.Context) error) {
 `
 
-// goSpan is Go that the compiler can judge; other spans are Java, keys or words.
+// goSpan matches Go that the compiler can check; other spans are Java, keys or words.
 var goSpan = regexp.MustCompile(`^(rlock\.[A-Z]|(client|lock|hold|owner|ctx)\.[A-Z]|Err[A-Z]|With[A-Z])`)
 
-// TestPageCompiles has the compiler look at each Go expression of the page's text, so that none names what is not there.
-// Each row of a table has one, or says that there is none.
+// TestPageCompiles compiles each Go expression of the page's text, so that it names only what exists. Each row of a table
+// must have one, or say that there is none.
 func TestPageCompiles(t *testing.T) {
 	p := readPage(t, fromJava)
 	for title, rows := range p.tables {
@@ -57,7 +57,7 @@ func TestPageCompiles(t *testing.T) {
 	t.Logf("%d expressions", len(all))
 }
 
-// statements makes each Go span one, of its line: calls stand alone, anything else is assigned to nothing.
+// statements makes a statement of each Go span: calls stand alone, other expressions are assigned to the blank identifier.
 func statements(spans []string) []string {
 	var all []string
 	for _, s := range spans {

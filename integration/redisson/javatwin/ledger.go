@@ -10,14 +10,14 @@ import (
 
 const side = "go"
 
-// Ledger is the books, in Redis, with a log of who was at them when. Only the lock makes them safe.
+// Ledger is the books in Redis, with a log of which side used them when. Only the lock makes them safe.
 type Ledger struct {
 	pool     *redis.Pool
 	printing time.Duration
 	mailing  time.Duration
 }
 
-// NewLedger makes a ledger on the server at url; Close is owed.
+// NewLedger makes a ledger on the server at url. The caller must call Close.
 func NewLedger(url string, printing, mailing time.Duration) *Ledger {
 	dial := func(ctx context.Context) (redis.Conn, error) {
 		return redis.DialURLContext(ctx, url, redis.DialReadTimeout(5*time.Second), redis.DialWriteTimeout(5*time.Second))
@@ -37,14 +37,14 @@ func (l *Ledger) Last() (int64, error) {
 	return n, err
 }
 
-// SetLast says which number was taken last.
+// SetLast stores the last number that was taken.
 func (l *Ledger) SetLast(number int64) error {
 	_, err := l.do("SET", "ledger:last", number)
 	return err
 }
 
-// Print prints one invoice, or stops when ctx ends and returns the cause. The log has when it began, whom it found inside,
-// and when it ended.
+// Print prints one invoice, or stops when ctx ends and returns the cause. It logs when it began, which side it found
+// inside, and when it ended.
 func (l *Ledger) Print(ctx context.Context, number int64) error {
 	found, err := redis.String(l.do("GETSET", "ledger:inside", side))
 	if err != nil && !errors.Is(err, redis.ErrNil) {
@@ -73,7 +73,7 @@ func (l *Ledger) Book(number int64) error {
 // Booked is how many invoices are in the books.
 func (l *Ledger) Booked() (int, error) { return redis.Int(l.do("LLEN", "ledger:booked")) }
 
-// Mail mails something, which needs no lock, unless ctx ends.
+// Mail mails something, which needs no lock. When ctx ends first, it returns the cause.
 func (l *Ledger) Mail(ctx context.Context) error {
 	select {
 	case <-ctx.Done():

@@ -14,13 +14,13 @@ const (
 	clientTable = "RedissonClient"
 )
 
-// method is a line of javap: its result, name and parameters.
+// method matches a line of javap; its groups are the name and the parameters.
 var method = regexp.MustCompile(`^  public (?:.* )?(\w+)\((.*)\)(?: throws .*)?;$`)
 
 var qualifier = regexp.MustCompile(`(\w+\.)+\b`)
 
-// methods are the public ones of a class and, if asked for, of the interfaces that it extends, as they are written on the
-// page without the parameters' names: "tryLock(long, TimeUnit)".
+// methods returns the public ones of a class and, if inherited, of the interfaces that it extends, as they are written on
+// the page without the parameters' names: "tryLock(long, TimeUnit)".
 func methods(t *testing.T, path, class string, inherited bool) map[string]bool {
 	t.Helper()
 	out, err := jdk("jdk.jdeps/com.sun.tools.javap.Main", "-public", "-cp", path, class)
@@ -62,7 +62,7 @@ func TestPageHasEveryMethod(t *testing.T) {
 	for _, of := range []struct {
 		table  string
 		known  map[string]bool // what may be there
-		needed *regexp.Regexp  // what of it must
+		needed *regexp.Regexp  // which of them must
 	}{
 		{lockTable, methods(t, path, "org.redisson.api.RLock", true), regexp.MustCompile(``)},
 		{configTable, servers, regexp.MustCompile(`^set.*(Lock|Slaves|NameMapper)`)},

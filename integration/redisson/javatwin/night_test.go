@@ -12,8 +12,8 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// TestTwinsShareANight runs both programs at once and reads from the log that never two were inside, that no number was
-// taken twice, that both got their share, and that each settled by itself. How each wakes the other is shown in package interop.
+// TestTwinsShareANight runs both programs at once. Their log must show that never two were inside, that no number was taken
+// twice, that both got a share, and that each settled alone. Package interop shows how each wakes the other.
 func TestTwinsShareANight(t *testing.T) {
 	server := redisserver.Local(t)
 	b := books{t, redisserver.Dial(t, server)}
@@ -31,7 +31,7 @@ func TestTwinsShareANight(t *testing.T) {
 
 	booked, taken := b.numbers("ledger:booked"), b.numbers("ledger:booked")
 	printed, settled := map[string]int{}, map[string]int{}
-	var inside entry // who prints, or settles
+	var inside entry // the side that prints or settles
 	for _, e := range b.log() {
 		switch e.event {
 		case "in", "settling": // finds nobody inside, and is followed by its own end
@@ -71,7 +71,7 @@ func TestTwinsShareANight(t *testing.T) {
 	if last := b.last(); last != int64(len(taken)) {
 		t.Errorf("the counter says %d, %d numbers were taken", last, len(taken))
 	}
-	// Who is at work when the last one is booked books one more.
+	// The side at work when the last one is booked books one more.
 	if len(booked) < n.invoices || len(booked) > n.invoices+1 || len(taken) != len(booked)+2*n.credits {
 		t.Errorf("%d booked, %d taken, asked for %d and twice %d", len(booked), len(taken), n.invoices, n.credits)
 	}
@@ -81,8 +81,8 @@ func TestTwinsShareANight(t *testing.T) {
 	}
 }
 
-// TestTwinsLoseTheLock takes the lock from a twin while it prints, and keeps it until the twin has noticed. Neither books
-// what it printed without the lock nor releases the stranger's; Go stops to print, Java cannot know.
+// TestTwinsLoseTheLock takes the lock from a twin that prints, and keeps it until the twin notices. A twin neither books
+// what it printed without the lock nor releases the other's hold. Go stops printing; Java cannot know.
 func TestTwinsLoseTheLock(t *testing.T) {
 	t.Parallel()
 	for _, of := range []struct {
@@ -91,7 +91,7 @@ func TestTwinsLoseTheLock(t *testing.T) {
 		printing         time.Duration
 	}{
 		{"go", "go", "stopped", goTwin, 5 * time.Second},
-		{"go, printed before it is told", "go", "out", goTwin, 500 * time.Millisecond}, // a hold is a second old before
+		{"go, printed before it is told", "go", "out", goTwin, 500 * time.Millisecond}, // it learns of a loss once the hold is a second old
 		{"java", "java", "out", javaTwin, 3 * time.Second},
 	} {
 		t.Run(of.what, func(t *testing.T) {
@@ -121,7 +121,7 @@ func TestTwinsLoseTheLock(t *testing.T) {
 			}
 			w.finish()
 
-			// The first one ended so, the second one well.
+			// The first printing ended like this; the second was booked.
 			ended := b.await(of.side, of.then)
 			took := ended.at - in.at
 			t.Logf("%s: %s after %v", of.side, of.then, took)
@@ -135,7 +135,7 @@ func TestTwinsLoseTheLock(t *testing.T) {
 	}
 }
 
-// The README's settle returns what went wrong with the lock, though its work saw nothing of it.
+// TestSettlementReturnsTheLoss shows that the README's settle returns a loss that its work did not notice.
 func TestSettlementReturnsTheLoss(t *testing.T) {
 	server := redisserver.Local(t)
 	client := testbed.Open(t, server.URL())

@@ -13,7 +13,7 @@ const (
 	twins    = "README.md"
 )
 
-// page is one of them, taken apart.
+// page is a page in parts.
 type page struct {
 	tables map[string][]row  // by the title of their first column
 	blocks map[string]string // code by its language and number: "java 1"
@@ -88,7 +88,7 @@ func spans(text string) []string {
 	return all
 }
 
-// TestPageShowsTheTwins holds each code block against the lines between its markers in the files.
+// TestPageShowsTheTwins compares each code block with the lines between its markers in the files.
 func TestPageShowsTheTwins(t *testing.T) {
 	p := readPage(t, twins)
 	shown := 0
@@ -113,7 +113,7 @@ func TestPageShowsTheTwins(t *testing.T) {
 	}
 }
 
-// TestReadmeShowsTheSameJobInBoth holds the README's pair of blocks against the lines between the markers.
+// TestReadmeShowsTheSameJobInBoth compares the README's pair of blocks with the lines between the markers.
 func TestReadmeShowsTheSameJobInBoth(t *testing.T) {
 	readme, err := os.ReadFile("../../../README.md")
 	if err != nil {

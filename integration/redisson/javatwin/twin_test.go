@@ -39,7 +39,7 @@ func TestMain(m *testing.M) {
 	}))
 }
 
-// night is what both twins are told to do.
+// night has the arguments of both twins.
 type night struct {
 	url               string
 	watchdog          time.Duration
@@ -82,7 +82,7 @@ func javaTwin(t *testing.T, n night) *twin {
 	return start(t, "java", exec.Command("java", append(args, n.args()...)...))
 }
 
-// start returns when the program is ready. It ends with the test, and with the test process, since it reads from it.
+// start returns when the program is ready. It ends with the test, and with the test process, from which it reads.
 func start(t *testing.T, name string, cmd *exec.Cmd) *twin {
 	t.Helper()
 	w := &twin{T: t, name: name, cmd: cmd}
