@@ -15,13 +15,13 @@ import (
 	"github.com/rlock-go/redisson/internal/luasrc"
 )
 
-// Altered is a text that takes the place of one of the library's scripts.
+// Altered is a text that replaces one of the library's scripts.
 type Altered struct {
 	Role string // "lock", "unlock", "unlock once", "force" or "renew"; of a spin lock "spin: unlock" or "spin: force", of a fenced one "fenced: lock", of a non-reentrant one "nonreentrant: lock"
 	Text string // the whole script
 }
 
-// Alter gives a library's script with old replaced by new, once. It fails the test if old is not in it.
+// Alter returns a library's script with old replaced by new, once. It fails the test if old is not in it.
 func Alter(t testing.TB, role, old, new string) Altered {
 	t.Helper()
 	source := sources[role]
@@ -31,7 +31,7 @@ func Alter(t testing.TB, role, old, new string) Altered {
 	return Altered{role, strings.Replace(source.Source, old, new, 1)}
 }
 
-// unlockOnce is the unlock of an owner that is used once. In a trace both are an unlock.
+// unlockOnce is the role of an unlock whose owner is used once. A trace calls it an unlock, too.
 const (
 	unlockOnce   = "unlock" + usedOnceOnly
 	usedOnceOnly = " once"
@@ -49,7 +49,7 @@ func shaOf(text string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// alteredPool lends connections that call altered scripts in the place of the library's. The server runs them.
+// alteredPool lends connections that call altered scripts instead of the library's. The server runs them.
 type alteredPool struct {
 	addr string
 	shas map[string]string // the library's SHA-1 → the altered one

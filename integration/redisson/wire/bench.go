@@ -11,10 +11,10 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// plays is how often a scenario is tried that the machine was too slow for.
+// plays is how often a scenario is tried while the machine is too slow for it.
 const plays = 6
 
-// benches are servers with a Redisson each, one for each watchdog timeout, which is a client's and not a lock's.
+// benches are servers with a Redisson each, one for each watchdog timeout, which is set for a client, not for a lock.
 type benches struct {
 	t       *testing.T
 	version string
@@ -27,7 +27,7 @@ type bench struct {
 	java *javaSide
 }
 
-// on gives the bench for a scenario; what goes wrong on it fails t.
+// on returns the bench for a scenario. What goes wrong on it fails t.
 func (bs *benches) on(t *testing.T, sc scenario) *bench {
 	b := bs.by[sc.lease()]
 	if b == nil {
@@ -61,7 +61,7 @@ func (b *bench) playJava(sc scenario) trace {
 	})
 }
 
-// playGo records package rlock, with a client of its own. In a cluster its releases publish as publish says. altered scripts take the place of the library's.
+// playGo records package rlock, with a new client. In a cluster its releases publish as publish says.
 func (b *bench) playGo(sc scenario, publish rlock.Publish, altered ...Altered) trace {
 	b.rig.T.Helper()
 	return b.recorded("Go", func() (trace, error) {
@@ -75,7 +75,7 @@ func (b *bench) playGo(sc scenario, publish rlock.Publish, altered ...Altered) t
 	})
 }
 
-// recorded is what a side's play leaves that was in time.
+// recorded returns the trace of a side's first play that was in time.
 func (b *bench) recorded(who string, play func() (trace, error)) trace {
 	b.rig.T.Helper()
 	var last trace

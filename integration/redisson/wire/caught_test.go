@@ -113,7 +113,7 @@ var wrongScripts = []struct {
 	},
 }
 
-// Each wrong script is run by the server for the library, and the report must name the call that is wrong.
+// TestAWrongScriptIsCaught has the server run each wrong script for the library. The report must name the wrong call.
 func TestAWrongScriptIsCaught(t *testing.T) {
 	t.Parallel()
 	benches := newBenches(t)
@@ -138,7 +138,7 @@ func TestAWrongScriptIsCaught(t *testing.T) {
 	}
 }
 
-// What is caught above is the script, not the connection that brings it.
+// TestTheSameScriptIsNotCaught shows that it is the script that is caught above, not the connection that calls it.
 func TestTheSameScriptIsNotCaught(t *testing.T) {
 	t.Parallel()
 	sc := scenarioNamed(t, "final unlock")
@@ -170,7 +170,7 @@ func TestAnUnheardOfCommandIsCaught(t *testing.T) {
 	}
 }
 
-// A client that took the one kind for the other would keep out whom it should, and be found out by how it waits.
+// TestAPlainLockInASpinLocksPlaceIsCaught: a client that took one kind for the other would exclude; how it waits shows it.
 func TestAPlainLockInASpinLocksPlaceIsCaught(t *testing.T) {
 	t.Parallel()
 	sc := scenarioNamed(t, "spin: wait ended by an unlock")

@@ -22,8 +22,8 @@ func compare(java, golang trace, rules []rule) (report string, unused []string) 
 	return b.String(), unused
 }
 
-// mergeRefused joins an attempt that is refused once or twice more: a waiter's clock may run ahead of the server's by a
-// millisecond when a lease ends. A third time would be a waiter that spins, and stays.
+// mergeRefused merges one or two repetitions of a refused attempt: a waiter's clock may run ahead of the server's by a
+// millisecond when a lease ends. A third one stays, since the waiter would be spinning.
 func mergeRefused(steps []step) []step {
 	var out []step
 	again := 0
@@ -43,7 +43,7 @@ func same(a, b step) bool {
 	return strings.Join(a.lines(), "\n") == strings.Join(b.lines(), "\n")
 }
 
-// diffSteps pairs the calls of both sides that are about the same and tells what differs in each pair.
+// diffSteps pairs the calls of both sides with the same role, lock and owner, and writes what differs in each pair.
 func diffSteps(b *strings.Builder, java, golang []step) {
 	for _, p := range align(java, golang) {
 		switch {
@@ -89,7 +89,7 @@ func indent(who string, lines []string) string {
 	return b.String()
 }
 
-// pair is two places that belong together, -1 for none.
+// pair is two indexes that belong together, -1 for none.
 type pair struct{ java, golang int }
 
 func align(java, golang []step) []pair {
@@ -98,7 +98,7 @@ func align(java, golang []step) []pair {
 	})
 }
 
-// lcs is the longest common subsequence of two sequences, with what is in one of them only in between.
+// lcs is the longest common subsequence of two sequences, with the elements that only one of them has in between.
 func lcs(n, m int, equal func(i, j int) bool) []pair {
 	length := make([][]int, n+1)
 	for i := range length {

@@ -8,10 +8,11 @@ import (
 	"github.com/rlock-go/redisson/integration/kit/javapeer"
 )
 
-// missed is after how long lockAndGetToken has missed a release. In every release of Redisson it waits without its thread:
-// refused, it looks for a message that came already, and only then listens to the next. One that comes between is lost,
-// and it sleeps for the TTL that it was told. That moment is long when a JVM waits so for the first time: 3.27.2 was seen
-// to lose one release in four on a busy machine. No command shows when the moment is over, so the scenario is played again.
+// missed is the time after which lockAndGetToken has missed a release. In every release of Redisson it waits
+// asynchronously: refused, it looks for a message that came already, and only then listens for the next. A message in
+// between is lost, and it sleeps for the TTL of its refusal. The gap is long when a JVM waits so for the first time: 3.27.2
+// was seen to lose one release in four on a busy machine. No command shows the end of the gap, so the scenario is played
+// again.
 const missed = 2 * time.Second
 
 // javaWaitsForAToken has t2 wait until t1 unlocks.
@@ -45,8 +46,8 @@ func javaWaitsForAToken(s *javaSide, n string) error {
 	return nil
 }
 
-// tokenAlone has both answer alike. Of Redisson's two scripts of a fenced lock, the one answers nothing to who is granted,
-// the other -1 and the token; to who is refused the TTL, or the TTL and -1. Go's answers the token, or the TTL.
+// tokenAlone makes both reply alike. Of Redisson's two scripts of a fenced lock, one replies nothing to a grant and the TTL
+// to a refusal; the other -1 and the token, or the TTL and -1. Go's replies the token, or the TTL.
 var tokenAlone = rule{"a fenced lock's script answers the token alone", func(java, golang *trace) (found bool) {
 	var granted []*step
 	for i := range java.steps {

@@ -9,7 +9,7 @@ import (
 	"github.com/rlock-go/redisson/integration/kit/faultproxy"
 )
 
-// A waiter's tries, each refused until the last, come after pauses in ms.
+// triesAfter returns a waiter's tries after pauses in ms, each refused until the last.
 func triesAfter(pauses ...float64) (steps []step) {
 	at := time.Unix(1, 0)
 	for i := range len(pauses) + 1 {
@@ -32,7 +32,7 @@ func TestPausesThatDoNotDoubleAreSeen(t *testing.T) {
 	for _, c := range []struct {
 		why    string
 		pauses []float64
-		odd    string // what the trace tells, if anything
+		odd    string // what the trace shows, if anything
 		late   bool
 	}{
 		{"as Redisson's shortest", []float64{1, 2, 4, 8, 16, 32, 64, 128, 128}, "", false},
@@ -58,7 +58,7 @@ func TestPausesThatDoNotDoubleAreSeen(t *testing.T) {
 	}
 }
 
-// One at the end of the lease that a waiter was told of is not too early, one before is.
+// TestATryAtTheEndOfALeaseIsNotTooEarly: a try at the end of the lease that a waiter knows is in time, one before is not.
 func TestATryAtTheEndOfALeaseIsNotTooEarly(t *testing.T) {
 	for left, odd := range map[time.Duration]bool{10 * time.Millisecond: false, 15 * time.Millisecond: false, time.Second: true} {
 		steps := triesAfter(1, 2, 4, 8, 16, 32, 64, 3)
@@ -72,7 +72,7 @@ func TestATryAtTheEndOfALeaseIsNotTooEarly(t *testing.T) {
 	}
 }
 
-// A waiter that takes over behind its client's unlock does not pause; one that takes over without is too early.
+// TestATryBehindAnUnlockIsNotTooEarly: a waiter may try right after its client's unlock; without one it is too early.
 func TestATryBehindAnUnlockIsNotTooEarly(t *testing.T) {
 	for _, c := range []struct {
 		why   string
@@ -105,7 +105,7 @@ func TestATryBehindAnUnlockIsNotTooEarly(t *testing.T) {
 	}
 }
 
-// Who asks once and then waits for something else is not the same as who asks again.
+// TestAWaiterThatDoesNotPollIsSeen: a waiter that tries once and then waits for something else differs from one that polls.
 func TestAWaiterThatDoesNotPollIsSeen(t *testing.T) {
 	polled, _ := mergePolls(triesAfter(1, 2, 4))
 	once, _ := mergePolls(triesAfter(1))
@@ -127,8 +127,8 @@ func TestWaitersOfOneLockPollEachForItself(t *testing.T) {
 	}
 }
 
-// A tick asks for a lock that is lost, and a later one asks again: at the same moment it may not know yet, a third of the
-// timeout later it must.
+// TestALostLockThatIsAskedForAgainIsSeen: a tick may have a lost lock again at the same moment, when its reply may not be
+// known yet, but not a third of the timeout later.
 func TestALostLockThatIsAskedForAgainIsSeen(t *testing.T) {
 	ask := func(after time.Duration) step {
 		begin := time.Unix(1, 0).Add(after)
@@ -146,13 +146,14 @@ func TestALostLockThatIsAskedForAgainIsSeen(t *testing.T) {
 			t.Errorf("asked again after %v: %d steps, want %d", c.after, len(got), c.steps)
 		}
 	}
-	// However many ask at once, what comes when the next tick is due is one more.
+	// Any number at once are one; the next tick that is due is one more.
 	if got := mergeTicks([]step{ask(0), ask(time.Millisecond), ask(2 * time.Millisecond), ask(time.Second)}); len(got) != 2 {
 		t.Errorf("%d steps, want 2", len(got))
 	}
 }
 
-// A renewal that comes when the lease may be over is the machine's doing, one that comes in time and is told 0 is not.
+// TestALeaseThatRanOutBeforeItsRenewalIsSeen: a renewal that comes when the lease may be over is the machine's fault; one
+// in time whose reply is 0 is not.
 func TestALeaseThatRanOutBeforeItsRenewalIsSeen(t *testing.T) {
 	at := func(ms int) time.Time { return time.Unix(1, 0).Add(time.Duration(ms) * time.Millisecond) }
 	lock := func(ms int) faultproxy.Exchange {

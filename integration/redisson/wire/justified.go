@@ -9,7 +9,7 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// rule undoes one difference that is there on purpose.
+// rule undoes one intended difference.
 type rule struct {
 	name string
 	undo func(java, golang *trace) bool // false if there was nothing to undo
@@ -17,26 +17,26 @@ type rule struct {
 
 // justification lets one rule apply to some scenarios, or to some releases of Redisson, and to no others.
 type justification struct {
-	scenarios []string        // in each of which there must be something to undo; nil: all, and there must be in some
+	scenarios []string        // each must have something to undo; nil: all, of which some must
 	kinds     []javapeer.Kind // of the scenarios' locks; nil: all
 	rule      rule
 	reason    string
-	from, to  string // the releases that it is for: from the first on, before the other. Empty: no bound
+	from, to  string // its releases: from the first on, before the second; empty: no bound
 
 	topologies []Topology      // where; nil: everywhere
 	publish    []rlock.Publish // of Go's, in a cluster; nil: any
 }
 
-// setting is with which release a scenario is played, and where.
+// setting is the release with which a scenario is played, and where.
 type setting struct {
 	version  string
 	topology Topology // empty for one server
 	publish  rlock.Publish
 }
 
-// covers tells whether it is for a setting, and for a kind of lock.
+// covers reports whether it is for a setting and a kind of lock.
 func (j justification) covers(s setting, k javapeer.Kind) bool {
-	// As texts releases have their order.
+	// Releases sort as texts.
 	return s.version >= j.from && (j.to == "" || s.version < j.to) && j.of(k) &&
 		(j.topologies == nil || slices.Contains(j.topologies, s.topology)) &&
 		(j.publish == nil || slices.Contains(j.publish, s.publish))
@@ -47,7 +47,7 @@ func (j justification) of(k javapeer.Kind) bool { return j.kinds == nil || slice
 // The kinds that a justification may be for.
 var onlyPlain, onlySpin, onlyFenced = []javapeer.Kind{javapeer.Plain}, []javapeer.Kind{javapeer.Spin}, []javapeer.Kind{javapeer.Fenced}
 
-// announced are those whose release is announced.
+// announced are the kinds that publish their releases.
 var announced = []javapeer.Kind{javapeer.Plain, javapeer.Fenced, javapeer.NonReentrant}
 
 var onlyNonReentrant = []javapeer.Kind{javapeer.NonReentrant}
@@ -55,8 +55,8 @@ var onlyNonReentrant = []javapeer.Kind{javapeer.NonReentrant}
 // reentrant are those whose owner may enter twice.
 var reentrant = []javapeer.Kind{javapeer.Plain, javapeer.Spin, javapeer.Fenced}
 
-// justified is every difference that may be, and must be. Those of old releases come first, since the others compare
-// what is then alike.
+// justified lists every difference that may occur, and must. Those of single scenarios come last, since they compare what
+// the others have made alike.
 var justified = []justification{
 	{
 		rule: keepsLatch, topologies: []Topology{Sentinel, Cluster}, kinds: onlyPlain,
@@ -180,7 +180,7 @@ var asksTheType = question("TYPE", "force", "status hash", "status none")
 
 var asksTheTTL = question("PTTL", "unlock", "int ≤"+strconv.FormatInt(quiet.Milliseconds(), 10))
 
-// question takes out one question that Go asks about a key right before a script about it.
+// question removes one query that Go sends about a key right before a script about it.
 func question(asked, before string, answers ...string) rule {
 	return rule{asked + " before " + before, func(_, golang *trace) bool {
 		for i, s := range golang.steps[:max(0, len(golang.steps)-1)] {
@@ -195,8 +195,8 @@ func question(asked, before string, answers ...string) rule {
 	}}
 }
 
-// keepsTheLonger puts Java's lease in the place of the longer one that Go passes in a script, and in that of the TTL which
-// the key is left with. What Go passes is what is left of the outer hold's fixed lease.
+// keepsTheLonger replaces the longer lease that Go passes to a script, and the TTL that the key is left with, by Java's
+// lease. Go passes what is left of the outer hold's fixed lease.
 func keepsTheLonger(role string) rule {
 	return rule{"Go keeps the longer lease in " + role, func(java, golang *trace) bool {
 		if len(java.steps) != len(golang.steps) {

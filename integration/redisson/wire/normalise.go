@@ -17,7 +17,7 @@ import (
 type identity struct {
 	client string            // the first half of its owners
 	kind   javapeer.Kind     // of the scenario's locks
-	known  map[string]string // roles of scripts whose shape may not tell them, by SHA-1
+	known  map[string]string // roles that a script's shape may not show, by SHA-1
 	shas   map[string]string // the SHA-1 of each kind's role, as seen
 }
 
@@ -48,7 +48,7 @@ func (id *identity) role(c cmd) string {
 	return role
 }
 
-// roleOfText names a script that is loaded by the role it was asked for in.
+// roleOfText names a script that is loaded by the role in which it was called.
 func (id *identity) roleOfText(text string) string {
 	sha := shaOf(text)
 	for full, seen := range id.shas {
@@ -134,7 +134,7 @@ func alias(names map[string]string, w, prefix string) string {
 // shortest is what times are rounded up to, unless the watchdog's timeout is shorter.
 const shortest = 10 * time.Second
 
-// rounded is a PTTL. Negative ones have meanings of their own; a key in its last millisecond answers 0.
+// rounded rounds a PTTL up. Negative ones have meanings of their own; a key in its last millisecond has 0.
 func rounded(ms, unit int64) string {
 	if ms < 0 {
 		return strconv.FormatInt(ms, 10)
@@ -148,7 +148,7 @@ func rounded(ms, unit int64) string {
 	return "≤" + strconv.FormatInt(max(1, (ms+unit-1)/unit)*unit, 10)
 }
 
-// latchMs hides how long a latch is kept, which is each client's own affair.
+// latchMs hides how long a latch is kept, in which clients may differ.
 func latchMs(w string) string {
 	if ms, err := strconv.ParseInt(w, 10, 64); err != nil || ms < 1000 || ms > 600_000 {
 		return "unreasonable latch time " + w
@@ -169,17 +169,17 @@ func (n *normaliser) step(e event) step {
 		s.script = &script{verb: strings.ToUpper(e.words[0])}
 		switch s.role {
 		case "lock":
-			if n.kind != javapeer.Fenced && n.kind != javapeer.NonReentrant { // whose scripts answer in their own way
+			if n.kind != javapeer.Fenced && n.kind != javapeer.NonReentrant { // their scripts reply differently
 				s.script.sha = e.sha
 			}
 			s.lease, s.owner = argv[0], n.word(argv[1])
 		case "unlock":
-			if at := min(len(argv)-1, 4); e.latch() != "" { // behind it is how to publish besides
+			if at := min(len(argv)-1, 4); e.latch() != "" { // a second publish command may follow it
 				argv[at] = latchMs(argv[at])
 			}
 			of := argv
 			if e.publishes() {
-				of = argv[1:] // behind the message
+				of = argv[1:] // after the message
 			}
 			s.lease, s.owner = of[0], n.word(of[1])
 		case "renew":
@@ -215,7 +215,7 @@ func (n *normaliser) step(e event) step {
 	return s
 }
 
-// inner is one call in a script. The case of a command's name means nothing.
+// inner evens out one call in a script. The case of a command's name does not matter.
 func (n *normaliser) inner(call []string) string {
 	call = slices.Clone(call)
 	call[0] = strings.ToLower(call[0])

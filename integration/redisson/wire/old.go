@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// What older releases of Redisson say otherwise. Each rule undoes one such difference wherever it is.
+// What older releases of Redisson do differently. Each rule undoes one such difference wherever it occurs.
 
-// byText: the script itself travels with every call.
+// byText: Redisson sends the script's text with every call.
 var byText = rule{"scripts sent as text", func(java, golang *trace) (found bool) {
 	for i := range java.steps {
 		switch s := &java.steps[i]; {
@@ -23,13 +23,13 @@ var byText = rule{"scripts sent as text", func(java, golang *trace) (found bool)
 		}
 	}
 	if found {
-		// Who sends the text has nothing to load.
+		// A client that sends the text has nothing to load.
 		golang.steps = dropLoads(golang.steps)
 	}
 	return found
 }}
 
-// otherLockText: two branches where there is one now.
+// otherLockText: Redisson's lock script had two branches instead of one.
 var otherLockText = rule{"another text of the lock script", func(java, _ *trace) (found bool) {
 	for i := range java.steps {
 		if s := &java.steps[i]; s.role == "lock" && s.script.sha != lockSHA && lockSHAs[s.script.sha] {
@@ -41,7 +41,7 @@ var otherLockText = rule{"another text of the lock script", func(java, _ *trace)
 	return found
 }}
 
-// firstBySetting: the first hold is set to 1, not counted up to it.
+// firstBySetting: Redisson sets the first hold's count to 1 instead of incrementing it.
 var firstBySetting = rule{"first acquire by hset", func(java, _ *trace) (found bool) {
 	for i := range java.steps {
 		s := &java.steps[i]
@@ -58,7 +58,7 @@ var firstBySetting = rule{"first acquire by hset", func(java, _ *trace) (found b
 	return found
 }}
 
-// publishFixed: how to publish is no argument.
+// publishFixed: Redisson's scripts have no argument for how to publish.
 var publishFixed = rule{"no argument for how to publish", func(_, golang *trace) (found bool) {
 	at := map[string]int{"unlock": 3, "force": 1}
 	for i := range golang.steps {
@@ -72,7 +72,7 @@ var publishFixed = rule{"no argument for how to publish", func(_, golang *trace)
 	return found
 }}
 
-// noLatch: an unlock leaves no trace of its result, so there is none to be looked at, kept and deleted.
+// noLatch: Redisson's unlock keeps no result, so it reads, sets and deletes no latch.
 var noLatch = rule{"unlock without a latch", func(_, golang *trace) (found bool) {
 	latches := map[string]bool{}
 	for i := range golang.steps {
@@ -84,8 +84,8 @@ var noLatch = rule{"unlock without a latch", func(_, golang *trace) (found bool)
 	return found
 }}
 
-// usedOnce: Go's unlock leaves no trace of its result where its owner has none but this one, and is told how to publish
-// only where that is not by PUBLISH.
+// usedOnce: Go's unlock keeps no result where the owner is used once, and has an argument for how to publish only if that
+// is not by PUBLISH.
 var usedOnce = rule{"an owner that is used once is unlocked without a latch", func(java, golang *trace) (found bool) {
 	var once []bool
 	for _, s := range golang.steps {
@@ -113,14 +113,14 @@ var usedOnce = rule{"an owner that is used once is unlocked without a latch", fu
 	return found
 }}
 
-// dropLatch takes the latch out of an unlock, and notes it. It reports false where there is none, or not a right one: nobody
-// else looks at it, but it has to be right.
+// dropLatch removes the latch from an unlock, and adds it to latches. It reports false if the unlock has none, or if its
+// calls for the latch are wrong.
 func (s *step) dropLatch(latches map[string]bool) bool {
 	latch := s.script.latch()
 	if latch == "" {
 		return false
 	}
-	if strings.HasPrefix(s.reply, "error NOSCRIPT ") { // it has run nothing
+	if strings.HasPrefix(s.reply, "error NOSCRIPT ") { // no call was made
 		s.script.keys = s.script.keys[:len(s.script.keys)-1]
 		s.script.argv = s.script.argv[:len(s.script.argv)-1]
 		s.show()
@@ -143,7 +143,7 @@ func (s *step) dropLatch(latches map[string]bool) bool {
 	return true
 }
 
-// oneByOne: each lock is renewed by a script of its own.
+// oneByOne: Redisson renews each lock by a script call of its own.
 var oneByOne = rule{"a renewal for each lock", func(java, _ *trace) (found bool) {
 	for i := range java.steps {
 		if s := &java.steps[i]; s.tick != nil && s.tick.single {
@@ -155,7 +155,7 @@ var oneByOne = rule{"a renewal for each lock", func(java, _ *trace) (found bool)
 	return found
 }}
 
-// keepsLatch: no DEL follows an unlock, and its latch is left.
+// keepsLatch: Go leaves an unlock's latch, without a DEL.
 var keepsLatch = rule{"a latch that is left for a failover", func(_, golang *trace) (found bool) {
 	for i := 0; i < len(golang.steps); i++ {
 		unlock := golang.steps[i]
@@ -174,7 +174,7 @@ var keepsLatch = rule{"a latch that is left for a failover", func(_, golang *tra
 	return found
 }}
 
-// deletesAnother: the DEL after an unlock misses the latch.
+// deletesAnother: Redisson's DEL after an unlock misses the latch.
 var deletesAnother = rule{"a DEL that misses the latch", func(java, _ *trace) (found bool) {
 	for i := range java.steps[:max(0, len(java.steps)-1)] {
 		unlock, del := java.steps[i], &java.steps[i+1]

@@ -33,13 +33,13 @@ const (
 
 var Topologies = []Topology{Replicated, Sentinel, Cluster}
 
-// Place is the servers of a topology, each behind a proxy under whose address everybody else knows it, with a tap at each.
-// It can be used by one proof after the other.
+// Place has the servers of a topology, each with a tap, and behind a proxy by whose address all others know it. It can be
+// used by one proof after the other.
 type Place struct {
 	topology  Topology
 	sharded   bool // the servers know messages to one shard
 	nodes     []*redistest.Server
-	conns     []redis.Conn // one a node, with all rights
+	conns     []redis.Conn // one per node, with all rights
 	masters   []int
 	home      int // the master of lockName
 	proxies   []*faultproxy.Proxy
@@ -74,7 +74,7 @@ func StartPlace(t *testing.T, topology Topology) *Place {
 	return p
 }
 
-// before gives the address of the proxy before a node, which it starts if there is none.
+// before returns a function for the address of the proxy before a node, which it starts if there is none.
 func (p *Place) before(t *testing.T) func(*redistest.Server) string {
 	return func(n *redistest.Server) string {
 		i := slices.Index(p.nodes, n)
@@ -116,7 +116,7 @@ func (p *Place) masterOf(key string) int {
 	return min(int(codec.Slot(key))/(16384/len(p.masters)), len(p.masters)-1)
 }
 
-// rig watches the place for t.
+// rig returns a rig that watches the place for t.
 func (p *Place) rig(t *testing.T) *rig {
 	t.Helper()
 	r := &rig{Rig: testbed.New(t, redisserver.Given(t, p.nodes[p.home].URL())), place: p, taps: p.taps}
@@ -124,7 +124,7 @@ func (p *Place) rig(t *testing.T) *rig {
 	return r
 }
 
-// options are what Go's clients need to be told of the place.
+// options are those that Go's clients need for the place.
 func (p *Place) options(publish rlock.Publish) []rlock.Option {
 	switch p.topology {
 	case Replicated:
@@ -152,10 +152,10 @@ func (p *Place) url(who side) string {
 	return "redis://" + addrs[0]
 }
 
-// side is one of the two that play.
-// failsOver tells whether another server may become the master.
+// failsOver reports whether another server may become the master.
 func (p *Place) failsOver() bool { return p != nil && p.topology != Replicated }
 
+// side is one of the two that play.
 type side int
 
 const (
@@ -163,8 +163,8 @@ const (
 	gos
 )
 
-// has tells whether a connection is the side's. What says its name is Go's, a Sentinel's, or nobody's who plays: replicas and
-// Sentinels reach a node as everybody does.
+// has reports whether a connection is the side's. Go's has the name rlock; replicas' and Sentinels', which reach a node by
+// its proxy, too, are neither side's.
 func (s side) has(c faultproxy.Conn) bool {
 	golang := false
 	for _, words := range c.Cmds {
@@ -179,7 +179,7 @@ func (s side) has(c faultproxy.Conn) bool {
 	return golang == (s == gos)
 }
 
-// reach gives a side its proxies, and the URL by which it finds them.
+// reach returns a side's proxies, and the URL by which it finds them.
 func (r *rig) reach(who side) ([]*faultproxy.Proxy, string) {
 	r.T.Helper()
 	if r.place != nil {
@@ -189,7 +189,7 @@ func (r *rig) reach(who side) ([]*faultproxy.Proxy, string) {
 	return []*faultproxy.Proxy{proxy}, "redis://" + proxy.Addr()
 }
 
-// Do asks the server that has the key, which is the first argument.
+// Do asks the server that has the key, which is the first argument. PUBLISH goes to the home server.
 func (r *rig) Do(command string, args ...any) any {
 	r.T.Helper()
 	if r.place == nil || len(args) == 0 {
@@ -213,7 +213,7 @@ func (r *rig) everywhere(command string, args ...any) (replies []any) {
 	return replies
 }
 
-// names are those of all keys, sorted.
+// names returns those of all keys, sorted.
 func (r *rig) names() (all []string) {
 	r.T.Helper()
 	for _, reply := range r.everywhere("KEYS", "*") {
@@ -227,8 +227,8 @@ func (r *rig) names() (all []string) {
 	return all
 }
 
-// setUpOfPlaces is what clients ask in order to know the servers: who has which slots, who is master, how many replicas it
-// has, whether a node is a replica that is read from, whether messages to one shard may be published.
+// setUpOfPlaces matches the commands by which clients learn about the servers: slots, the master, its replicas, whether a
+// replica may be read, whether messages to one shard may be published.
 var setUpOfPlaces = []faultproxy.Match{
 	faultproxy.Command("CLUSTER"),
 	faultproxy.Command("INFO"),
@@ -236,14 +236,14 @@ var setUpOfPlaces = []faultproxy.Match{
 	faultproxy.Command("SPUBLISH"),
 }
 
-// firstTime is what clients do once, before they use a node or a script there for the first time.
+// firstTime matches what clients do once, before their first use of a node or of a script there.
 var firstTime = []faultproxy.Match{
 	faultproxy.Command("SCRIPT", "LOAD"),
 	faultproxy.Command("WAIT", "0", "0"),
 	faultproxy.Command("WAITAOF", "0", "0", "0"),
 }
 
-// key is what a scenario calls its lock: in a cluster the locks that are renewed together have one slot.
+// key is the name of a scenario's lock. In a cluster, locks that are renewed together have one slot.
 func (p *Place) key(sc scenario) string {
 	if p != nil && p.topology == Cluster && sc.several && sc.lock == "" {
 		return taggedName
@@ -251,9 +251,9 @@ func (p *Place) key(sc scenario) string {
 	return sc.key()
 }
 
-// joinWaits makes a WAIT a part of the command before it on its connection. One that stands alone stays.
+// joinWaits makes a WAIT a part of the script call before it on its connection. Any other WAIT stays.
 func joinWaits(events []moment) (out []moment) {
-	last := map[int]int{} // by connection, of out
+	last := map[int]int{} // by connection, an index of out
 	for _, m := range events {
 		if i, ok := last[m.conn]; ok && m.is("WAIT") && out[i].wait == "" && out[i].script() {
 			out[i].wait = fmt.Sprintf("%s → %v", strings.Join(m.words, " "), m.reply)
@@ -265,5 +265,5 @@ func joinWaits(events []moment) (out []moment) {
 	return out
 }
 
-// script tells whether a script was called.
+// script reports whether a script was called.
 func (c cmd) script() bool { return c.is("EVALSHA") || c.is("EVAL") }

@@ -50,7 +50,7 @@ func TestGoSaysOnTheWireWhatJavaSaysBehindSentinels(t *testing.T) {
 	}
 }
 
-// With Go's default both publish commands are one; told which Redisson is there, Go uses that one's alone.
+// TestGoSaysOnTheWireWhatJavaSaysInACluster: Go's default publishes by both commands; for a known Redisson by one.
 func TestGoSaysOnTheWireWhatJavaSaysInACluster(t *testing.T) {
 	t.Parallel()
 	place := StartPlace(t, Cluster)
@@ -78,8 +78,8 @@ func TestGoSaysOnTheWireWhatJavaSaysInACluster(t *testing.T) {
 	}
 }
 
-// needed wants each of these justifications to have had something to justify. Whether two scripts travel together, and so have
-// one WAIT, is a matter of timing.
+// needed fails t for each of these justifications that justified nothing. oneWaitABatch is never among them: whether two
+// scripts are sent together, and so have one WAIT, depends on timing.
 func needed(t *testing.T, p *Proof, rules ...rule) {
 	t.Helper()
 	for _, r := range rules {
@@ -89,7 +89,7 @@ func needed(t *testing.T, p *Proof, rules ...rule) {
 	}
 }
 
-// catches wants a publish command and a WAIT that only one side has not to be evened out.
+// catches checks that a publish command and a WAIT that only one side has are reported.
 func catches(t *testing.T, p *Proof) {
 	sc := scenarioNamed(t, "final unlock")
 	b := p.benches.on(t, sc)

@@ -8,23 +8,23 @@ import (
 	"github.com/rlock-go/redisson/integration/kit/faultproxy"
 )
 
-// The pauses of a spin lock's waiter between its tries. The middle of the n-th doubles from the first to the longest. How
-// much of it is left to chance is each client's own affair, up to a factor of two: Redisson's pauses are between the middle
-// and its double, Go's between half of the middle and it.
+// The pauses of a spin lock's waiter between its tries. The middle of the n-th doubles from the first to the longest.
+// Clients may vary it by up to a factor of two: Redisson's pauses are between the middle and its double, Go's between half
+// of the middle and the middle.
 const (
 	firstPause   = time.Millisecond
 	longestPause = 128 * time.Millisecond
-	// onTheWay is what a try needs, on a machine with more to do.
+	// onTheWay is what a try may need on a busy machine.
 	onTheWay = 50 * time.Millisecond
-	// aboutToEnd is how long before a lease's end a try is not too early: a Go client whose own hold ends looks then, and
-	// it counts a lease shorter by 1%.
+	// aboutToEnd is how long before a lease's end a try is not too early: a Go client tries when its own hold ends, and it
+	// counts on 1% less of a lease.
 	aboutToEnd = 20 * time.Millisecond
 )
 
-// severalPolls are as many refusals as it takes to see pauses double.
+// severalPolls is the number of refusals that it takes to see pauses double.
 const severalPolls = 6
 
-// pauseDue is between which times the pause behind refusal n lies, from 0 on.
+// pauseDue returns the bounds of the pause after refusal n, counted from 0.
 func pauseDue(n int) (least, most time.Duration) {
 	middle := min(firstPause<<min(n, 16), longestPause)
 	return max(middle/2, firstPause), min(middle*2, longestPause)
@@ -40,17 +40,17 @@ func polls(all []faultproxy.Exchange, name string) (n int) {
 	return n
 }
 
-// poller is a waiter that was refused so many times.
+// poller is a waiter that was refused.
 type poller struct {
-	step     int // where the first of its equal refusals is
+	step     int // the index of the first of its equal refusals
 	refusals int
 	last     step
-	handed   bool // an unlock came since, or is on its way: of a Go client the waiter takes over in its write
+	handed   bool // an unlock came since, or is on its way: a Go client's waiter tries in the same write
 }
 
-// mergePolls joins the tries of each waiter that are refused alike, since how many there are is a matter of time. A waiter
-// that polled is told from one that did not. A pause that is not as it is due is shown; if it is longer, late is true, since
-// that may be the machine's doing.
+// mergePolls merges the tries of each waiter that are refused alike, since their number depends on timing. A waiter that
+// polled still differs from one that did not. A pause out of its bounds is shown; if it is too long, late is true, since
+// the machine may be the cause.
 func mergePolls(steps []step) (out []step, late bool) {
 	waiting := map[string]*poller{}
 	for i, s := range steps {
@@ -63,7 +63,7 @@ func mergePolls(steps []step) (out []step, late bool) {
 		p := waiting[who]
 		refused := s.role == "lock" && strings.HasPrefix(s.reply, "int ")
 		if p != nil && s.role == "lock" {
-			// Of an unlock whose script had to be loaded, it is in front.
+			// The try comes before an unlock whose script had to be loaded.
 			if i+1 < len(steps) && steps[i+1].role == "unlock" && steps[i+1].name == s.name {
 				p.handed = true
 			}
@@ -92,8 +92,8 @@ func mergePolls(steps []step) (out []step, late bool) {
 	return out, late
 }
 
-// pause tells what is wrong with the one before a waiter's next try, if anything is, and whether it is too long. One
-// try at an unlock may come at once.
+// pause returns what is wrong with the pause before a waiter's next try, if anything, and whether it is too long. One try
+// at an unlock may come at once.
 func (p *poller) pause(next step) (odd []string, long bool) {
 	least, most := pauseDue(p.refusals - 1)
 	took := next.sent.Sub(p.last.answered)

@@ -36,8 +36,8 @@ func NewAt(t *testing.T, version string, place *Place) *Proof {
 	return p
 }
 
-// Publishing is p, its JVMs included, with Go's releases in a cluster publishing as publish says. Without it they do as by
-// default.
+// Publishing returns a proof with p's servers and JVMs, in which Go's releases in a cluster publish as publish says.
+// Without it they publish as by default.
 func (p *Proof) Publishing(publish rlock.Publish) *Proof {
 	return &Proof{
 		benches: p.benches, publish: publish,
@@ -45,7 +45,7 @@ func (p *Proof) Publishing(publish rlock.Publish) *Proof {
 	}
 }
 
-// setting is what justifications may depend on, beside the scenario.
+// setting is what justifications may depend on besides the scenario.
 func (p *Proof) setting() setting {
 	s := setting{version: p.benches.version, publish: p.publish}
 	if p.benches.place != nil {
@@ -54,11 +54,11 @@ func (p *Proof) setting() setting {
 	return s
 }
 
-// Finding is how one scenario ended.
+// Finding is one scenario's result.
 type Finding struct {
-	// Difference tells, call by call, what differs that may not; empty for nothing.
+	// Difference lists, call by call, what differs without a justification; empty if nothing does.
 	Difference string
-	// Justified are the differences that are there on purpose. Equal traces have none.
+	// Justified are the intended differences. Equal traces have none.
 	Justified []Difference
 	// Unused are rules that had to find something in this scenario and did not.
 	Unused []string
@@ -66,7 +66,7 @@ type Finding struct {
 	Java, Go string
 }
 
-// Difference is one that may be.
+// Difference is a justified difference.
 type Difference struct {
 	// Name is the rule's, in a few words.
 	Name string
@@ -74,10 +74,10 @@ type Difference struct {
 	Reason string
 }
 
-// Justified are all the differences that a plain lock may have, with whatever release.
+// Justified returns the differences that a plain lock may have anywhere, with any release.
 func Justified() (all []Difference) { return justifiedWhere(false) }
 
-// JustifiedAtPlaces are those that there are besides where there is more than one server.
+// JustifiedAtPlaces returns those that more than one server adds.
 func JustifiedAtPlaces() (all []Difference) { return justifiedWhere(true) }
 
 func justifiedWhere(several bool) (all []Difference) {
@@ -89,7 +89,7 @@ func justifiedWhere(several bool) (all []Difference) {
 	return all
 }
 
-// Names are those of a kind of lock's scenarios, in their order.
+// Names returns the names of a kind of lock's scenarios, in their order.
 func Names(k javapeer.Kind) (all []string) {
 	for _, sc := range scenarios {
 		if sc.kind == k {
@@ -99,7 +99,7 @@ func Names(k javapeer.Kind) (all []string) {
 	return all
 }
 
-// PlaceNames are those of the scenarios that a place is shown: what takes long, and odd names, are one server's.
+// PlaceNames returns the names of the scenarios for a place: those that are neither slow nor about odd names.
 func PlaceNames() (all []string) {
 	one := []string{"of five", "a hundred", "expiry", "timed", "re-entry with", "name "}
 	for _, name := range Names(javapeer.Plain) {
@@ -110,8 +110,8 @@ func PlaceNames() (all []string) {
 	return all
 }
 
-// Play has both sides play the scenario of that name. What can't be played fails t at once; a difference does not, it is
-// for the caller to judge. Given altered scripts, the Go side uses them.
+// Play has both sides play the scenario of that name. A scenario that can't be played fails t at once; a difference does
+// not, it is for the caller to judge. The Go side uses the altered scripts, if there are any.
 func (p *Proof) Play(t *testing.T, name string, altered ...Altered) Finding {
 	t.Helper()
 	i := slices.IndexFunc(scenarios, func(sc scenario) bool { return sc.name == name })
@@ -120,7 +120,7 @@ func (p *Proof) Play(t *testing.T, name string, altered ...Altered) Finding {
 	}
 	sc := scenarios[i]
 	if len(altered) > 0 {
-		// Loading is the library's own, and an altered script is loaded for it.
+		// The library loads only its own scripts. An altered one is loaded for it.
 		sc.firstUse = false
 	}
 	if !slices.Contains(p.kinds, sc.kind) {
@@ -153,7 +153,8 @@ func (p *Proof) Play(t *testing.T, name string, altered ...Altered) Finding {
 	return f
 }
 
-// Unused are the rules for this release, and for the kinds of locks that were played, that found nothing in any scenario.
+// Unused returns the rules for this release, and for the kinds of locks that were played, that found nothing in any
+// scenario.
 func (p *Proof) Unused() (names []string) {
 	for _, j := range justified {
 		covers := func(k javapeer.Kind) bool { return j.covers(p.setting(), k) }

@@ -21,17 +21,17 @@ const patience = testbed.Patience
 
 // rig is a server, or the servers of a place, with everything that watches them. One side at a time plays on it.
 type rig struct {
-	*testbed.Rig                          // prepares and looks; not recorded
+	*testbed.Rig                          // for preparation and checks; not recorded
 	server       *redisserver.LocalServer // nil in a place
 	place        *Place                   // nil for one server
-	taps         []*monitor.Stream        // one a server
+	taps         []*monitor.Stream        // one per server
 
 	side    side
-	proxies []*faultproxy.Proxy // of the side that plays, before each server that is tapped
-	from    []int               // of each proxy's record, where the scenario begins
+	proxies []*faultproxy.Proxy // the playing side's, one before each tapped server
+	from    []int               // where the scenario begins in each proxy's record
 	kind    javapeer.Kind       // of the scenario's locks
 	kept    []string            // locks that the scenario waits to see renewed
-	marks   int                 // that were published
+	marks   int                 // markers published so far
 
 	mu    sync.Mutex // guards heard
 	heard [][2]string
@@ -44,7 +44,7 @@ func newRig(t *testing.T, server *redisserver.LocalServer) *rig {
 	return r
 }
 
-// subscribe hears every message of every channel, and in a cluster those that are sent to the shard of the scenarios' lock.
+// subscribe starts to hear every channel, and in a cluster also what is sent to the shard of the scenarios' lock.
 func (r *rig) subscribe() {
 	r.T.Helper()
 	conn := redisserver.Dial(r.T, r.Rig.Server, redis.DialReadTimeout(0))
@@ -62,7 +62,7 @@ func (r *rig) subscribe() {
 		for {
 			message, err := redis.Strings(conn.Receive())
 			if err != nil {
-				return // closed by the test's end; a message that is missed is missed by messages
+				return // closed at the test's end; otherwise messages misses its marker
 			}
 			r.mu.Lock()
 			switch {
@@ -80,10 +80,10 @@ func (r *rig) subscribe() {
 	})
 }
 
-// shardedMark tells a message that was sent to a shard from one that all hear.
+// shardedMark marks a message that was sent to a shard, not to all.
 const shardedMark = "sharded "
 
-// play has a side use the servers through proxies, from an empty keyspace on, and from an empty script cache if wanted.
+// play begins a side's scenario through its proxies, with an empty keyspace, and with an empty script cache if wanted.
 func (r *rig) play(who side, proxies []*faultproxy.Proxy, sc scenario) {
 	r.T.Helper()
 	r.everywhere("FLUSHALL")
@@ -112,7 +112,7 @@ func (r *rig) record() (all []faultproxy.Exchange) {
 	return all
 }
 
-// recordAt is what went to one of the servers. Others than the side that plays are left out.
+// recordAt returns the playing side's exchanges with one of the servers.
 func (r *rig) recordAt(i int) []faultproxy.Exchange {
 	all := r.proxies[i].Record()[r.from[i]:]
 	if r.place == nil {
@@ -136,7 +136,7 @@ func (r *rig) await(what string, state func([]faultproxy.Exchange) bool) {
 	r.Fatalf("%v passed without: %s", patience, what)
 }
 
-// messages are what the subscriber heard since the last call. A marker ends them.
+// messages returns what the subscriber heard since the last call. A marker shows that it has heard everything.
 func (r *rig) messages() [][2]string {
 	r.T.Helper()
 	r.marks++
@@ -152,7 +152,7 @@ func (r *rig) messages() [][2]string {
 		}
 		return i >= 0
 	})
-	// Other rigs of a place have markers of their own; Sentinels tell each other of themselves.
+	// Other rigs of a place publish their own markers, and Sentinels announce themselves.
 	return slices.DeleteFunc(got, func(m [2]string) bool {
 		return strings.HasPrefix(m[0], markerPrefix) || m[0] == "__sentinel__:hello"
 	})
@@ -162,8 +162,8 @@ const markerPrefix = "wire-end-of-messages-"
 
 const uuidLength = 36
 
-// settle waits until nothing is owed any more: every command is answered, every latch of an unlock is deleted, every
-// subscription is given up.
+// settle waits until nothing is pending: every command is answered, every latch of an unlock is deleted, every subscription
+// has ended.
 func (r *rig) settle() {
 	r.T.Helper()
 	r.await("a latch's DEL, an UNSUBSCRIBE or an answer", func(all []faultproxy.Exchange) bool {
@@ -178,12 +178,12 @@ func (r *rig) settle() {
 			c := command(e.Cmd)
 			switch {
 			case c.is("SUBSCRIBE", invalidations), c.is("UNSUBSCRIBE", invalidations):
-			case c.latch() != "" && !failed(e) && !(r.side == gos && r.place.failsOver() && released(e)): // else see keepsLatch
+			case c.latch() != "" && !failed(e) && !(r.side == gos && r.place.failsOver() && released(e)): // which keepsLatch explains
 				owed["latch "+c.latch()] = 1
 			case c.is("DEL"):
 				for _, key := range c.words[1:] {
 					delete(owed, "latch "+key)
-					// Redisson 3.52 names another key, and is done with that.
+					// Redisson 3.52 deletes another key, and no latch.
 					if i := strings.LastIndex(key, ":"); strings.HasPrefix(key, latchPrefix) && len(key)-i == len(":")+uuidLength {
 						maps.DeleteFunc(owed, func(what string, _ int) bool { return strings.HasPrefix(what, "latch "+key[:i+1]) })
 					}
@@ -205,7 +205,7 @@ func (r *rig) settle() {
 	})
 }
 
-// released tells whether an unlock was answered that it gave up a hold.
+// released reports whether an unlock's reply says that it released a hold.
 func released(e faultproxy.Exchange) bool {
 	_, is := e.Reply.(int64)
 	return is

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// readsAgain: a read behind the new lease has the server tell of the key's next change.
+// readsAgain: Go reads the lock after the new lease, so that the server reports the key's next change.
 var readsAgain = rule{"a read behind each renewal", func(_, golang *trace) (found bool) {
 	const read, lease = " after hexists ", " after pexpire "
 	for i := range golang.steps {
@@ -24,7 +24,7 @@ var readsAgain = rule{"a read behind each renewal", func(_, golang *trace) (foun
 	return found
 }}
 
-// ownersStatus has Go's script answer an error where it has a status.
+// ownersStatus turns the status that Go's script returns into Redisson's error.
 var ownersStatus = rule{"a non-reentrant lock's owner is refused by a status", func(_, golang *trace) (found bool) {
 	for i := range golang.steps {
 		if s := &golang.steps[i]; s.role == "lock" && s.reply == "status "+reacquired {
@@ -36,7 +36,7 @@ var ownersStatus = rule{"a non-reentrant lock's owner is refused by a status", f
 
 // What the two sides do differently where a master has replicas.
 
-// probesWait: Redisson asks first whether there is WAIT.
+// probesWait: Redisson first probes whether the server knows WAIT.
 var probesWait = rule{"a probe of WAIT", func(java, _ *trace) bool {
 	before := len(java.steps)
 	java.steps = slices.DeleteFunc(java.steps, func(s step) bool {
@@ -45,28 +45,27 @@ var probesWait = rule{"a probe of WAIT", func(java, _ *trace) bool {
 	return len(java.steps) < before
 }}
 
-// loadsFirst: Redisson loads a script before it calls it, once for each server, and Go does before a WAIT, once for each
-// connection.
+// loadsFirst: Redisson loads a script before it calls it, once per server. Go does so before a WAIT, once per connection.
 var loadsFirst = rule{"scripts loaded beforehand", func(java, golang *trace) bool {
 	golang.steps = dropLoads(golang.steps)
 	golang.dropAllLoads()
 	return java.dropAllLoads()
 }}
 
-// loadsForWait: so does Go beside a Redisson that never loads.
+// loadsForWait: Go does so with releases of Redisson that never load.
 var loadsForWait = rule{"scripts loaded before a WAIT", func(_, golang *trace) bool {
 	golang.steps = dropLoads(golang.steps)
 	return golang.dropAllLoads()
 }}
 
-// dropAllLoads takes out loads of scripts, whoever asked for them, and reports whether there were any.
+// dropAllLoads removes all loads of scripts, and reports whether there were any.
 func (t *trace) dropAllLoads() bool {
 	before := len(t.steps)
 	t.steps = slices.DeleteFunc(t.steps, func(s step) bool { return s.role == "SCRIPT LOAD" && s.reply == `bulk "its SHA-1"` })
 	return len(t.steps) < before
 }
 
-// oneWaitABatch: what Go wrote at once has one WAIT at its end.
+// oneWaitABatch: scripts that Go wrote at once have one WAIT after the last.
 var oneWaitABatch = rule{"one WAIT for several scripts", func(java, golang *trace) (found bool) {
 	var waits string
 	for _, s := range slices.Backward(golang.steps) {
@@ -88,9 +87,9 @@ var oneWaitABatch = rule{"one WAIT for several scripts", func(java, golang *trac
 	return found
 }}
 
-// In a cluster there are two kinds of messages, and who listens for one does not hear the other.
+// In a cluster there are two kinds of messages, and a subscriber to one does not hear the other.
 
-// hearsBoth: Go listens for both kinds.
+// hearsBoth: Go subscribes to both kinds.
 var hearsBoth = rule{"subscriptions of both kinds", func(java, golang *trace) (found bool) {
 	for _, verb := range []string{"SUBSCRIBE", "UNSUBSCRIBE"} {
 		kept, other := verb, "S"+verb
@@ -98,7 +97,7 @@ var hearsBoth = rule{"subscriptions of both kinds", func(java, golang *trace) (f
 			kept, other = other, kept
 		}
 		kind := func(s step) bool { return s.role == other }
-		// The other kind has to come beside the one that Java has, channel by channel.
+		// Go must subscribe to the same channels by both kinds.
 		if named(java.steps, kept) != "" && named(golang.steps, kept) == named(golang.steps, other) {
 			golang.steps = slices.DeleteFunc(golang.steps, kind)
 			found = true
@@ -107,7 +106,7 @@ var hearsBoth = rule{"subscriptions of both kinds", func(java, golang *trace) (f
 	return found
 }}
 
-// publishesBoth: Go's releases publish for both.
+// publishesBoth: Go's releases publish both kinds.
 var publishesBoth = rule{"messages of both kinds", func(java, golang *trace) (found bool) {
 	kept, word, other := "publish", "PUBLISH", "spublish"
 	if slices.ContainsFunc(java.steps, func(s step) bool { return s.script != nil && slices.Contains(s.script.argv, "SPUBLISH") }) {
@@ -122,7 +121,7 @@ var publishesBoth = rule{"messages of both kinds", func(java, golang *trace) (fo
 	if !found {
 		return false
 	}
-	// Each is heard by its own kind of subscriber.
+	// Subscribers of either kind heard the message.
 	golang.messages = slices.DeleteFunc(golang.messages, func(m string) bool {
 		return strings.HasPrefix(m, heardSharded) == (kept == "publish")
 	})
@@ -132,7 +131,8 @@ var publishesBoth = rule{"messages of both kinds", func(java, golang *trace) (fo
 // heardSharded begins a message that was sent to a shard, as a trace shows it.
 const heardSharded = `"` + shardedMark
 
-// publishOnly has a script that publishes by both commands publish by one. It reports false if that is not how it was called.
+// publishOnly makes a script that publishes by both commands publish by one. It reports false if it was not called like
+// that.
 func (s *step) publishOnly(kept, word, other string) bool {
 	argv := s.script.argv
 	switch {
@@ -166,7 +166,7 @@ func (t *trace) has(role string) bool {
 	return slices.ContainsFunc(t.steps, func(s step) bool { return s.role == role })
 }
 
-// named are the names of all steps of a role, sorted.
+// named returns the names of all steps of a role, sorted.
 func named(steps []step, role string) string {
 	var all []string
 	for _, s := range steps {

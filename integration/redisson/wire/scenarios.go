@@ -12,7 +12,7 @@ import (
 	"github.com/rlock-go/redisson/integration/redisson/alike"
 )
 
-// scenario is one thing that both sides do with the lock called name. A side returns errUntimely to be played again.
+// scenario is one thing that both sides do with a lock. A side returns errUntimely to be played again.
 type scenario struct {
 	name     string
 	kind     javapeer.Kind
@@ -26,7 +26,7 @@ type scenario struct {
 	before func(s *goSide, name string)         // what Go does first
 }
 
-// lockName is that of a lock whose name the scenario is not about; taggedName has all that begin with it in one slot.
+// lockName is a lock's name unless the scenario is about names. All names that begin with taggedName are in one slot.
 const lockName, taggedName = "order:17", "{order}:17"
 
 func (sc scenario) key() string {
@@ -44,18 +44,18 @@ func (sc scenario) lease() time.Duration {
 }
 
 const (
-	// quiet is a watchdog timeout that no recording lasts a third of. What Redisson still holds from one scenario is not
-	// renewed in the next.
+	// quiet is a watchdog timeout so long that no recording sees a renewal: holds that Redisson keeps from one scenario are
+	// not renewed in the next.
 	quiet = 10 * time.Minute
-	// byDefault is both sides' own.
+	// byDefault is the default of both sides.
 	byDefault = 30 * time.Second
-	// ticking is short enough to see renewals, and long enough for a machine that stands still for a while.
+	// ticking is short enough to see renewals, and long enough for a machine that stalls for a while.
 	ticking = 3 * time.Second
 	// long is a fixed lease, 1m in scripts.
 	long = time.Minute
 )
 
-// plain is what a plain lock is shown.
+// plain are the scenarios of a plain lock.
 var plain = slices.Concat([]scenario{
 	{name: "first use of each script", watchdog: byDefault, firstUse: true, script: "a lock; a unlock; settle; a forceunlock = false"},
 	{name: "first acquire", script: "a lock"},
@@ -89,7 +89,7 @@ var plain = slices.Concat([]scenario{
 
 const waitEnded = "a lock; b& lock; a unlock; b ends; settle"
 
-// naming is a wait, which has key, channel and latch in it, for each kind of name that is written in a way of its own.
+// naming has a wait, which uses key, channel and latch, for each sort of name that is encoded in its own way.
 func naming() (all []scenario) {
 	for _, n := range []string{"a{b}c", "{a}b", "a{b", "a}b", "{}", "a b  c", "замок 锁 🔒", "a\r\nb", "\"a\\'\t\x00%25:"} {
 		all = append(all, scenario{name: fmt.Sprintf("name %q", n), lock: n, script: waitEnded})
@@ -97,8 +97,7 @@ func naming() (all []scenario) {
 	return all
 }
 
-// once are the scenarios that every kind of lock is shown whose owner enters once; entered and shortened are what others are
-// shown besides.
+// once are the scenarios of every kind of lock, also of those whose owner enters once; again adds those of reentrant locks.
 var (
 	once = []string{
 		"first use of each script", "first acquire", "first acquire, by a try", "contended try",
@@ -111,17 +110,17 @@ var (
 		"partial unlock of a fixed lease", "questions about a locked one"})
 )
 
-// spinning is what a spin lock's owner can do, which is what a plain lock's can.
+// spinning are the scenarios of a spin lock, which are a plain lock's.
 var spinning = ofKind(javapeer.Spin, again...)
 
-// fenced is what a fenced lock's owner can do: what a plain lock's can, and tokens.
+// fenced are the scenarios of a fenced lock: a plain lock's, and tokens.
 var fenced = slices.Concat(ofKind(javapeer.Fenced, again...), []scenario{
 	{name: "fenced: tokens of lock and re-entry", kind: javapeer.Fenced, script: "a locktoken = 1; a locktoken = 2; a locktoken = 3; a token = 3"},
 	{name: "fenced: token of no grant", kind: javapeer.Fenced, script: "a token = 0; a lock; b trytokenfor 0s 1m = null; b token = 1"},
 	{name: "fenced: wait for a token", kind: javapeer.Fenced, java: javaWaitsForAToken, script: waitEnded},
 })
 
-// nonReentrant is what a non-reentrant lock's owner can do: what a plain lock's can that holds once, and to be refused.
+// nonReentrant are the scenarios of a non-reentrant lock: a plain lock's that hold once, and the refusal.
 var nonReentrant = slices.Concat(ofKind(javapeer.NonReentrant, once...), []scenario{{
 	name: "nonreentrant: re-entry", kind: javapeer.NonReentrant,
 	script: "a lock; a lock = reentered; a trylock = reentered; a trylockfor 20s = reentered",
@@ -129,7 +128,7 @@ var nonReentrant = slices.Concat(ofKind(javapeer.NonReentrant, once...), []scena
 
 var scenarios = slices.Concat(plain, spinning, fenced, nonReentrant)
 
-// ofKind has locks of another kind play scenarios of the plain one.
+// ofKind returns scenarios of the plain lock for another kind.
 func ofKind(k javapeer.Kind, names ...string) (all []scenario) {
 	for _, name := range names {
 		i := slices.IndexFunc(plain, func(sc scenario) bool { return sc.name == name })
@@ -143,7 +142,7 @@ func ofKind(k javapeer.Kind, names ...string) (all []scenario) {
 	return all
 }
 
-// titled is what a scenario of a kind, or the role of a script, is called among those of other kinds.
+// titled is the name of a scenario, or the role of a script, with its kind unless that is plain.
 func titled(k javapeer.Kind, name string) string {
 	if k == javapeer.Plain {
 		return name
@@ -160,8 +159,8 @@ func untitled(name string) string {
 	return own
 }
 
-// renewalOf takes locks, and one more with a fixed lease, has one lost before the first tick (-1: none), and waits for ticks:
-// for two if one is lost, so that it shows whether that is asked for again.
+// renewalOf acquires locks, and one more with a fixed lease, has one lost before the first tick (-1: none), and waits for
+// ticks: for two if one is lost, to show whether that one is renewed again.
 func renewalOf(count, lost int, watchdog time.Duration, name string) scenario {
 	var taken, kept []string
 	for i := range count {
@@ -186,8 +185,8 @@ type player struct {
 	side    alike.Side
 	name    string
 	lenient bool                   // outcomes do not matter
-	parked  func(who string) error // waits until somebody who was refused waits for more
-	left    []string               // locks of a to be released behind the recording
+	parked  func(who string) error // waits until a refused caller is parked
+	left    []string               // locks that a releases after the recording
 	begun   map[string]chan result
 }
 
@@ -196,17 +195,17 @@ type result struct {
 	err  error
 }
 
-// run plays calls between semicolons, as those of [alike.Play]: who, method, arguments, and behind = what must be answered. b&
-// waits, and the next call begins when it does; its end is b ends. Beside them,
+// run plays calls separated by semicolons, like those of [alike.Play]: who, method, arguments, and after = the wanted
+// answer. b& waits, and the next call begins once it waits; its end is b ends. There are also
 //
-//	settle        nothing is owed any more
-//	waited        somebody was refused, and refused again
+//	settle        waits until nothing is pending
+//	waited        a waiter was refused, and refused again, else it is played again
 //	owner a       a acts as one owner in Go, whatever it holds
-//	a lock@-2     of the lock whose name ends so; ~ is the lock itself for those that follow
+//	a lock@-2     the lock whose name ends with -2; ~ is the lock itself in the calls below
 //	lose -2       the key is deleted
-//	leave -2      Java releases the lock when the recording is over, since the watchdog would come in the next scenario too
+//	leave -2      Java releases the lock after the recording, since its watchdog would renew it in the next scenario
 //	early -2 -3   these were not renewed yet, else it is played again
-//	renewed 1 -2  these were renewed so often
+//	renewed 1 -2  waits until these were renewed once
 func (p *player) run(script string) error {
 	p.T.Helper()
 	p.begun = map[string]chan result{}
@@ -278,7 +277,7 @@ func (p *player) run(script string) error {
 	return nil
 }
 
-// names are those of locks by how they end.
+// names returns the names of locks by how they end.
 func (p *player) names(ends []string) (all []string) {
 	for _, end := range ends {
 		all = append(all, p.name+strings.TrimPrefix(end, "~"))

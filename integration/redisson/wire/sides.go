@@ -32,7 +32,7 @@ func newJava(r *rig, version string, options ...javapeer.Option) *javaSide {
 	return &javaSide{rig: r, peer: peer, proxies: proxies, id: newIdentity(peer.ID)}
 }
 
-// plays plays a scenario. What it leaves is released when the recording is over.
+// plays plays a scenario. release releases what it leaves, after the recording.
 func (s *javaSide) plays(sc scenario, name string) (release func(), err error) {
 	if sc.java != nil {
 		return func() {}, sc.java(s, name)
@@ -41,7 +41,7 @@ func (s *javaSide) plays(sc scenario, name string) (release func(), err error) {
 	p := player{rig: s.rig, side: &alike.Java{Peer: s.peer}, name: name, parked: func(who string) error { return a(who).AwaitParked(s.ctx()) }}
 	return func() {
 		for _, n := range p.left {
-			a("a").Unlock(s.ctx(), n) // one that was lost is an error, and forgotten all the same
+			a("a").Unlock(s.ctx(), n) // one that was lost is an error, and Java forgets it too
 		}
 	}, p.run(sc.script)
 }
@@ -55,8 +55,7 @@ type goSide struct {
 	lenient bool // outcomes do not matter
 }
 
-// newGo makes a client. Given altered scripts, they take the place of the library's, and what the library then makes of
-// wrong answers is not looked at.
+// newGo makes a client. Altered scripts replace the library's, and outcomes are then not checked.
 func newGo(r *rig, altered []Altered, options ...rlock.Option) *goSide {
 	r.T.Helper()
 	proxies, url := r.reach(gos)
@@ -96,7 +95,7 @@ func (r *rig) ctx() context.Context {
 	return ctx
 }
 
-// waits tells whether somebody who was refused waits for a lock of the scenario's kind.
+// waits reports whether a refused caller waits for a lock of the scenario's kind.
 func (r *rig) waits(all []faultproxy.Exchange, name string) bool {
 	if r.kind == javapeer.Spin {
 		return polls(all, name) >= severalPolls
@@ -104,7 +103,7 @@ func (r *rig) waits(all []faultproxy.Exchange, name string) bool {
 	return refused(all, name)
 }
 
-// refused tells whether a try was refused, then its channel subscribed to, then a try refused again.
+// refused reports whether a try was refused, then its channel subscribed to, then a try refused again.
 func refused(all []faultproxy.Exchange, name string) bool {
 	stage := 0
 	for _, e := range all {
@@ -118,7 +117,7 @@ func refused(all []faultproxy.Exchange, name string) bool {
 	return stage >= 3
 }
 
-// refusal tells whether it is a try that was refused.
+// refusal reports whether it is a try that was refused.
 func refusal(e faultproxy.Exchange, name string) bool {
 	c := command(e.Cmd)
 	_, ttl := e.Reply.(int64)
@@ -126,7 +125,7 @@ func refusal(e faultproxy.Exchange, name string) bool {
 	return (ttl || noToken) && len(c.keys) > 0 && c.keys[0] == name && c.shape() == "lock"
 }
 
-// refusedToken is the TTL in what Redisson's script that gives a token answers who is refused: the TTL, and -1.
+// refusedToken returns the TTL in a refusal by Redisson's token script, which replies the TTL and -1.
 func refusedToken(reply any) (ms int64, is bool) {
 	pair, _ := reply.([]any)
 	if len(pair) != 2 || pair[1] != int64(-1) {
@@ -136,7 +135,7 @@ func refusedToken(reply any) (ms int64, is bool) {
 	return ms, is
 }
 
-// waited is errUntimely unless a waiter tried again in time.
+// waited returns errUntimely unless a waiter tried again in time.
 func (r *rig) waited(name string) error {
 	if !r.waits(r.record(), name) {
 		return errUntimely
@@ -144,7 +143,7 @@ func (r *rig) waited(name string) error {
 	return nil
 }
 
-// renewals counts the renewals so far that have this lock among their keys. A look is none.
+// renewals counts the renewals so far that have this lock among their keys. A look, with a lease of 0, is none.
 func renewals(all []faultproxy.Exchange, name string, answered bool) int {
 	n := 0
 	for _, e := range all {
@@ -174,8 +173,8 @@ func (r *rig) renewed(n int, names ...string) {
 	})
 }
 
-// lapsed is errUntimely if one of the locks that are to be renewed may have run out of its lease by now: whoever comes to
-// a lock that is no more has something else to say. A client that never comes in time is played no more often than others.
+// lapsed returns errUntimely if a lock to be renewed may have expired by now: clients send other commands for a lock that
+// is gone. A client that is never in time is not played more often than others.
 func (r *rig) lapsed(lease time.Duration) error {
 	now := time.Now()
 	for _, name := range r.kept {
@@ -186,7 +185,7 @@ func (r *rig) lapsed(lease time.Duration) error {
 	return nil
 }
 
-// lapse tells whether there was a time, up to now, at which the lock's last grant or renewal was a lease ago.
+// lapse reports whether at any time up to now the lock's last grant or renewal was a lease ago.
 func lapse(all []faultproxy.Exchange, name string, lease time.Duration, now time.Time) bool {
 	var since time.Time
 	for _, e := range all {
@@ -203,7 +202,7 @@ func lapse(all []faultproxy.Exchange, name string, lease time.Duration, now time
 	return !since.IsZero() && now.Sub(since) >= lease
 }
 
-// early reports errUntimely if a renewal came already.
+// early returns errUntimely if a renewal came already.
 func (r *rig) early(names ...string) error {
 	for _, name := range names {
 		if renewals(r.record(), name, false) > 0 {

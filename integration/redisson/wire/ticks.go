@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// maxRenew is how many locks a renewal has at most: Redisson's number, the greater one.
+// maxRenew is the most locks of one renewal: Redisson's number, which is greater than Go's.
 const maxRenew = 100
 
-// tick is a renewal taken apart, since each client has its own order for its locks.
+// tick is a renewal taken apart, since clients order its locks differently.
 type tick struct {
 	verb   string
 	single bool // not of a batch: the answer is a number
@@ -20,13 +20,13 @@ type tick struct {
 	sent, answered time.Time
 }
 
-// atOnce is within which time after an answer a tick is of the same moment. Redisson may have several timers for its
-// ticks, left behind by earlier locks, and one asks before another has taken in what it was told. The next tick that is
-// due comes a third of the watchdog's timeout later.
+// atOnce is the time after a reply within which a tick is of the same moment. Redisson may have several timers for its
+// ticks, left behind by earlier locks, and one may tick before another has handled its reply. The next tick that is due
+// comes a third of the watchdog's timeout later.
 const atOnce = 200 * time.Millisecond
 
-// tick is nil if the event has not the shape of a renewal: an answer for each lock, and each lock's calls in the order of
-// KEYS.
+// tick returns nil if the event does not have the shape of a renewal: a reply for each lock, and each lock's calls in the
+// order of KEYS.
 func (n *normaliser) tick(e event) *tick {
 	replies, batch := e.reply.([]any)
 	if _, number := e.reply.(int64); number && len(e.keys) == 1 {
@@ -62,9 +62,9 @@ func (t *tick) show(s *step) {
 	}
 }
 
-// mergeTicks joins renewals that follow each other and tell nothing new: how often the watchdog comes, and which of many
-// locks share a script, is no part of the contract. A renewal that asks for a lock again after it was told that it is
-// lost, or is told something else than before, stays.
+// mergeTicks merges consecutive renewals that show nothing new: how often the watchdog ticks, and which of many locks share
+// a script, is no part of the contract. A renewal stays if it has a lock again that was reported lost, or if a lock's reply
+// has changed.
 func mergeTicks(steps []step) []step {
 	var out []step
 	for _, s := range steps {

@@ -8,8 +8,7 @@ import (
 	"github.com/rlock-go/redisson/integration/kit/testbed"
 )
 
-// dropLoads takes out what a script costs when the server does not know it: the answer NOSCRIPT and one SCRIPT LOAD. A
-// LOAD that no NOSCRIPT asked for stays.
+// dropLoads removes a script call whose reply is NOSCRIPT, and one SCRIPT LOAD for it. A LOAD without a NOSCRIPT stays.
 func dropLoads(steps []step) []step {
 	unknown := map[string]int{}
 	return slices.DeleteFunc(slices.Clone(steps), func(s step) bool {
@@ -25,8 +24,8 @@ func dropLoads(steps []step) []step {
 	})
 }
 
-// splitDels makes one DEL a latch of one that deletes several: how many share a DEL depends on what else is on its way.
-// A reply that is not the sum of what each unlock left stays whole, and is seen.
+// splitDels splits a DEL of several latches into one for each: how many share a DEL depends on timing. A reply that is not
+// the sum of what each unlock left stays whole, and is seen.
 func splitDels(events []event) []event {
 	kept := map[string]int64{}
 	var out []event
@@ -51,8 +50,8 @@ func splitDels(events []event) []event {
 	return out
 }
 
-// gather moves what another connection or a later batch does to the place it belongs to: a latch's DEL behind its
-// unlock, an UNSUBSCRIBE behind the last attempt before it. Nothing moves to a later place.
+// gather moves commands of another connection or a later batch to their place: a latch's DEL after its unlock, an
+// UNSUBSCRIBE after the last attempt before it. Nothing moves to a later place.
 func gather(steps []step) []step {
 	var out []step
 	for _, s := range steps {
@@ -69,14 +68,14 @@ func gather(steps []step) []step {
 	return out
 }
 
-// meant tells whether a DEL of no latch was meant to be that of an unlock's: Redisson 3.52 deletes a key that is named after
-// the client where the latch is named after the call.
+// meant reports whether a DEL misses the latch of an unlock: Redisson 3.52 deletes a key that is named after the client,
+// where the latch is named after the call.
 func meant(del, unlock step) bool {
 	latch, ok := strings.CutSuffix(strings.Trim(del.name, `"`), ":CLIENT")
 	return ok && strings.Contains(unlock.head, latch+":LATCH")
 }
 
-// channelOf is the channel, as it is printed, of a key, as it is printed.
+// channelOf returns a key's channel, both as they are printed.
 func channelOf(name string) string {
 	plain, err := strconv.Unquote(name)
 	if err != nil {

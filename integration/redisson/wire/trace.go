@@ -16,7 +16,7 @@ import (
 
 type cmd struct {
 	words []string
-	sha   string   // of a script, whether it was sent by its SHA-1 or as text
+	sha   string   // of a script, sent by its SHA-1 or as text
 	keys  []string // KEYS of a script
 	argv  []string // ARGV of a script
 }
@@ -36,9 +36,9 @@ func command(words []string) cmd {
 
 func (c cmd) is(words ...string) bool { return faultproxy.Command(words...)(c.words) }
 
-// setUp is what connections begin with and are kept alive by, and what has the server tell of changes. It changes nothing
-// of locks and is left out. Redisson sends PING only, as it is configured here; Go says its name, asks who it is for the day
-// when the connection breaks and whether it speaks to a master, and has holds older than a second told of their loss.
+// setUp matches the commands that set a connection up, keep it alive or have the server report changes. They do not affect
+// locks and are left out. As configured here, Redisson sends only PING. Go sets its name, asks for its id (needed if the
+// connection breaks) and for the server's role, and has the loss of holds older than a second reported.
 var setUp = []faultproxy.Match{
 	faultproxy.Command("PING"),
 	faultproxy.Command("CLIENT", "ID"),
@@ -53,7 +53,7 @@ var setUp = []faultproxy.Match{
 	faultproxy.Command("UNSUBSCRIBE", invalidations),
 }
 
-// invalidations is where Go is told of changes.
+// invalidations is the channel on which Go hears of changes.
 const invalidations = "__redis__:invalidate"
 
 // event is one executed command as it was recorded.
@@ -61,7 +61,7 @@ type event struct {
 	cmd
 	inside [][]string // the calls that a script made
 	reply  any
-	wait   string // the WAIT behind it on its connection, with its answer
+	wait   string // the WAIT after it on its connection, with its reply
 	conn   int    // which of the proxy's connections
 
 	sent, answered time.Time // by the proxy's clock; zero if it did not see the command
@@ -83,7 +83,7 @@ type key struct {
 func (r *rig) finish(sc scenario) raw {
 	r.T.Helper()
 	if r.place != nil {
-		// The scenario may have ended with a script's answer, and not with that of the WAIT behind it.
+		// The scenario may have ended with a script's reply, before that of the WAIT after it.
 		r.await("answers", func(all []faultproxy.Exchange) bool {
 			return !slices.ContainsFunc(all, func(e faultproxy.Exchange) bool { return e.Cmd != nil && e.Answered.IsZero() })
 		})
@@ -103,9 +103,9 @@ func (r *rig) finish(sc scenario) raw {
 	return raw{slices.DeleteFunc(events, func(e event) bool { return r.setUp(sc, e) }), messages, keys}
 }
 
-// countLocksOnly takes the channel on which Go is told of changes out of the counts of channels that a connection has.
+// countLocksOnly takes the channel of invalidations out of the counts of channels in replies.
 func countLocksOnly(events []event) {
-	told := map[int]int64{} // 1 while the connection has it
+	told := map[int]int64{} // 1 while the connection is subscribed to it
 	for i, e := range events {
 		if e.is("SUBSCRIBE", invalidations) {
 			told[e.conn] = 1
@@ -123,24 +123,24 @@ func countLocksOnly(events []event) {
 	}
 }
 
-// moment is an event with the time at which its server executed it. All servers go by one clock.
+// moment is an event with the time at which its server executed it. All servers share one clock.
 type moment struct {
 	event
 	at time.Time
 }
 
-// setUp tells whether an event says nothing about locks.
+// setUp reports whether an event has nothing to do with locks.
 func (r *rig) setUp(sc scenario, e event) bool {
 	is := func(m faultproxy.Match) bool { return m(e.words) }
 	if _, refused := e.reply.(faultproxy.Error); e.shape() == "renew" && e.argv[0] == "0" {
-		return !refused // it only looks; one that the server does not know yet belongs to a SCRIPT LOAD
+		return !refused // it only looks; one that gets an error belongs to a SCRIPT LOAD
 	}
 	return slices.ContainsFunc(setUp, is) ||
 		r.place != nil && (slices.ContainsFunc(setUpOfPlaces, is) || !sc.firstUse && slices.ContainsFunc(firstTime, is))
 }
 
 // momentsAt joins MONITOR's order and inner calls at a server with the proxy's replies. A command that only one of them saw
-// is there too, at the end: MONITOR leaves out what an administrator does and what was not even begun.
+// is kept: MONITOR leaves out what an administrator does and what was not even begun.
 func (r *rig) momentsAt(i int, lines []monitor.Line) []moment {
 	r.T.Helper()
 	numbers := map[string]int{}
@@ -188,7 +188,7 @@ func (r *rig) momentsAt(i int, lines []monitor.Line) []moment {
 	return events
 }
 
-// keys is everything that the servers hold.
+// keys returns all keys of the servers.
 func (r *rig) keys() []key {
 	r.T.Helper()
 	var keys []key
@@ -215,7 +215,7 @@ func (r *rig) keys() []key {
 // trace is a recording in which equal things look equal.
 type trace struct {
 	steps    []step
-	late     bool // somebody tried again later than is due
+	late     bool // a waiter tried again later than is due
 	messages []string
 	keys     []string
 	shas     map[string]string // of each role that was seen so far
@@ -230,11 +230,11 @@ type step struct {
 	head   string  // the whole command
 	inside []string
 	reply  string
-	wait   string // the WAIT behind it, with its answer
+	wait   string // the WAIT after it, with its reply
 	conn   int    // which of the proxy's connections
 	tick   *tick  // of a renewal
 
-	left           time.Duration // what a lock that is taken, or a PTTL, was told
+	left           time.Duration // the TTL in a lock's refusal or a PTTL's reply
 	sent, answered time.Time
 }
 
@@ -273,7 +273,7 @@ func (s step) lines() []string {
 	return lines
 }
 
-// clone can be changed without t.
+// clone returns a copy that can be changed without t.
 func (t trace) clone() trace {
 	c := trace{slices.Clone(t.steps), t.late, slices.Clone(t.messages), slices.Clone(t.keys), t.shas}
 	for i := range c.steps {

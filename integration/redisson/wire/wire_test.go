@@ -22,13 +22,13 @@ func TestGoSaysOnTheWireWhatJavaSays(t *testing.T) {
 	}
 }
 
-// The spin locks of other releases; the newest is above.
+// TestGoSaysOnTheWireWhatOtherSpinLocksSay has the spin locks of other releases; the newest is above.
 func TestGoSaysOnTheWireWhatOtherSpinLocksSay(t *testing.T) {
 	t.Parallel()
 	compareOthers(t, javapeer.SpinVersions(false), Names(javapeer.Spin))
 }
 
-// The fenced locks of other releases.
+// TestGoSaysOnTheWireWhatOtherFencedLocksSay has the fenced locks of other releases.
 func TestGoSaysOnTheWireWhatOtherFencedLocksSay(t *testing.T) {
 	t.Parallel()
 	compareOthers(t, javapeer.FencedVersions(*full), Names(javapeer.Fenced))
@@ -69,8 +69,8 @@ func compareAll(t *testing.T, p *Proof, names []string) {
 	}
 }
 
-// What Redisson sent before there were latches, byte for byte of KEYS and ARGV, is what an owner that is used once is
-// unlocked by. Beside the newest release the latch is the one difference, and it has one name.
+// TestOwnerThatIsUsedOnceIsUnlockedAsBeforeLatches: the unlock of an owner that is used once has the KEYS and ARGV of
+// Redisson before latches, byte for byte. From the newest release it differs only by the latch, which has one name.
 func TestOwnerThatIsUsedOnceIsUnlockedAsBeforeLatches(t *testing.T) {
 	t.Parallel()
 	for version, want := range map[string][]string{
@@ -97,7 +97,7 @@ func TestOwnerThatIsUsedOnceIsUnlockedAsBeforeLatches(t *testing.T) {
 	}
 }
 
-// A justification of a scenario that is not played would never be missed.
+// TestJustifiedScenariosExist: a justification of a scenario that is not played would never be reported as unused.
 func TestJustifiedScenariosExist(t *testing.T) {
 	for _, j := range justified {
 		for _, name := range j.scenarios {
