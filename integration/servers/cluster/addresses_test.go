@@ -31,7 +31,7 @@ func TestClusterByIPv6(t *testing.T) {
 		t.Fatalf("the cluster announces %v", host)
 	}
 	_, port, _ := net.SplitHostPort(c.Servers[0].Addr())
-	works(t, c, "redis+cluster://"+net.JoinHostPort("::1", port)) // it tells of the others
+	works(t, c, "redis+cluster://"+net.JoinHostPort("::1", port)) // it names the others
 	for i := range 3 {
 		for _, addr := range peers(t, c, i) {
 			if !strings.HasPrefix(addr, "[::1]:") {
@@ -44,7 +44,7 @@ func TestClusterByIPv6(t *testing.T) {
 	}
 }
 
-// Where the host is not told, it is the one that was asked.
+// TestClusterThatDoesNotTellItsHosts shows that a client takes the host that it asked where a reply names none.
 func TestClusterThatDoesNotTellItsHosts(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
@@ -72,7 +72,7 @@ func TestClusterThatDoesNotTellItsHosts(t *testing.T) {
 	}
 }
 
-// A server that nobody has told its address does not know it.
+// TestClusterOfOneServerThatDoesNotKnowItsHost has a server that does not know its address, since it has met no other.
 func TestClusterOfOneServerThatDoesNotKnowItsHost(t *testing.T) {
 	t.Parallel()
 	c := topologytest.Start(t, 1)
@@ -84,7 +84,7 @@ func TestClusterOfOneServerThatDoesNotKnowItsHost(t *testing.T) {
 	}
 }
 
-// firstHost is what a server tells of the one that has slot 0: nil, or a string.
+// firstHost returns the host that a server names for slot 0: nil, or a string.
 func firstHost(t *testing.T, c *topologytest.Cluster, server int) any {
 	t.Helper()
 	for _, line := range testbed.Do(t, c.Conn(server), "CLUSTER", "SLOTS").([]any) {
@@ -138,7 +138,7 @@ func startSecure(t *testing.T, mutual bool) *secure {
 	return s
 }
 
-// url has the first server only: it tells of the others.
+// url has only the first server, which names the others.
 func (s *secure) url() string { return fmt.Sprintf("redis+cluster://localhost:%d", s.ports[0]) }
 
 func TestClusterOverTLSByHostName(t *testing.T) {
@@ -160,7 +160,7 @@ func TestClusterOverTLSByHostName(t *testing.T) {
 	}
 }
 
-// What no further attempt would mend is told at once.
+// TestClusterWhoseTLSIsWrongIsRefusedAtOnce shows that Open returns at once what no further attempt would mend.
 func TestClusterWhoseTLSIsWrongIsRefusedAtOnce(t *testing.T) {
 	t.Parallel()
 	const timeout = 9 * time.Second

@@ -15,9 +15,9 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// TestMasterThatComesBackAloneLetsNobodyIn restarts a master after its replica has taken over, empty, where it reaches no
-// other server. Two seconds later it takes commands, until it notices that nobody answers. It has not heard of its replica,
-// and CLUSTER SLOTS leaves out whom a server has not heard of.
+// TestMasterThatComesBackAloneLetsNobodyIn restarts a master, empty and cut off from the others, after its replica has
+// taken over. Two seconds later it takes commands, until it notices that no server answers. It has not heard of its
+// replica, and CLUSTER SLOTS leaves out servers that it has not heard of.
 func TestMasterThatComesBackAloneLetsNobodyIn(t *testing.T) {
 	t.Parallel()
 	network := gate.New(t)

@@ -48,8 +48,8 @@ func works(t *testing.T, c *topologytest.Cluster, url string, opts ...rlock.Opti
 	}
 }
 
-// handOver has one client hold and the other one wait, which is woken after
-// meanwhile. The waiter gives the lock up.
+// handOver has one client hold a lock and the other wait, wakes the waiter after
+// meanwhile, and has it release the lock.
 func handOver(t *testing.T, c *topologytest.Cluster, holder, waiter *rlock.Client, master int, meanwhile func()) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -75,7 +75,7 @@ func handOver(t *testing.T, c *topologytest.Cluster, holder, waiter *rlock.Clien
 	}
 }
 
-// peers are the addresses that a server's clients of works come from.
+// peers returns the addresses from which the clients of works reach a server.
 func peers(t *testing.T, c *topologytest.Cluster, server int) (addrs []string) {
 	t.Helper()
 	list, err := redis.String(c.Conn(server).Do("CLIENT", "LIST"))

@@ -15,7 +15,7 @@ import (
 	"github.com/rlock-go/redisson/watchdog"
 )
 
-// inSlots are names of so many slots, by turns.
+// inSlots returns a function for lock names in this many slots, by turns.
 func inSlots(slots int) func(i int) string {
 	var tags []string
 	seen := map[uint16]bool{}
@@ -28,8 +28,8 @@ func inSlots(slots int) func(i int) string {
 	return func(i int) string { return fmt.Sprintf("{%s}:renewed:%d", tags[i%slots], i) }
 }
 
-// Holds of one slot that were acquired at different times are renewed by one script, so that the scripts are as many as
-// slots that are used, and not as holds.
+// TestHoldsOfASlotAreRenewedByOneScript shows that holds of one slot that were acquired at different times share one
+// script, so that there are as many scripts as slots in use, not as holds.
 func TestHoldsOfASlotAreRenewedByOneScript(t *testing.T) {
 	const holds, slots, lease, third, thirds = 3_000, 100, 6 * time.Second, 2 * time.Second, 2
 	c := topologytest.StartReplicated(t, 1, 1, 1)
@@ -63,9 +63,9 @@ func TestHoldsOfASlotAreRenewedByOneScript(t *testing.T) {
 			t.Fatalf("%s: %v", h.Name(), err)
 		}
 	}
-	const most = thirds * (slots + holds/watchdog.MaxBatch) * 5 / 4 // late batches get new places, and may meet fewer there
+	const most = thirds * (slots + holds/watchdog.MaxBatch) * 5 / 4 // late batches are scheduled anew, and may meet fewer holds there
 	t.Logf("%d holds in %d slots: %d scripts in two thirds of the lease", holds, slots, total)
-	const least = holds / watchdog.MaxBatch // a slow machine may have one third end late
+	const least = holds / watchdog.MaxBatch // on a slow machine one third may end late
 	if total > most || total < least {
 		t.Errorf("%d scripts, want %d to %d", total, least, most)
 	}
@@ -94,7 +94,7 @@ type evals struct {
 	calls int
 	took  time.Duration
 
-	processor float64 // seconds that the server ran for anything
+	processor float64 // CPU seconds of the server, for anything
 }
 
 func evalsOf(t *testing.T, c redis.Conn) (e evals) {

@@ -18,16 +18,16 @@ import (
 
 var reshard = flag.Bool("reshard", false, "move 3,000 slots with 5,000 holds of each kind, not a tenth of both")
 
-// taken is what is held.
+// taken is a hold or a permit.
 type taken struct {
-	err     func() error // tells of its end
+	err     func() error // nil until it ends
 	release func(context.Context) error
 }
 
 type taking func(ctx context.Context, c *rlock.Client, name string) (taken, error)
 
-// TestReshardingByRedisCliLosesNoHold: the slots leave with hundreds of holds of all kinds, or with thousands of each kind, which
-// are renewed meanwhile. A key that a renewal made at the target would stop redis-cli.
+// TestReshardingByRedisCliLosesNoHold moves slots with hundreds of holds of all kinds, with -reshard with thousands of
+// each, while they are renewed. A key that a renewal made at the target would stop redis-cli.
 func TestReshardingByRedisCliLosesNoHold(t *testing.T) {
 	t.Parallel()
 	const lease, perSlot = 6 * time.Second, 10
@@ -87,7 +87,7 @@ func TestReshardingByRedisCliLosesNoHold(t *testing.T) {
 			if err != nil {
 				t.Errorf("redis-cli: %v: %s", err, out[max(0, len(out)-2000):])
 			}
-			time.Sleep(lease + lease/3) // what was not renewed is over
+			time.Sleep(lease + lease/3) // a hold that was not renewed has expired
 			lost, busy := 0, strings.Count(string(out), "BUSYKEY")
 			for i := range c.Servers {
 				busy += topologytest.Errors(t, c.Conn(i), "BUSYKEY")
