@@ -19,8 +19,7 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// gated is a set whose nodes each stand behind a gate: what clients send can be lost there, and servers and Sentinels
-// pass unread.
+// gated is a set with each node behind a gate, which can lose what clients send. Servers and Sentinels pass unread.
 type gated struct {
 	*redistest.SentinelSet
 	gates map[*redistest.Server]*gate.Gate
@@ -44,7 +43,7 @@ func startGated(t *testing.T) *gated {
 	return s
 }
 
-// owners are who hold a lock by a server's word.
+// owners returns the owners of a lock on a server.
 func (s *gated) owners(t *testing.T, n *redistest.Server, name string) []string {
 	t.Helper()
 	c := n.Dial(t) // a Sentinel that makes another master ends the connections of clients
@@ -56,16 +55,16 @@ func (s *gated) owners(t *testing.T, n *redistest.Server, name string) []string 
 	return list
 }
 
-// rivals are two clients' callers who want the same locks, and who believed to be inside.
+// rivals are callers of two clients that want the same locks, and the holds that they believed to have.
 type rivals struct {
 	*testing.T
 	names   []string
-	inside  []atomic.Pointer[rlock.Hold] // by name: whoever came in last
+	inside  []atomic.Pointer[rlock.Hold] // by name: the latest hold
 	entered atomic.Int32
 	all     sync.WaitGroup
 }
 
-// want has a caller of c want one of the locks, and stay inside until others had time to come in too.
+// want has a caller of c acquire one of the locks, and stay inside until others had time to enter, too.
 func (r *rivals) want(ctx context.Context, c *rlock.Client, i int) {
 	r.all.Go(func() {
 		h, err := c.NewLock(r.names[i]).Lock(ctx)
@@ -88,8 +87,8 @@ func (r *rivals) want(ctx context.Context, c *rlock.Client, i int) {
 	})
 }
 
-// A master that lives is demoted while the answers to acquires are on their way, or the acquires themselves. The next
-// master has what ran, of owners whom nobody was told of.
+// TestAcquiresThatAreLostWithADemotedMasterHoldNothing demotes a live master while acquires, or the replies to them, are on
+// their way. The next master has the holds of those that ran, whose callers do not know of them.
 func TestAcquiresThatAreLostWithADemotedMasterHoldNothing(t *testing.T) {
 	t.Parallel()
 	for what, lost := range map[string]struct {
@@ -121,7 +120,7 @@ func loseAcquires(t *testing.T, do faultproxy.Action, ran bool) {
 	ctx, cancel := context.WithTimeout(t.Context(), farOff)
 	defer cancel()
 	orphans := map[string]string{}
-	for i, c := range clients { // of each one lock first, then each the other's and all the rest
+	for i, c := range clients { // each client wants one lock first, then the other's and all the rest
 		r.want(ctx, c, i)
 		testbed.BecomesWithin(t, farOff, "the acquire is on its way", func() bool { return rule.Hits() == i+1 })
 		for _, n := range set.Nodes {
@@ -160,7 +159,7 @@ func loseAcquires(t *testing.T, do faultproxy.Action, ran bool) {
 	if _, err := clients[1].NewLock("kept").TryLock(ctx); !errors.Is(err, rlock.ErrLocked) {
 		t.Errorf("somebody else, of the one that was held: %v", err)
 	}
-	// What comes late reaches a server that is no master for long, and comes to nothing at the next.
+	// What comes late reaches the former master, and changes nothing at the next.
 	rule.Remove()
 	rule.Release()
 	for _, name := range r.names {

@@ -1,8 +1,8 @@
-// Package sentinels uses locks through real Sentinels, while the master is moved,
-// dies, or can't be asked for.
+// Package sentinels uses locks behind real Sentinels, while the master is moved,
+// dies, or can't be looked up.
 //
-// What the Sentinels say and how they are believed is tested in internal/topology;
-// here it is what a caller sees: holds that are kept or told as lost, waiters that
-// enter, and calls that fail with an error that says why. No bound on a time is a
-// bound on speed.
+// Package internal/topology tests what the Sentinels report and which reports
+// count. Here it is what a caller sees: holds that are kept or reported lost,
+// waiters that enter, and calls that fail with an error that says why. No time
+// limit here says anything about speed.
 package sentinels

@@ -15,7 +15,7 @@ import (
 )
 
 // long is a lease whose third is far beyond any failover here: a hold that is
-// renewed, or lost, before that was looked at because of the failover.
+// renewed, or lost, sooner was checked because of the failover.
 const long = 10 * time.Minute
 
 func TestHoldThatTheReplicasHaveOutlivesTheMaster(t *testing.T) {
@@ -46,8 +46,8 @@ func TestHoldThatTheReplicasHaveOutlivesTheMaster(t *testing.T) {
 	testbed.BecomesWithin(t, farOff, "released", func() bool { return !holds(t, next, h) })
 }
 
-// A leader whose lock all replicas have goes on leading behind a failover, or another one does, and never two at once. The
-// witness is a count of the functions that run with a context that has not ended.
+// TestOneLeadsBehindAFailover shows that a leader whose lock all replicas have goes on after a failover, or another takes
+// over, but never two at once. It counts the functions that run with a context that has not ended.
 func TestOneLeadsBehindAFailover(t *testing.T) {
 	t.Parallel()
 	for failover, begin := range map[string]func(*redistest.SentinelSet, *redistest.Server){
@@ -103,7 +103,7 @@ func leadsBehind(t *testing.T, begin func(*redistest.SentinelSet, *redistest.Ser
 	former := set.Master()
 	begin(set, former)
 	set.AwaitMaster(former)
-	for again := 0; again < 2; { // behind it the leader gives way twice, unless it lost the lock
+	for again := 0; again < 2; { // after the failover the leader gives way twice, unless it lost the lock
 		what := "the former gave way"
 		select {
 		case giveWay <- true:

@@ -35,7 +35,7 @@ func unlock(t *testing.T, h *rlock.Hold) {
 	}
 }
 
-// holds tells whether the server has the hold. A master that is demoted ends its connections.
+// holds reports whether the server has the hold. It dials anew, since a master that is demoted ends its connections.
 func holds(t *testing.T, s *redistest.Server, h *rlock.Hold) (yes bool) {
 	t.Helper()
 	testbed.BecomesWithin(t, farOff, "an answer", func() (answered bool) {

@@ -31,7 +31,7 @@ func TestReleaseThatTheNextMasterLacksIsSentAgain(t *testing.T) {
 		t.Run(form, func(t *testing.T) {
 			set := redistest.StartSentinels(t, redistest.SentinelPasswords{})
 			c := testbed.Open(t, set.URL(), rlock.WithReplicaSync(row.waits), rlock.WithWatchdogTimeout(long))
-			if row.shown { // from now on the client asks whether an acquire is everywhere
+			if row.shown { // from now on the client asks whether all replicas acknowledged an acquire
 				first := lock(t, c.NewLock("first"))
 				_ = first.Owner().String()
 				unlock(t, first)
@@ -54,7 +54,7 @@ func TestReleaseThatTheNextMasterLacksIsSentAgain(t *testing.T) {
 	}
 }
 
-// TestReleaseOfOneHoldOfSeveralIsSentAgain leaves the other hold, and no more than that.
+// TestReleaseOfOneHoldOfSeveralIsSentAgain shows that the other hold stays, and nothing else.
 func TestReleaseOfOneHoldOfSeveralIsSentAgain(t *testing.T) {
 	t.Parallel()
 	set := redistest.StartSentinels(t, redistest.SentinelPasswords{})
@@ -77,7 +77,7 @@ func TestReleaseOfOneHoldOfSeveralIsSentAgain(t *testing.T) {
 	}
 }
 
-// lacks moves the master to one that lacks what release does: the replicas get back what they had before, and lack all
+// lacks makes a server the master that lacks what release did: the replicas get back what they had before it, and nothing
 // else, whatever they acknowledged.
 func lacks(t *testing.T, set *redistest.SentinelSet, name string, release func() error) (next *redistest.Server) {
 	t.Helper()
@@ -129,8 +129,8 @@ func lacks(t *testing.T, set *redistest.SentinelSet, name string, release func()
 	return set.AwaitMaster(former)
 }
 
-// A release with AtLeast that the next master lacks is sent again: there the lock stays taken for what is left of the time,
-// and no longer.
+// TestAtLeastEndsInTimeBehindAFailover: a release with AtLeast that the next master lacks is sent again, and the lock stays
+// taken there for the rest of the time, and no longer.
 func TestAtLeastEndsInTimeBehindAFailover(t *testing.T) {
 	t.Parallel()
 	const atLeast = 20 * time.Second
@@ -158,8 +158,8 @@ func TestAtLeastEndsInTimeBehindAFailover(t *testing.T) {
 	unlock(t, again)
 }
 
-// What a semaphore was given back, or a latch was counted down by, passes with no lease: the next master lacks it for ever
-// unless it is sent again.
+// TestCountThatTheNextMasterLacksIsSentAgain: permits of a semaphore and a latch's count have no lease, so the next master
+// lacks a change for ever unless it is sent again.
 func TestCountThatTheNextMasterLacksIsSentAgain(t *testing.T) {
 	t.Parallel()
 	t.Run("permits that are kept", func(t *testing.T) {

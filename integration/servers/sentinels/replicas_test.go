@@ -12,8 +12,8 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// A client whose first master has no replica online counts those that the Sentinels know: they may be about to replace it.
-// Those that are down replace nobody.
+// TestReplicasThatTheSentinelsKnowAreWaitedForByANewClient: a client whose first master has no replica online counts those
+// that the Sentinels know, since they may be about to replace it. Those that are down can't.
 func TestReplicasThatTheSentinelsKnowAreWaitedForByANewClient(t *testing.T) {
 	t.Parallel()
 	for what, row := range map[string]struct {
@@ -57,7 +57,7 @@ func TestReplicasThatTheSentinelsKnowAreWaitedForByANewClient(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			// A grant counts up, and one that is given back down again.
+			// A grant increments the count, and one that is given back decrements it again.
 			if once := strings.Contains(stats, "cmdstat_hincrby:calls=1,"); once != (row.want == nil) {
 				t.Errorf("granted at once: %v", once)
 			}
@@ -65,7 +65,8 @@ func TestReplicasThatTheSentinelsKnowAreWaitedForByANewClient(t *testing.T) {
 	}
 }
 
-// The next master may be where the silent Sentinels are. A client that comes then has never seen the replicas.
+// TestNobodyEntersWhileTheReplicasAndMostSentinelsAreGone: the silent Sentinels may have another master. A client that
+// starts then has never seen the replicas.
 func TestNobodyEntersWhileTheReplicasAndMostSentinelsAreGone(t *testing.T) {
 	t.Parallel()
 	set := redistest.StartSentinels(t, redistest.SentinelPasswords{})

@@ -34,8 +34,8 @@ func TestLocksGoOnWithoutAnySentinel(t *testing.T) {
 	}
 }
 
-// What docs/security.md has for an account at a Sentinel is enough: for questions, and for the news. One that may not hear of
-// replicas still hears of masters.
+// TestAccountAtASentinelThatMayDoNoMoreThanItMust shows that the rights in docs/security.md are enough for a Sentinel's
+// account to query and to hear news. An account that may not hear of replicas still hears of masters.
 func TestAccountAtASentinelThatMayDoNoMoreThanItMust(t *testing.T) {
 	t.Parallel()
 	t.Run("all news", func(t *testing.T) { hears(t, " sub=3 ", "&+switch-master", "&+slave", "&+selected-slave") })
