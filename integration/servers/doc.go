@@ -1,4 +1,4 @@
-// Package servers is the folder of the tests with more than one server: sentinels and cluster have failovers and slots
-// that move, severalservers runs the behaviours while they do. A cluster's servers are reached by TLS, by name and by IPv6 too,
-// and where the cluster does not say its host.
+// Package servers is the folder of the tests with more than one server. Package sentinels has failovers; cluster has slots
+// that move, and servers that are reached by TLS, by name or by IPv6, or that do not name their hosts. severalservers runs
+// the behaviour tests on a cluster whose slots move, and behind Sentinels.
 package servers

@@ -24,8 +24,8 @@ import (
 )
 
 // TestBehaviourHoldsOnServersThatShareTheSlots runs the behaviour tests on a cluster whose masters have replicas, while
-// slots move between two of them. A server that hears an old claim late gives a slot up, and deletes the locks in it: whoever
-// held them is told of a loss, rightly, which the tests don't expect. They are played again then.
+// slots move between two of them. A server that hears an old claim late gives a slot up, and deletes the locks in it: their
+// holders are rightly told of a loss, which the tests don't expect. The tests then run again, at most twice.
 func TestBehaviourHoldsOnServersThatShareTheSlots(t *testing.T) {
 	t.Parallel()
 	for left := 2; left >= 0 && play(t, left == 0); left-- {
@@ -100,7 +100,7 @@ var built = sync.OnceValue(func() error {
 	return nil
 })
 
-// start runs what is not excluded. Its result is closed at the end.
+// start runs the tests that are not excluded. The channel is closed at their end.
 func (s *suite) start(t *testing.T, url string) <-chan struct{} {
 	t.Helper()
 	skip := "^(" + strings.Join(slices.Sorted(maps.Keys(excluded)), "|") + ")$"
@@ -159,16 +159,16 @@ type placed struct {
 	at       time.Time
 }
 
-// settles is how long a slot stays where it is at least. The servers tell each
-// other who has it, and one that hears an old claim late believes it.
+// settles is how long a slot stays in its place at least. The servers tell each
+// other which has it, and one that hears an old claim late believes it.
 const settles = 2 * time.Second
 
-// move takes a key from a server and moves its slot to another. Some commands
-// find it half-way.
+// move picks a key of a server and moves its slot to another. Some commands find
+// the slot half moved.
 func (m *mover) move() {
 	m.Helper()
 	m.keep()
-	// Rather from the one that ran more, so that neither has the busy locks alone.
+	// The one that ran more is preferred, so that neither has the busy locks alone.
 	from, to := 0, 1
 	if m.scripts(1) > m.scripts(0) != (rand.IntN(3) == 0) {
 		from, to = 1, 0
@@ -193,8 +193,8 @@ func (m *mover) move() {
 	m.moved[slot] = placed{from, to, time.Now()}
 }
 
-// keep gives slots that were moved lately to their new servers once more, if those
-// have heard an old claim late: each of the two would name the other for ever.
+// keep assigns slots that were moved lately to their new servers again, if those
+// gave them up for an old claim: the two would name each other for ever.
 func (m *mover) keep() {
 	m.Helper()
 	for slot, p := range m.moved {
