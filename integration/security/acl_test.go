@@ -16,7 +16,7 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// start makes a server with the account and the means to run the suite.
+// start starts a server with the account, and returns a suite for it.
 func start(t *testing.T, a account) *suite {
 	t.Helper()
 	r := on(t, redisserver.Local(t))
@@ -104,7 +104,7 @@ func TestEveryRuleOfTheDocumentedAccountIsNeeded(t *testing.T) {
 			}
 			err := s.opened(a, "")
 			if err == nil && (rule == "+role" || rule == "+client|setname") {
-				// What the page says of these two.
+				// Nothing fails without these two, as the page says: the ACL log must name them.
 				err = errors.New(strings.Join(s.denied(), ", "))
 				if !strings.HasSuffix(err.Error(), strings.TrimPrefix(rule, "+")) {
 					t.Errorf("denied: %v", err)
@@ -119,7 +119,7 @@ func TestEveryRuleOfTheDocumentedAccountIsNeeded(t *testing.T) {
 	}
 }
 
-// telling are the rules by which a holder is told of its loss at once.
+// telling are the rules by which a holder learns of its loss at once.
 var telling = []string{"+client|info", "+client|list", "+client|tracking", "+client|caching", "&__redis__:invalidate"}
 
 // missesTelling checks that the account is refused what it lacks, and that holding works.
@@ -137,7 +137,7 @@ func TestDocumentedAccountGrantsNothingElse(t *testing.T) {
 	describe := func() string { return fmt.Sprintf("%q", r.Do("ACL", "GETUSER", d.fenced.name)) }
 	r.grant(d.fenced)
 	fresh := describe()
-	// The worst it can meet: an all-powerful account of that name, on a server whose new accounts hear all channels.
+	// The worst case: an all-powerful account of that name, on a server whose new accounts hear all channels.
 	r.Do("CONFIG", "SET", "acl-pubsub-default", "allchannels")
 	r.Do("ACL", "SETUSER", d.fenced.name, "on", "nopass", "allkeys", "allchannels", "+@all")
 	r.grant(d.fenced)
@@ -159,7 +159,7 @@ func TestDocumentedAccountGrantsNothingElse(t *testing.T) {
 	if r.Number("DBSIZE") != 0 {
 		t.Error("it left a key")
 	}
-	// The channel is a wall of its own: what may be read may not be listened to.
+	// Channels are checked by themselves: to read a key does not permit to subscribe to its channel.
 	r.Do("ACL", "SETUSER", d.fenced.name, "~invoices", "~redisson_unlock_latch:{invoices}:*")
 	r.Do("HSET", "invoices", "somebody", 1)
 	_, err = c.NewLock("invoices").TryLockFor(t.Context(), patience)
@@ -212,7 +212,7 @@ func TestDocumentedAdditions(t *testing.T) {
 			})
 		}},
 		{"a fair lock", func(s *suite, a account) error {
-			s.Do("ACL", "SETUSER", a.name, "+hlen", "+hgetall") // of Info's own
+			s.Do("ACL", "SETUSER", a.name, "+hlen", "+hgetall") // for the call of Info
 			return s.fair(s.by(a).NewFairLock("orders:fair"))
 		}},
 		{"a read-write lock", func(s *suite, a account) error {
@@ -260,7 +260,7 @@ func TestDocumentedAdditions(t *testing.T) {
 	}
 }
 
-// heats takes a lock again and again until its other waiters are counted: only who is quick counts them.
+// heats takes a lock again and again until the client counts its other waiters, which only a quick client does.
 func heats(ctx context.Context, l *rlock.Lock, counted func() bool) error {
 	for end := time.Now().Add(patience); !counted(); {
 		if time.Now().After(end) {
@@ -295,7 +295,7 @@ func everyUseOfReadWrite(ctx context.Context, l *rlock.ReadWriteLock) error {
 	}
 	err = errors.Join(err, again.Extend(ctx, time.Minute), again.Unlock(ctx), write.Unlock(ctx), read.Unlock(ctx))
 	if err != nil {
-		return err // what is still held would be waited for
+		return err // the next Lock would wait for what is still held
 	}
 	for _, l := range []*rlock.Lock{l.ReadLock(), l.WriteLock()} {
 		if _, err2 := l.Lock(ctx); err2 != nil {

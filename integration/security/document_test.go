@@ -7,17 +7,17 @@ import (
 	"testing"
 )
 
-// document is docs/security.md, taken apart.
+// document is docs/security.md in parts.
 type document struct {
 	fenced, unfenced account    // the second is the first without the rules that the page says may be left out
-	tool             account    // that looks at all locks
+	tool             account    // may look at all locks
 	additions        [][]string // the rules of each row of the table
 }
 
 // account is an ACL SETUSER line.
 type account struct {
 	name, password string
-	rules          []string // with what comes before them: reset, on, the password
+	rules          []string // with reset, on and the password
 }
 
 func readDocument(t *testing.T) document {
@@ -50,7 +50,7 @@ func readDocument(t *testing.T) document {
 			break
 		}
 		rules, _, _ := strings.Cut(strings.TrimPrefix(line, "| `"), "`")
-		rules = strings.ReplaceAll(rules, `\|`, "|") // a table's cell
+		rules = strings.ReplaceAll(rules, `\|`, "|") // as a table's cell needs it
 		d.additions = append(d.additions, strings.Fields(rules))
 	}
 	if len(d.additions) != 11 {
@@ -74,13 +74,13 @@ func parseAccount(t *testing.T, line string) account {
 	return a
 }
 
-// with gives an account more rules.
+// with returns the account with more rules.
 func (a account) with(rules ...string) account {
 	a.rules = append(slices.Clone(a.rules), rules...)
 	return a
 }
 
-// without takes one rule away.
+// without returns the account without a rule.
 func (a account) without(rule string) account {
 	a.rules = slices.DeleteFunc(slices.Clone(a.rules), func(r string) bool { return r == rule })
 	return a

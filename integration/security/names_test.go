@@ -13,7 +13,7 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// names that would mean something if anything looked inside them.
+// names would mean something if any code looked inside them.
 var names = map[string]string{
 	"spaces":                "  two words ",
 	"line breaks":           "a\r\nDEL other\r\n*1\r\n$8\r\nFLUSHALL\r\n",
@@ -37,8 +37,8 @@ var names = map[string]string{
 	"64 KiB of line breaks": strings.Repeat("\r\n", 32<<10),
 }
 
-// TestNamesAreData takes each name through lock, wait, wake-up, re-entry, questions and force, beside a lock
-// and a listener that a pattern or a command inside the name would hit.
+// TestNamesAreData takes each name through lock, wait, wake-up, re-entry, queries and force. A pattern or a command inside
+// the name would affect another lock or its waiter.
 func TestNamesAreData(t *testing.T) {
 	r := on(t, redisserver.Local(t))
 	first, second := r.Open(r.Server.URL(), options...), r.Open(r.Server.URL(), options...)
@@ -68,10 +68,10 @@ func TestNamesAreData(t *testing.T) {
 			if there, err := l.ForceUnlock(ctx); !there || err != nil {
 				t.Errorf("forced: %v, %v", there, err)
 			}
-			_ = last.Unlock(ctx) // tells of the force
+			_ = last.Unlock(ctx) // returns that it was forced
 			r.Becomes("no subscription of its own", func() bool { return r.Subscribed(name) == 0 })
 
-			// Nobody else noticed.
+			// The other lock and its waiter are as before.
 			if err := bystander.Err(); err != nil {
 				t.Errorf("the bystander: %v", err)
 			}
@@ -117,8 +117,8 @@ func (r *rig) tries() int {
 	return r.Calls()["EVALSHA"]
 }
 
-// TestAMessageWakesItsOwnWaitersOnly: a waiter on a name made of wildcards is not woken by what the pattern matches,
-// nor the other way round.
+// TestAMessageWakesItsOwnWaitersOnly: a message for a lock whose name a pattern matches does not wake a waiter whose lock
+// is named like the pattern, nor the other way round.
 func TestAMessageWakesItsOwnWaitersOnly(t *testing.T) {
 	r := on(t, redisserver.Local(t))
 	r.LoadScripts()
@@ -133,7 +133,7 @@ func TestAMessageWakesItsOwnWaitersOnly(t *testing.T) {
 			sibling := r.Lock(c.NewLock(pair[1]))
 			before := r.tries()
 			r.Unlock(sibling)
-			// A command behind the unlock: were the waiter woken, its try would come at once.
+			// A command after the unlock: a woken waiter would try at once.
 			if _, err := c.NewLock(pair[0]).TryLock(t.Context()); !errors.Is(err, rlock.ErrLocked) {
 				t.Error(err)
 			}

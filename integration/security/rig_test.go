@@ -15,7 +15,7 @@ func TestMain(m *testing.M) { tool.Main(m, &program, "32") }
 const (
 	patience  = testbed.Patience
 	pollEvery = 5 * time.Millisecond
-	timeout   = 2 * time.Second // of one command, where trouble is awaited
+	timeout   = 2 * time.Second // of one command, where errors are expected
 )
 
 // rig is a test with an all-powerful connection to its server.

@@ -21,10 +21,10 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// secret has what needs escaping in a URL, in a log line and in Go source.
+// secret has characters that need escaping in a URL, in a log line and in Go source.
 const secret = `S3cr3t "pä/ss:w@rd" %zz #?&\` + "\t" + `end-0f-s3cret`
 
-// shapes are the forms that a secret could leave in, whole or as its longer halves.
+// shapes are the forms in which the secret, or either end of it, could be shown.
 func shapes() []string {
 	whole := []string{secret, "S3cr3t", "end-0f-s3cret", "pä/ss"}
 	for _, s := range slicesOf(secret) {
@@ -37,10 +37,10 @@ func shapes() []string {
 
 func slicesOf(s string) []string { return []string{s, s[:12], s[len(s)-12:]} }
 
-// capture is a log at its most talkative.
+// capture is a log of every level.
 type capture struct{ testbed.Log }
 
-// logger writes each record as text and as JSON, and attributes in Go syntax too, as a handler for people may.
+// logger writes each record as text and as JSON, and attributes in Go syntax too, as some handlers do.
 func (c *capture) logger() *slog.Logger {
 	show := func(_ []string, a slog.Attr) slog.Attr {
 		fmt.Fprintf(c, "%v %+v %#v\n", a.Value.Any(), a.Value.Any(), a.Value.Any())
@@ -69,7 +69,7 @@ func spills(t *testing.T, what string, v any) {
 	}
 }
 
-// tree is an error with all that it wraps.
+// tree returns an error and all that it wraps.
 func tree(err error) []error {
 	all := []error{err}
 	switch e := err.(type) {
@@ -100,7 +100,7 @@ func TestSecretsStaySecret(t *testing.T) {
 	for what, row := range map[string]struct {
 		url     string
 		opens   bool // only the later calls fail
-		mute    bool // and none of them speaks
+		mute    bool // no trouble is wanted; regarded only where nothing goes wrong
 		rules   []faultproxy.Rule
 		refuses bool
 	}{
@@ -174,7 +174,7 @@ func TestSecretsStaySecret(t *testing.T) {
 	}
 }
 
-// trouble makes calls of every kind and gives their errors.
+// trouble makes calls of every kind and returns their errors.
 func trouble(t *testing.T, c *rlock.Client, between func()) (errs []error) {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()

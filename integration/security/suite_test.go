@@ -17,8 +17,8 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// suite is what an account must be able to do. Its methods return what went wrong instead of failing the test, since
-// half of the tests want exactly that.
+// suite is what an account must be able to do. Its methods return errors instead of failing the test, since half of the
+// tests want one.
 type suite struct {
 	*rig
 	proxy  *faultproxy.Proxy
@@ -29,7 +29,7 @@ type suite struct {
 
 const (
 	watchdog = 4 * time.Second
-	enough   = 10 * time.Second // for a call that nothing keeps from succeeding
+	enough   = 10 * time.Second // for calls that should succeed
 )
 
 func as(addr string, a account, path string) string {
@@ -39,7 +39,7 @@ func as(addr string, a account, path string) string {
 
 var options = []rlock.Option{rlock.WithWatchdogTimeout(watchdog), rlock.WithCommandTimeout(timeout)}
 
-// run does everything, in an order that finds what is missing early.
+// run does everything, in an order that finds missing rights early.
 func (s *suite) run() error {
 	for _, part := range []func(context.Context) error{s.holds, s.asks, s.wakes, s.renews, s.forces, s.hands, s.loses, s.tidy} {
 		ctx, cancel := context.WithTimeout(s.Context(), enough)
@@ -90,7 +90,7 @@ func (s *suite) asks(ctx context.Context) error {
 	return h.Unlock(ctx)
 }
 
-// wakes has waiters woken by messages, over one subscription connection that survives the first one's leaving.
+// wakes has two waiters woken by messages, one after the other. Their one subscription connection outlives the first.
 func (s *suite) wakes(ctx context.Context) error {
 	before := s.Connections()
 	for range 2 {
@@ -105,7 +105,7 @@ func (s *suite) wakes(ctx context.Context) error {
 	return nil
 }
 
-// handOver has one who waits for a lock woken by the message of who held it.
+// handOver has a waiter woken by the message of the lock's holder.
 func handOver(ctx context.Context, from, to *rlock.Lock, listeners func() int) error {
 	h, err := from.TryLock(ctx, rlock.Lease(time.Minute))
 	if err != nil {
@@ -128,7 +128,7 @@ func handOver(ctx context.Context, from, to *rlock.Lock, listeners func() int) e
 	return within(ctx, "no subscription left", func() bool { return listeners() == 0 })
 }
 
-// fair has two owners wait and be woken, and another give up behind them.
+// fair has two owners wait and be woken, and a third give up behind them.
 func (s *suite) fair(l *rlock.Lock) error {
 	ctx, cancel := context.WithTimeout(s.Context(), enough)
 	defer cancel()
@@ -200,7 +200,7 @@ func (s *suite) forces(ctx context.Context) error {
 	return nil
 }
 
-// hands releases what another process took.
+// hands releases a lock that another process took.
 func (s *suite) hands(ctx context.Context) error {
 	l, o := s.lock(), s.client.NewOwner()
 	if _, err := s.Conn.Do("HSET", l.Name(), o.String(), 1); err != nil {
@@ -209,7 +209,7 @@ func (s *suite) hands(ctx context.Context) error {
 	return l.UnlockAs(ctx, o)
 }
 
-// loses has an acquire's reply lost: with a fence it is undone once, without one again and again.
+// loses has an acquire's reply lost: the client undoes it once if it may CLIENT KILL, else repeatedly.
 func (s *suite) loses(ctx context.Context) error {
 	kills := s.kills()
 	l := s.lock()
@@ -245,7 +245,7 @@ func (s *suite) kills() (n int) {
 	return n
 }
 
-// undos is how often the owner that was unlocked most was unlocked.
+// undos counts the unlocks of the owner that has the most.
 func (s *suite) undos(name string) int {
 	times := map[string]int{}
 	for _, e := range s.proxy.Record() {
@@ -264,7 +264,7 @@ func (s *suite) undos(name string) int {
 	return most
 }
 
-// tidy waits until nothing is left of the locks; latches whose deletion may not happen excepted.
+// tidy waits until no key is left, except latches if the account may not CLIENT KILL.
 func (s *suite) tidy(ctx context.Context) error {
 	return within(ctx, "an empty server", func() bool {
 		keys, err := redis.Strings(s.Conn.Do("KEYS", "*"))

@@ -28,7 +28,7 @@ func unchanged(*x509.Certificate) {}
 func expired(c *x509.Certificate) { c.NotAfter = time.Now().Add(-time.Minute) }
 func early(c *x509.Certificate)   { c.NotBefore = time.Now().Add(time.Minute) }
 
-// terminator speaks TLS before a plain server, as stunnel does, and keeps what clients said inside.
+// terminator speaks TLS in front of a plain server, as stunnel does, and keeps what clients sent.
 type terminator struct {
 	testbed.Log
 	addr string
@@ -83,7 +83,7 @@ func TestServersThatAreNotWhatTheySayAreRefused(t *testing.T) {
 		by     *redisserver.Authority
 		change func(*x509.Certificate)
 		host   string // in the URL; empty: 127.0.0.1
-		most   uint16 // version of TLS; 0: whatever
+		most   uint16 // newest version of TLS; 0: any
 		is     func(error) bool
 	}{
 		"an expired certificate":              {ours, expired, "", 0, reason(x509.Expired)},
@@ -142,7 +142,7 @@ func TestBothConnectionsVerify(t *testing.T) {
 		return nil
 	}}
 	c := r.Open("rediss://"+s.addr, rlock.WithTLSConfig(config))
-	// What the caller does to the config afterwards is nothing to the client.
+	// What the caller does to the config afterwards does not affect the client.
 	config.VerifyConnection, config.InsecureSkipVerify = nil, true
 	name := unique()
 	h := r.Lock(c.NewLock(name))
@@ -172,7 +172,7 @@ func TestClientsThatAreNotWhatTheySayAreRefused(t *testing.T) {
 		t.Run(behaviour, func(t *testing.T) {
 			config := &tls.Config{RootCAs: ours.Pool()}
 			if !row.unshown {
-				// Whatever the server lists as acceptable, this one is shown.
+				// Send this one, whatever the server lists as acceptable.
 				config.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &row.cert, nil }
 			}
 			c, err := rlock.Open(t.Context(), "rediss://"+addr, rlock.WithTLSConfig(config), rlock.WithCommandTimeout(timeout))
@@ -186,7 +186,7 @@ func TestClientsThatAreNotWhatTheySayAreRefused(t *testing.T) {
 	}
 }
 
-// Which scheme is wrong can be told by neither side: the error says what to look at.
+// TestSchemeOfTheOtherSortIsGuessed: neither side can know that the scheme is wrong, so the error says what to check.
 func TestSchemeOfTheOtherSortIsGuessed(t *testing.T) {
 	t.Parallel()
 	plain := redisserver.Local(t).Addr()

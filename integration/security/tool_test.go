@@ -20,10 +20,10 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// program is the tool.
+// program is the built tool's path.
 var program string
 
-// runTool runs the tool, and gives what it shows.
+// runTool runs the tool, and returns what it shows.
 func runTool(url string, args ...string) (shown string, err error) {
 	cmd := exec.Command(program, args...)
 	cmd.Env = append(os.Environ(), "REDIS_URL="+url)
@@ -34,8 +34,8 @@ func runTool(url string, args ...string) (shown string, err error) {
 	return string(out), err
 }
 
-// looks has the tool look at every lock at url, by ls, show and watch, and says what it shows, without times and without how
-// many connections a client has just now.
+// looks shows every lock at url by ls, show and watch, and returns what they show, without times and without the current
+// number of a client's connections.
 func looks(t *testing.T, url string) (shown string, err error) {
 	t.Helper()
 	for _, args := range [][]string{
@@ -54,7 +54,7 @@ func looks(t *testing.T, url string) (shown string, err error) {
 
 var changing = regexp.MustCompile(`-?\b(\d+h)?(\d+m)?[0-9.]+m?s\b|subscriptions: \d|\d\d:\d\d:\d\d\.\d+|\d+ s old| {2,}`)
 
-// hold has a lock of each sort held, and somebody wait.
+// hold has a lock of each sort held, and a waiter for the fair one.
 func hold(t *testing.T, url string) {
 	t.Helper()
 	c := testbed.Open(t, url)
@@ -120,7 +120,7 @@ func TestAccountOfTheTool(t *testing.T) {
 	}
 }
 
-// With the first account's rules too it may do what changes something.
+// TestAccountOfTheToolWithTheLibrarys: with the library's rules, too, the tool's account may make changes, but not alone.
 func TestAccountOfTheToolWithTheLibrarys(t *testing.T) {
 	t.Parallel()
 	d := readDocument(t)
@@ -133,7 +133,7 @@ func TestAccountOfTheToolWithTheLibrarys(t *testing.T) {
 	}
 	for _, whose := range []account{a, d.tool} {
 		r.grant(whose)
-		r.Do("HSET", "orders:plain", "7f3c1a52-0a49-4d0c-9d5e-2f6b1a0c8d11:1", 1) // whoever frees it has something to free
+		r.Do("HSET", "orders:plain", "7f3c1a52-0a49-4d0c-9d5e-2f6b1a0c8d11:1", 1) // so that there is something to free
 		for _, args := range [][]string{{"run", "--wait", "0", "orders:free", "--", "true"}, {"unlock", "--force", "--yes", "orders:plain"}, {"doctor", "--prefix", "orders:"}} {
 			if _, err := runTool(as(r.Server.Addr(), whose, ""), args...); (err == nil) != (len(whose.rules) == len(a.rules)) {
 				t.Errorf("%q with %d rules: %v", args, len(whose.rules), err)

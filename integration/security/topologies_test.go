@@ -19,7 +19,7 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// Additions of the page, by the place of their rows.
+// Additions of the page, by the index of their rows.
 const (
 	forReplicas = 1
 	forCourtesy = 3
@@ -34,7 +34,7 @@ func grantAt(t *testing.T, conn redis.Conn, a account) {
 	}
 }
 
-// deniedTo lists what servers refused an account, or any.
+// deniedTo lists what servers refused an account, or any if user is empty.
 func deniedTo(t *testing.T, user string, servers []redis.Conn) (all []string) {
 	t.Helper()
 	for _, conn := range servers {
@@ -82,7 +82,7 @@ func wake(ctx context.Context, url string, names []string, listens func(name str
 	return nil
 }
 
-// listeners are those that a server has for a lock; -1 if it does not say.
+// listeners counts a server's subscribers for a lock; -1 if the server does not tell.
 func listeners(conn redis.Conn, command, name string) int {
 	reply, err := redis.Values(conn.Do("PUBSUB", command, codec.Channel(name)))
 	if err != nil || len(reply) != 2 {
@@ -92,8 +92,8 @@ func listeners(conn redis.Conn, command, name string) int {
 	return n
 }
 
-// accountCluster is a cluster one of whose slots is on its way for ever, so that
-// who asks for it is sent on by ASK.
+// accountCluster is a cluster with a slot that migrates for ever, so that commands
+// for it are redirected by ASK.
 type accountCluster struct {
 	*topologytest.Cluster
 	slots   [3][]uint16 // of each master
@@ -119,7 +119,7 @@ func startAccountCluster(t *testing.T) *accountCluster {
 	return c
 }
 
-// names are new ones, one of each master.
+// names returns new names, one of each master.
 func (c *accountCluster) names() (names []string) {
 	for _, slots := range c.slots {
 		for {
@@ -132,8 +132,7 @@ func (c *accountCluster) names() (names []string) {
 	return names
 }
 
-// use does all that an account must be able to do in a cluster and need not on one
-// server.
+// use does what an account must be able to do in a cluster, but not on one server.
 func (c *accountCluster) use(ctx context.Context, a account) error {
 	u, names := by(c.ClusterURL(), a), c.names()
 	if err := wake(ctx, u, names, func(name string) int {
@@ -148,7 +147,7 @@ func (c *accountCluster) use(ctx context.Context, a account) error {
 	defer client.Close()
 	_, err = client.NewLock(c.asked).TryLock(ctx, rlock.Lease(time.Second))
 	if errors.Is(err, rlock.ErrLocked) {
-		return nil // it was sent on, too
+		return nil // it was redirected, too
 	}
 	return err
 }
@@ -187,7 +186,7 @@ func TestDocumentedAccountInACluster(t *testing.T) {
 		t.Logf("without %s: %v, denied %q", rule, err, denied)
 	}
 
-	// Leaving room for slower clients asks for both kinds of subscriber.
+	// To leave room for slower clients, a client counts both kinds of subscribers.
 	counts := enough.with(d.additions[forCourtesy]...).with("+pubsub|shardnumsub")
 	counts.name = "counts"
 	grant(counts)
