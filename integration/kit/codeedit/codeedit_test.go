@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// A list of edits must not fall behind the code: one that meets nothing, or more than one place, is refused.
+// A list of edits must not fall behind the code: an edit that matches no place, or more than one, is refused.
 func TestEditThatMissesOrIsAmbiguousIsRefused(t *testing.T) {
 	root := t.TempDir()
 	const code = "package a\n\nfunc add(n int) int {\n\tif n < 0 {\n\t\tlog(n)\n\t}\n\tlog(n)\n\treturn n\n}\n"

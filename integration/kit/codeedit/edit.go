@@ -18,35 +18,35 @@ import (
 //
 // Patterns are Go; in them, _ stands for any expression.
 type Edit struct {
-	// In is the function, "f", or the method, "T.f". Where two packages have one of that name, the package's name goes
+	// In is the function, "f", or the method, "T.f". If two packages have one of that name, put the package's name
 	// before it.
 	In string
 
-	// One of these says which piece.
+	// One of these selects the piece.
 	Expr string // an expression
 	Stmt string // a statement
 	If   string // the condition of an if
 	Case string // an expression of a case
-	Call string // a call, by what is called: "f", "x.f", or "f" for any x.f
+	Call string // a call, by the called function: "f", "x.f", or "f" for any x.f
 
 	Arg int // this argument of Call, from 1, in place of the whole call
-	Nth int // which of the places that fit, from 1; 0: there must be one only
+	Nth int // which of the matching places, from 1; 0: there must be only one
 
-	// One of these says what becomes of it.
-	Put    string // it is replaced by this
-	Negate bool   // it is negated
-	Remove bool   // it is removed: a statement, or a call that is one
-	Before string // these statements go before the statement that it is, or is in
+	// One of these says how to change it.
+	Put    string // replace it by this
+	Negate bool   // negate it
+	Remove bool   // remove it: a statement, or a call that is one
+	Before string // insert these statements before its statement
 }
 
-// change is a piece of a file's text and what stands there instead.
+// change is a range of a file's text and its replacement.
 type change struct {
 	from, to int
 	text     string
 }
 
-// Apply makes the edits and returns the files that they change, by their paths. No edit depends on another: each is found
-// in the code as it is.
+// Apply makes the edits and returns the changed files by path. Edits are independent: each is matched against the
+// original code.
 func (m *Module) Apply(edits ...Edit) (map[string][]byte, error) {
 	texts := map[string][]byte{}
 	changes := map[string][]change{}
@@ -91,8 +91,8 @@ func replace(text []byte, changes []change) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// Overlay makes the edits and writes the files that they change into dir. It returns the path of a list of them, for go
-// build's -overlay.
+// Overlay makes the edits and writes the changed files into dir. It returns the path of their list, for go build's
+// -overlay.
 func (m *Module) Overlay(dir string, edits ...Edit) (list string, err error) {
 	files, err := m.Apply(edits...)
 	if err != nil {
@@ -113,7 +113,7 @@ func (m *Module) Overlay(dir string, edits ...Edit) (list string, err error) {
 	return list, os.WriteFile(list, text, 0o644)
 }
 
-// locate finds the place of an edit, and what it changes there.
+// locate finds the place of an edit, and the change to make there.
 func (m *Module) locate(e Edit) (*function, change, error) {
 	f, err := m.function(e.In)
 	if err != nil {
@@ -138,7 +138,7 @@ func (m *Module) locate(e Edit) (*function, change, error) {
 	return f, c, nil
 }
 
-// change is what the edit makes of a place.
+// change returns the change that the edit makes at a place.
 func (e Edit) change(set *token.FileSet, text []byte, at place) (change, error) {
 	if !one(e.Put != "", e.Negate, e.Remove, e.Before != "") {
 		return change{}, errors.New("one of Put, Negate, Remove and Before must say what becomes of it")
@@ -158,7 +158,7 @@ func (e Edit) change(set *token.FileSet, text []byte, at place) (change, error) 
 	}
 }
 
-// one tells whether exactly one holds.
+// one reports whether exactly one of its arguments is true.
 func one(of ...bool) bool {
 	n := 0
 	for _, is := range of {

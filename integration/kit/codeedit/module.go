@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// Root goes up from the working folder to the folder of the library's module.
+// Root returns the folder of the library's module, which must contain the working folder.
 func Root() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -32,11 +32,11 @@ func Root() (string, error) {
 	}
 }
 
-// Module is the source of one Go module, or of several, by the names of its functions.
+// Module indexes the source of one Go module, or of several, by function name.
 type Module struct {
 	set   *token.FileSet
 	code  map[string][]*function
-	tests map[string][]string // the folders of test functions, by their names
+	tests map[string][]string // folders of each test function, by its name
 }
 
 type function struct {
@@ -45,7 +45,7 @@ type function struct {
 	decl *ast.FuncDecl
 }
 
-// Read reads the modules in these folders, without the modules inside of them.
+// Read reads the modules in these folders, without modules nested in them.
 func Read(roots ...string) (*Module, error) {
 	m := &Module{token.NewFileSet(), map[string][]*function{}, map[string][]string{}}
 	for _, root := range roots {
@@ -70,7 +70,7 @@ func (m *Module) walk(root string) error {
 	})
 }
 
-// foreign tells a folder that is no part of the module around it.
+// foreign reports whether a folder is not part of the module around it.
 func foreign(dir string) bool {
 	name := filepath.Base(dir)
 	_, err := os.Stat(filepath.Join(dir, "go.mod"))
@@ -108,7 +108,7 @@ func (m *Module) read(path string) error {
 	return nil
 }
 
-// fullName is "f", or "T.f" of a method.
+// fullName is "f" for a function, "T.f" for a method.
 func fullName(f *ast.FuncDecl) string {
 	if f.Recv == nil {
 		return f.Name.Name
@@ -140,5 +140,5 @@ func (m *Module) function(name string) (*function, error) {
 	}
 }
 
-// TestFolders are the folders of the test packages that have a test: "TestX", or "folder.TestX".
+// TestFolders returns the folders of the packages that have a test: "TestX", or "folder.TestX".
 func (m *Module) TestFolders(name string) []string { return m.tests[name] }

@@ -14,10 +14,10 @@ import (
 // place is a piece of syntax that fits an edit.
 type place struct {
 	node ast.Node
-	stmt ast.Stmt // the innermost one of a list that has it, nil if there is none
+	stmt ast.Stmt // innermost enclosing statement of a list, or nil
 }
 
-// alone tells whether the place is a statement of a list, or a call that is one.
+// alone reports whether the place is a statement of a list, or a call that is one.
 func (p place) alone() bool {
 	if call, ok := p.stmt.(*ast.ExprStmt); ok && call.X == p.node {
 		return true
@@ -25,7 +25,7 @@ func (p place) alone() bool {
 	return p.stmt != nil && p.stmt == p.node
 }
 
-// find finds every place of a function that fits, in order, and describes what it looks for.
+// find returns every matching place in a function, in order, and describes the pattern.
 func find(in *ast.FuncDecl, e Edit) (what string, places []place, err error) {
 	if !one(e.Expr != "", e.Stmt != "", e.If != "", e.Case != "", e.Call != "") {
 		return "", nil, errors.New("one of Expr, Stmt, If, Case and Call must say what is changed")
@@ -52,7 +52,7 @@ func find(in *ast.FuncDecl, e Edit) (what string, places []place, err error) {
 	return what, places, nil
 }
 
-// pick is how the edit picks its place, or several, from a node.
+// pick returns a function that picks the matching nodes at a node, and describes the pattern.
 func (e Edit) pick() (what string, pick func(ast.Node) []ast.Node, err error) {
 	switch {
 	case e.Call != "":
@@ -101,7 +101,7 @@ func (e Edit) pickCall(n ast.Node) []ast.Node {
 	return nil
 }
 
-// dotted writes out x.y.z; it reports false for anything that has more to it.
+// dotted writes out x.y.z; it reports false for any other form of expression.
 func dotted(x ast.Expr) (string, bool) {
 	switch x := x.(type) {
 	case *ast.Ident:
@@ -115,7 +115,7 @@ func dotted(x ast.Expr) (string, bool) {
 	return "", false
 }
 
-// parseStmt reads one statement.
+// parseStmt parses exactly one statement.
 func parseStmt(text string) (ast.Stmt, error) {
 	file, err := parser.ParseFile(token.NewFileSet(), "", "package p\nfunc f() {\n"+text+"\n}", parser.SkipObjectResolution)
 	if err != nil {
@@ -128,7 +128,7 @@ func parseStmt(text string) (ast.Stmt, error) {
 	return list[0], nil
 }
 
-// innermost is the last node of a path that is a statement of a list.
+// innermost returns the last statement on a path that is an element of a statement list.
 func innermost(path []ast.Node) ast.Stmt {
 	for i := len(path) - 1; i > 0; i-- {
 		s, ok := path[i].(ast.Stmt)
@@ -144,7 +144,7 @@ func innermost(path []ast.Node) ast.Stmt {
 		case *ast.CommClause:
 			list = up.Body
 		}
-		// A clause is in a list too, but nothing may stand before it.
+		// A clause is in a list too, but no statement may stand before it.
 		if _, clause := s.(*ast.CaseClause); !clause && slices.Contains(list, s) {
 			return s
 		}
@@ -159,7 +159,7 @@ func fitting(pattern, n ast.Node) []ast.Node {
 	return nil
 }
 
-// fits tells whether two trees are the same but for where they stand. In the pattern, _ is any expression.
+// fits reports whether two trees are equal except for positions and comments. In the pattern, _ is any expression.
 func fits(pattern, n reflect.Value) bool {
 	if pattern.Kind() == reflect.Interface {
 		pattern, n = pattern.Elem(), n.Elem()
@@ -183,7 +183,7 @@ func fits(pattern, n reflect.Value) bool {
 		return pattern.IsNil() == n.IsNil() && (pattern.IsNil() || fits(pattern.Elem(), n.Elem()))
 	case reflect.Struct:
 		for i := range pattern.NumField() {
-			// What an identifier stands for is no syntax.
+			// What an identifier refers to is not syntax.
 			if pattern.Type().Field(i).Name != "Obj" && !fits(pattern.Field(i), n.Field(i)) {
 				return false
 			}

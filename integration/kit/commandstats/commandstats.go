@@ -8,10 +8,10 @@ import (
 	"github.com/gomodule/redigo/redis"
 )
 
-// Calls are how often each kind of command ran on a server, by its name in lower case, calls from inside scripts included.
+// Calls counts how often a server ran each kind of command, by lower-case name, calls from inside scripts included.
 type Calls map[string]int64
 
-// Read gives them since the server started.
+// Read returns the counts since the server's start or its last CONFIG RESETSTAT.
 func Read(c redis.Conn) (Calls, error) {
 	text, err := redis.String(c.Do("INFO", "commandstats"))
 	if err != nil {
@@ -33,7 +33,7 @@ func Read(c redis.Conn) (Calls, error) {
 	return calls, nil
 }
 
-// Since are those after others were read.
+// Since returns the calls made after before was read.
 func (c Calls) Since(before Calls) Calls {
 	d := Calls{}
 	for kind, n := range c {

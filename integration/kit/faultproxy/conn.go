@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// call is a command on its way to its reply.
+// call is a command that has no reply yet.
 type call struct {
 	exchange *Exchange
 	fault    *Handle
-	local    []byte        // a reply that the proxy gives itself; empty where it ends the connection instead
+	local    []byte        // the proxy's own reply; empty for CutBefore, nil if the server replies
 	done     chan struct{} // closed when the server has answered
 
 	acks int // acknowledgements still due, for (P|S)(UN)SUBSCRIBE; guarded by Proxy.mu
@@ -25,9 +25,9 @@ type conn struct {
 	serverGone chan struct{} // closed when the server's side has ended
 	over       chan struct{} // closed when the client's side is closed or cut
 
-	// sendMu is held while commands are written to the server, so that their order is that of pending.
+	// sendMu is held while commands are written to the server, so that they are written in the order of pending.
 	sendMu sync.Mutex
-	// turnMu is held while answers of the proxy's own are given, so that both pumps together keep their order.
+	// turnMu is held while local answers are sent, so that the two pumps keep their order.
 	turnMu sync.Mutex
 
 	// guarded by Proxy.mu
@@ -38,7 +38,7 @@ type conn struct {
 	clientGone bool
 	closed     bool    // both sides, for good
 	silent     bool    // nothing more reaches the client
-	stream     bool    // a replica has asked for its master's data: not RESP any more, bytes pass as they are
+	stream     bool    // after PSYNC: no longer RESP, bytes pass unparsed
 	deaf       bool    // nothing more reaches the server
 	pending    []*call // sent, oldest first
 	withheldBy *Handle
@@ -75,7 +75,7 @@ func (c *conn) run() {
 	c.upstream()
 }
 
-// swallow reads and forgets until the client goes.
+// swallow discards all input until the client closes its side.
 func (c *conn) swallow() {
 	close(c.serverGone)
 	io.Copy(io.Discard, c.client)
@@ -101,7 +101,7 @@ func (c *conn) upstream() {
 	}
 }
 
-// passOn gives a replica what it asked its master for. No rule applies to it from here on, and nothing of it is recorded.
+// passOn passes a replica's PSYNC and all later bytes to the master. No rule applies to them, and none is recorded.
 func (c *conn) passOn(raw []byte, in *wire) {
 	c.p.mu.Lock()
 	c.stream = true
@@ -112,7 +112,7 @@ func (c *conn) passOn(raw []byte, in *wire) {
 	c.cutClient()
 }
 
-// forward sends a command on or does to it what its rule says. It reports whether the connection goes on.
+// forward sends a command to the server or does what its rule says. It reports whether the connection goes on.
 func (c *conn) forward(raw []byte, cmd []string) bool {
 	c.sendMu.Lock()
 	defer c.sendMu.Unlock()
@@ -147,10 +147,10 @@ func (c *conn) forward(raw []byte, cmd []string) bool {
 	c.pending = append(c.pending, k)
 	p.mu.Unlock()
 	if k.local != nil {
-		c.answerLocally() // now, if nothing stands before it; else the reply before it brings it on
+		c.answerLocally() // sent now if it is the oldest; else deliver sends it after the earlier replies
 		return true
 	}
-	c.server.Write(raw) // the server's end of the connection is seen by downstream
+	c.server.Write(raw) // downstream notices if the server has closed
 	return true
 }
 
@@ -201,7 +201,8 @@ func (c *conn) downstream() {
 	}
 }
 
-// deliver pairs a reply with its command, applies the command's rule, and passes on what is left.
+// deliver pairs a reply with its command, applies the command's rule and passes on the result; false ends the
+// connection.
 func (c *conn) deliver(raw []byte, value any) bool {
 	p := c.p
 	p.mu.Lock()
@@ -250,7 +251,7 @@ func (c *conn) deliver(raw []byte, value any) bool {
 	}
 	c.give(raw)
 	if last {
-		// Off the queue only now: an answer of our own behind it must not overtake it.
+		// Removed only now, so that no local answer behind it overtakes it.
 		p.mu.Lock()
 		c.pending = c.pending[1:]
 		p.mu.Unlock()
@@ -259,7 +260,7 @@ func (c *conn) deliver(raw []byte, value any) bool {
 	return true
 }
 
-// answerLocally gives the answers of our own whose turn has come, and ends the connection in its turn.
+// answerLocally sends the local answers at the head of pending. At a CutBefore it closes the connection.
 func (c *conn) answerLocally() {
 	c.turnMu.Lock()
 	defer c.turnMu.Unlock()
@@ -285,12 +286,12 @@ func (c *conn) give(raw []byte) {
 	silent := c.silent
 	c.p.mu.Unlock()
 	if !silent {
-		c.client.Write(raw) // the client's end of the connection is seen by upstream
+		c.client.Write(raw) // upstream notices if the client has closed
 	}
 }
 
-// cutClient ends the client's side. The server's side ends with it, once what was sent has been answered, unless
-// bytes are withheld: those are still under way.
+// cutClient closes the client's side. The server's side closes too, once it has answered what was sent, unless bytes
+// are withheld: those are still on their way.
 func (c *conn) cutClient() {
 	c.p.mu.Lock()
 	first := !c.clientGone
@@ -317,7 +318,7 @@ func (c *conn) closeBoth() {
 	}
 }
 
-// pair finds the command that a reply belongs to, nil for none, and whether it was its last reply. Proxy.mu is held.
+// pair finds the command that a reply belongs to (nil if none), and whether this was its last reply. Proxy.mu is held.
 func (c *conn) pair(value any) (k *call, last bool) {
 	var head *call
 	if len(c.pending) > 0 && c.pending[0].local == nil {
@@ -340,7 +341,7 @@ func (c *conn) pair(value any) (k *call, last bool) {
 	return head, head != nil
 }
 
-// message tells a published message from a reply that merely looks like one.
+// message reports whether a list is a published message rather than a reply that looks like one.
 func (c *conn) message(items []any) bool {
 	if len(c.channels[""])+len(c.channels["p"])+len(c.channels["s"]) == 0 || len(items) == 0 {
 		return false
@@ -349,8 +350,8 @@ func (c *conn) message(items []any) bool {
 	return word == "message" || word == "pmessage" || word == "smessage"
 }
 
-// acknowledge counts one of the replies that a single (UN)SUBSCRIBE gets, one a channel. An unsubscription that nobody
-// asked for (the server gave the slot away) belongs to no command.
+// acknowledge counts the replies to one (UN)SUBSCRIBE, one per channel. An unsubscription that the server sends unasked
+// (it gave the slot away) belongs to no command.
 func (c *conn) acknowledge(head *call, word string, channel any) (*call, bool) {
 	kind := strings.TrimSuffix(strings.TrimSuffix(word, "subscribe"), "un")
 	subscribed := c.channels[kind]

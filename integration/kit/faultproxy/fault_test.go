@@ -15,8 +15,8 @@ import (
 
 func TestMain(m *testing.M) { testbed.Main(m, "8") }
 
-// Of each action: whether the command runs, and what its client sees. What a test makes of that, and of the records, shows where
-// the proxy is used.
+// Each action does what its comment says, both to the command and to what its client sees. Tests that use the proxy
+// show the rest, such as the records.
 func TestEachActionDoesWhatItSays(t *testing.T) {
 	const ends, silence = "the end", "silence"
 	for action, row := range map[faultproxy.Action]struct {
@@ -69,7 +69,7 @@ func TestEachActionDoesWhatItSays(t *testing.T) {
 	}
 }
 
-// A client must have what was answered before its connection is cut, or chance decides what it knows.
+// The client gets every reply from before the cut; else chance would decide what the client knows.
 func TestCutLeavesRepliesBeforeIt(t *testing.T) {
 	r := testbed.NewProxied(t, redisserver.Local(t))
 	held := r.Proxy.Add(faultproxy.Rule{Match: faultproxy.Command("echo"), Times: 1, Do: faultproxy.HoldReply})

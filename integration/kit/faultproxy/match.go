@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Match says whether a rule is about a command, given as its words. It is called for commands of all connections, one
-// call at a time, and must not call the proxy.
+// Match reports whether a rule is about a command, given as its words. The proxy calls it for commands of all
+// connections, one call at a time. It must not call the proxy.
 type Match func(cmd []string) bool
 
 // Every matches all commands.
@@ -22,7 +22,7 @@ func Command(words ...string) Match {
 	}
 }
 
-// Script matches EVALSHA of a script's SHA-1 in hex, or of how that begins, and EVAL of the script itself.
+// Script matches EVALSHA and EVAL of the script whose SHA-1 in hex is sha or begins with sha.
 func Script(sha string) Match {
 	sha = strings.ToLower(sha)
 	return func(cmd []string) bool {
@@ -44,14 +44,14 @@ func Key(name string) Match {
 	return func(cmd []string) bool { return slices.Contains(keys(cmd), name) }
 }
 
-// All matches what every one of several matches.
+// All matches a command that all of matches match.
 func All(matches ...Match) Match {
 	return func(cmd []string) bool {
 		return !slices.ContainsFunc(matches, func(m Match) bool { return !m(cmd) })
 	}
 }
 
-// Any matches what one of several matches.
+// Any matches a command that at least one of matches matches.
 func Any(matches ...Match) Match {
 	return func(cmd []string) bool {
 		return slices.ContainsFunc(matches, func(m Match) bool { return m(cmd) })

@@ -7,10 +7,10 @@ import (
 	"syscall"
 )
 
-// port is a TCP port that nobody else is given while a proxy refuses connections: a socket that is bound to it and never
-// listens. The proxy's listener shares it by SO_REUSEADDR, as net.Listen asks for. Without it the system gives the port
-// to the next who asks for a free one, another test's proxy for instance, and a client that should find nobody there
-// talks to that one's server.
+// port reserves a TCP port while a proxy refuses connections: a socket is bound to it and never listens. The proxy's
+// listener shares the port by SO_REUSEADDR, which net.Listen sets. Without the reservation the system could give the
+// port to another listener, such as another test's proxy, and a client that should be refused would reach that one's
+// server.
 type port struct {
 	addr string
 	file *os.File
@@ -47,8 +47,8 @@ func reserve(addr string) (*port, error) {
 
 func (p *port) free() { p.file.Close() }
 
-// stopListening closes a listener, and at once also where a child that is just being started has inherited it: closing
-// alone would leave it open until that child runs its program.
+// stopListening closes a listener at once. A child process that is just being started may have inherited the socket;
+// Close alone would leave it open until the child runs its program.
 func stopListening(l net.Listener) {
 	if raw, err := l.(*net.TCPListener).SyscallConn(); err == nil {
 		_ = raw.Control(func(fd uintptr) { _ = syscall.Shutdown(int(fd), syscall.SHUT_RDWR) })

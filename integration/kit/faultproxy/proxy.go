@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// deadline bounds what the proxy waits for on behalf of a test.
+// deadline bounds each wait of the proxy for a server.
 const deadline = 10 * time.Second
 
-// Proxy listens on a port of 127.0.0.1 and passes its connections on to one server. All methods are safe for
-// concurrent use.
+// Proxy listens on a loopback port and passes each connection on to one server. All methods are safe for concurrent
+// use.
 type Proxy struct {
 	t     testing.TB
 	addr  string
@@ -21,9 +21,9 @@ type Proxy struct {
 	ended chan struct{}
 	port  *port
 
-	mu        sync.Mutex // guards everything below, and in each conn and call what says so
+	mu        sync.Mutex // guards everything below, and the fields of conn and call that say so
 	closed    bool
-	server    string       // who is dialled for each connection that comes
+	server    string       // address dialled for each new connection
 	listener  net.Listener // nil while connections are refused
 	blackhole bool
 	thaw      chan struct{} // not nil while frozen; closed at the thaw
@@ -31,18 +31,17 @@ type Proxy struct {
 	conns     []*conn
 	exchanges []*Exchange
 	counts    map[string]int
-	observe   func(Exchange) // nil: nobody
+	observe   func(Exchange) // nil if no observer
 }
 
-// Start gives a proxy before the server at serverAddr, which need not run yet: each connection dials it anew. The
-// proxy and all its connections end with the test.
+// Start puts a proxy in front of the server at serverAddr. The server need not run yet: the proxy dials it for each
+// connection. The proxy and all its connections end with the test.
 func Start(t testing.TB, serverAddr string) *Proxy {
 	t.Helper()
 	return StartAt(t, "127.0.0.1:0", serverAddr)
 }
 
-// StartAt is Start at an address of the caller's choice: another one of the loopback network, for instance, with a port
-// that a proxy has already.
+// StartAt is Start at a chosen address, for example another loopback address with the port of an existing proxy.
 func StartAt(t testing.TB, addr, serverAddr string) *Proxy {
 	t.Helper()
 	p := &Proxy{t: t, server: serverAddr, ended: make(chan struct{}), counts: map[string]int{}}
@@ -59,11 +58,11 @@ func StartAt(t testing.TB, addr, serverAddr string) *Proxy {
 	return p
 }
 
-// Addr is the host:port to connect to. It stays the same through Refuse, and nobody else gets it meanwhile.
+// Addr is the host:port to connect to. Refuse does not change it, and no other program can take the port meanwhile.
 func (p *Proxy) Addr() string { return p.addr }
 
-// Close ends the proxy and every connection, withheld ones included; what was withheld is lost. It returns when its
-// goroutines are gone. Further calls do nothing.
+// Close ends the proxy and every connection; withheld bytes are lost. It returns when the proxy's goroutines have
+// ended. Further calls do nothing.
 func (p *Proxy) Close() {
 	p.mu.Lock()
 	if p.closed {
@@ -84,7 +83,8 @@ func (p *Proxy) Close() {
 	p.pumps.Wait()
 }
 
-// Add puts a rule in force for the commands that arrive from now on.
+// Add puts a rule in force for commands that arrive from now on. The test fails if r has no valid Do or lacks its
+// Reply.
 func (p *Proxy) Add(r Rule) *Handle {
 	p.t.Helper()
 	if r.Do < CutBefore || r.Do > Blackhole || (r.Do == Answer || r.Do == Replace) && len(r.Reply) == 0 {
@@ -104,7 +104,7 @@ func (p *Proxy) CutAll() {
 	}
 }
 
-// Refuse closes the listening port or opens it again. Connections that exist live on.
+// Refuse closes the listening port or opens it again. Existing connections stay open.
 func (p *Proxy) Refuse(on bool) {
 	p.t.Helper()
 	p.mu.Lock()
@@ -121,31 +121,31 @@ func (p *Proxy) Refuse(on bool) {
 	}
 }
 
-// Move has the connections that come from now on reach another server, as an address does whose server is replaced.
-// Connections that exist stay where they are.
+// Move sends new connections to another server, as when the server behind an address is replaced. Existing connections
+// keep their server.
 func (p *Proxy) Move(serverAddr string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.server = serverAddr
 }
 
-// Server is the address of the server that connections reach now.
+// Server is the address of the server that new connections reach.
 func (p *Proxy) Server() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.server
 }
 
-// Blackhole makes new connections be accepted and never answered; they stay so when it is turned off again.
-// Connections that exist live on.
+// Blackhole makes the proxy accept new connections and never answer them, not even after it is turned off. Existing
+// connections work on.
 func (p *Proxy) Blackhole(on bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.blackhole = on
 }
 
-// Freeze stops all traffic in both directions, as a network that is cut for a while: bytes wait and go on in order
-// when it is turned off. New connections are accepted and wait too.
+// Freeze stops all traffic in both directions, as in a network outage: bytes wait and go on in order when it is turned
+// off. New connections are accepted and wait too.
 func (p *Proxy) Freeze(on bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -158,7 +158,7 @@ func (p *Proxy) Freeze(on bool) {
 	}
 }
 
-// listen opens the listening port. mu is held, but for a proxy that nobody has yet.
+// listen opens the listening port. mu is held, except in StartAt, where no other goroutine has the proxy yet.
 func (p *Proxy) listen() error {
 	listener, err := net.Listen("tcp", p.addr)
 	if err != nil {
@@ -177,12 +177,12 @@ func (p *Proxy) listen() error {
 	return nil
 }
 
-// Serve takes over a connection that somebody else accepted, as if it had come to Addr. It closes it in the end.
+// Serve takes over a connection accepted elsewhere, as if it had come to Addr. The proxy closes it in the end.
 func (p *Proxy) Serve(client *net.TCPConn) { p.accept(client) }
 
-// Observe has see called with each exchange when its answer has come, before the client hears it, instead of keeping it
-// for Record and Log: so a proxy can run for hours. Of one connection the calls are in the order of the answers; those of
-// all come one at a time. see must not block, nor call the proxy. It is called before the first connection comes.
+// Observe makes the proxy call see with each exchange once its reply has come, before the client gets it. The proxy
+// then records nothing for Record and Log, so it can run for hours. Calls come one at a time, in the order of replies
+// on each connection. see must not block or call the proxy. Call Observe before the first connection comes.
 func (p *Proxy) Observe(see func(Exchange)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -259,7 +259,7 @@ func (p *Proxy) arrive(c *conn, cmd []string) *call {
 	return k
 }
 
-// answered lets go what waited for the answer to cmd.
+// answered releases the bytes that were withheld until cmd was answered.
 func (p *Proxy) answered(cmd []string) {
 	p.mu.Lock()
 	var due []*Handle

@@ -7,9 +7,9 @@ import (
 
 // Exchange is a command with its reply, or something that the server sent on its own.
 type Exchange struct {
-	Conn     int       // which connection, see Conn
-	Cmd      []string  // nil for what belongs to no command: messages, pushes, lines of MONITOR
-	Reply    any       // as the server gave it, whatever a rule made of it: string, Status, Error, int64, nil, []any
+	Conn     int       // index of the connection, see Conn
+	Cmd      []string  // nil if it belongs to no command: messages, pushes, lines of MONITOR
+	Reply    any       // the server's own, whatever a rule did: string, Status, Error, int64, nil, []any
 	Sent     time.Time // when the proxy had read it
 	Answered time.Time // zero while the server has not answered
 	Did      Action    // what a rule did to it, 0 for nothing
@@ -17,15 +17,15 @@ type Exchange struct {
 
 // Conn is a connection that the proxy accepted.
 type Conn struct {
-	Number   int        // from 1, in the order of their coming
-	Addr     string     // the address that the server sees and names in CLIENT LIST; empty if it was never dialled
-	ClientID int64      // the server's id for it, if a CLIENT ID passed; else 0
-	Cmds     [][]string // all that came on it
+	Number   int        // from 0, in order of arrival
+	Addr     string     // the address that the server sees and shows in CLIENT LIST; empty if never dialled
+	ClientID int64      // the server's id for it, if a CLIENT ID passed on it; else 0
+	Cmds     [][]string // all its recorded commands
 	Open     bool       // false when the client's side is closed
 }
 
-// Record returns every exchange so far in the order the commands arrived. Of several acknowledgements of one SUBSCRIBE
-// the last is kept.
+// Record returns every recorded exchange in the order in which the commands arrived. Of the acknowledgements of one
+// SUBSCRIBE it keeps the last.
 func (p *Proxy) Record() []Exchange {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -36,7 +36,7 @@ func (p *Proxy) Record() []Exchange {
 	return all
 }
 
-// Log returns every connection so far with the commands that came on it.
+// Log returns every connection so far with its recorded commands.
 func (p *Proxy) Log() []Conn {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -52,7 +52,7 @@ func (p *Proxy) Log() []Conn {
 	return all
 }
 
-// Count is how many commands of this name arrived, whatever became of them. The name's case does not matter.
+// Count returns how many commands of this name arrived, whatever a rule did to them. Case does not matter.
 func (p *Proxy) Count(name string) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -21,7 +21,7 @@ func (e Error) Error() string { return string(e) }
 // Push is a RESP3 push, which belongs to no command.
 type Push []any
 
-// maxLength bounds what a length prefix may ask for; it is Redis's own limit for a bulk string.
+// maxLength bounds a length prefix; it is Redis's own limit for a bulk string.
 const maxLength = 512 << 20
 
 // wire reads RESP and keeps the bytes of what it read.
@@ -32,7 +32,7 @@ type wire struct {
 
 func newWire(r io.Reader) *wire { return &wire{in: bufio.NewReader(r)} }
 
-// command reads one command in either form, array of bulk strings or inline.
+// command reads one command, an array of bulk strings or inline.
 func (w *wire) command() (raw []byte, words []string, err error) {
 	w.raw.Reset()
 	first, err := w.in.Peek(1)
@@ -105,7 +105,7 @@ func (w *wire) value() (any, error) {
 		switch line[0] {
 		case '!':
 			return Error(text), err
-		case '=': // three letters of format and a colon come before the text
+		case '=': // a three-letter format and a colon precede the text
 			return text[min(4, len(text)):], err
 		}
 		return bulk, err

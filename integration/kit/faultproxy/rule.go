@@ -10,21 +10,22 @@ import (
 type Action int
 
 const (
-	// CutBefore closes the connection's both sides once what was sent before has its reply; the command never reaches
-	// the server.
+	// CutBefore never sends the command to the server. It closes both sides of the connection once all earlier commands
+	// have their replies.
 	CutBefore Action = iota + 1
 	// CutAfter closes both sides when the server has answered; the command ran, the reply is lost.
 	CutAfter
-	// DropReply lets the command run, and nothing more reaches the client on this connection, which stays open.
+	// DropReply lets the command run. From its reply on, nothing reaches the client on this connection, which stays
+	// open.
 	DropReply
-	// HoldReply lets the command run and keeps its reply, with what follows it, for Rule.Delay, or without one until
-	// Handle.Release.
+	// HoldReply lets the command run and holds its reply and all later ones for Rule.Delay. Handle.Release ends the
+	// hold earlier; with no Delay, only Release ends it.
 	HoldReply
-	// Withhold keeps the command's bytes, and all that the client writes behind them, until Handle.Release or until a
-	// command that Rule.Until matches was answered. The connection to the server stays open if the client closes its
-	// own meanwhile. Commands behind the withheld one are matched by no rule.
+	// Withhold keeps the command's bytes, and all that the client writes behind them, until Handle.Release or until the
+	// server has answered a command that Rule.Until matches. If the client closes its side meanwhile, the connection to
+	// the server stays open. No rule applies to commands behind the withheld one.
 	Withhold
-	// Answer gives Rule.Reply in the command's turn; the server never sees the command.
+	// Answer sends Rule.Reply in the command's place in the order of replies; the server never sees the command.
 	Answer
 	// Replace lets the command run and gives Rule.Reply instead of its reply.
 	Replace
@@ -41,20 +42,20 @@ func (a Action) String() string {
 	return names[a]
 }
 
-// Rule is one fault. The first rule, in the order they were added, that matches a command and is not used up applies.
+// Rule is one fault. The first rule added that matches a command and is not used up applies.
 type Rule struct {
 	Match Match         // nil matches every command
-	Skip  int           // so many matching commands pass first
-	Times int           // so many commands are hit, then the rule is used up; 0 is without end
-	Do    Action        // what becomes of the command
-	Delay time.Duration // of HoldReply
-	Reply []byte        // of Answer and Replace, in RESP: []byte("-LOADING wait\r\n")
-	// Until, of Withhold: the bytes are let go when the server has answered a command that it matches, on any
-	// connection of the proxy, and before its client hears that answer.
+	Skip  int           // matching commands to let pass first
+	Times int           // commands to hit until the rule is used up; 0 means no limit
+	Do    Action        // what to do with the command
+	Delay time.Duration // for HoldReply
+	Reply []byte        // for Answer and Replace, in RESP: []byte("-LOADING wait\r\n")
+	// Until, for Withhold: the proxy releases the bytes when the server has answered a command that Until matches, on
+	// any connection of the proxy, and before that command's client gets the answer.
 	Until Match
 }
 
-// Handle tells about a rule in force. All methods are safe for concurrent use.
+// Handle controls a rule in force. All methods are safe for concurrent use.
 type Handle struct {
 	proxy *Proxy
 	rule  Rule
@@ -62,7 +63,7 @@ type Handle struct {
 	hits    atomic.Int64
 	hit     chan struct{}
 	hitOnce sync.Once
-	let     chan struct{} // closed by the first Release: held replies go on
+	let     chan struct{} // closed by the first Release, which ends HoldReply
 	letOnce sync.Once
 
 	// guarded by proxy.mu
@@ -70,11 +71,11 @@ type Handle struct {
 	removed bool
 }
 
-// Hits is how many commands the rule was applied to.
+// Hits returns how many commands the rule was applied to.
 func (h *Handle) Hits() int { return int(h.hits.Load()) }
 
-// Hit is closed when the rule is applied for the first time. For the actions on replies this is when the command
-// passes, before its reply comes.
+// Hit returns a channel that is closed when the rule first applies. For actions on replies this is when the command
+// passes, before its reply arrives.
 func (h *Handle) Hit() <-chan struct{} { return h.hit }
 
 // Remove takes the rule out of force. What it holds stays held until Release.
@@ -84,11 +85,10 @@ func (h *Handle) Remove() {
 	h.removed = true
 }
 
-// Release lets go what the rule holds: replies of HoldReply (also those that would be held later) and bytes of
-// Withhold (later ones are withheld anew, while Rule.Times lasts).
-// For withheld bytes it blocks until the server has answered them or has closed their connection, and returns how many
-// of the withheld connections were answered: 0 means that none of the bytes ran. It fails the test when a server does
-// neither within ten seconds.
+// Release releases what the rule holds: replies of HoldReply (the rule then holds no later ones either) and bytes of
+// Withhold (later commands are withheld again until Rule.Times is used up). For withheld bytes it blocks until the
+// server has answered them or closed their connection. It returns how many of the withheld connections were answered: 0
+// means that none of the bytes ran. If a server does neither within ten seconds, the test fails.
 func (h *Handle) Release() int {
 	h.letOnce.Do(func() { close(h.let) })
 	answered := 0
@@ -116,5 +116,5 @@ func (h *Handle) take(cmd []string) bool {
 	return true
 }
 
-// announce closes Hit. It comes after the fault's state is set, so that who waits for it can rely on that state.
+// announce closes Hit, after the fault's state is set: a test that waited for Hit may rely on that state.
 func (h *Handle) announce() { h.hitOnce.Do(func() { close(h.hit) }) }

@@ -9,32 +9,32 @@ import (
 	"github.com/rlock-go/redisson/integration/kit/faultproxy"
 )
 
-// busOffset is from a server's port to that of its cluster bus.
+// busOffset is the distance from a server's port to its cluster bus port.
 const busOffset = 10000
 
-// Gate is the address of one server. All methods are safe for concurrent use.
+// Gate stands at the address of one server. All methods are safe for concurrent use.
 type Gate struct {
-	Clients *faultproxy.Proxy // whom clients pass
+	Clients *faultproxy.Proxy // the proxy that clients pass
 
 	network   *Network
-	host      string // where its server connects from
+	host      string // the address its server connects from
 	data, bus net.Listener
 	pumps     sync.WaitGroup
 
 	mu     sync.Mutex // guards what follows
-	server string     // where the server is
+	server string     // the server's real address
 	closed bool
 	shut   bool // clients are refused
 	open   map[net.Conn]bool
 }
 
-// Addr is what the server announces.
+// Addr is the address that the server announces.
 func (g *Gate) Addr() string { return g.data.Addr().String() }
 
-// Host is where the server connects from.
+// Host is the address that the server connects from.
 func (g *Gate) Host() string { return g.host }
 
-// Refuse closes the connections of clients that come, or accepts them again. Those that exist live on.
+// Refuse closes new connections of clients, or accepts them again. Existing ones stay open.
 func (g *Gate) Refuse(on bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -82,7 +82,7 @@ func (g *Gate) accept(c *net.TCPConn, bus bool) {
 	}
 }
 
-// pass connects one server with another.
+// pass connects two servers.
 func (g *Gate) pass(c net.Conn, from string, bus bool) {
 	defer c.Close()
 	if !g.keep(c) {
@@ -136,7 +136,7 @@ func (g *Gate) pump(to, from net.Conn, host string) {
 	}
 }
 
-// flowing blocks while the host is parted from the gate's server. It reports false at the end.
+// flowing blocks while the host is cut off from the gate's server. It reports false once the gate is closed.
 func (g *Gate) flowing(host string) bool {
 	for {
 		yes, again := g.network.joined(host, g.host)
@@ -178,6 +178,6 @@ func (g *Gate) close() {
 	g.mu.Unlock()
 	g.data.Close()
 	g.bus.Close()
-	g.network.Isolate() // those that wait look
+	g.network.Isolate() // wakes the goroutines that wait in flowing
 	g.pumps.Wait()
 }

@@ -26,7 +26,7 @@ func dial(t *testing.T, addr string) redis.Conn {
 	return c
 }
 
-// askedFor is the master that a new client's first look finds for a slot.
+// askedFor returns the master that a new client finds for a slot in its first look.
 func askedFor(t *testing.T, url string, slot uint16) string {
 	t.Helper()
 	top, err := topology.Open(url, topology.Settings{Timeout: 5 * time.Second, Clock: clock.System()})
@@ -56,7 +56,7 @@ func TestAClusterElectsAnotherMasterForOneThatIsCutOff(t *testing.T) {
 		t.Error("the server that is cut off knows of it")
 	}
 	slot, next := c.Slots(0)[0], gates[replica].Addr()
-	for range 8 { // each may ask the one that is cut off first
+	for range 8 { // each new client may ask the isolated server first
 		if got := askedFor(t, "redis+cluster://"+gates[0].Addr()+","+gates[1].Addr(), slot); got != next {
 			t.Errorf("a client that asks both takes %s for the master, not %s", got, next)
 		}

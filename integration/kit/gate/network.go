@@ -10,11 +10,11 @@ import (
 	"github.com/rlock-go/redisson/internal/redistest"
 )
 
-// Network is what connects the servers of one set. All methods are safe for concurrent use.
+// Network connects the servers of one set. All methods are safe for concurrent use.
 type Network struct {
 	t testing.TB
 
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the fields below
 	gates []*Gate
 	alone map[string]bool // the hosts that are cut off, together
 	moved chan struct{}   // closed when alone changes
@@ -25,7 +25,7 @@ func New(t testing.TB) *Network {
 	return &Network{t: t, alone: map[string]bool{}, moved: make(chan struct{})}
 }
 
-// Gate adds a gate. Server i connects from host i.
+// Gate adds the gate of the next server: server i connects from host i. see, if not nil, gets all exchanges of clients.
 func (n *Network) Gate(see func(faultproxy.Exchange)) *Gate {
 	n.t.Helper()
 	n.mu.Lock()
@@ -43,13 +43,13 @@ func (n *Network) Gate(see func(faultproxy.Exchange)) *Gate {
 	return g
 }
 
-// Host is where server i connects from.
+// Host is the address that server i connects from.
 func Host(i int) string { return "127.0.1." + strconv.Itoa(i+1) }
 
-// Watcher is where Sentinel i connects from.
+// Watcher is the address that Sentinel i connects from.
 func Watcher(i int) string { return "127.0.2." + strconv.Itoa(i+1) }
 
-// Isolate cuts these hosts off from all others, but not from one another and not from clients. None: all is well again.
+// Isolate cuts these hosts off from all others, but not from one another or from clients. No hosts: joins all again.
 func (n *Network) Isolate(hosts ...string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -61,14 +61,14 @@ func (n *Network) Isolate(hosts ...string) {
 	n.moved = make(chan struct{})
 }
 
-// joined tells whether two hosts reach each other, or else when to look again.
+// joined reports whether two hosts reach each other. again is closed when that may have changed.
 func (n *Network) joined(a, b string) (yes bool, again <-chan struct{}) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.alone[a] == n.alone[b], n.moved
 }
 
-// Front is a gate for a node of a set behind Sentinels.
+// Front returns the settings of a node, in a set behind Sentinels, that stands behind this gate.
 func (g *Gate) Front() redistest.Front {
 	host, port, _ := net.SplitHostPort(g.Addr())
 	return redistest.Front{
@@ -77,7 +77,7 @@ func (g *Gate) Front() redistest.Front {
 	}
 }
 
-// ClusterFront is a gate for a server of a cluster.
+// ClusterFront returns the settings of a cluster server that stands behind this gate.
 func (g *Gate) ClusterFront() redistest.Front {
 	host, port, _ := net.SplitHostPort(g.Addr())
 	_, bus, _ := net.SplitHostPort(g.bus.Addr().String())
@@ -87,7 +87,7 @@ func (g *Gate) ClusterFront() redistest.Front {
 	}
 }
 
-// WatcherFront has Sentinel i connect from its own host.
+// WatcherFront makes Sentinel i connect from its own host.
 func WatcherFront(i int) redistest.Front {
 	return redistest.Front{Args: []string{"--bind-source-addr", Watcher(i), "--sentinel announce-ip", "127.0.0.1"}}
 }

@@ -7,23 +7,23 @@ import (
 	"github.com/rlock-go/redisson/integration/kit/faultproxy"
 )
 
-// An acquire of permits has the first of its ids for an owner, in hex as the library shows it.
+// The owner of an acquire of permits is the first of its ids, in hex as the library shows it.
 
-// taken is the owner whom an acquire got permits, or empty.
+// taken returns the owner whose acquire got permits, or "".
 func taken(e faultproxy.Exchange) string {
-	const announces = 6 // behind EVALSHA, script, number of keys, two keys, channel: by how many commands, and these
+	const announces = 6 // index of the number of announcing commands, after EVALSHA, script, number of keys, two keys, channel
 	if e.Reply != nil || len(e.Cmd) <= announces {
 		return ""
 	}
 	n, err := strconv.Atoi(e.Cmd[announces])
-	first := announces + 1 + n + 1 // behind the lease
+	first := announces + 1 + n + 1 // after these commands and the lease
 	if err != nil || first >= len(e.Cmd) {
 		return ""
 	}
 	return hex.EncodeToString([]byte(e.Cmd[first]))
 }
 
-// retaken are the owners of a batch of renewals, and which of them still had their permits.
+// retaken returns the owners in a batch of renewals, and which of them still had their permits.
 func retaken(cmd []string, reply any) (owners []string, mine []bool) {
 	n, err := strconv.Atoi(cmd[2])
 	list, ok := reply.([]any)

@@ -14,14 +14,14 @@ import (
 	"github.com/rlock-go/redisson/internal/luasrc"
 )
 
-// Proof is what is known of an owner's acquire and its renewals: how far replicas have acknowledged them.
+// Proof says how far replicas have acknowledged an owner's acquire and its renewals.
 type Proof int
 
 const (
 	None   Proof = iota // no WAIT was sent: the server had no replicas
-	Zero                // WAIT answered 0, or nothing
-	Fewer               // WAIT answered less than it was asked for
-	Proven              // WAIT answered what it was asked for, each time
+	Zero                // WAIT answered 0 or an error, or was never answered
+	Fewer               // WAIT answered fewer than it asked for
+	Proven              // each WAIT answered as many as it asked for
 )
 
 // String is the proof as a table names it.
@@ -29,22 +29,22 @@ func (p Proof) String() string {
 	return [...]string{"without WAIT", "WAIT answered 0", "WAIT answered fewer", "WAIT answered n of n"}[p]
 }
 
-// Witness reads what passes the gates of one set.
+// Witness reads the exchanges that pass the gates of one set. All methods are safe for concurrent use.
 type Witness struct {
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	conns   map[line]*[]string
 	proofs  map[string]Proof     // by owner
 	known   map[string]time.Time // by owner: when its acquire was acknowledged
 	renewed map[string][]time.Time
-	said    map[string][]string // by owner: what passed
-	asked   map[string]int      // by owner: the fewest replicas that a WAIT asked
+	said    map[string][]string // by owner: descriptions of the exchanges
+	asked   map[string]int      // by owner: the fewest replicas that a WAIT asked for
 	granted map[string][]int    // by owner: the gates of its acquires
 }
 
 // line is one connection.
 type line struct{ gate, conn int }
 
-// NewWitness has seen nothing.
+// NewWitness returns a witness that has seen nothing.
 func NewWitness() *Witness {
 	return &Witness{conns: map[line]*[]string{}, proofs: map[string]Proof{}, known: map[string]time.Time{}, renewed: map[string][]time.Time{}, said: map[string][]string{}, asked: map[string]int{}, granted: map[string][]int{}}
 }
@@ -58,7 +58,7 @@ var (
 
 var ownerForm = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}:-?[0-9]+`)
 
-// granted is the owner whom an acquire got the lock, or empty: a refusal is a number or a text.
+// granted returns the owner to which an acquire granted the lock, or "": a refusal is a number or a text.
 func granted(e faultproxy.Exchange) string {
 	if _, numbered := e.Reply.([]any); e.Reply != nil && !numbered {
 		return ""
@@ -70,7 +70,7 @@ func granted(e faultproxy.Exchange) string {
 	return ownerForm.FindString(e.Cmd[i])
 }
 
-// See is told of each answer that passes a gate.
+// See takes an exchange that passed this gate. The gate's proxy must call it for each, see faultproxy.Proxy.Observe.
 func (w *Witness) See(gate int, e faultproxy.Exchange) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -124,20 +124,20 @@ func (w *Witness) See(gate int, e faultproxy.Exchange) {
 	}
 }
 
-// note keeps what passed, for whoever has to explain something.
+// note keeps a description of an exchange for History.
 func (w *Witness) note(owner string, at line, e faultproxy.Exchange, what string) {
 	w.said[owner] = append(w.said[owner], fmt.Sprintf("%s to %s, gate %d, connection %d: %s",
 		e.Sent.Format("05.000"), e.Answered.Format("05.000"), at.gate, at.conn, what))
 }
 
-// History is what passed the gates of an owner.
+// History returns descriptions of an owner's exchanges at all gates.
 func (w *Witness) History(owner string) []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.Clone(w.said[owner])
 }
 
-// open notes an owner that the next WAIT of its connection is about. Until that is answered nothing proves its claim.
+// open notes an owner that the next WAIT on its connection covers. Until WAIT is answered, nothing proves the grant.
 func (w *Witness) open(at line, owner string) {
 	list := w.conns[at]
 	if list == nil {
@@ -162,13 +162,13 @@ func (w *Witness) acknowledged(at line, p Proof, when time.Time) {
 	*list = (*list)[:0]
 }
 
-// Of is the proof of an owner who was inside from an instant on.
+// Of returns the proof for an owner that was inside the lock from the given instant on.
 func (w *Witness) Of(owner string, from time.Time) Proof {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	p, there := w.proofs[owner]
 	if !there || w.known[owner].After(from) {
-		return None // a later WAIT may have covered it, which its holder did not wait for
+		return None // a later WAIT may have covered it, but the holder did not wait for that one
 	}
 	for _, open := range w.conns {
 		for _, o := range *open {
@@ -180,14 +180,14 @@ func (w *Witness) Of(owner string, from time.Time) Proof {
 	return p
 }
 
-// Asked is how many replicas were asked for an owner's acquire and its renewals, at least.
+// Asked returns the fewest replicas that a WAIT asked for to cover the owner's acquire or its renewals; 0 if none did.
 func (w *Witness) Asked(owner string) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.asked[owner]
 }
 
-// OnlyAt tells whether the owner was granted locks at one gate, and at no other.
+// OnlyAt reports whether the owner was granted locks at this gate and at no other.
 func (w *Witness) OnlyAt(owner string, gate int) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -195,7 +195,7 @@ func (w *Witness) OnlyAt(owner string, gate int) bool {
 	return len(at) == 1 && at[0] == gate
 }
 
-// Gaps are the times between the renewals of an owner, beginning at an instant.
+// Gaps returns the intervals between an owner's successive renewals, if they overlap the given time.
 func (w *Witness) Gaps(owner string, from, to time.Time) (all []time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -209,8 +209,8 @@ func (w *Witness) Gaps(owner string, from, to time.Time) (all []time.Duration) {
 	return all
 }
 
-// renewees are the owners of a batch of renewals, and which of them held. Behind the keys and the lease stands each owner; of a read
-// lock, how many holds it has stands behind it.
+// renewees returns the owners in a batch of renewals, and which of them held. The owners follow the keys and the lease;
+// for read locks, each owner is followed by its number of holds.
 func renewees(cmd []string, reply any) (owners []string, mine []bool) {
 	n, err := strconv.Atoi(cmd[2])
 	list, ok := reply.([]any)

@@ -11,9 +11,9 @@ import (
 	"path/filepath"
 )
 
-// archive packs the classes into a jar, since a JVM archives none out of a folder, and has a JVM that finds no server
-// leave what it loaded in an archive. A JVM that starts from it takes half the time. One that can't use it, as after
-// another JDK was installed, starts without.
+// archive packs the classes into a jar, since a JVM does not archive classes from a folder. It then runs a JVM that
+// finds no server and archives the classes that it loaded. A JVM that uses the archive starts in half the time. One
+// that can't use it, for example after an upgrade of the JDK, starts without it.
 func (b built) archive(ctx context.Context) error {
 	java, err := tool("java")
 	if err != nil {
@@ -22,7 +22,7 @@ func (b built) archive(ctx context.Context) error {
 	if err := b.pack(); err != nil {
 		return fmt.Errorf("javapeer: packing the classes: %w", err)
 	}
-	// Nothing listens on port 1. The JVM archives what it has when it leaves, with whatever status.
+	// Nothing listens on port 1. The JVM writes the archive at exit, whatever its status.
 	cmd := exec.CommandContext(ctx, java, append(jvmArgs, "-XX:ArchiveClassesAtExit="+b.archived(), "-cp", b.classPath(),
 		"rlock.peer.Peer", "redis://127.0.0.1:1", "retryAttempts=0")...)
 	var out bytes.Buffer

@@ -18,15 +18,15 @@ import (
 	"github.com/rlock-go/redisson/integration/kit/codeedit"
 )
 
-// mavenTail is how much of Maven's output an error shows: it ends with the cause.
+// mavenTail is how many bytes of Maven's output an error shows; the cause is at the end.
 const mavenTail = 3000
 
 // A version becomes a folder's name and a command's argument.
 var versionForm = regexp.MustCompile(`^[0-9]+(\.[0-9A-Za-z-]+)+$`)
 
-// Build compiles the peer against a Redisson version, unless that was done before and the sources are still the same;
-// then it neither runs Maven nor needs a network. Concurrent calls, also of other processes, build once. It blocks until
-// built or ctx ends. The error tells what is missing, or shows the end of Maven's output.
+// Build compiles the peer against a Redisson version. If that was done before and the sources are unchanged, it neither
+// runs Maven nor needs a network. Concurrent calls, also of other processes, build once. It blocks until the peer is
+// built or ctx ends. The error says what is missing, or shows the end of Maven's output.
 func Build(ctx context.Context, version string) error {
 	_, err := build(ctx, version)
 	return err
@@ -53,7 +53,7 @@ func build(ctx context.Context, version string) (built, error) {
 		return b, nil
 	}
 
-	// Held across all versions, since Maven's local repository is not safe for two processes that fetch the same file.
+	// One lock for all versions: Maven's local repository is not safe for two processes that fetch the same file.
 	unlock, err := lockFile(ctx, filepath.Join(project, "target", "build.lock"))
 	if err != nil {
 		return built{}, fmt.Errorf("javapeer: waiting for another build: %w", err)
@@ -62,7 +62,7 @@ func build(ctx context.Context, version string) (built, error) {
 	if b.current(sum) {
 		return b, nil
 	}
-	// Classes and jars of an older source must not stay behind.
+	// Classes and jars of older sources must not remain.
 	if err := os.RemoveAll(b.dir); err != nil {
 		return built{}, fmt.Errorf("javapeer: %w", err)
 	}
@@ -103,7 +103,7 @@ func tail(out []byte) string {
 	return strings.TrimSpace(string(out))
 }
 
-// built is what one version's build leaves in target/<version>.
+// built is the result of one version's build, in target/<version>.
 type built struct {
 	dir string
 	jar string
@@ -118,7 +118,7 @@ func (b built) classPath() string {
 	return b.peerJar() + string(os.PathListSeparator) + filepath.Join(b.dir, "lib", "*")
 }
 
-// stamp is written last, so an interrupted build is never taken for a whole one.
+// stamp is written last, so that an interrupted build never counts as complete.
 func (b built) stamp() string { return filepath.Join(b.dir, "built") }
 
 func (b built) current(sum string) bool {
@@ -141,7 +141,7 @@ func (b built) markCurrent(sum string) error {
 	return nil
 }
 
-// sourceSum changes whenever the pom or a source does.
+// sourceSum changes whenever the pom or a source file changes.
 func sourceSum(project string) (string, error) {
 	h := sha256.New()
 	add := func(path string) error {

@@ -9,34 +9,34 @@ import (
 	"sync"
 )
 
-// maxLine is above the longest answer, which is that of a long Hammer.
+// maxLine is longer than the longest reply, that of a long Hammer.
 const maxLine = 16 << 20
 
-// calls matches answers to the requests that wait for them.
+// calls matches replies to the requests that wait for them.
 type calls struct {
 	in io.Writer
 
-	// writing keeps lines whole; it is apart from mu because a write to a paused
-	// peer blocks when the pipe is full, and answers must still be taken in.
+	// writing keeps lines whole. It is not mu: a write to a paused peer blocks once the pipe is full, and replies must
+	// still be read then.
 	writing sync.Mutex
 
-	// mu guards what follows.
+	// guards the fields below
 	mu      sync.Mutex
 	last    uint64
 	pending map[uint64]chan<- answer
-	ended   error // set once: no answer will come any more
+	ended   error // set once: no reply will come after it
 }
 
 func newCalls(in io.Writer) *calls {
 	return &calls{in: in, pending: map[uint64]chan<- answer{}}
 }
 
-// do blocks until the answer came, ctx ended or the peer is gone.
+// do blocks until the reply comes, ctx ends or the peer is gone.
 func (c *calls) do(ctx context.Context, command string, args ...string) (Reply, error) {
 	if err := ctx.Err(); err != nil {
 		return Reply{}, fmt.Errorf("javapeer: %s: %w", command, err)
 	}
-	// Room for one, so that an answer nobody waits for any more blocks no one.
+	// Buffered, so that the reply to an abandoned call blocks nothing.
 	answered := make(chan answer, 1)
 	id, err := c.register(answered)
 	if err != nil {
@@ -76,8 +76,8 @@ func (c *calls) forget(id uint64) {
 	delete(c.pending, id)
 }
 
-// receive hands answers out until the stream ends or is not the protocol's. An
-// id that is not pending belongs to a call that was given up.
+// receive hands out replies until the stream ends or breaks the protocol. An id that is not pending belongs to an
+// abandoned call.
 func (c *calls) receive(lines *bufio.Scanner) error {
 	for lines.Scan() {
 		a, err := parseAnswer(lines.Text())
@@ -95,7 +95,7 @@ func (c *calls) receive(lines *bufio.Scanner) error {
 	return lines.Err()
 }
 
-// end answers all that wait, now and later, with err.
+// end fails all calls, pending and future, with err.
 func (c *calls) end(err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

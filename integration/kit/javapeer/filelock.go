@@ -10,11 +10,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lockPoll: flock cannot be bounded by a context, so it is asked again.
+// lockPoll is the retry interval: a context cannot bound a blocking flock.
 const lockPoll = 50 * time.Millisecond
 
-// lockFile holds an exclusive lock between processes, and between callers in one, until the returned function is called
-// or the process dies. It creates the file and its folder. It waits until ctx ends.
+// lockFile takes an exclusive lock between processes, and between callers in one process, until unlock is called or the
+// process dies. It creates the file and its folder. It waits until ctx ends.
 func lockFile(ctx context.Context, path string) (unlock func(), err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return nil, err

@@ -9,28 +9,28 @@ import (
 	"time"
 )
 
-// Hammer is a load of threads that want one lock all the time.
+// Hammer is a load of threads that compete for one lock.
 type Hammer struct {
 	Name    string // of the lock
 	Kind    Kind   // of the lock
 	Workers int    // threads
-	// Hold is the time inside the lock, Think that outside, both in whole microseconds. The timer adds some 50 µs.
+	// Hold is the time inside the lock, Think the time outside, in whole microseconds. The timer adds some 50 µs.
 	Hold, Think time.Duration
-	For         time.Duration // how long new turns begin, in whole milliseconds
-	StartAt     int64         // on [machineclock.Now]'s clock; 0 is at once
+	For         time.Duration // how long workers begin new turns, in whole milliseconds
+	StartAt     int64         // on [machineclock.Now]'s clock; 0 means at once
 }
 
-// Turn is one acquisition, in nanoseconds of [machineclock.Now]'s clock. The lock was held from Granted to Releasing at
-// least, so the turns of all who used a lock, in whatever process, may not overlap there.
+// Turn is one acquisition, in nanoseconds of [machineclock.Now]'s clock. The lock was held at least from Granted to
+// Releasing, so these intervals of all users of a lock, in any process, must not overlap.
 type Turn struct {
 	Asked     int64 // before the call of lock
 	Granted   int64 // after it
 	Releasing int64 // before the call of unlock
 }
 
-// Hammer runs a load that sends nothing but what the lock sends, and returns its turns when the last worker is done, in no
-// particular order. Turns granted after the end are among them, given back at once. Some 500,000 turns fit into one load's
-// answer. A worker's exception ends the load and is returned as a [*JavaError].
+// Hammer runs a load that sends only the lock's own commands. It returns the turns when the last worker is done, in no
+// particular order. Turns granted after the end are included; they were released at once. One reply holds some 500,000
+// turns. A worker's exception ends the load and is returned as a [*JavaError].
 func (p *Peer) Hammer(ctx context.Context, h Hammer) ([]Turn, error) {
 	r, err := p.hammer(ctx, "hammer", h)
 	if err != nil {
@@ -45,16 +45,16 @@ func (p *Peer) hammer(ctx context.Context, command string, h Hammer, more ...str
 		milliseconds(h.For), strconv.FormatInt(h.StartAt, 10)}, more...)...)
 }
 
-// WorkResult is what a load that counts came to.
+// WorkResult is the result of Work.
 type WorkResult struct {
 	Total   int64 // how often the counter was incremented
-	Late    int64 // how many grants came after the end: given back and not counted
+	Late    int64 // grants after the end: released at once and not counted
 	Started int64 // on [machineclock.Now]'s clock
 }
 
-// Work runs a load whose workers count, while they hold the lock, in a Redis key with plain GET and SET of decimal text, with Hold
-// between the two. Anybody else who counts there under the same lock may take part; if two were in at once, the key ends below the
-// sum of the totals. Work returns as Hammer does.
+// Work runs a load whose workers, while they hold the lock, increment a Redis key with plain GET and SET of decimal
+// text, with Hold between the two. Other processes may increment the key under the same lock. If two workers were ever
+// inside at once, the key ends below the sum of the totals. Work returns as Hammer does.
 func (p *Peer) Work(ctx context.Context, h Hammer, counter string) (WorkResult, error) {
 	r, err := p.hammer(ctx, "work", h, counter)
 	if err != nil {

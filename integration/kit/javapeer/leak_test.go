@@ -20,11 +20,11 @@ func TestUnknownSettingIsRefused(t *testing.T) {
 	}
 }
 
-// A wait that ends before its subscription is confirmed leaves the subscription for as long as the JVM lives. The
-// torture's check of what is left counts on it.
+// If a wait ends before its subscription is confirmed, Redisson keeps the subscription until the JVM ends. The
+// torture's check for leftovers relies on this.
 func TestWaitThatEndsBeforeItIsSubscribedStaysSubscribed(t *testing.T) {
 	t.Parallel()
-	const wait = 2 * time.Second // and Redisson ends a subscription within some milliseconds
+	const wait = 2 * time.Second // Redisson ends a subscription within milliseconds
 	for how, waits := range map[string]func(*javapeer.Thread) (javapeer.Reply, error){
 		"interrupted": func(th *javapeer.Thread) (javapeer.Reply, error) {
 			return th.LockInterruptibly(t.Context(), "n", javapeer.Watchdog)

@@ -25,34 +25,33 @@ func WatchdogTimeout(d time.Duration) Option {
 	return Setting("lockWatchdogTimeout", milliseconds(d))
 }
 
-// CommandTimeout is Redisson's timeout, in whole milliseconds: how long it waits
-// for one answer of the server. Default is 3 s.
+// CommandTimeout is Redisson's timeout for one reply of the server, in whole milliseconds. Default is 3 s.
 func CommandTimeout(d time.Duration) Option { return Setting("timeout", milliseconds(d)) }
 
-// RetryAttempts is how often Redisson repeats a command that was not answered.
-// Default is its own, which differs among versions.
+// RetryAttempts is how often Redisson repeats an unanswered command. Default is Redisson's own, which differs among
+// versions.
 func RetryAttempts(n int) Option { return Setting("retryAttempts", strconv.Itoa(n)) }
 
 // ConnectionPoolSize bounds Redisson's command connections. Default is 8.
 func ConnectionPoolSize(n int) Option { return Setting("connectionPoolSize", strconv.Itoa(n)) }
 
-// SubscriptionPoolSize bounds Redisson's subscription connections, each of which carries five channels. Default is 2, so
-// at most ten locks are waited for at a time.
+// SubscriptionPoolSize bounds Redisson's subscription connections, each of which carries five channels. Default is 2,
+// so at most ten locks can have waiters at a time.
 func SubscriptionPoolSize(n int) Option {
 	return Setting("subscriptionConnectionPoolSize", strconv.Itoa(n))
 }
 
-// NamePrefix installs a NameMapper that puts prefix before every name, that of the counter of [Work] included. The peer
-// does not start if its version has no NameMapper (3.11 has none).
+// NamePrefix installs a NameMapper that puts prefix before every name, the counter of [Work] included. The peer does
+// not start if its version has no NameMapper (3.11 has none).
 func NamePrefix(prefix string) Option { return Setting("namePrefix", prefix) }
 
-// JVMArgs are given to java ahead of the class path.
+// JVMArgs are passed to java before the class path.
 func JVMArgs(args ...string) Option {
 	return func(c *config) { c.jvm = append(c.jvm, args...) }
 }
 
-// WholeJIT has the JVM optimize what runs often, as Java does unless told otherwise; for those who measure. Default is the
-// first compiler alone, which takes less of the machine.
+// WholeJIT lets the JVM use both compilers, as Java does by default; for measurements. Default is the first compiler
+// alone, which takes less of the machine.
 func WholeJIT() Option { return JVMArgs("-XX:TieredStopAtLevel=4") }
 
 func milliseconds(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }

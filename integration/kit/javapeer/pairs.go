@@ -7,30 +7,30 @@ import (
 	"time"
 )
 
-// Pairs is a load without anything inside the lock: threads that lock and unlock over and over.
+// Pairs is a load of threads that lock and unlock in a loop, with no work inside the lock.
 type Pairs struct {
-	// Prefix and the worker's number, from 0, make its lock's name; or Prefix alone is that of all if Shared is set.
+	// Prefix and the worker's number, from 0, make its lock's name. If Shared is set, all use the lock Prefix.
 	Prefix  string
 	Kind    Kind // of the locks
 	Workers int  // threads
 	Shared  bool
-	// For is how long new pairs begin, in whole milliseconds.
+	// For is how long workers begin new pairs, in whole milliseconds.
 	For time.Duration
 }
 
-// PairsResult is what a load came to.
+// PairsResult is the result of a load.
 type PairsResult struct {
-	// Total is how many pairs were granted in time. Late grants were given back and do not count.
+	// Total counts the pairs granted in time. Late counts later grants, which were released at once.
 	Total, Late int64
-	// Handoffs is how often in time a shared lock came to another worker than
-	// before; the first grant is one. 0 if it was not shared.
+	// Handoffs counts the grants in time of a shared lock to another worker than before, the first grant included. It
+	// is 0 if the lock was not shared.
 	Handoffs int64
-	// Took is from the first to the release of the last pair that counts.
+	// Took is the time from the first pair to the release of the last pair in Total.
 	Took time.Duration
 }
 
-// Pairs runs a load and returns when its last worker is done, which may be a while after the end where many wait for one
-// lock. A worker's exception ends the load and is returned as a [*JavaError].
+// Pairs runs a load and returns when its last worker is done. If many wait for one lock, that may be a while after the
+// end. A worker's exception ends the load and is returned as a [*JavaError].
 func (p *Peer) Pairs(ctx context.Context, l Pairs) (PairsResult, error) {
 	ms, err := millis(l.For)
 	if err != nil {
@@ -47,7 +47,7 @@ func (p *Peer) Pairs(ctx context.Context, l Pairs) (PairsResult, error) {
 	return PairsResult{Total: n[0], Late: n[1], Handoffs: n[2], Took: time.Duration(n[4] - n[3])}, nil
 }
 
-// integers are a load's answer, of so many numbers.
+// integers parses a load's reply, which must have count numbers.
 func (r Reply) integers(load string, count int) ([]int64, error) {
 	if len(r.Values) != count {
 		return nil, fmt.Errorf("javapeer: %s answered %q", load, r.Values)

@@ -14,8 +14,8 @@ const (
 	pausePoll    = 2 * time.Millisecond
 )
 
-// Pause freezes the JVM, its watchdog included, and returns once every thread stands still (where the system shows that).
-// Commands sent meanwhile run after [Peer.Resume]. Ending the peer works as if it ran.
+// Pause freezes the JVM, its watchdog included, and returns when every thread has stopped (where the system shows
+// that). Commands sent meanwhile run after [Peer.Resume]. Quit and Kill work on a paused peer.
 func (p *Peer) Pause() error {
 	if err := p.signal(syscall.SIGSTOP); err != nil {
 		return err
@@ -34,7 +34,7 @@ func (p *Peer) Pause() error {
 func (p *Peer) Resume() error { return p.signal(syscall.SIGCONT) }
 
 func (p *Peer) signal(s syscall.Signal) error {
-	// Signal refuses once the process was waited for, so no stranger that got its id is hit.
+	// Signal refuses after Wait has returned, so it never hits another process that got the same id.
 	if err := p.cmd.Process.Signal(s); err != nil {
 		return fmt.Errorf("javapeer: %v to pid %d: %w", s, p.PID, err)
 	}
@@ -46,7 +46,7 @@ func (p *Peer) stopped() bool {
 	for _, name := range stats {
 		stat, err := os.ReadFile(name)
 		if err != nil {
-			continue // a thread that ended
+			continue // the thread has ended
 		}
 		// The thread's name, in parentheses, may hold anything.
 		i := bytes.LastIndexByte(stat, ')')

@@ -19,41 +19,41 @@ import (
 )
 
 const (
-	// buildTimeout leaves room for a first download over a slow line.
+	// buildTimeout leaves time for a first download over a slow connection.
 	buildTimeout = 10 * time.Minute
 	readyTimeout = 60 * time.Second
-	// quitGrace is above what the peer gives itself.
+	// quitGrace is longer than the peer's own limit for quitting.
 	quitGrace = 10 * time.Second
 )
 
 // A test machine has few cores and many JVMs, most of which end before a second compiler pays off.
 var jvmArgs = []string{"-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"}
 
-// ErrGone is wrapped by what a command returns whose peer has ended.
+// ErrGone is wrapped by the error of a command whose peer has ended.
 var ErrGone = errors.New("the peer is gone")
 
 // Peer is one JVM with one Redisson client. Its methods, and those of its threads, are safe for concurrent use.
 type Peer struct {
-	// Version is that of the Redisson which the JVM loaded.
+	// Version is the version of Redisson that the JVM loaded.
 	Version string
-	// ID is the client's UUID, the first half of the owners of all its threads.
+	// ID is the client's UUID, the first part of the owner of each of its threads.
 	ID string
-	// PID is the JVM's.
+	// PID is the process id of the JVM.
 	PID int
 
 	cmd    *exec.Cmd
 	stdin  io.WriteCloser
 	stderr *lastBytes
 	calls  *calls
-	gone   chan struct{} // closed when the process has been waited for
-	exit   error         // how it ended; read behind gone
+	gone   chan struct{} // closed when cmd.Wait has returned
+	exit   error         // result of cmd.Wait; read only after gone is closed
 }
 
-// Start builds the peer for a Redisson version if needed, starts it against the server at addr (host:port, or a redis://
-// or rediss:// URL without path and credentials; redis+cluster:// with several addresses for a cluster, redis+sentinel://
-// with those of Sentinels and the master's name behind a slash, redis+replicas:// with those of a master and its
-// replicas), and returns when it is connected. What the peer wrote to standard error is logged if the test fails. A peer
-// that does not come up, a missing java or Maven included, fails the test at once. The peer quits when the test ends.
+// Start builds the peer for a Redisson version if needed, starts it against the server at addr, and returns when it is
+// connected. addr is host:port; a redis:// or rediss:// URL without path and credentials; redis+cluster:// with several
+// addresses; redis+sentinel:// with Sentinels' addresses, a slash and the master's name; or redis+replicas:// with the
+// addresses of a master and its replicas. The peer's standard error is logged if the test fails. If the peer does not
+// come up, or java or Maven is missing, the test fails at once. The peer quits when the test ends.
 func Start(t testing.TB, version, addr string, opts ...Option) *Peer {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), buildTimeout)
@@ -73,8 +73,8 @@ func Start(t testing.TB, version, addr string, opts ...Option) *Peer {
 	return p
 }
 
-// Launch is [Start] for a caller without a test, who must end the peer with
-// [Peer.Quit] or [Peer.Kill]. ctx bounds the building and starting only.
+// Launch is [Start] without a test. The caller must end the peer with [Peer.Quit] or [Peer.Kill]. ctx bounds only
+// building and starting.
 func Launch(ctx context.Context, version, addr string, opts ...Option) (*Peer, error) {
 	b, err := build(ctx, version)
 	if err != nil {
@@ -91,7 +91,7 @@ func Launch(ctx context.Context, version, addr string, opts ...Option) (*Peer, e
 	if !strings.Contains(addr, "://") {
 		addr = "redis://" + addr
 	}
-	// Standard output is for answers, so what the JVM has to say of the archive goes to standard error.
+	// Standard output is for replies only, so the JVM's warnings about the archive go to standard error.
 	args := slices.Concat(jvmArgs, []string{"-Xlog:disable", "-Xlog:all=warning:stderr", "-XX:SharedArchiveFile=" + b.archived()},
 		c.jvm, []string{"-cp", b.classPath(), "rlock.peer.Peer", addr})
 	cmd := exec.Command(java, append(args, c.settings...)...)
@@ -128,7 +128,7 @@ func Launch(ctx context.Context, version, addr string, opts ...Option) (*Peer, e
 	return p, nil
 }
 
-// run reads all that the peer says, and ends with the process.
+// run reads all output of the peer, and ends with the process.
 func (p *Peer) run(stdout io.Reader, ready chan<- error) {
 	defer close(p.gone)
 	lines := bufio.NewScanner(stdout)
@@ -139,7 +139,7 @@ func (p *Peer) run(stdout io.Reader, ready chan<- error) {
 		err = p.calls.receive(lines)
 	}
 	if err != nil {
-		// Not the protocol any more, so nothing more can be asked of it.
+		// The output is not the protocol, so no further command can work.
 		p.cmd.Process.Kill()
 		io.Copy(io.Discard, stdout)
 	}
@@ -147,7 +147,7 @@ func (p *Peer) run(stdout io.Reader, ready chan<- error) {
 	p.calls.end(errors.Join(ErrGone, err, p.exit))
 }
 
-// greeting takes in: ready <version> <client id> <pid>.
+// greeting reads the first line: ready <version> <client id> <pid>.
 func (p *Peer) greeting(lines *bufio.Scanner) error {
 	if !lines.Scan() {
 		return errors.Join(errors.New("it ended without a greeting"), lines.Err())
@@ -164,9 +164,9 @@ func (p *Peer) greeting(lines *bufio.Scanner) error {
 	return nil
 }
 
-// Quit asks the peer to shut its client down and waits until the process is gone; a paused one is resumed first. One that
-// takes too long is killed, and that is an error, as is an exit status other than 0. Locks held are left to expire. A
-// peer that is gone already is left alone.
+// Quit resumes a paused peer, asks it to shut its client down, and waits until the process has ended. Locks that it
+// holds are left to expire. It is an error if the exit status is not 0, or if the peer takes longer than 10 s and is
+// killed. If the peer had already ended, Quit does nothing.
 func (p *Peer) Quit() error {
 	select {
 	case <-p.gone:
@@ -174,7 +174,7 @@ func (p *Peer) Quit() error {
 	default:
 	}
 	p.Resume()
-	// Closing standard input is as good as the quit command, and cannot block on a full pipe.
+	// Closing standard input works like the quit command, and cannot block on a full pipe.
 	p.stdin.Close()
 	timer := time.NewTimer(quitGrace)
 	defer timer.Stop()
@@ -194,7 +194,7 @@ func (p *Peer) Kill() {
 	p.stdin.Close()
 }
 
-// Stderr is the end of what the JVM wrote to standard error: warnings of Redisson, and the cause when it did not start.
+// Stderr is the end (32 KiB) of the JVM's standard error: Redisson's warnings, and the reason if it did not start.
 func (p *Peer) Stderr() string { return p.stderr.String() }
 
 const stderrKept = 32 << 10

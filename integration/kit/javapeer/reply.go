@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// Reply is what a command that succeeded in Java answered.
+// Reply is the result of a command that succeeded in Java.
 type Reply struct {
 	// At is when the Java call returned, in nanoseconds of [machineclock.Now]'s clock.
 	At int64
-	// Values are the call's results, none for those that return nothing.
+	// Values are the call's results; none if it returns nothing.
 	Values []string
 }
 
-// Bool is the first value. It panics for a command that does not answer a boolean.
+// Bool is the first value. It panics if that is not a boolean.
 func (r Reply) Bool() bool {
 	switch r.Text() {
 	case "true":
@@ -26,7 +26,7 @@ func (r Reply) Bool() bool {
 	panic(fmt.Sprintf("javapeer: %q is not a boolean", r.Values))
 }
 
-// Int is the first value. It panics for a command that does not answer a number.
+// Int is the first value. It panics if that is not a number.
 func (r Reply) Int() int64 {
 	n, err := strconv.ParseInt(r.Text(), 10, 64)
 	if err != nil {
@@ -35,7 +35,7 @@ func (r Reply) Int() int64 {
 	return n
 }
 
-// Text is the first value. It panics for a command that answers none.
+// Text is the first value. It panics if there is none.
 func (r Reply) Text() string {
 	if len(r.Values) == 0 {
 		panic("javapeer: the command answers no value")
@@ -45,10 +45,10 @@ func (r Reply) Text() string {
 
 // JavaError is the exception with which a command ended in Java.
 type JavaError struct {
-	// At is when it was caught, in nanoseconds of [machineclock.Now]'s clock.
+	// At is when the peer caught it, in nanoseconds of [machineclock.Now]'s clock.
 	At      int64
 	Class   string // with its package
-	Message string // as getMessage gives it
+	Message string // from getMessage
 }
 
 // Error names class and message.
@@ -90,7 +90,7 @@ func parseAnswer(line string) (answer, error) {
 	return malformed("neither ok nor err with class and message")
 }
 
-// The form encoding keeps spaces and line ends out of a field, and both languages have it in their libraries.
+// Form encoding keeps spaces and line ends out of a field, and both languages have it in their standard library.
 func encode(fields []string) string {
 	var b strings.Builder
 	for _, f := range fields {

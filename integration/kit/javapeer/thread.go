@@ -6,26 +6,26 @@ import (
 	"time"
 )
 
-// Watchdog is the lease of Redisson's calls without a lease: the lock is renewed until it is released.
+// Watchdog stands for no lease: Redisson renews the lock until it is released.
 const Watchdog time.Duration = -1
 
 const parkedPoll = 2 * time.Millisecond
 
-// Thread is a thread of the JVM, and so one owner of locks. It starts at its
-// first command and lives as long as the peer; the same name is the same thread.
+// Thread is a thread of the JVM, and so one owner of locks. It starts at its first command and lives as long as the
+// peer. The same name is the same thread.
 //
-// A method blocks until Java answers, its context ends, or the peer is gone ([ErrGone]); in the second case Java goes on
-// with the command. An exception is a [*JavaError]. Durations travel in whole milliseconds; a fraction is an error.
+// A method blocks until Java answers, its context ends (Java then goes on with the command), or the peer is gone
+// ([ErrGone]). An exception becomes a [*JavaError]. Durations are sent in whole milliseconds; a fraction is an error.
 type Thread struct {
 	peer *Peer
 	name string
 	kind Kind
 }
 
-// Thread does not talk to the JVM.
+// Thread returns the thread of this name. It sends nothing to the JVM.
 func (p *Peer) Thread(name string) *Thread { return &Thread{peer: p, name: name} }
 
-// Lock is RLock.lock: it waits for the lock, and no interrupt ends that.
+// Lock is RLock.lock: it waits for the lock, and an interrupt does not end the wait.
 func (t *Thread) Lock(ctx context.Context, name string, lease time.Duration) (Reply, error) {
 	return t.Call(ctx, name, "lock", lease)
 }
@@ -35,29 +35,29 @@ func (t *Thread) LockInterruptibly(ctx context.Context, name string, lease time.
 	return t.Call(ctx, name, "lockint", lease)
 }
 
-// TryLock is RLock.tryLock without a wait; the watchdog renews what it takes. Bool tells whether it did.
+// TryLock is RLock.tryLock without a wait; the watchdog renews the lock. Bool says whether the lock was taken.
 func (t *Thread) TryLock(ctx context.Context, name string) (Reply, error) {
 	return t.do(ctx, "trylock", name)
 }
 
-// TryLockFor is RLock.tryLock with a wait, which [Thread.Interrupt] ends with an
-// InterruptedException. Bool tells whether the lock was taken.
+// TryLockFor is RLock.tryLock with a wait, which [Thread.Interrupt] ends with an InterruptedException. Bool says
+// whether the lock was taken.
 func (t *Thread) TryLockFor(ctx context.Context, name string, wait, lease time.Duration) (Reply, error) {
 	return t.Call(ctx, name, "trylockfor", wait, lease)
 }
 
-// Unlock is RLock.unlock: one hold of this thread.
+// Unlock is RLock.unlock: it releases one hold of this thread.
 func (t *Thread) Unlock(ctx context.Context, name string) (Reply, error) {
 	return t.do(ctx, "unlock", name)
 }
 
-// Handover is Unlock. Int is when it began, on the clock of [Reply]'s At. The answer comes some milliseconds later, so as
-// not to be in the way of who gets the lock.
+// Handover is Unlock. Int is the time at which it began, on the clock of [Reply]'s At. The reply comes some
+// milliseconds later, so that it does not delay the next holder.
 func (t *Thread) Handover(ctx context.Context, name string) (Reply, error) {
 	return t.do(ctx, "handover", name)
 }
 
-// ForceUnlock is RLock.forceUnlock. Bool tells whether the lock was there.
+// ForceUnlock is RLock.forceUnlock. Bool says whether the lock existed.
 func (t *Thread) ForceUnlock(ctx context.Context, name string) (Reply, error) {
 	return t.do(ctx, "forceunlock", name)
 }
@@ -77,30 +77,30 @@ func (t *Thread) LockAndGetToken(ctx context.Context, name string, lease time.Du
 	return t.Call(ctx, name, "locktoken", lease)
 }
 
-// TryLockAndGetToken is RFencedLock.tryLockAndGetToken with a wait. Int is the token; Text is null where
-// the lock was not taken.
+// TryLockAndGetToken is RFencedLock.tryLockAndGetToken with a wait. Int is the token; Text is "null" if the lock was
+// not taken.
 func (t *Thread) TryLockAndGetToken(ctx context.Context, name string, wait, lease time.Duration) (Reply, error) {
 	return t.Call(ctx, name, "trytokenfor", wait, lease)
 }
 
-// Token is RFencedLock.getToken: that of the last grant, as Int.
+// Token is RFencedLock.getToken; Int is the token of the last grant.
 func (t *Thread) Token(ctx context.Context, name string) (Reply, error) {
 	return t.do(ctx, "token", name)
 }
 
-// Owner is the field that Redisson writes for this thread, uuid:threadId, as Text.
+// Owner is the hash field that Redisson writes for this thread, uuid:threadId, as Text.
 func (t *Thread) Owner(ctx context.Context) (Reply, error) { return t.do(ctx, "owner") }
 
-// Interrupt interrupts the command that the thread is running. It does not queue behind it. Bool tells whether there was
-// one; if not, nothing happens, and no later command is hit.
+// Interrupt interrupts the command that the thread is running, without queueing behind it. Bool says whether there was
+// one; if not, nothing happens, not even to a later command.
 func (t *Thread) Interrupt(ctx context.Context) (Reply, error) { return t.do(ctx, "interrupt") }
 
-// Parked tells, as Bool, whether the thread waits for a lock: it was refused, has subscribed to the release message, and
-// was refused again; of [Spin], that it was refused and pauses. It does not queue behind the wait. A test that acts on a
-// waiter waits for this; the server's PUBSUB NUMSUB is earlier, when Redisson is still busy subscribing.
+// Parked says, as Bool, whether the thread waits for a lock: it was refused, has subscribed to the release message, and
+// was refused again; for [Spin], it was refused and pauses. It does not queue behind the wait. A test that acts on a
+// waiter must wait for this: the server's PUBSUB NUMSUB changes earlier, while Redisson is still subscribing.
 func (t *Thread) Parked(ctx context.Context) (Reply, error) { return t.do(ctx, "parked") }
 
-// AwaitParked returns once the thread is parked, or ctx's error.
+// AwaitParked returns when the thread is parked, or returns ctx's error.
 func (t *Thread) AwaitParked(ctx context.Context) error {
 	ticker := time.NewTicker(parkedPoll)
 	defer ticker.Stop()
@@ -124,8 +124,8 @@ func (t *Thread) do(ctx context.Context, command string, args ...string) (Reply,
 	return t.peer.calls.do(ctx, t.kind.command(command), append([]string{t.name}, args...)...)
 }
 
-// Call runs a command about an object of the thread's kind, by its name in small letters, with what it takes besides units:
-// numbers, durations and texts. integration/kit/java/README.md has the commands.
+// Call runs a command on an object of the thread's kind. args are its other arguments: numbers, texts, and durations
+// without their unit. integration/kit/java/README.md lists the commands.
 func (t *Thread) Call(ctx context.Context, name, command string, args ...any) (Reply, error) {
 	texts := []string{name}
 	for _, a := range args {
@@ -143,7 +143,7 @@ func (t *Thread) Call(ctx context.Context, name, command string, args ...any) (R
 	return t.do(ctx, command, texts...)
 }
 
-// millis keeps Watchdog as it is: Redisson, too, spells it -1.
+// millis returns d in milliseconds. Watchdog is -1, as in Redisson.
 func millis(d time.Duration) (string, error) {
 	if d == Watchdog {
 		return "-1", nil

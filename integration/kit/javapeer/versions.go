@@ -14,16 +14,16 @@ import (
 )
 
 const (
-	// Newest is the Redisson release whose bytes the library reproduces.
+	// Newest is the Redisson release that the library reproduces byte for byte.
 	Newest = "4.7.0"
-	// Oldest is the first release that was looked at.
+	// Oldest is the oldest recorded release.
 	Oldest = "3.11.6"
 )
 
-// Recorded are all the releases whose traffic was looked at.
+// Recorded are all releases whose traffic was recorded.
 var Recorded = []string{Newest, "4.3.0", "3.52.0", "3.37.0", "3.27.2", "3.21.3", "3.16.8", Oldest}
 
-// either are all the releases that were recorded but the oldest ones, or some of them.
+// either returns, in full, the recorded releases except the oldest ones (without says how many), else some.
 func either(full bool, without int, some ...string) []string {
 	if full {
 		return slices.Clone(Recorded[:len(Recorded)-without])
@@ -31,30 +31,30 @@ func either(full bool, without int, some ...string) []string {
 	return some
 }
 
-// Versions are the releases that interoperation tests run against: the newest and the oldest; in full, all that were recorded.
+// Versions are the releases that interoperation tests run against: newest and oldest; in full, all recorded ones.
 func Versions(full bool) []string { return either(full, 0, Newest, Oldest) }
 
-// FencedVersions are the releases that tests of [Fenced] run against: the newest of each line; in full, all that were
-// recorded and have it.
+// FencedVersions are the releases that tests of [Fenced] run against: the newest of each major version; in full, all
+// recorded ones that have it.
 func FencedVersions(full bool) []string { return either(full, 2, Newest, "3.52.0") }
 
-// SpinVersions are the releases that tests of [Spin] run against: the newest and one without latches; in full, all that
-// were recorded and have it.
+// SpinVersions are the releases that tests of [Spin] run against: the newest and one without latches; in full, all
+// recorded ones that have it.
 func SpinVersions(full bool) []string { return either(full, 1, Newest, "3.21.3") }
 
-// FairVersions are the releases that tests of [Fair] run against: the newest; in full, all that were recorded but [Oldest],
+// FairVersions are the releases that tests of [Fair] run against: the newest; in full, all recorded ones but [Oldest],
 // which keeps no order.
 func FairVersions(full bool) []string { return either(full, 1, Newest) }
 
-// ReadWriteVersions are the releases that tests of [Read] and [Write] run against: the newest and one without latches; in
-// full, all that were recorded.
+// ReadWriteVersions are the releases that tests of [Read] and [Write] run against: the newest and one without latches;
+// in full, all recorded ones.
 func ReadWriteVersions(full bool) []string { return either(full, 0, Newest, "3.21.3") }
 
-// PermitVersions are the releases that tests of permits run against: the newest of each line, and the first whose ids Go's
-// are like; in full, all that were recorded.
+// PermitVersions are the releases that tests of permits run against: the newest, and the first recorded one whose
+// permit ids are like Go's; in full, all recorded ones.
 func PermitVersions(full bool) []string { return either(full, 0, Newest, "3.21.3") }
 
-// Beside runs a test beside each of some releases, all at once.
+// Beside runs a test once for each of these releases, in parallel.
 func Beside(t *testing.T, versions []string, test func(t *testing.T, version string)) {
 	for _, version := range versions {
 		t.Run(version, func(t *testing.T) {
@@ -64,7 +64,7 @@ func Beside(t *testing.T, versions []string, test func(t *testing.T, version str
 	}
 }
 
-// newestProject asks Maven for whatever Redisson was released last.
+// newestProject makes Maven resolve the latest Redisson release.
 const newestProject = `<project>
   <modelVersion>4.0.0</modelVersion>
   <groupId>rlock</groupId>
@@ -82,8 +82,8 @@ const newestProject = `<project>
 
 var resolved = regexp.MustCompile(`org\.redisson:redisson:jar:([^:\s]+):`)
 
-// Released is the version of the last release of Redisson, which may be one that nobody here has tried. Maven asks the
-// repositories that it is configured for. It blocks until that is answered or ctx ends.
+// Released returns the version of the latest Redisson release, which may be untested here. Maven asks its configured
+// repositories. Released blocks until they answer or ctx ends.
 func Released(ctx context.Context) (string, error) {
 	mvn, err := tool("mvn")
 	if err != nil {
@@ -98,7 +98,7 @@ func Released(ctx context.Context) (string, error) {
 	if err := os.WriteFile(filepath.Join(dir, "pom.xml"), []byte(newestProject), 0o644); err != nil {
 		return "", fmt.Errorf("javapeer: %w", err)
 	}
-	// Without -U a day-old answer would do.
+	// Without -U Maven may use an answer that is a day old.
 	cmd := exec.CommandContext(ctx, mvn, "-q", "-B", "-U", "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:list",
 		"-DexcludeTransitive=true", "-DoutputFile="+list)
 	cmd.Dir = dir

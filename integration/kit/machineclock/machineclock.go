@@ -1,5 +1,5 @@
-// Package machineclock reads the clock that all processes of a machine share, Java's System.nanoTime among them, so that
-// what they note can be put in one order.
+// Package machineclock reads the clock that all processes of a machine share, Java's System.nanoTime included, so that
+// their times can be put in one order.
 package machineclock
 
 import (
@@ -19,13 +19,13 @@ func Now() int64 {
 	return ts.Nano()
 }
 
-// Clock converts the time.Time values of this process, whose monotonic part is of the same clock with another origin.
+// Clock converts time.Time values of this process. Their monotonic part is of the same clock with another origin.
 type Clock struct {
 	base time.Time
 	at   int64
 }
 
-// New measures the origins' distance. What At gives is early by at most what two readings of a clock take.
+// New measures the distance between the origins. What At returns is early by at most the time of two clock readings.
 func New() Clock {
 	var c Clock
 	least := int64(math.MaxInt64)

@@ -1,4 +1,4 @@
-// Package program stands in for a test in programs that are none.
+// Package program replaces testing.TB in programs that are not tests.
 package program
 
 import (
@@ -9,19 +9,18 @@ import (
 	"testing"
 )
 
-// Program is the part of testing.TB that servers, proxies and peers need, for a
-// program that is no test. What it lacks panics. The zero Program works.
+// Program has the methods of testing.TB that servers, proxies and peers need. The others panic. The zero Program works.
 type Program struct {
 	testing.TB
-	Title string // its name, and the beginning of its folders'
-	Quiet bool   // nothing is printed: whoever has it looks at Errors
+	Title string // its name, and the prefix of its temporary folders
+	Quiet bool   // prints nothing; the caller reads Errors
 
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the fields below
 	last  []func()
 	wrong []string
 }
 
-// stop is what ends a goroutine that can't go on, and why.
+// stop is the panic value of Fatalf: the reason why the goroutine can't go on.
 type stop string
 
 // Helper does nothing.
@@ -30,14 +29,14 @@ func (p *Program) Helper() {}
 // Name is the title.
 func (p *Program) Name() string { return p.Title }
 
-// Logf prints a line on standard error.
+// Logf prints a line on standard error, unless Quiet is set.
 func (p *Program) Logf(format string, args ...any) {
 	if !p.Quiet {
 		fmt.Fprintf(os.Stderr, format+"\n", args...)
 	}
 }
 
-// Errorf records a failure, and prints it.
+// Errorf records a failure and logs it.
 func (p *Program) Errorf(format string, args ...any) {
 	p.mu.Lock()
 	p.wrong = append(p.wrong, fmt.Sprintf(format, args...))
@@ -45,13 +44,13 @@ func (p *Program) Errorf(format string, args ...any) {
 	p.Logf(format, args...)
 }
 
-// Fatalf is Errorf, and ends the goroutine by a panic, which End stops.
+// Fatalf is Errorf followed by a panic, which ends the goroutine. End recovers it.
 func (p *Program) Fatalf(format string, args ...any) {
 	p.Errorf(format, args...)
 	panic(stop(p.Title + ": " + fmt.Sprintf(format, args...)))
 }
 
-// Fatal is Fatalf.
+// Fatal is Fatalf with its operands formatted as by fmt.Sprint.
 func (p *Program) Fatal(args ...any) { p.Fatalf("%s", fmt.Sprint(args...)) }
 
 // Errors are the failures so far.
@@ -61,17 +60,17 @@ func (p *Program) Errors() []string {
 	return slices.Clone(p.wrong)
 }
 
-// Failed tells whether there are any.
+// Failed reports whether there are any failures.
 func (p *Program) Failed() bool { return len(p.Errors()) > 0 }
 
-// Cleanup puts f off until Finish or End.
+// Cleanup makes Finish or End call f.
 func (p *Program) Cleanup(f func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.last = append(p.last, f)
 }
 
-// TempDir makes a folder that goes with Finish or End.
+// TempDir makes a folder, which Finish or End removes.
 func (p *Program) TempDir() string {
 	dir, err := os.MkdirTemp("", p.Title)
 	if err != nil {
@@ -81,7 +80,7 @@ func (p *Program) TempDir() string {
 	return dir
 }
 
-// Finish runs what was put off, the latest first.
+// Finish calls the functions given to Cleanup, the last one first.
 func (p *Program) Finish() {
 	for {
 		p.mu.Lock()
@@ -97,7 +96,7 @@ func (p *Program) Finish() {
 	}
 }
 
-// End is Finish, and makes failures the exit status. It must be deferred, and stops the panic of a Fatalf.
+// End calls Finish and sets status to 1 if there are failures. It must be deferred, and recovers the panic of a Fatalf.
 func (p *Program) End(status *int) {
 	if r := recover(); r != nil {
 		if _, stopped := r.(stop); !stopped {

@@ -1,4 +1,4 @@
-// Package quantile has those of what was measured several times.
+// Package quantile computes quantiles of repeated measurements.
 package quantile
 
 import (
@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Of is the nearest rank, and not a number of nothing.
+// Of returns the q-quantile of v by nearest rank, or NaN if v is empty.
 func Of(v []float64, q float64) float64 {
 	if len(v) == 0 {
 		return math.NaN()
@@ -14,5 +14,5 @@ func Of(v []float64, q float64) float64 {
 	return slices.Sorted(slices.Values(v))[max(int(math.Ceil(q*float64(len(v)))), 1)-1]
 }
 
-// Median is the middle one; of an even number the lower of the middle two.
+// Median returns the middle value, or the lower of the middle two.
 func Median(v []float64) float64 { return Of(v, 0.5) }

@@ -22,7 +22,7 @@ type Authority struct {
 	key  *ecdsa.PrivateKey
 }
 
-// NewAuthority makes an authority that nobody trusts yet.
+// NewAuthority makes an authority that no program trusts yet.
 func NewAuthority(t testing.TB) *Authority {
 	t.Helper()
 	key := newKey(t)
@@ -39,13 +39,13 @@ func (a *Authority) Pool() *x509.CertPool {
 	return pool
 }
 
-// Issue makes a certificate, for a server under these names and addresses or for a client.
+// Issue makes a certificate for a client, or for a server with these names and addresses.
 func (a *Authority) Issue(t testing.TB, names ...string) tls.Certificate {
 	t.Helper()
 	return a.IssueChanged(t, func(*x509.Certificate) {}, names...)
 }
 
-// IssueChanged is Issue of a certificate that is changed before it is signed.
+// IssueChanged is Issue; change edits the certificate before it is signed.
 func (a *Authority) IssueChanged(t testing.TB, change func(*x509.Certificate), names ...string) tls.Certificate {
 	t.Helper()
 	key := newKey(t)

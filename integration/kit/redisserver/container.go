@@ -13,11 +13,11 @@ import (
 	"github.com/ory/dockertest/v3/docker"
 )
 
-// ContainerServer is Redis in a Docker container of its own, on a bridge network of its own.
+// ContainerServer is Redis in its own Docker container, on its own bridge network.
 //
-// It is reached by the container's own address, not by a published port: a published port ends in a proxy process of
-// the engine, which closes its connections when the network is cut, so a client would hear of it at once. Between this
-// machine and the container's address a cut is what it is elsewhere, silence.
+// It is reached by the container's own address, not by a published port. A published port ends in a proxy process of
+// the engine, which closes its connections when the network is cut, so a client would notice at once. At the
+// container's own address a cut is silent, as in a real network.
 type ContainerServer struct {
 	t       testing.TB
 	pool    *dockertest.Pool
@@ -28,7 +28,7 @@ type ContainerServer struct {
 
 var _ Server = (*ContainerServer)(nil)
 
-// Container runs a container. It and its network are removed when the test ends.
+// Container starts a container. It and its network are removed when the test ends.
 func Container(t testing.TB) *ContainerServer {
 	t.Helper()
 	s := &ContainerServer{t: t, pool: engine(t)}
@@ -46,8 +46,8 @@ func Container(t testing.TB) *ContainerServer {
 		Name:       name,
 		Repository: "redis",
 		Tag:        "7",
-		// The same command works for the image made here and for the official one, whose entry point runs it as it is.
-		// Without protected-mode no, a server without a password refuses whoever comes from outside its container.
+		// The same command works for the image made here and for the official one, whose entry point runs it unchanged.
+		// With protected mode, a server without a password refuses clients from outside its container.
 		Cmd:       []string{"redis-server", "--protected-mode", "no"},
 		NetworkID: s.network.Network.ID,
 		Labels:    map[string]string{"rlock": "test"},
@@ -59,7 +59,7 @@ func Container(t testing.TB) *ContainerServer {
 		}
 	})
 	s.ip = s.box.GetIPInNetwork(s.network)
-	// Once more with this address asked for: one that the engine chose is not promised to be the same after a cut.
+	// Reconnect with this address requested: an address that the engine chose may change after a cut.
 	s.CutNetwork()
 	s.ReconnectNetwork()
 	return s
@@ -83,14 +83,14 @@ func engine(t testing.TB) *dockertest.Pool {
 	return pool
 }
 
-// URL is its address.
+// URL is the server's redis:// URL.
 func (s *ContainerServer) URL() string { return "redis://" + s.Addr() }
 
 // Addr is the container's own address, with Redis's port.
 func (s *ContainerServer) Addr() string { return net.JoinHostPort(s.ip, "6379") }
 
-// CutNetwork takes the container's network away: what is sent either way is lost in silence, connections stay, and new
-// ones are answered by nobody. The server itself runs on.
+// CutNetwork disconnects the container's network. What is sent either way is lost silently, connections stay open, and
+// new ones get no answer. The server itself runs on.
 func (s *ContainerServer) CutNetwork() {
 	s.t.Helper()
 	s.check("cut the network of", s.pool.Client.DisconnectNetwork(s.network.Network.ID,
@@ -98,7 +98,7 @@ func (s *ContainerServer) CutNetwork() {
 }
 
 // ReconnectNetwork undoes CutNetwork, with the same address. Connections that neither side gave up go on when TCP next
-// sends again what was lost.
+// retransmits.
 func (s *ContainerServer) ReconnectNetwork() {
 	s.t.Helper()
 	s.check("reconnect", s.pool.Client.ConnectNetwork(s.network.Network.ID, docker.NetworkConnectionOptions{
@@ -117,8 +117,8 @@ func (s *ContainerServer) ReconnectNetwork() {
 	})
 }
 
-// makeNetwork makes a bridge network. An address can only be asked for where the subnet was asked for, so the engine
-// is made to name a free one first.
+// makeNetwork makes a bridge network. An address can be requested only in a network whose subnet was requested, so the
+// engine first proposes a free subnet.
 func (s *ContainerServer) makeNetwork(name string) {
 	s.t.Helper()
 	await(s.t, "a network", func() error {
@@ -133,7 +133,7 @@ func (s *ContainerServer) makeNetwork(name string) {
 		s.network, err = s.pool.CreateNetwork(name, func(o *docker.CreateNetworkOptions) {
 			o.IPAM = &docker.IPAMOptions{Config: []docker.IPAMConfig{{Subnet: info.IPAM.Config[0].Subnet}}}
 		})
-		// Somebody else may have got that subnet in between.
+		// Another program may have taken that subnet meanwhile; await tries again.
 		return err
 	})
 }

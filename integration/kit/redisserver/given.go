@@ -17,8 +17,8 @@ type GivenServer struct{ url, addr string }
 
 var _ Server = (*GivenServer)(nil)
 
-// Given checks that a server answers at a redis:// or rediss:// URL, or takes the URL of several servers or of Sentinels.
-// Errors do not show the URL, it may hold a password.
+// Given checks that a server answers at a redis:// or rediss:// URL. It accepts the URL of several servers or of
+// Sentinels unchecked. Errors do not show the URL, since it may contain a password.
 func Given(t testing.TB, rawURL string) *GivenServer {
 	t.Helper()
 	if several(rawURL) || sentinels(rawURL) {
@@ -39,21 +39,21 @@ func Given(t testing.TB, rawURL string) *GivenServer {
 	return s
 }
 
-// several tells a URL of servers that share the slots: those of topologytest, or a cluster.
+// several reports whether a URL is of servers that share the slots: those of topologytest, or a cluster.
 func several(rawURL string) bool {
 	return strings.HasPrefix(rawURL, topologytest.Scheme+"://") || strings.HasPrefix(rawURL, "redis+cluster://")
 }
 
-// sentinels tells a URL of Sentinels.
+// sentinels reports whether a URL is of Sentinels.
 func sentinels(rawURL string) bool { return strings.HasPrefix(rawURL, "redis+sentinel://") }
 
-// ChoosesSeveral tells whether Start gives several servers, or what Sentinels watch.
+// ChoosesSeveral reports whether Start gives several servers, or a master behind Sentinels.
 func ChoosesSeveral() bool {
 	url := os.Getenv("REDIS_URL")
 	return several(url) || sentinels(url)
 }
 
-// masterURL asks the first Sentinel of a URL, which must run, for the URL of the master.
+// masterURL asks the first Sentinel of a URL, which must be running, for the URL of the master.
 func masterURL(rawURL string) (string, error) {
 	authority, path, _ := strings.Cut(strings.TrimPrefix(rawURL, "redis+sentinel://"), "/")
 	account, hosts := "", authority
@@ -74,8 +74,8 @@ func masterURL(rawURL string) (string, error) {
 	return "redis://" + account + net.JoinHostPort(addr[0], addr[1]) + "/" + database, nil
 }
 
-// URL is what it was given by.
+// URL is the URL that Given was called with.
 func (s *GivenServer) URL() string { return s.url }
 
-// Addr is the URL's host and port.
+// Addr is the URL's host and port, or a description if the URL is of several servers or of Sentinels.
 func (s *GivenServer) Addr() string { return s.addr }

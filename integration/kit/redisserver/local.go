@@ -9,8 +9,8 @@ import (
 	"github.com/rlock-go/redisson/internal/redistest"
 )
 
-// LocalServer is a redis-server process on 127.0.0.1. What redistest.Server has beyond Server (Kill, Pid, Monitor) is
-// there too.
+// LocalServer is a redis-server process on 127.0.0.1. It also has all methods of redistest.Server, such as Kill, Pid
+// and Monitor.
 type LocalServer struct {
 	*redistest.Server
 	t   testing.TB
@@ -19,12 +19,12 @@ type LocalServer struct {
 
 var _ Server = (*LocalServer)(nil)
 
-// Local starts a redis-server with these further arguments, which win over its own. It keeps its data over Restart.
+// Local starts a redis-server. args override its default arguments. The server keeps its data over Restart.
 func Local(t testing.TB, args ...string) *LocalServer {
 	t.Helper()
 	dir := t.TempDir()
-	// That there is a save point makes an orderly end write the data; that it is never reached keeps background saves, and
-	// their forks, out of the tests.
+	// A save point makes an orderly shutdown write the data. It is never reached, so that no test has background saves
+	// and their forks.
 	own := []string{"--save", "86400", "1000000000", "--dir", dir}
 	return &LocalServer{redistest.Start(t, append(own, args...)...), t, dir}
 }

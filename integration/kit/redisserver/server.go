@@ -10,7 +10,7 @@ import (
 	"github.com/rlock-go/redisson/internal/topologytest"
 )
 
-// patience bounds what is waited for; a loaded machine may need seconds for what takes 20 ms otherwise.
+// patience bounds each wait; a loaded machine may need seconds for what else takes 20 ms.
 const patience = 30 * time.Second
 
 // Server is a Redis server for a test.
@@ -19,7 +19,7 @@ type Server interface {
 	Addr() string // host:port
 }
 
-// Start gives a server by the environment: the one at REDIS_URL if it is set, else a local process.
+// Start returns the server at REDIS_URL if that is set, else a new local process.
 func Start(t testing.TB) Server {
 	t.Helper()
 	if url := os.Getenv("REDIS_URL"); url != "" {
@@ -28,7 +28,7 @@ func Start(t testing.TB) Server {
 	return Local(t)
 }
 
-// Dial connects to a server with timeouts of some seconds. The connection is closed when the test ends.
+// Dial connects to a server with timeouts of 5 to 10 s. The connection is closed when the test ends.
 func Dial(t testing.TB, s Server, options ...redis.DialOption) redis.Conn {
 	t.Helper()
 	conn, err := Connect(s.URL(), options...)
@@ -39,7 +39,7 @@ func Dial(t testing.TB, s Server, options ...redis.DialOption) redis.Conn {
 	return conn
 }
 
-// Connect is Dial for a URL; of Sentinels it is to the master. The caller closes the connection.
+// Connect is Dial for a URL; for one of Sentinels it connects to the master. The caller closes the connection.
 func Connect(url string, options ...redis.DialOption) (redis.Conn, error) {
 	if several(url) {
 		return topologytest.Dial(url)
@@ -57,7 +57,7 @@ func Connect(url string, options ...redis.DialOption) (redis.Conn, error) {
 	}, options...)...)
 }
 
-// await polls until try succeeds and fails the test with its last error if it never does.
+// await polls until try succeeds. After patience it fails the test with the last error.
 func await(t testing.TB, what string, try func() error) {
 	t.Helper()
 	for end := time.Now().Add(patience); ; {
@@ -72,7 +72,7 @@ func await(t testing.TB, what string, try func() error) {
 	}
 }
 
-// answers asks for a PONG on a fresh connection that gives up quickly.
+// answers sends PING on a new connection with timeouts of 1 s.
 func answers(url string, options ...redis.DialOption) error {
 	conn, err := Connect(url, append([]redis.DialOption{
 		redis.DialConnectTimeout(time.Second), redis.DialReadTimeout(time.Second),

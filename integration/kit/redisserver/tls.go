@@ -11,18 +11,18 @@ import (
 	"github.com/rlock-go/redisson/internal/redistest"
 )
 
-// TLSServer is a local server that speaks TLS at Addr. The plain port that it has beside it is LocalServer.Addr.
+// TLSServer is a local server that speaks TLS at Addr. It also has a plain port, at LocalServer.Addr.
 type TLSServer struct {
 	*LocalServer
-	Authority *Authority // of its certificate
+	Authority *Authority // signed its certificate
 	port      int
 	mutual    bool
 }
 
 var _ Server = (*TLSServer)(nil)
 
-// TLS starts a local server whose certificate is for localhost and 127.0.0.1. With mutual it wants a certificate of
-// its authority from its clients, too.
+// TLS starts a local server whose certificate is for localhost and 127.0.0.1. With mutual, clients need a certificate
+// of the same authority.
 func TLS(t testing.TB, mutual bool, args ...string) *TLSServer {
 	t.Helper()
 	authority := NewAuthority(t)
@@ -40,13 +40,13 @@ func TLS(t testing.TB, mutual bool, args ...string) *TLSServer {
 	return s
 }
 
-// Addr is where it speaks TLS.
+// Addr is its TLS address.
 func (s *TLSServer) Addr() string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(s.port)) }
 
-// URL is what a client that trusts its authority is given.
+// URL is its rediss:// URL, for clients that trust its authority.
 func (s *TLSServer) URL() string { return "rediss://" + s.Addr() }
 
-// Config trusts the server, and has a client certificate if the server wants one.
+// Config trusts the server's authority. It has a client certificate if the server requires one.
 func (s *TLSServer) Config(t testing.TB) *tls.Config {
 	t.Helper()
 	c := &tls.Config{RootCAs: s.Authority.Pool(), ServerName: "localhost"}

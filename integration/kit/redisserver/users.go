@@ -5,14 +5,14 @@ import (
 	"testing"
 )
 
-// User is an account of a server with access control, with rules as ACL SETUSER takes them.
+// User is an account of a server with access control; Rules are those of ACL SETUSER.
 type User struct {
 	Name, Password string   // as AUTH takes them
 	Rules          []string // for example "~lock:*", "&*", "+@all", "-client"
 }
 
-// ACL starts a local server with these users besides the default one, which stays all-powerful and without a password
-// for the test's own use. They are there after a restart, too.
+// ACL starts a local server with these users. The default user stays all-powerful and without a password, for the
+// test's own use. The users survive a restart.
 func ACL(t testing.TB, users ...User) *LocalServer {
 	t.Helper()
 	var args []string

@@ -1,4 +1,4 @@
-// Package runfile keeps what a run measured as a file of JSON, for the pages that are made of it.
+// Package runfile stores a run's measurements in a JSON file, from which pages are generated.
 package runfile
 
 import (
@@ -6,7 +6,7 @@ import (
 	"os"
 )
 
-// Save writes what a run measured.
+// Save writes a run's measurements to path.
 func Save(path string, run any) error {
 	text, err := json.MarshalIndent(run, "", " ")
 	if err != nil {
@@ -15,7 +15,7 @@ func Save(path string, run any) error {
 	return os.WriteFile(path, append(text, '\n'), 0o644)
 }
 
-// Read reads what Save wrote.
+// Read reads a file that Save wrote.
 func Read[Run any](path string) (*Run, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {

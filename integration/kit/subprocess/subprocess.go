@@ -1,4 +1,4 @@
-// Package subprocess starts the other processes that programs and tests talk with over standard input and output.
+// Package subprocess starts child processes that programs and tests talk to over standard input and output.
 package subprocess
 
 import (
@@ -10,8 +10,8 @@ import (
 	"github.com/rlock-go/redisson/internal/deathsig"
 )
 
-// Start starts cmd with a pipe to its standard input and one from its standard output. It gets the signal ending should
-// this process end first. What it says on standard error goes to cmd.Stderr, by default to this process's own.
+// Start starts cmd with a pipe to its standard input and one from its standard output. If this process ends first, the
+// child gets the signal ending. Its standard error goes to cmd.Stderr, by default to that of this process.
 func Start(cmd *exec.Cmd, ending syscall.Signal) (in io.WriteCloser, out io.Reader, err error) {
 	cmd.SysProcAttr = deathsig.Attr(ending)
 	if cmd.Stderr == nil {

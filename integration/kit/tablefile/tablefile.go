@@ -1,5 +1,5 @@
-// Package tablefile keeps the files of docs/dev/tables. One command writes each of them, and pages link to it. It reads the tables
-// of other pages too.
+// Package tablefile reads and writes the files of docs/dev/tables. Each is written by one command, and pages link to
+// it. The package also reads the tables of other pages.
 package tablefile
 
 import (
@@ -12,13 +12,13 @@ import (
 	"github.com/rlock-go/redisson/integration/kit/codeedit"
 )
 
-// mark begins the line that ends a file's head. The head is written by hand; the command writes all that follows it.
+// mark begins the last line of a file's head. The head is written by hand; the command writes all that follows it.
 const mark = "\nWritten by `"
 
-// Path is the file of a table, seen from the root of the checkout.
+// Path is the file of a table, relative to the root of the checkout.
 func Path(name string) string { return "docs/dev/tables/" + name + ".md" }
 
-// Read returns the head of a table's file, and what the command wrote behind it.
+// Read returns the head of a table's file, and what its command wrote after it.
 func Read(name string) (head, table string, err error) {
 	root, err := codeedit.Root()
 	if err != nil {
@@ -36,7 +36,7 @@ func Read(name string) (head, table string, err error) {
 	return before + mark + line + "\n", table, nil
 }
 
-// Rows are the cells of a page's table with this head. The page is seen from the root of the checkout.
+// Rows returns the cells of a page's table with this head. The page's path is relative to the root of the checkout.
 func Rows(t testing.TB, page, head string) (rows [][]string) {
 	t.Helper()
 	root, err := codeedit.Root()
@@ -67,7 +67,7 @@ func Rows(t testing.TB, page, head string) (rows [][]string) {
 	return rows
 }
 
-// Write replaces what the command wrote, and leaves the head as it is.
+// Write replaces what the command wrote, and keeps the head.
 func Write(name, table string) error {
 	root, err := codeedit.Root()
 	if err != nil {

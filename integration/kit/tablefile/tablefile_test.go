@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A file that no command writes is a page, and belongs to them.
+// A file that no command writes is a page, and belongs with the other pages.
 func TestEachFileSaysWhatWritesIt(t *testing.T) {
 	files, err := filepath.Glob("../../../docs/dev/tables/*")
 	if err != nil || len(files) == 0 {

@@ -24,7 +24,7 @@ func Do(t testing.TB, c redis.Conn, command string, args ...any) any {
 	return reply
 }
 
-// LoadScripts keeps NOSCRIPT, and the second try after it, out of a test.
+// LoadScripts loads the library's scripts, so that no test sees NOSCRIPT and the retry after it.
 func LoadScripts(t testing.TB, c redis.Conn) {
 	t.Helper()
 	for _, s := range luasrc.Scripts() {
@@ -32,7 +32,7 @@ func LoadScripts(t testing.TB, c redis.Conn) {
 	}
 }
 
-// Clients are a server's connections but c, and but those of replication, as CLIENT LIST shows them.
+// Clients are a server's connections as CLIENT LIST shows them, except c and those of replication.
 func Clients(t testing.TB, c redis.Conn) (lines []string) {
 	t.Helper()
 	own := fmt.Sprintf("id=%d ", Do(t, c, "CLIENT", "ID"))
@@ -56,7 +56,7 @@ func (r *Rig) Do(command string, args ...any) any {
 	return Do(r.T, r.Conn, command, args...)
 }
 
-// as reads a reply by one of redigo's functions, to which nil is no error.
+// as converts a reply by one of redigo's functions; a nil reply is no error.
 func as[T any](r *Rig, read func(any, error) (T, error), command string, args ...any) T {
 	r.Helper()
 	v, err := read(r.Do(command, args...), nil)
@@ -66,7 +66,7 @@ func as[T any](r *Rig, read func(any, error) (T, error), command string, args ..
 	return v
 }
 
-// Number is an integer reply, or a string that is one; nil is 0.
+// Number is an integer reply, or a string reply that is an integer; nil is 0.
 func (r *Rig) Number(command string, args ...any) int {
 	r.Helper()
 	return as(r, redis.Int, command, args...)
@@ -84,13 +84,13 @@ func (r *Rig) Strings(command string, args ...any) []string {
 	return as(r, redis.Strings, command, args...)
 }
 
-// LoadScripts keeps NOSCRIPT, and the second try after it, out of a test.
+// LoadScripts loads the library's scripts, so that no test sees NOSCRIPT and the retry after it.
 func (r *Rig) LoadScripts() {
 	r.Helper()
 	LoadScripts(r.T, r.Conn)
 }
 
-// Info is a number that INFO gives in a section, by its label.
+// Info is the number behind a label in a section of INFO.
 func (r *Rig) Info(section, label string) int {
 	r.Helper()
 	_, rest, found := strings.Cut(r.Text("INFO", section), "\n"+label+":")
@@ -101,7 +101,7 @@ func (r *Rig) Info(section, label string) int {
 	return n
 }
 
-// Calls is how often each kind of command ran, by its name in upper case, calls from inside scripts included.
+// Calls counts the calls of each command, by its name in upper case, calls from inside scripts included.
 func (r *Rig) Calls() map[string]int {
 	r.Helper()
 	counts, err := commandstats.Read(r.Conn)
@@ -115,25 +115,25 @@ func (r *Rig) Calls() map[string]int {
 	return calls
 }
 
-// Connections are those that the server ever accepted.
+// Connections is how many connections the server has accepted since its start.
 func (r *Rig) Connections() int {
 	r.Helper()
 	return r.Info("stats", "total_connections_received")
 }
 
-// PTTL is what is left of a key: -1 ms, it has no TTL; -2 ms, there is no such key.
+// PTTL is the rest of a key's TTL: -1 ms if it has none, -2 ms if there is no such key.
 func (r *Rig) PTTL(key string) time.Duration {
 	r.Helper()
 	return time.Duration(r.Number("PTTL", key)) * time.Millisecond
 }
 
-// Free tells whether nobody holds a key.
+// Free reports whether a key does not exist.
 func (r *Rig) Free(key string) bool {
 	r.Helper()
 	return r.Number("EXISTS", key) == 0
 }
 
-// Channels are those that anybody is subscribed to, but for the one on which a server tells of changed keys.
+// Channels are those with a subscriber, except the one on which a server announces changed keys.
 func (r *Rig) Channels() []string {
 	r.Helper()
 	return slices.DeleteFunc(r.Strings("PUBSUB", "CHANNELS"), func(c string) bool { return c == "__redis__:invalidate" })
@@ -143,20 +143,20 @@ func (r *Rig) Channels() []string {
 func (r *Rig) Latches() []string {
 	r.Helper()
 	return slices.DeleteFunc(r.Strings("KEYS", "redisson_unlock_latch:*"), func(key string) bool {
-		return strings.HasSuffix(key, ":begun") // is no result: it says for a while that a semaphore was set
+		return strings.HasSuffix(key, ":begun") // not a result: it marks for a while that a semaphore was set
 	})
 }
 
-// Clients counts the server's connections but for the rig's own.
+// Clients counts the server's connections except the rig's own.
 func (r *Rig) Clients() int {
 	r.Helper()
 	return len(Clients(r.T, r.Conn))
 }
 
-// Channel is where a lock's unlocks are announced, spelled out once more: the library's own spelling is what is tested.
+// Channel is where a lock's unlocks are announced. It is spelled out, since the library's own spelling is under test.
 func Channel(name string) string { return "redisson_lock__channel:" + braced(name) }
 
-// ReadWriteChannel is the same of a read-write lock.
+// ReadWriteChannel is the same for a read-write lock.
 func ReadWriteChannel(name string) string { return "redisson_rwlock:" + braced(name) }
 
 func braced(name string) string {
@@ -166,7 +166,7 @@ func braced(name string) string {
 	return "{" + name + "}"
 }
 
-// Subscribed is how many wait for a lock: clients that are subscribed for it, or owners that have a channel of their own.
+// Subscribed counts the subscribers for a lock: one per client, or one per waiting owner if each has its own channel.
 func (r *Rig) Subscribed(name string) int {
 	r.Helper()
 	return Subscribed(r.T, r.Conn, name)

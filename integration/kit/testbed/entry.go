@@ -8,19 +8,19 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// Entry is how an acquire ended, and when.
+// Entry is the result of an acquire, and when it returned.
 type Entry struct {
-	Hold *rlock.Hold // nil with an error
+	Hold *rlock.Hold // nil if the call failed
 	Err  error       // the call's
 	At   time.Time   // when the call returned
 }
 
-// Enter waits for a lock on a goroutine of its own.
+// Enter waits for a lock in a new goroutine.
 func Enter(ctx context.Context, l *rlock.Lock, opts ...rlock.AcquireOption) <-chan Entry {
 	return Acquire(func() (*rlock.Hold, error) { return l.Lock(ctx, opts...) })
 }
 
-// Acquire makes a call that acquires on a goroutine of its own.
+// Acquire makes an acquiring call in a new goroutine.
 func Acquire(call func() (*rlock.Hold, error)) <-chan Entry {
 	ended := make(chan Entry, 1)
 	go func() {

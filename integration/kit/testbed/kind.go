@@ -13,22 +13,22 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// Kind is a sort of lock, for tests that are run with several.
+// Kind is a kind of lock, for tests that run with several.
 type Kind struct {
-	Name    string // what tables and the names of tests call it
-	Mode    string // of a read-write lock
-	Fair    bool   // who waits stands in a queue on the server, and has a channel of its own
-	Strict  bool   // its own owner is refused
-	Tokens  bool   // grants are counted in a key that stays
-	Latched bool   // each unlock has a latch, that of an owner that is used once too
+	Name    string // its name in tables and in names of tests
+	Mode    string // of a read-write lock: "read" or "write"
+	Fair    bool   // waiters queue on the server, each with its own channel
+	Strict  bool   // even its owner can't take it twice
+	Tokens  bool   // a key that stays counts the grants
+	Latched bool   // each unlock has a latch, even that of an owner that is used once
 
 	New func(c *rlock.Client, name string) *rlock.Lock // makes one
 }
 
-// Plain is the lock that tests have if they say nothing.
+// Plain is the default kind of tests.
 var Plain = Kind{Name: "plain", New: (*rlock.Client).NewLock}
 
-// Kinds are the others that announce their releases.
+// Kinds are the other kinds that announce their releases.
 var Kinds = []Kind{
 	{Name: "fenced", New: (*rlock.Client).NewFencedLock, Tokens: true},
 	{Name: "non-reentrant", New: (*rlock.Client).NewNonReentrantLock, Strict: true},
@@ -37,23 +37,23 @@ var Kinds = []Kind{
 	{Name: "write", New: func(c *rlock.Client, name string) *rlock.Lock { return c.NewReadWriteLock(name).WriteLock() }, Mode: "write", Latched: true},
 }
 
-// What a proxy is told to look for: the scripts of all kinds.
+// Matches for a proxy's rules: the scripts of all kinds.
 var (
-	// Acquires ask for a lock.
+	// Acquires match attempts to take a lock.
 	Acquires = scripts(luasrc.LockScript, luasrc.FencedLockScript, luasrc.NonReentrantLockScript, luasrc.FairLockScript,
 		luasrc.ReadLockScript, luasrc.WriteLockScript)
-	// Latched are unlocks with a latch.
+	// Latched match unlocks with a latch.
 	Latched = scripts(luasrc.UnlockScript, luasrc.SpinUnlockScript, luasrc.FairUnlockScript, luasrc.ReadUnlockScript,
 		luasrc.WriteUnlockScript)
-	// UsedOnce are those of owners that are used once.
+	// UsedOnce match unlocks of owners that are used once.
 	UsedOnce = scripts(luasrc.UnlockOnceScript)
-	// Unlocks are both.
+	// Unlocks match both.
 	Unlocks = faultproxy.Any(Latched, UsedOnce)
-	// Leaves give up a place in a queue.
+	// Leaves match the scripts by which a waiter leaves the queue.
 	Leaves = scripts(luasrc.FairLeaveScript)
-	// Renewals extend leases.
+	// Renewals match extensions of leases.
 	Renewals = renewals(scripts(luasrc.RenewScript, luasrc.ReadRenewScript))
-	// Forces free a lock whoever holds it.
+	// Forces match the scripts that free a lock whoever holds it.
 	Forces = scripts(luasrc.ForceUnlockScript, luasrc.SpinForceUnlockScript, luasrc.FairForceScript, luasrc.ReadWriteForceScript)
 )
 
@@ -63,7 +63,7 @@ func scripts(all ...*luasrc.Script) faultproxy.Match {
 	}
 }
 
-// renewals leaves out the calls that only look: their lease is 0.
+// renewals excludes calls that only read: their lease is 0.
 func renewals(of faultproxy.Match) faultproxy.Match {
 	return func(cmd []string) bool {
 		if !of(cmd) {
@@ -74,8 +74,8 @@ func renewals(of faultproxy.Match) faultproxy.Match {
 	}
 }
 
-// Counts are how many holds each owner has by what HGETALL shows of a lock; of a
-// read-write lock those to read and those to write together.
+// Counts returns how many holds each owner has, from HGETALL of a lock. Read and write holds of a read-write lock are
+// added up.
 func Counts(reply any, err error) (map[string]int, error) {
 	fields, err := redis.StringMap(reply, err)
 	if err != nil {
@@ -95,8 +95,8 @@ func Counts(reply any, err error) (map[string]int, error) {
 	return counts, nil
 }
 
-// Odd is what the server keeps of a lock that does not go together, or more than its counts and so many waiters of a fair
-// lock ask for. Latches go a moment after their unlock.
+// Odd describes the inconsistencies in a lock's keys, and keys beyond those that its holds and waiting waiters of a
+// fair lock need. A latch stays for a moment after its unlock.
 func (k Kind) Odd(t testing.TB, c redis.Conn, name string, waiting int) (odd []string) {
 	t.Helper()
 	list := func(command string, args ...any) []string {

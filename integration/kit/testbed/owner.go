@@ -9,8 +9,8 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// Field is an owner as the server shows it. Owner.String would count as giving the owner away, and then a lost re-entry
-// can't be judged by its count; a witness gives nothing away. The verb d shows an owner's numbers without String.
+// Field is an owner as the server shows it. Owner.String would mark the owner as given away, and the client could then
+// not judge a lost re-entry by its count. Formatting with the verb d shows the numbers without String.
 func Field(o rlock.Owner) string {
 	var id uuid.UUID
 	var thread int64
@@ -26,8 +26,8 @@ func Field(o rlock.Owner) string {
 	return fmt.Sprintf("%v:%d", id, thread)
 }
 
-// Holder is a hold's owner as the hold prints it, which hands it out to nobody:
-// Hold.Owner would, and its unlock would be another.
+// Holder is a hold's owner as the hold prints it. Hold.Owner would mark the owner as given away, which changes the
+// unlock.
 func Holder(h *rlock.Hold) string {
 	text := h.String()
 	return strings.TrimSuffix(text[strings.LastIndex(text, ", ")+len(", "):], ")")

@@ -7,22 +7,22 @@ import (
 	"github.com/rlock-go/redisson/integration/kit/redisserver"
 )
 
-// Proxied is a rig whose connection goes around a proxy that clients pass.
+// Proxied is a rig with a proxy for its clients. The rig's own connection bypasses the proxy.
 type Proxied struct {
 	*Rig
-	Proxy *faultproxy.Proxy // where clients connect to
+	Proxy *faultproxy.Proxy // clients connect here
 }
 
-// NewProxied puts a proxy before a server.
+// NewProxied puts a proxy in front of a server.
 func NewProxied(t *testing.T, s redisserver.Server) *Proxied {
 	t.Helper()
 	return &Proxied{New(t, s), faultproxy.Start(t, s.Addr())}
 }
 
-// URL leads to the server, by the proxy.
+// URL leads to the server through the proxy.
 func (p *Proxied) URL() string { return "redis://" + p.Proxy.Addr() }
 
-// Sent counts the commands that came to the proxy.
+// Sent counts the matching commands that reached the proxy.
 func (p *Proxied) Sent(m faultproxy.Match) (n int) {
 	for _, e := range p.Proxy.Record() {
 		if m(e.Cmd) {
@@ -32,7 +32,7 @@ func (p *Proxied) Sent(m faultproxy.Match) (n int) {
 	return n
 }
 
-// Answered counts those of them that the server has answered.
+// Answered counts the matching commands that the server has answered.
 func (p *Proxied) Answered(m faultproxy.Match) (n int) {
 	for _, e := range p.Proxy.Record() {
 		if m(e.Cmd) && !e.Answered.IsZero() {

@@ -1,8 +1,8 @@
-// Package testbed is what tests of the library against a real server have in common: a rig with a connection of its own,
-// which asks the server, waits for states, and takes and releases locks that must be free or held, and a proxy before the
-// server for those that need faults.
+// Package testbed is shared by tests of the library against a real server. A [Rig] asks the server on its own
+// connection, waits for states, and takes and releases locks that must be free or held. [Proxied] adds a fault proxy.
 //
-// A test package embeds [Rig] or [Proxied] in a rig that knows its server, and adds what it alone needs.
+// A test package embeds [Rig] or [Proxied] in its own rig, which knows its server, and adds what only that package
+// needs.
 package testbed
 
 import (
@@ -17,14 +17,14 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// Patience is for what comes at once if all is well.
+// Patience bounds waits for what happens at once if all is well.
 const Patience = 20 * time.Second
 
-// Rig is a test with a connection of its own to a server. What its methods can't do ends the test.
+// Rig is a test with its own connection to a server. A method that can't do its work ends the test.
 type Rig struct {
 	*testing.T
-	Server redisserver.Server // not the rig's own: it may have other users
-	Conn   redis.Conn         // to Server, with all rights; it outlives what the test cleans up
+	Server redisserver.Server // may have other users
+	Conn   redis.Conn         // to Server, with all rights; closed after the test's other cleanups
 }
 
 // New connects to a server.
@@ -69,7 +69,7 @@ func (r *Rig) Open(url string, opts ...rlock.Option) *rlock.Client {
 	return Open(r.T, url, opts...)
 }
 
-// Lock acquires what must be free.
+// Lock takes a lock that must be free, without waiting.
 func (r *Rig) Lock(l *rlock.Lock, opts ...rlock.AcquireOption) *rlock.Hold {
 	r.Helper()
 	h, err := l.TryLock(r.Context(), opts...)
@@ -79,7 +79,7 @@ func (r *Rig) Lock(l *rlock.Lock, opts ...rlock.AcquireOption) *rlock.Hold {
 	return h
 }
 
-// Hold acquires what must be free as a caller does who would wait.
+// Hold takes a lock that must be free, by a call that would wait.
 func (r *Rig) Hold(l *rlock.Lock, opts ...rlock.AcquireOption) *rlock.Hold {
 	r.Helper()
 	h, err := l.Lock(r.Context(), opts...)
@@ -89,7 +89,7 @@ func (r *Rig) Hold(l *rlock.Lock, opts ...rlock.AcquireOption) *rlock.Hold {
 	return h
 }
 
-// Unlock releases what must be held.
+// Unlock releases a lock that must be held.
 func (r *Rig) Unlock(h *rlock.Hold) {
 	r.Helper()
 	if err := h.Unlock(r.Context()); err != nil {
@@ -97,10 +97,9 @@ func (r *Rig) Unlock(h *rlock.Hold) {
 	}
 }
 
-// Main runs a package's tests, and fails if a goroutine is left.
-//
-// Most of such tests wait, so that more of them than there are cores may wait
-// together: parallel is how many, unless the command line says. What comes last is called behind them.
+// Main runs a package's tests, and fails if a goroutine is left. Most of these tests wait, so more of them than there
+// are cores can run at once: parallel is how many, unless the command line sets it. The last functions are called after
+// the tests.
 func Main(m *testing.M, parallel string, last ...func()) {
 	flag.Parse()
 	given := false
@@ -113,7 +112,7 @@ func Main(m *testing.M, parallel string, last ...func()) {
 	goleak.VerifyTestMain(ending{m, last})
 }
 
-// ending is tests that have something to end behind them.
+// ending runs functions after the tests.
 type ending struct {
 	*testing.M
 	last []func()

@@ -9,14 +9,14 @@ import (
 	"github.com/rlock-go/redisson/integration/kit/redisserver"
 )
 
-// View is a rig that lets a test see what Go and Java leave on a server and say there.
+// View is a rig that shows what Go and Java store and publish on a server.
 type View struct {
 	*Rig
 	heard redis.PubSubConn
 	names map[string]string // of owners, in order of appearance
 }
 
-// Hear starts a server, and hears all that is published there to Redisson's channels.
+// Hear starts a server and subscribes to all of Redisson's channels there.
 func Hear(t *testing.T) *View {
 	t.Helper()
 	v := &View{New(t, redisserver.Local(t)), redis.PubSubConn{}, map[string]string{}}
@@ -28,17 +28,17 @@ func Hear(t *testing.T) *View {
 	return v
 }
 
-// Asking is a view by a connection alone, which hears nothing.
+// Asking returns a view on a connection alone, without a subscription.
 func Asking(t *testing.T, conn redis.Conn) *View {
 	return &View{Rig: &Rig{T: t, Conn: conn}, names: map[string]string{}}
 }
 
-// For is the same for a part of the test. It has met no owners.
+// For returns the same view for a part of the test. It knows no owners yet.
 func (v *View) For(t *testing.T) *View {
 	return &View{&Rig{T: t, Server: v.Server, Conn: v.Conn}, v.heard, map[string]string{}}
 }
 
-// Must ends the test with an error.
+// Must ends the test if err is not nil.
 func (v *View) Must(err error) {
 	v.Helper()
 	if err != nil {
@@ -46,7 +46,7 @@ func (v *View) Must(err error) {
 	}
 }
 
-// Named gives owners names that don't differ between Go and Java.
+// Named gives owners names by order of appearance, which are the same for Go and Java.
 func (v *View) Named(owner string) string {
 	if v.names[owner] == "" {
 		v.names[owner] = fmt.Sprint("OWNER", len(v.names)+1)
@@ -54,7 +54,7 @@ func (v *View) Named(owner string) string {
 	return v.names[owner]
 }
 
-// Anew forgets all owners, keys and messages.
+// Anew drops all owners, keys and messages.
 func (v *View) Anew() {
 	v.Helper()
 	v.Do("FLUSHALL")
@@ -62,7 +62,7 @@ func (v *View) Anew() {
 	clear(v.names)
 }
 
-// Messages are those since the last time.
+// Messages returns the messages since the last call.
 func (v *View) Messages() (all []redis.Message) {
 	v.Helper()
 	v.Do("PUBLISH", "redisson_marker", "")

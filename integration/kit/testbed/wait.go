@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-const pollEvery = 2 * time.Millisecond // for states that nothing announces
+const pollEvery = 2 * time.Millisecond // for states without an event
 
-// Within waits for a state for at most so long, and reports whether it came.
+// Within waits up to most for a state, and reports whether it came.
 func Within(most time.Duration, state func() bool) bool {
 	for end := time.Now().Add(most); !state(); {
 		if time.Now().After(end) {
@@ -18,7 +18,7 @@ func Within(most time.Duration, state func() bool) bool {
 	return true
 }
 
-// Eventually waits for a state, and reports whether it came.
+// Eventually waits up to Patience for a state, and reports whether it came.
 func Eventually(state func() bool) bool { return Within(Patience, state) }
 
 // Becomes waits for a state that must come.
@@ -27,7 +27,7 @@ func Becomes(t testing.TB, what string, state func() bool) {
 	BecomesWithin(t, Patience, what, state)
 }
 
-// BecomesWithin waits for a state that must come in so long.
+// BecomesWithin waits for a state that must come within most.
 func BecomesWithin(t testing.TB, most time.Duration, what string, state func() bool) {
 	t.Helper()
 	if !Within(most, state) {
@@ -41,13 +41,13 @@ func (r *Rig) Becomes(what string, state func() bool) {
 	BecomesWithin(r.T, Patience, what, state)
 }
 
-// BecomesWithin waits for a state that must come in so long.
+// BecomesWithin waits for a state that must come within most.
 func (r *Rig) BecomesWithin(most time.Duration, what string, state func() bool) {
 	r.Helper()
 	BecomesWithin(r.T, most, what, state)
 }
 
-// Stays checks that a state holds for a while.
+// Stays checks that a state holds for the time d.
 func (r *Rig) Stays(what string, d time.Duration, state func() bool) {
 	r.Helper()
 	for end := time.Now().Add(d); time.Now().Before(end); <-time.After(pollEvery) {
@@ -57,19 +57,19 @@ func (r *Rig) Stays(what string, d time.Duration, state func() bool) {
 	}
 }
 
-// Gone waits until nobody holds a key.
+// Gone waits until a key does not exist.
 func (r *Rig) Gone(key string) {
 	r.Helper()
 	r.Becomes(key+" is free", func() bool { return r.Free(key) })
 }
 
-// Listeners waits until so many clients are subscribed for a lock: each has somebody who waits.
+// Listeners waits until n clients are subscribed for a lock: each has a waiter.
 func (r *Rig) Listeners(name string, n int) {
 	r.Helper()
 	r.Becomes("the lock's channel has its subscribers", func() bool { return r.Subscribed(name) == n })
 }
 
-// Begun has a call run beside the test, and gives its outcome.
+// Begun runs call in a new goroutine and returns a channel for its error.
 func Begun(call func() error) <-chan error {
 	done := make(chan error, 1)
 	go func() { done <- call() }()

@@ -1,4 +1,4 @@
-// Package tool builds the command-line tool, for tests that run it beside Java or as the pages say.
+// Package tool builds the command-line tool, for tests that run it with Java or check the documentation's examples.
 package tool
 
 import (
@@ -12,7 +12,7 @@ import (
 	"github.com/rlock-go/redisson/integration/kit/testbed"
 )
 
-// Main runs m as testbed.Main does, with the program at the path that it puts into program.
+// Main builds the program, stores its path in program, and runs m as testbed.Main does.
 func Main(m *testing.M, program *string, parallel string) {
 	folder, err := os.MkdirTemp("", "tool")
 	if err == nil {
@@ -25,7 +25,7 @@ func Main(m *testing.M, program *string, parallel string) {
 	testbed.Main(m, parallel, func() { os.RemoveAll(folder) })
 }
 
-// Build builds cmd/rlock into a folder, and returns the program. Its module is its own, so its folder is where it is built.
+// Build builds cmd/rlock into a folder and returns the program's path. It builds in cmd/rlock, which is a module.
 func Build(folder string) (string, error) {
 	root, err := codeedit.Root()
 	if err != nil {

@@ -1,3 +1,3 @@
-// Package typecheck has the packages of a module as the compiler sees them, some files' texts perhaps replaced by others,
-// without building them.
+// Package typecheck type-checks the packages of a module as the compiler does, optionally with other texts in place of
+// some files.
 package typecheck

@@ -15,19 +15,19 @@ import (
 	"slices"
 )
 
-// Package is one as `go list` tells of it.
+// Package describes a package in the words of `go list`.
 type Package struct {
-	ImportPath string   // as it is imported
-	Dir        string   // the folder of its files
-	Export     string   // the file with what it exports
-	GoFiles    []string // names, without tests
-	DepOnly    bool     // it is of another module, or of the standard library
+	ImportPath string   // import path
+	Dir        string   // folder of its files
+	Export     string   // file with its export data
+	GoFiles    []string // names of its files, without tests
+	DepOnly    bool     // belongs to another module or to the standard library
 
-	set    *token.FileSet // of all packages
-	others types.Importer // what they import, read once
+	set    *token.FileSet // shared by all packages
+	others types.Importer // imports their dependencies, each read once
 }
 
-// Load lists the packages of the module in dir. It has those that they import compiled.
+// Load lists the packages of the module in dir. Its `go list` compiles them and all that they import.
 func Load(dir string) ([]*Package, error) {
 	cmd := exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles,DepOnly", "./...")
 	cmd.Dir, cmd.Stderr = dir, os.Stderr
@@ -57,7 +57,7 @@ func Load(dir string) ([]*Package, error) {
 	return all, cmd.Wait()
 }
 
-// Check returns the package with what info asks for, or its first error. The texts stand for the files of these paths.
+// Check type-checks the package and fills info, or returns the first error. texts replace the files at their paths.
 func (p *Package) Check(texts map[string][]byte, info *types.Info) (*types.Package, *token.FileSet, error) {
 	var files []*ast.File
 	for _, name := range p.GoFiles {
@@ -77,8 +77,8 @@ func (p *Package) Check(texts map[string][]byte, info *types.Info) (*types.Packa
 	return pkg, p.set, err
 }
 
-// Edited checks those of the packages that have files of these paths, with the texts in their place. It is an error if none
-// has.
+// Edited type-checks, with texts in place, each package that has one of their files. It is an error if no package has
+// one.
 func Edited(packages []*Package, texts map[string][]byte) error {
 	checked := false
 	for _, p := range packages {
