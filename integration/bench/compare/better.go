@@ -11,13 +11,13 @@ import (
 // better is a metric in which a party is better than rlock.
 type better struct{ fault, party, metric, its, ours, why string }
 
-// Two times are alike below a fifth, or below what a busy machine adds.
+// Two times count as equal if they differ by less than a fifth, or by less than a busy machine adds.
 const (
 	alikeShare = 0.8
 	alikeMS    = 50
 )
 
-// better lists every metric of every cell in which another is better than rlock, those with two inside too.
+// better lists every metric in which another party is better than rlock, including whether two were inside.
 func (r *Report) better() (all []better) {
 	for _, c := range r.Cells {
 		ours := r.of(c.Fault, ours)
@@ -39,7 +39,7 @@ func (r *Report) better() (all []better) {
 	return all
 }
 
-// together makes one row of those that differ in their lock only.
+// together merges adjacent rows that differ only in their lock.
 func together(rows []better) (merged []better) {
 	for _, row := range rows {
 		if n := len(merged); n > 0 {
@@ -55,7 +55,7 @@ func together(rows []better) (merged []better) {
 	return merged
 }
 
-// of is the cell of a party that was played, or nil.
+// of returns the cell of a fault and a party, or nil.
 func (r *Report) of(fault, party string) *Cell {
 	i := slices.IndexFunc(r.Cells, func(c *Cell) bool { return c.Fault == fault && c.Party == party })
 	if i < 0 {
@@ -66,7 +66,7 @@ func (r *Report) of(fault, party string) *Cell {
 
 func share(c *Cell) float64 { return float64(c.both()) / float64(c.Rounds) }
 
-// beats tells whether m is better than another party's.
+// beats reports whether m is better than another party's metric.
 func (m Metric) beats(other Metric) bool {
 	a, b := quantile.Median(m.Values), quantile.Median(other.Values)
 	if m.Unit == "of" {
@@ -84,7 +84,7 @@ func (m Metric) beats(other Metric) bool {
 	return a < alikeShare*b
 }
 
-// reasons say why others are better, by the beginning of fault/party/metric; the longest that fits is it.
+// reasons say why others are better, by a prefix of fault/party/metric; the longest matching prefix counts.
 var reasons = []struct{ cell, why string }{
 	{"key deleted/rueidislock/", "it tracks its keys from the acquire on; rlock begins with holds that are a second old, and this one was younger"},
 	{"key deleted, lease of 30 s/rueidislock/", "it tracks its keys from the acquire on, rlock begins with holds that are a second old"},

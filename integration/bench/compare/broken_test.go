@@ -14,17 +14,17 @@ import (
 	"github.com/rlock-go/redisson/integration/kit/machineclock"
 )
 
-// broken is a lock with a defect. It is right but for that: it renews, and only its holder unlocks it.
+// broken is a lock with one defect. Otherwise it is correct: it renews, and only its holder unlocks it.
 type broken struct {
 	pool    *redis.Pool
 	next    atomic.Int64
-	steals  bool          // its unlock deletes whatever is there
-	poll    time.Duration // how often a waiter asks
-	forever *atomic.Int64 // counts its locks, of which the first's renewal never stops; nil: each does
+	steals  bool          // its unlock deletes any value
+	poll    time.Duration // a waiter's interval between attempts
+	forever *atomic.Int64 // counts its locks; the first one's renewal never stops. nil: each stops
 	closed  atomic.Bool
 }
 
-// brokenParty is one with a defect.
+// brokenParty returns a party whose lock has a defect.
 func brokenParty(name string, defect func(*broken)) *party {
 	return &party{name: name, key: plain, renews: true, open: func(o opening) (*service, error) {
 		b := &broken{poll: 50 * time.Millisecond, pool: &redis.Pool{Dial: func() (redis.Conn, error) {
@@ -102,7 +102,7 @@ func (b *broken) renew(name, value string, forever bool, stop chan struct{}) {
 	}
 }
 
-// play has rounds of faults tried beside each other, one of each.
+// play runs one round of each cell, all at once.
 func play(t *testing.T, cells map[string]task) map[string]*Cell {
 	t.Helper()
 	r := &run{Report: &Report{}}
@@ -167,7 +167,7 @@ func TestBrokenLocksAreCaughtInTheirCells(t *testing.T) {
 	if many, few := value(t, c["polls"], commands), value(t, c["rlock waiters"], commands); many < 10 || few > 8 {
 		t.Errorf("a waiter that polls sends %.1f commands an acquisition, rlock's %.1f", many, few)
 	}
-	// It takes the lock back, before the next one enters or afterwards.
+	// The renewal takes the lock back, before or after the next one enters.
 	if ms := value(t, c["forever"], next); ms != never && value(t, c["forever"], disturbed) != 1 || c["forever"].verdict() == fine {
 		t.Errorf("behind a renewal that never stops the next one enters after %.0f ms, and keeps it", ms)
 	}
@@ -201,7 +201,7 @@ func TestTheWitnessReadsOnlyTimes(t *testing.T) {
 	}
 }
 
-// lookedAt is a hold whose holder stands still at one look, and is told at another.
+// lookedAt is a hold whose holder stalls at one check, and learns of its loss at another.
 func lookedAt(stall, told int) hold {
 	looks := 0
 	return hold{over: func() bool {
@@ -216,7 +216,7 @@ func TestMillisecondsTogetherAreSeen(t *testing.T) {
 	w := &witness{}
 	first := w.enter("a")
 	w.enter("a")
-	did, err := work(lookedAt(0, 4), lease) // so it acts three times
+	did, err := work(lookedAt(0, 4), lease) // the holder acts three times
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,15 +18,15 @@ import (
 	"github.com/rlock-go/redisson/integration/kit/subprocess"
 )
 
-// childVariable in its environment makes this program a party's process: the party and the server's address, a line each.
+// childVariable in the environment makes this program a party's process: a line with its name, one with the address.
 const childVariable = "RLOCK_COMPARE_CHILD"
 
-// request and answer are lines of JSON. Requests of one child run beside each other.
+// request and answer are lines of JSON. A child runs its requests concurrently.
 type request struct {
 	ID   int
 	Op   string // lock, unlock, work
 	Name string
-	Hold int // the request that took it
+	Hold int // the lock request that returned the hold
 	For  time.Duration
 }
 
@@ -40,9 +40,9 @@ type answer struct {
 type child struct {
 	in io.Writer
 
-	mu      sync.Mutex // guards what follows, and writing
+	mu      sync.Mutex // guards the fields below, and writing
 	last    int
-	waiting map[int]chan answer // nil when the process is gone
+	waiting map[int]chan answer // nil when the process has ended
 }
 
 var errGone = errors.New("the process is gone")
@@ -186,7 +186,7 @@ func childMain(text string) error {
 	return in.Err()
 }
 
-// work acts each step for d, and looks before each deed whether it may.
+// work acts once per step for d. Before each deed it checks whether it still holds the lock.
 func work(h hold, d time.Duration) (deeds, error) {
 	if h.work != nil {
 		return h.work(d)

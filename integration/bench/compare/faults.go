@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// fault is one row. Its name is that of integration/faults where docs/dev/tables/faults.md counts the same.
+// fault is one row. Its name is that of integration/faults if docs/dev/tables/faults.md counts the same fault.
 type fault struct {
 	name   string
-	by     string // what makes it
+	by     string // how it is made
 	does   func(*stage)
 	beside int           // how many of its rounds run at once: many, alone or few
 	lease  time.Duration // of all parties; 0: short
-	needs  promise       // without which a party can't do better than it does; empty: it can
-	// untried says why a party is not tried; empty: it is.
+	needs  promise       // what a party must promise to do better than it does; empty: nothing
+	// untried says why a party is not tried; nil or empty: it is tried.
 	untried func(p *party) string
 }
 
@@ -80,7 +80,7 @@ func noRenewalContext(p *party) string {
 	return ""
 }
 
-// noCluster says of what a library's own documentation makes its locks.
+// noCluster says why a party has no cluster mode, by its own documentation.
 func noCluster(p *party) string {
 	switch p.name {
 	case redsyncP, extendedP:
@@ -100,5 +100,5 @@ func findFault(name string) *fault {
 	return nil
 }
 
-// since is the time from one instant of the machine's clock to another.
+// since is the time between two instants of the machine's clock.
 func since(from, to int64) time.Duration { return time.Duration(to - from) }

@@ -17,7 +17,7 @@ const (
 	holdReply = faultproxy.HoldReply
 )
 
-// acquiring has a fault meet the acquire of a free lock.
+// acquiring applies a fault to the acquire of a free lock.
 func acquiring(do faultproxy.Action, delay time.Duration) func(*stage) {
 	return func(s *stage) {
 		c := s.client(holders)
@@ -61,12 +61,12 @@ func unlockReplyLost(s *stage) {
 	}
 }
 
-// undisturbed sees that nobody takes the lock of one who is inside and does nothing else.
+// undisturbed checks that the holder of in keeps its lock while a third client tries to take it.
 func (s *stage) undisturbed(in entry, third *service) {
 	value := s.value()
 	s.enterSoon(third, s.name, 400*time.Millisecond).leave()
 	intact := s.intact(value)
-	// It may have been taken before its value was read, which its unlock tells.
+	// If it was taken before its value was read, its unlock shows that.
 	s.no("the next one's hold was taken", in.leave() != nil || !intact)
 }
 
@@ -82,7 +82,7 @@ func subscriptionCut(s *stage) {
 	s.done(in, ok)
 }
 
-// done ends a stay that there may be.
+// done ends a stay if there is one.
 func (s *stage) done(in entry, ok bool) {
 	if ok {
 		in.leave()
@@ -122,7 +122,7 @@ func waiterStopped(s *stage) {
 	s.done(in, ok)
 }
 
-// crowd has n callers wait for one lock whose holders hold it for a millisecond.
+// crowd makes n callers wait for one lock, which each holds for a millisecond.
 func crowd(n int) func(*stage) {
 	return func(s *stage) {
 		c := s.client(rivals)
@@ -161,8 +161,8 @@ func crowd(n int) func(*stage) {
 	}
 }
 
-// quiet waits until all callers of a crowd have been refused and wait: half a second, and in a JVM, which starts a thread for
-// each, until nothing more is sent, which may be never.
+// quiet waits until all callers of a crowd have been refused and wait: half a second. A JVM starts a thread for each,
+// so with a JVM it waits until nothing more is sent, for about a lease at most.
 func (s *stage) quiet() {
 	const pause = short / 6
 	time.Sleep(pause)
@@ -243,7 +243,7 @@ func endedWaiting(s *stage) {
 	s.leftLocked()
 }
 
-// endedAfterHit gives a context that ends a moment after a rule met its command, and what tells how long ago that was.
+// endedAfterHit returns a context that ends 100 ms after a rule's hit, and a function that says how long ago that was.
 func (s *stage) endedAfterHit(h *faultproxy.Handle) (ctx context.Context, ago func() time.Duration) {
 	ctx, cancel := context.WithCancel(context.Background())
 	s.t.Cleanup(cancel)
@@ -292,8 +292,8 @@ func endedInUnlock(s *stage) {
 	s.after("left locked for", ago(), ok)
 }
 
-// endedInRenewal ends the context under which a lock was taken while it is renewed. If that ends the hold too, its holder is
-// to be told; if not, it is for the unlock to end it.
+// endedInRenewal ends the context of an acquire while the lock is renewed. If that ends the hold too, the holder must
+// learn of it; otherwise the unlock must end the hold.
 func endedInRenewal(s *stage) {
 	c := s.client(holders)
 	lock := c.lock

@@ -29,7 +29,7 @@ func addrs(servers []*redistest.Server) (all []string) {
 	return all
 }
 
-// five locks are held and waited for.
+// five takes five locks.
 func (s *stage) five(c *service, name func(int) string) (holds []entry) {
 	for i := range 5 {
 		holds = append(holds, s.holding(c, name(i)))
@@ -37,7 +37,7 @@ func (s *stage) five(c *service, name func(int) string) (holds []entry) {
 	return holds
 }
 
-// workAll is works of several. The function counts those that were told.
+// workAll is works for several holds. The function counts the holders that were told of a loss.
 func workAll(holds []entry, d time.Duration) (told func() int) {
 	var did []func() deeds
 	for _, e := range holds {
@@ -53,7 +53,7 @@ func workAll(holds []entry, d time.Duration) (told func() int) {
 	}
 }
 
-// handOn unlocks all at once and has each lock entered again. It notes the slowest, and the errors of unlocks.
+// handOn unlocks all at once and has each lock entered again. It records the slowest, and the unlocks' errors.
 func (s *stage) handOn(holds []entry, told int, what string, step func(i int, e entry) (took time.Duration, in bool, err error)) {
 	var all sync.WaitGroup
 	var mu sync.Mutex // guards what follows
@@ -75,7 +75,7 @@ func (s *stage) handOn(holds []entry, told int, what string, step func(i int, e 
 	s.after(what, slowest, entered)
 }
 
-// failover leaves the master of a set behind Sentinels while five locks are held and waited for.
+// failover changes the master of a set behind Sentinels while five locks are held.
 func failover(leave func(*redistest.SentinelSet, *redistest.Server)) func(*stage) {
 	return func(s *stage) {
 		set := redistest.StartSentinels(s.t, redistest.SentinelPasswords{})
@@ -83,7 +83,7 @@ func failover(leave func(*redistest.SentinelSet, *redistest.Server)) func(*stage
 		c, other := s.open(o), s.open(o)
 		name := func(i int) string { return fmt.Sprint(s.name, ":", i) }
 		holds := s.five(c, name)
-		time.Sleep(100 * time.Millisecond) // the replicas have them
+		time.Sleep(100 * time.Millisecond) // until the replicas have them
 		told := workAll(holds, lease-500*time.Millisecond)
 		from := time.Now()
 		leave(set, set.Master())
@@ -99,7 +99,7 @@ func failover(leave func(*redistest.SentinelSet, *redistest.Server)) func(*stage
 	}
 }
 
-// slotMoved has the slot of five locks move to another master, with their keys, while each is held, renewed and waited for.
+// slotMoved moves the slot of five locks, with their keys, to another master while each is held and waited for.
 func slotMoved(s *stage) {
 	set := topologytest.Start(s.t, 1, 1)
 	o := opening{cluster: addrs(set.Servers)}
@@ -111,7 +111,7 @@ func slotMoved(s *stage) {
 	for i := range holds {
 		next = append(next, s.begins(other, name(i)))
 	}
-	time.Sleep(250 * time.Millisecond) // they have been refused and wait, also in a JVM
+	time.Sleep(250 * time.Millisecond) // by then they were refused and wait, even in a JVM
 	slot := codec.Slot(s.p.key(name(0)))
 	from, to := 0, 1
 	if !set.Has(from, slot) {

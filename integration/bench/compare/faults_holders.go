@@ -19,7 +19,7 @@ func holderKilled(s *stage) {
 	s.done(in, ok)
 }
 
-// holderPaused has a holder's process stand still for longer than its lease, and then go on with its work.
+// holderPaused stops a holder's process for longer than its lease; then the holder goes on with its work.
 func holderPaused(s *stage) {
 	p := s.process(holders)
 	e := s.holding(p, s.name)
@@ -29,7 +29,7 @@ func holderPaused(s *stage) {
 	next := s.waiter(other, s.name)
 	began := time.Now()
 	check(p.pause())
-	e.span.leave() // it does nothing while it stands still
+	e.span.leave() // it does nothing while it is stopped
 	time.Sleep(away)
 	woken := machineclock.Now()
 	check(p.resume())
@@ -48,15 +48,15 @@ func holderPaused(s *stage) {
 	s.done(in, ok)
 }
 
-// told notes when the holder was.
+// told records when the holder learned of its loss.
 func (s *stage) told(d deeds, from int64) {
 	s.after("holder told after", since(from, d.Told), d.Told > 0)
 }
 
-// How old a hold is when it is lost.
+// The ages at which a hold is lost.
 const young, old = 50 * time.Millisecond, 3 * time.Second
 
-// losing has a holder work while it loses its lock to what is done.
+// losing makes a holder work while do takes its lock away.
 func (s *stage) losing(age time.Duration, do func(other *service)) {
 	c, other := s.client(holders), s.client(rivals)
 	e := s.holding(c, s.name)
@@ -76,7 +76,7 @@ func lockForced(s *stage) {
 	s.losing(young, func(other *service) { check(other.force(context.Background(), s.name)) })
 }
 
-// keyTaken has another caller inside from the moment on when the key is gone.
+// keyTaken lets another caller enter as soon as the key is deleted.
 func keyTaken(age time.Duration) func(*stage) {
 	return func(s *stage) {
 		var in entry
@@ -102,7 +102,7 @@ func restartedEmpty(s *stage) {
 	})
 }
 
-// standsStill has the server stop while a lock is held and waited for.
+// standsStill stops the server while a lock is held; a rival waits if that is longer than the lease.
 func standsStill(d time.Duration) func(*stage) {
 	return func(s *stage) {
 		c, other := s.client(holders), s.client(rivals)

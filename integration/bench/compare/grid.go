@@ -2,7 +2,7 @@ package main
 
 import "strings"
 
-// verdicts are what the grid says of a cell, the worst first.
+// verdicts are the texts of the grid, the worst first.
 var verdicts = []string{"**two inside**", "**stuck**", "error, or not told", "not promised", "kept", "–"}
 
 const (
@@ -14,7 +14,7 @@ const (
 	missing
 )
 
-// verdict is what a cell comes to.
+// verdict rates a cell by its worst metric.
 func (c *Cell) verdict() int {
 	if c == nil || c.Rounds == 0 {
 		return missing
@@ -40,7 +40,7 @@ func (c *Cell) verdict() int {
 	return c.excused(worst)
 }
 
-// excused is the verdict of a cell whose fault needs what its party's documentation does not promise.
+// excused is the verdict of a cell. It is milder if the fault needs what the party's documentation does not promise.
 func (c *Cell) excused(v int) int {
 	f, p := findFault(c.Fault), findParty(c.Party)
 	if v < unpromised && f != nil && p != nil && p.lacks[f.needs] != "" {
@@ -49,7 +49,7 @@ func (c *Cell) excused(v int) int {
 	return v
 }
 
-// grid is a table of all verdicts: faults down, locks across.
+// grid is a table of all verdicts: a row per fault, a column per lock.
 func (r *Report) grid() string {
 	var b strings.Builder
 	b.WriteString("| fault |")

@@ -81,7 +81,7 @@ func parentMain() error {
 	return finish(r.Report, *write)
 }
 
-// cells tells which are wanted by a flag's text.
+// cells returns which cells the text of -only selects.
 func cells(only string) (func(f *fault, p *party) bool, error) {
 	if only == "" {
 		return func(*fault, *party) bool { return true }, nil
@@ -93,7 +93,7 @@ func cells(only string) (func(f *fault, p *party) bool, error) {
 	}
 	wanted := func(f *fault, p *party) bool {
 		for _, w := range all {
-			// A whole name is that party alone: "redsync" is part of another.
+			// A full name selects that party alone: "redsync" is part of another name.
 			if strings.Contains(f.name, w[0]) && (p.name == w[1] || findParty(w[1]) == nil && strings.Contains(p.name, w[1])) {
 				return true
 			}
@@ -110,7 +110,7 @@ func cells(only string) (func(f *fault, p *party) bool, error) {
 	return nil, fmt.Errorf("there is no cell %q", only)
 }
 
-// finish prints a report, and writes it if asked to.
+// finish prints a report, and writes it if write is set.
 func finish(r *Report, write bool) error {
 	page := r.page()
 	fmt.Println(page)
@@ -120,7 +120,7 @@ func finish(r *Report, write bool) error {
 	return r.write(page)
 }
 
-// redisVersion is what the tests' redis-server says of itself.
+// redisVersion is the version of the tests' redis-server.
 func redisVersion() string {
 	bin := os.Getenv("RLOCK_REDIS_SERVER")
 	if bin == "" {

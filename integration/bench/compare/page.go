@@ -41,7 +41,7 @@ func (r *Report) write(page string) error {
 		os.WriteFile(filepath.Join(docs, "compare.md"), []byte(page), 0o644))
 }
 
-// page is docs/dev/compare.md. All of it is written here.
+// page returns docs/dev/compare.md, none of which is written by hand.
 func (r *Report) page() string {
 	var b strings.Builder
 	put := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
@@ -134,7 +134,7 @@ func (r *Report) those(are func(*Cell) bool) []*Cell {
 	return slices.DeleteFunc(slices.Clone(r.Cells), func(c *Cell) bool { return !are(c) })
 }
 
-// columns are the metrics of a row's cells.
+// columns are the names of the cells' metrics.
 func columns(cells []*Cell) (names []string) {
 	for _, c := range cells {
 		for _, m := range c.Metrics {
@@ -173,7 +173,7 @@ func (c *Cell) text(metric string) string {
 	return "–"
 }
 
-// String is the metric as a cell has it.
+// String is the metric in the form that a cell shows.
 func (m Metric) String() string {
 	switch m.Unit {
 	case "of":
@@ -203,7 +203,7 @@ func number(f float64) string {
 	return fmt.Sprintf("%.1f", f)
 }
 
-// duration is one of so many milliseconds.
+// duration formats a number of milliseconds.
 func duration(ms float64) string {
 	switch {
 	case ms >= never:

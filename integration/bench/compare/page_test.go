@@ -16,7 +16,7 @@ import (
 
 func TestMain(m *testing.M) { leakcheck.Main(m) }
 
-// recorded is the run that the page is of.
+// recorded returns the run from which the page was made.
 func recorded(t *testing.T) *Report {
 	t.Helper()
 	r, err := runfile.Read[Report]("../../../docs/dev/compare/run.json")
@@ -57,7 +57,7 @@ func TestEveryReasonIsWritten(t *testing.T) {
 	}
 }
 
-// counted are faults that docs/dev/tables/faults.md counts under another name.
+// counted maps names in docs/dev/tables/faults.md to names here, where they differ.
 var counted = map[string]string{
 	"idle command connection closed":                 "idle connections closed",
 	"process stands still for longer than its lease": "holder paused",
@@ -65,7 +65,7 @@ var counted = map[string]string{
 	"subscription lost while waiting":                "subscription cut",
 }
 
-// The faults that docs/dev/tables/faults.md counts too come to the same for rlock.
+// For rlock, faults that docs/dev/tables/faults.md counts too must have the same outcome here.
 func TestRlocksCellsAgreeWithTheFaultsCounted(t *testing.T) {
 	_, table, err := tablefile.Read("faults")
 	if err != nil {
@@ -136,7 +136,7 @@ func readmeRow(t *testing.T, first string) map[string]string {
 	return row
 }
 
-// README's table says of the faults what the run showed.
+// README's table must agree with the run.
 func TestREADMEsTableIsOfTheRun(t *testing.T) {
 	r := recorded(t)
 	for party, says := range readmeRow(t, "when a holder learns that its key was deleted") {
@@ -153,7 +153,7 @@ func TestREADMEsTableIsOfTheRun(t *testing.T) {
 		case strings.HasPrefix(says, "at once; within two seconds "):
 			ok = told < 2000 && later < 100
 		case strings.HasPrefix(says, "when it "):
-			ok = told > 20_000 && later > 20_000 // a clock of its own, or nothing
+			ok = told > 20_000 && later > 20_000 // by its own clock, or never
 		}
 		if !ok {
 			t.Errorf("README says of %s %q, the run %s and %s", party, says, m, n)

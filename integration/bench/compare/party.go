@@ -13,27 +13,27 @@ import (
 const (
 	// short is the lease of most faults, so that rounds are short; long is Redisson's default, and rlock's.
 	short, long = 3 * time.Second, 30 * time.Second
-	// patience is how long every client waits for one answer of its server.
+	// patience is how long every client waits for one reply of its server.
 	patience = time.Second
 )
 
 // limit is how long a round waits for what may never come.
 var limit = 4 * short
 
-// lease is what all parties ask for, or renew for, in the faults that are played now.
+// lease is what all parties request, or renew for, in the faults that run now.
 var lease = short
 
-// opening is where a client is to connect, and how.
+// opening says where and how a client connects.
 type opening struct {
-	addr      string   // of one server; empty if there are
-	sentinels []string // who know the master of redistest.MasterName
-	cluster   []string // servers of one
-	pool      int      // of how many connections; 0: 64
+	addr      string   // of one server; or empty
+	sentinels []string // addresses that know the master of redistest.MasterName
+	cluster   []string // addresses of a cluster's servers
+	pool      int      // number of connections; 0 means 64
 }
 
 func (o opening) size() int { return cmp.Or(o.pool, 64) }
 
-// url is what rlock and a JVM are given.
+// url is the address for rlock and a JVM.
 func (o opening) url() string {
 	switch {
 	case o.sentinels != nil:
@@ -44,16 +44,16 @@ func (o opening) url() string {
 	return "redis://" + o.addr
 }
 
-// service is one process's use of a library: one client. Its functions are for concurrent use. Not each library has the optional
-// ones.
+// service is one client of a library, as one process uses it. Its functions are safe for concurrent use. Some libraries
+// lack the optional ones.
 type service struct {
 	lock  func(ctx context.Context, name string) (hold, error) // waits until it has the lock or ctx ends
 	close func()
 
-	lockTied func(ctx context.Context, name string) (hold, error) // of holds that are renewed under the context of their acquire
-	force    func(ctx context.Context, name string) error         // takes a lock from whoever holds it
+	lockTied func(ctx context.Context, name string) (hold, error) // the context of the acquire also bounds renewals
+	force    func(ctx context.Context, name string) error         // takes the lock from any holder
 
-	// Of a process of its own.
+	// For a service in its own process.
 	kill          func()
 	pause, resume func() error
 }
@@ -61,17 +61,17 @@ type service struct {
 // hold is one grant.
 type hold struct {
 	unlock func(ctx context.Context) error
-	// over says what the library shows its holder, without another command, of whether the lock is still held. nil: nothing.
+	// over reports whether the library, without a command, shows its holder that the lock is lost. nil: it can't.
 	over func() bool
-	// work is how a holder in another process works. nil: it is in this one.
+	// work makes a holder in another process work. nil: the holder is in this process.
 	work func(d time.Duration) (deeds, error)
 }
 
-// deeds are what a holder did, on the machine's clock.
+// deeds are the times of a holder's acts, on the machine's clock.
 type deeds struct {
-	Last int64 // when it last acted
-	Woke int64 // when it first acted after it had stood still; 0: it did not, or does not know
-	Told int64 // when it saw that it no longer holds, and so stopped; 0: never
+	Last int64 // the last act
+	Woke int64 // the first act after a standstill; 0 if there was none, or it is unknown
+	Told int64 // when it saw that it no longer holds the lock, and stopped; 0 if never
 }
 
 // party is one library in one mode.
@@ -80,14 +80,14 @@ type party struct {
 	note   string // version and settings
 	open   func(o opening) (*service, error)
 	key    func(name string) string
-	renews bool // so that its key is there for as long as its holder lives
-	// lacks is what its own documentation does not promise, to be said beside its cells: words by promise.
+	renews bool // its key stays while its holder lives
+	// lacks has what the party's own documentation does not promise, by promise, in words for its cells.
 	lacks map[promise]string
-	// absent says why it is never there; empty: it can be built in.
+	// absent says why the party can't be built in at all; empty: it can.
 	absent string
 }
 
-// promise is what a fault may need that not every lock has.
+// promise is a property that a fault may need and that some locks lack.
 type promise string
 
 const (
@@ -106,7 +106,7 @@ const (
 	rediP     = "redi.go"
 )
 
-// openers are of the parties of others, which are built in by their tags.
+// openers are of the parties of others, which build tags select.
 var openers = map[string]func(opening) (*service, error){}
 
 func plain(name string) string { return name }

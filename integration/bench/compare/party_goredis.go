@@ -12,12 +12,12 @@ import (
 
 func init() { redis.SetLogger(quiet{}) }
 
-// quiet is a log that nobody reads: what the library says while its server fails would hide what the run says.
+// quiet discards the library's log, whose errors while its server fails would hide the run's own output.
 type quiet struct{}
 
 func (quiet) Printf(context.Context, string, ...any) {}
 
-// goRedis opens the client that redsync and redislock go on.
+// goRedis opens the client that redsync and redislock use.
 func goRedis(o opening) *redis.Client {
 	if len(o.sentinels) > 0 {
 		return redis.NewFailoverClient(&redis.FailoverOptions{MasterName: redistest.MasterName, SentinelAddrs: o.sentinels,

@@ -11,7 +11,7 @@ import (
 	"github.com/rlock-go/redisson/integration/kit/machineclock"
 )
 
-// openJava starts a JVM. A caller is a thread of it.
+// openJava starts a JVM. Each acquire is made by a new thread.
 func openJava(o opening) (*service, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
@@ -44,7 +44,7 @@ func openJava(o opening) (*service, error) {
 	}, nil
 }
 
-// interruptible has a thread do what an interrupt ends when ctx does.
+// interruptible runs a thread's call, and interrupts it when ctx ends.
 func interruptible(ctx context.Context, t *javapeer.Thread, does func(context.Context) error) error {
 	whole := context.WithoutCancel(ctx)
 	done := make(chan error, 1)
@@ -71,7 +71,7 @@ func javaHold(t *javapeer.Thread, name string) hold {
 				return err
 			})
 		},
-		// It acts in the JVM at its end: whatever the library says, nothing told this thread to stop.
+		// The thread acts in the JVM once, at the end: nothing has told it to stop.
 		work: func(d time.Duration) (deeds, error) {
 			time.Sleep(d)
 			ctx, cancel := context.WithTimeout(context.Background(), limit)

@@ -15,7 +15,7 @@ func init() {
 		c := redislock.New(client)
 		return &service{
 			lock: func(ctx context.Context, name string) (hold, error) {
-				// Without a deadline of its own the library waits for no longer than the TTL.
+				// Without a deadline in ctx the library waits for the TTL at most.
 				if _, ok := ctx.Deadline(); !ok {
 					var cancel context.CancelFunc
 					ctx, cancel = context.WithTimeout(ctx, time.Hour)

@@ -21,7 +21,7 @@ func init() {
 func openRedsync(o opening, extends bool) *service {
 	client := goRedis(o)
 	rs := redsync.New(goredis.NewPool(client))
-	// lock has a context of what extends the hold, too.
+	// extending is the context of the renewals.
 	lock := func(ctx, extending context.Context, name string) (hold, error) {
 		m := rs.NewMutex(name, redsync.WithExpiry(lease), redsync.WithTries(math.MaxInt32))
 		err := m.LockContext(ctx)
@@ -48,7 +48,7 @@ type redsyncHold struct {
 	stop, ended chan struct{}
 }
 
-// extend is what a caller writes who wants to hold for longer.
+// extend is what a caller writes to hold the lock for longer.
 func (h *redsyncHold) extend(ctx context.Context) {
 	defer close(h.ended)
 	tick := time.NewTicker(lease / 3)

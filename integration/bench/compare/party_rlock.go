@@ -7,7 +7,7 @@ import (
 )
 
 func openOurs(o opening) (*service, error) {
-	// The pool is not for the caller to size: one connection for commands, one for subscriptions.
+	// Callers can't size a pool: rlock has one connection for commands and one for subscriptions.
 	c, err := rlock.Open(context.Background(), o.url(), rlock.WithWatchdogTimeout(lease), rlock.WithCommandTimeout(patience))
 	return &service{
 		lock: func(ctx context.Context, name string) (hold, error) {

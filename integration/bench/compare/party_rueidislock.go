@@ -14,8 +14,8 @@ import (
 
 func init() { openers[rueidisP] = openRueidis }
 
-// openRueidis leaves NoLoopTracking off, which is the default: with it, an attempt that takes longer than TryNextAfter
-// leaves its caller waiting for a notice that is held back. TryNextAfter is the command timeout that all parties have.
+// openRueidis leaves NoLoopTracking off, the default: with it, the caller of an attempt that takes longer than
+// TryNextAfter waits for a notification that is withheld. TryNextAfter is the command timeout of all parties.
 func openRueidis(o opening) (*service, error) {
 	client := rueidis.ClientOption{InitAddress: []string{o.addr}, ConnWriteTimeout: patience}
 	client.Dialer.Timeout = patience
@@ -30,7 +30,7 @@ func openRueidis(o opening) (*service, error) {
 	})
 	return &service{
 		lock: func(ctx context.Context, name string) (hold, error) {
-			// A deadline would be the end of the hold too, so the wait ends by a cancel, and the hold has a context without either.
+			// A deadline in ctx would end the hold too, so ctx only cancels the wait, and the hold has no deadline.
 			held, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 			stop := context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })
 			c, release, err := l.WithContext(held, name)
@@ -59,7 +59,7 @@ func openRueidis(o opening) (*service, error) {
 	}, err
 }
 
-// rueidisHold has no error of an unlock to give: the library's release has none.
+// rueidisHold returns no error of an unlock, since the library's release has none.
 func rueidisHold(ctx context.Context, release context.CancelFunc) hold {
 	return hold{
 		unlock: func(context.Context) error {

@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// never is the time of what did not come while a round waited, in milliseconds.
+// never stands for an event that did not come while a round waited, in milliseconds.
 const never = 1e9
 
-// Metric is what a cell counts. Values are a round each.
+// Metric is one measured property of a cell. Values has one value per round.
 type Metric struct {
 	Name   string    `json:"name"`
-	Unit   string    `json:"unit"`   // "ms" of a time, "of" of yes (1) and no (0), "" of a number
-	Better string    `json:"better"` // "less", "more", or empty: neither is
+	Unit   string    `json:"unit"`   // "ms" for a time, "of" for yes (1) or no (0), "" for a number
+	Better string    `json:"better"` // "less", "more", or empty if neither is better
 	Values []float64 `json:"values"`
 }
 
@@ -24,14 +24,14 @@ type Cell struct {
 	Party   string   `json:"party"`
 	Rounds  int      `json:"rounds"`
 	Metrics []Metric `json:"metrics,omitempty"`
-	// Together is for how many milliseconds two were inside, a round each: 0 if they were not.
+	// Together is for how many milliseconds two were inside, per round; 0 if they were not.
 	Together []float64 `json:"together_ms"`
-	// Untried says why there are no rounds; Trouble why some are missing, which is the rig's affair.
+	// Untried says why there are no rounds. Trouble says why rounds are missing that the rig could not run.
 	Untried string   `json:"untried,omitempty"`
 	Trouble []string `json:"trouble,omitempty"`
 }
 
-// Report is a run.
+// Report is the result of a run.
 type Report struct {
 	Command string            `json:"command"`
 	Began   time.Time         `json:"began"`
@@ -40,11 +40,11 @@ type Report struct {
 	Go      string            `json:"go"`
 	Rounds  int               `json:"rounds"`
 	Missing map[string]string `json:"missing"`
-	Again   string            `json:"again,omitempty"` // which cells are of a later run, and when that was
+	Again   string            `json:"again,omitempty"` // which cells are from a later run, and its time
 	Cells   []*Cell           `json:"cells"`
 }
 
-// with is the report with the cells of a later run.
+// with replaces the cells that a later run has.
 func (r *Report) with(later *Report, which string) *Report {
 	for _, c := range later.Cells {
 		*r.cell(c.Fault, c.Party) = *c
@@ -53,7 +53,7 @@ func (r *Report) with(later *Report, which string) *Report {
 	return r
 }
 
-// result is a round under way.
+// result is a round in progress.
 type result struct {
 	mu      sync.Mutex
 	metrics []Metric
@@ -65,7 +65,7 @@ func (r *result) add(name, unit, better string, value float64) {
 	r.metrics = append(r.metrics, Metric{name, unit, better, []float64{value}})
 }
 
-// after notes a time, of which less is better; not ok: it never came.
+// after records a time, of which less is better. ok is false if the event never came.
 func (r *result) after(name string, d time.Duration, ok bool) {
 	ms := float64(d.Microseconds()) / 1000
 	if !ok {
@@ -74,16 +74,16 @@ func (r *result) after(name string, d time.Duration, ok bool) {
 	r.add(name, "ms", "less", max(ms, 0))
 }
 
-// yes notes whether something is so that had better be.
+// yes records whether something is true that should be.
 func (r *result) yes(name string, is bool) { r.add(name, "of", "more", truth(is)) }
 
-// no notes whether something is so that had better not be.
+// no records whether something is true that should not be.
 func (r *result) no(name string, is bool) { r.add(name, "of", "less", truth(is)) }
 
-// says notes what is neither.
+// says records whether something is true, with no preference.
 func (r *result) says(name string, is bool) { r.add(name, "of", "", truth(is)) }
 
-// number notes one of which less is better.
+// number records a number of which less is better.
 func (r *result) number(name string, n float64) { r.add(name, "", "less", n) }
 
 func truth(is bool) float64 {
@@ -93,7 +93,7 @@ func truth(is bool) float64 {
 	return 0
 }
 
-// take puts a round into its cell.
+// take adds a round to its cell.
 func (c *Cell) take(r *result, together time.Duration) {
 	c.Rounds++
 	c.Together = append(c.Together, float64(max(together, 0).Microseconds())/1000)
@@ -115,7 +115,7 @@ func (c *Cell) metric(name string) (Metric, bool) {
 	return c.Metrics[i], true
 }
 
-// both is in how many rounds two were inside.
+// both counts the rounds in which two were inside.
 func (c *Cell) both() (n int) {
 	for _, ms := range c.Together {
 		if ms > 0 {

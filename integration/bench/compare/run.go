@@ -14,22 +14,22 @@ type task struct {
 	p *party
 }
 
-// run plays tasks and notes them in a report.
+// run runs tasks and records them in a report.
 type run struct {
 	*Report
 	mu sync.Mutex // guards the cells
 }
 
-// How many rounds run at once. Faults with the same number and lease are played together, in this order.
+// How many rounds run at once. Faults with the same number and lease run together, in this order.
 const (
 	many  = 16 // they wait most of the time
-	alone = 1  // they take the machine
+	alone = 1  // they need the whole machine
 	few   = 8  // they start several servers
 
-	javaBeside = 6 // of many: JVMs are slow to start, so each pair of them plays many rounds, one after the other
+	javaBeside = 6 // of many: JVMs start slowly, so each pair of them runs many rounds in sequence
 )
 
-// all plays every wanted cell. The rounds of one fault are interleaved: one of each party, and again.
+// all runs every wanted cell. The rounds of a fault are interleaved: one of each party, then the next of each.
 func (r *run) all(wanted func(f *fault, p *party) bool) {
 	began := time.Now()
 	fmt.Fprintln(os.Stderr, "built; the first round begins at", began.Format("15:04:05"))
@@ -64,7 +64,7 @@ func (r *run) all(wanted func(f *fault, p *party) bool) {
 			up.Add(1)
 			jvms.Go(func() { r.javaWorker(queue, sync.OnceFunc(up.Done)) })
 		}
-		up.Wait() // while they start they take the machine
+		up.Wait() // while they start, they use the whole machine
 		var all sync.WaitGroup
 		rest := queued(other, say)
 		for range min(together.beside, len(other)) {
@@ -81,7 +81,7 @@ func (r *run) all(wanted func(f *fault, p *party) bool) {
 	r.Took = time.Since(began).Round(time.Second).String()
 }
 
-// queued gives tasks one after the other, and says when the first of a fault is taken.
+// queued sends tasks in order, and calls say when the first task of a fault is taken.
 func queued(tasks []task, say func(string)) <-chan task {
 	queue := make(chan task)
 	go func() {
@@ -96,7 +96,7 @@ func queued(tasks []task, say func(string)) <-chan task {
 	return queue
 }
 
-// lone plays a round on a stage of its own.
+// lone runs a round on its own stage.
 func (r *run) lone(t task) {
 	var s *stage
 	defer func() { s.end() }()
@@ -106,8 +106,8 @@ func (r *run) lone(t task) {
 	})
 }
 
-// javaWorker plays rounds on one stage with two JVMs, and on another one after a round that can't be played. It calls up
-// after its first round.
+// javaWorker runs rounds on one stage with two JVMs, and takes a new stage after a round that failed to run. It calls
+// up after its first round.
 func (r *run) javaWorker(queue <-chan task, up func()) {
 	var s *stage
 	defer func() { s.end() }()
@@ -127,7 +127,7 @@ func (r *run) javaWorker(queue <-chan task, up func()) {
 	}
 }
 
-// guarded plays a round and notes it, or why it could not be played.
+// guarded runs a round and records its result, or the reason why it could not run.
 func (r *run) guarded(t task, set func() *stage) (ok bool) {
 	var s *stage
 	defer func() {
@@ -150,5 +150,5 @@ func (r *run) guarded(t task, set func() *stage) (ok bool) {
 	s = set()
 	s.begin(t.f.name)
 	t.f.does(s)
-	return false // the deferred function knows better
+	return false // the deferred function sets ok
 }

@@ -14,16 +14,16 @@ import (
 	"github.com/rlock-go/redisson/internal/redistest"
 )
 
-// stage is what one round has: a server, and a way to it for the one who holds and one for who wants to.
+// stage is the setting of a round: a server, and a proxy each for the holder and for its rival.
 type stage struct {
 	t      *program.Program
 	p      *party
 	fault  string
 	server *redistest.Server
 	ways   [2]*faultproxy.Proxy // the holder's and the rival's
-	sent   atomic.Int64         // commands that were answered on both
-	direct redis.Conn           // the rig's own
-	jvms   *[2]*service         // who live from round to round; nil for Go
+	sent   atomic.Int64         // commands answered on both ways
+	direct redis.Conn           // the rig's own connection
+	jvms   *[2]*service         // they live from round to round; nil for Go
 
 	name, key string
 	*witness
@@ -46,7 +46,7 @@ func newStage(p *party) *stage {
 	}
 	defer func() {
 		if s.server == nil {
-			s.end() // there is nobody else to do it
+			s.end() // no caller could do it
 		}
 	}()
 	s.server = redistest.Start(t)
@@ -61,7 +61,7 @@ func newStage(p *party) *stage {
 	return s
 }
 
-// end stops all that there is, of a nil stage nothing.
+// end stops everything. It does nothing for a nil stage.
 func (s *stage) end() {
 	if s == nil {
 		return
@@ -76,7 +76,7 @@ func (s *stage) end() {
 	s.t.Finish()
 }
 
-// begin makes the stage that of another round. What the last one did to the connections of a JVM ends here.
+// begin prepares the stage for another round. It ends what the last round did to a JVM's connections.
 func (s *stage) begin(fault string) {
 	s.fault, s.witness, s.result = fault, &witness{}, &result{}
 	s.name = fmt.Sprintf("stock:%d", rounds.Add(1))
@@ -95,7 +95,7 @@ func (s *stage) redial() {
 	s.direct = s.server.Dial(s.t)
 }
 
-// ask is the rig's own command.
+// ask sends the rig's own command.
 func (s *stage) ask(command string, args ...any) any {
 	reply, err := s.direct.Do(command, args...)
 	if err != nil {
@@ -104,7 +104,7 @@ func (s *stage) ask(command string, args ...any) any {
 	return reply
 }
 
-// rigError is a panic of a round that could not be played.
+// rigError is the panic of a round that could not run.
 type rigError struct{ error }
 
 func fail(format string, args ...any) { panic(rigError{fmt.Errorf(format, args...)}) }
@@ -115,7 +115,7 @@ func check(err error) {
 	}
 }
 
-// client opens one behind a way. It has taken and released a lock before, so that scripts are known and connections are made.
+// client opens a client behind a way and warms it up, so that scripts are loaded and connections are open.
 func (s *stage) client(way int) *service {
 	o := opening{addr: s.ways[way].Addr()}
 	if s.jvms == nil {
@@ -130,10 +130,10 @@ func (s *stage) client(way int) *service {
 	return s.jvms[way]
 }
 
-// open opens one that ends with the stage.
+// open opens a client that ends with the stage.
 func (s *stage) open(o opening) *service { return s.ends(s.p.open(o)) }
 
-// process opens one in a process of its own.
+// process opens a client in its own process.
 func (s *stage) process(way int) *service {
 	if s.jvms != nil {
 		return s.client(way)
@@ -141,7 +141,7 @@ func (s *stage) process(way int) *service {
 	return s.ends(startChild(s.p, s.ways[way].Addr()))
 }
 
-// ends has what was opened end with the stage, and warms it.
+// ends makes a client end with the stage, and warms it up.
 func (s *stage) ends(c *service, err error) *service {
 	check(err)
 	s.t.Cleanup(c.close)
@@ -149,7 +149,7 @@ func (s *stage) ends(c *service, err error) *service {
 	return c
 }
 
-// killed ends a process, for good.
+// killed kills a client's process, which is not used again.
 func (s *stage) killed(p *service) {
 	p.kill()
 	if s.jvms != nil {
@@ -161,7 +161,7 @@ func (s *stage) killed(p *service) {
 	}
 }
 
-// warm has it take and release another lock. A JVM's first calls may take longer than its timeouts, so it is tried again.
+// warm makes a client take and release another lock. A JVM's first calls may exceed its timeouts, so warm retries.
 func (s *stage) warm(c *service) {
 	var err error
 	for range 10 {
@@ -181,7 +181,7 @@ type entry struct {
 	*span
 }
 
-// enter calls lock, and has the witness know of it.
+// enter calls lock, and records a grant with the witness.
 func (s *stage) enter(ctx context.Context, c *service, name string) entry {
 	began := time.Now()
 	h, err := c.lock(ctx, name)
@@ -192,14 +192,14 @@ func (s *stage) enter(ctx context.Context, c *service, name string) entry {
 	return e
 }
 
-// enterSoon is enter of one who gives up after a time.
+// enterSoon is enter that gives up after a time.
 func (s *stage) enterSoon(c *service, name string, within time.Duration) entry {
 	ctx, cancel := context.WithTimeout(context.Background(), within)
 	defer cancel()
 	return s.enter(ctx, c, name)
 }
 
-// holding is enter of a lock that is free.
+// holding is enter for a lock that must be free.
 func (s *stage) holding(c *service, name string) entry {
 	e := s.enter(context.Background(), c, name)
 	if e.err != nil {
@@ -208,18 +208,18 @@ func (s *stage) holding(c *service, name string) entry {
 	return e
 }
 
-// waiter is enter beside the caller, which must call the function to have the entry. It fails the round if the wait is over
-// before it began.
+// waiter starts enter in the background and returns a function that waits for its entry. The round fails if the wait
+// ends before it began.
 func (s *stage) waiter(c *service, name string) (entered func(within time.Duration) (entry, bool)) {
 	entered = s.begins(c, name)
-	time.Sleep(250 * time.Millisecond) // it has been refused and waits, also in a JVM
+	time.Sleep(250 * time.Millisecond) // by then it was refused and waits, even in a JVM
 	if e, in := entered(time.Millisecond); in || e.err != nil {
 		fail("a waiter did not wait: %v", e.err)
 	}
 	return entered
 }
 
-// begins is waiter for one who need not wait yet.
+// begins is waiter for a client that need not wait yet.
 func (s *stage) begins(c *service, name string) (entered func(within time.Duration) (entry, bool)) {
 	ctx, cancel := context.WithTimeout(context.Background(), 3*limit)
 	s.t.Cleanup(cancel)
@@ -251,15 +251,15 @@ func (h hold) unlockSoon() error {
 	return h.unlock(ctx)
 }
 
-// left is a leave that nothing is in the way of.
+// left is leave for an unlock that must succeed.
 func (e entry) left() {
 	if err := e.leave(); err != nil {
 		fail("unlock: %w", err)
 	}
 }
 
-// works has the holder of an entry work for a time beside the caller, who must call the function for what it did. The
-// holder's stay ends with its last deed if it was told, and else goes on.
+// works makes the holder of an entry work for a time in the background, and returns a function that waits for its
+// deeds. The holder's stay ends with its last deed.
 func (e entry) works(d time.Duration) (done func() deeds) {
 	var did deeds
 	out := make(chan error, 1)
@@ -276,12 +276,12 @@ func (e entry) works(d time.Duration) (done func() deeds) {
 	}
 }
 
-// matching is a rule for the next command on the round's key.
+// matching adds a rule for the next command on the round's key.
 func (s *stage) matching(do faultproxy.Action, delay time.Duration) *faultproxy.Handle {
 	return s.ways[holders].Add(faultproxy.Rule{Match: faultproxy.Key(s.key), Times: 1, Do: do, Delay: delay})
 }
 
-// free waits for the key to go.
+// free waits until the key is gone.
 func (s *stage) free(within time.Duration) (after time.Duration, ok bool) {
 	began := time.Now()
 	for ; after < within; after = time.Since(began) {
@@ -293,16 +293,16 @@ func (s *stage) free(within time.Duration) (after time.Duration, ok bool) {
 	return 0, false
 }
 
-// leftLocked notes how long the key stays when nobody wants it any more.
+// leftLocked records how long the key stays after its last use.
 func (s *stage) leftLocked() {
 	after, ok := s.free(limit)
 	s.after("left locked for", after, ok)
 }
 
-// intact sees whether a rival that is inside still has the lock on the server: nobody else deleted or replaced its key.
+// intact reports whether a rival inside still has the lock on the server: no other client deleted or replaced its key.
 func (s *stage) intact(value string) bool { return s.value() == value }
 
-// value is what the server has at the key, so that it can be compared.
+// value returns the key's content on the server, for comparison.
 func (s *stage) value() string {
 	text, err := redis.String(s.direct.Do("DUMP", s.key))
 	if err != nil && !errors.Is(err, redis.ErrNil) {

@@ -7,24 +7,24 @@ import (
 	"github.com/rlock-go/redisson/integration/kit/machineclock"
 )
 
-// step is how long a holder who works waits between two deeds, and what the witness can tell apart. Its stays are made of
-// instants at which a caller acted. Between two of them nobody knows what he did, and they are never closer than this.
+// step is how long a working holder waits between two deeds, and the shortest overlap that the witness sees. Stays
+// begin and end when a caller acted; what it did between two acts, at least step apart, is unknown.
 const step = 2 * time.Millisecond
 
-// witness knows when each caller was inside, and nothing else.
+// witness knows when each caller was inside, and nothing else. All methods are safe for concurrent use.
 type witness struct {
 	mu    sync.Mutex
 	spans []*span
 }
 
-// span is one caller's stay. It begins when the caller was granted the lock, and ends with the last thing that it did.
+// span is one caller's stay. It begins with the grant and ends with the caller's last act.
 type span struct {
 	w        *witness
 	name     string
-	from, to int64 // to is 0 while it goes on
+	from, to int64 // to is 0 until the stay ends
 }
 
-// enter begins a stay at the lock of a name.
+// enter begins a stay at the lock of this name.
 func (w *witness) enter(name string) *span {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -33,7 +33,7 @@ func (w *witness) enter(name string) *span {
 	return s
 }
 
-// stay notes a whole one.
+// stay records a whole stay.
 func (w *witness) stay(name string, from, to int64) {
 	s := w.enter(name)
 	w.mu.Lock()
@@ -41,10 +41,10 @@ func (w *witness) stay(name string, from, to int64) {
 	s.from, s.to = from, max(from, to)
 }
 
-// leave ends it now, before the unlock is sent.
+// leave ends the stay now, before the unlock is sent.
 func (s *span) leave() { s.leaveAt(machineclock.Now()) }
 
-// leaveAt ends it at an instant. Only the first end counts.
+// leaveAt ends the stay at an instant. Only the first end counts.
 func (s *span) leaveAt(at int64) {
 	s.w.mu.Lock()
 	defer s.w.mu.Unlock()
@@ -53,8 +53,8 @@ func (s *span) leaveAt(at int64) {
 	}
 }
 
-// together is how long two were inside at once, or 0 if that is less than the witness can tell apart: then one of them
-// acted once when the other was inside, as one who had looked before he was stopped.
+// together is the longest time for which two were inside at once, or 0 if it is less than step: then one of them acted
+// once while the other was inside, like a holder that checked just before it was stopped.
 func (w *witness) together() (longest time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
