@@ -21,7 +21,7 @@ const (
 	ends   = "<!-- end of the tables -->\n"
 )
 
-// writeDocument puts the tables of a run of all rows into docs/dev/tables/courtesy.md, and one row of them into
+// writeDocument writes the tables of a run of all rows into docs/dev/tables/courtesy.md, and one of their rows into
 // docs/performance.md.
 func writeDocument(tables string) error {
 	one, err := excerpt(tables)
@@ -52,7 +52,7 @@ func usersPage() (path, text string, err error) {
 	return path, string(b), err
 }
 
-// cut gives what is before the tables, the tables, and what is after them. The marks are before and after.
+// cut splits a page into the text before the tables with its mark, the tables, and the mark with the text after them.
 func cut(text string) (before, tables, after string, err error) {
 	before, rest, found := strings.Cut(text, begins)
 	tables, after, closed := strings.Cut(rest, ends)
@@ -114,7 +114,7 @@ func holdText(d time.Duration) string {
 	return fmt.Sprintf("%d ms", d.Milliseconds())
 }
 
-// loadAverage is the machine's of the last minute.
+// loadAverage is the machine's load average of the last minute.
 func loadAverage() string {
 	text, err := os.ReadFile("/proc/loadavg")
 	if err != nil {
@@ -130,7 +130,7 @@ func ratio(f float64) string {
 	return fmt.Sprintf("%.2f", f)
 }
 
-// sharesText names each side once.
+// sharesText lists the processes' shares and names each side once.
 func (r result) sharesText() string {
 	var b strings.Builder
 	var last side

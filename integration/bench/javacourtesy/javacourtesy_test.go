@@ -14,8 +14,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// TestCourtesy is a short form of three rows. Its bounds are far from what the rows come to, and would be missed if
-// courtesy did nothing, or everything. Holds of 10 ms tell Java's share most clearly: hardly any without courtesy.
+// TestCourtesy is a short form of three rows. Its bounds are far from the rows' usual results, and would be missed if
+// courtesy did nothing, or did too much. Holds of 10 ms show Java's share best: almost none without courtesy.
 func TestCourtesy(t *testing.T) {
 	s := newStage(t, build(t), 2*time.Second)
 	long, brief := plan{4, settling + 1500*time.Millisecond}, plan{2, settling + 500*time.Millisecond}
@@ -41,7 +41,7 @@ func TestCourtesy(t *testing.T) {
 	t.Log(report{rows: []rowResult{withJava, twoGo, oneGo}, plan: long}.markdown())
 }
 
-// build makes the Go processes' binary. Under the race detector, with which tests run, Go would be no quicker than Java.
+// build builds the Go processes' binary without the race detector, which would make Go as slow as Java.
 func build(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "javacourtesy")

@@ -31,7 +31,7 @@ func main() {
 	os.Exit(run(chosen, *write))
 }
 
-// run runs as a test would, so that servers and processes end with it.
+// run measures the rows in a program.Program, so that servers and processes end with it.
 func run(chosen []row, write bool) (status int) {
 	t := &program.Program{Title: "javacourtesy"}
 	defer t.End(&status)

@@ -6,22 +6,22 @@ import (
 	"github.com/rlock-go/redisson/integration/kit/quantile"
 )
 
-// plan is how long to measure each cast of a row, in slices.
+// plan says how many slices each cast of a row gets, and how long they are.
 type plan struct {
 	rounds int
 	slice  time.Duration
 }
 
-// report is what came of a plan.
+// report is the result of a plan.
 type report struct {
 	rows        []rowResult
 	plan        plan
-	load, redis string // of the machine, before; the server's version
+	load, redis string // the machine's load average before the run; the server's version
 }
 
 type rowResult struct {
 	row
-	off, on, alone result // none for what was not measured
+	off, on, alone result // nil if not measured
 }
 
 // result is a cast's slices, in the order of the rounds.
@@ -46,10 +46,10 @@ func (p plan) row(s *stage, w row) rowResult {
 	return rowResult{w, all[0], all[1], all[2]}
 }
 
-// rate is the median of acquisitions a second.
+// rate is the median of the slices' acquisitions per second.
 func (r result) rate() float64 { return r.median(slice.rate) }
 
-// rateRatio is the median of the rounds' ratios; not a number if one of them was not measured.
+// rateRatio is the median of the rounds' ratios, or NaN if one of the two was not measured.
 func rateRatio(a, b result) float64 {
 	var ratios []float64
 	for i := range min(len(a), len(b)) {
@@ -58,7 +58,7 @@ func rateRatio(a, b result) float64 {
 	return quantile.Median(ratios)
 }
 
-// shares are the processes', each the median of its slices.
+// shares are the processes' shares, each the median of its slices.
 func (r result) shares() (shares []float64) {
 	for i := range r[0].processes {
 		shares = append(shares, r.median(func(s slice) float64 { return float64(s.processes[i].count) / float64(s.count()) }))
@@ -66,7 +66,7 @@ func (r result) shares() (shares []float64) {
 	return shares
 }
 
-// sideShare is that of all processes of a side together.
+// sideShare is the share of all processes of a side together.
 func (r result) sideShare(of side) float64 {
 	return r.median(func(s slice) float64 {
 		var n int64
@@ -79,7 +79,7 @@ func (r result) sideShare(of side) float64 {
 	})
 }
 
-// waits are those of a side's processes, of all slices, in ms.
+// waits returns the waits of a side's processes in all slices, in ms.
 func (r result) waits(of side) (all []float64) {
 	for _, s := range r {
 		for _, p := range s.processes {
@@ -93,7 +93,7 @@ func (r result) waits(of side) (all []float64) {
 	return all
 }
 
-// commandsEach is all that clients sent for each acquisition.
+// commandsEach is the number of commands that clients sent per acquisition.
 func (r result) commandsEach() float64 {
 	return r.median(func(s slice) float64 { return float64(s.sent()) / float64(s.turns) })
 }

@@ -20,7 +20,7 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// side is what a process is made of.
+// side is the language of a process.
 type side string
 
 const (
@@ -28,7 +28,7 @@ const (
 	javaSide side = "Java"
 )
 
-// process is a Go or a Java process that hammers when it is told to. The call returns when its last worker is done.
+// process is a Go or a Java process that runs a load for an order. The call returns when its last worker is done.
 type process struct {
 	side   side
 	hammer func(order) ([]javapeer.Turn, error)
@@ -51,10 +51,10 @@ type answer struct {
 	Turns []javapeer.Turn
 }
 
-// childVariable in its environment makes this program a Go process of the stage: the server's URL.
+// childVariable in the environment makes this program a Go process of the stage. It is the server's URL.
 const childVariable = "RLOCK_COURTESY_CHILD"
 
-// patience is how much longer than its load a process may take. Whoever misses a message waits for a lease's end, 30 s.
+// patience is how much longer than its load a process may take: after a lost message a waiter sleeps for a lease, 30 s.
 const patience = 60 * time.Second
 
 // startGo starts a Go process that ends with t.
@@ -70,7 +70,7 @@ func startGo(t testing.TB, binary, url string) process {
 	}
 	t.Cleanup(func() {
 		in.Close()
-		// What it does at the end of its input takes no time, unless it hangs.
+		// After the end of its input it ends at once, unless it hangs.
 		kill := time.AfterFunc(5*time.Second, func() { cmd.Process.Kill() })
 		defer kill.Stop()
 		if err := cmd.Wait(); err != nil {
@@ -79,7 +79,7 @@ func startGo(t testing.TB, binary, url string) process {
 	})
 	orders, answers := json.NewEncoder(in), json.NewDecoder(out)
 	return process{goSide, func(o order) ([]javapeer.Turn, error) {
-		// Its end is the end of what is read.
+		// Killing the process also ends the read of its answers.
 		late := time.AfterFunc(o.For+patience, func() { cmd.Process.Kill() })
 		defer late.Stop()
 		var a answer
@@ -93,7 +93,7 @@ func startGo(t testing.TB, binary, url string) process {
 	}}
 }
 
-// startJava starts a JVM with Redisson's own sizes of pools. It ends with t.
+// startJava starts a JVM with Redisson's own pool sizes. It ends with t.
 func startJava(t testing.TB, addr string) process {
 	t.Helper()
 	p := javapeer.Start(t, javapeer.Newest, addr, javapeer.JVMArgs("-Xmx256m"), javapeer.WholeJIT(),
@@ -105,7 +105,7 @@ func startJava(t testing.TB, addr string) process {
 	}}
 }
 
-// obey is a Go process, until its standard input ends. It has a client of each kind, since what a courtesy knows is the client's.
+// obey runs a Go process until its input ends. It has a client with courtesy and one without, which share no knowledge.
 func obey(url string) error {
 	clients := map[bool]*rlock.Client{}
 	for _, on := range []bool{false, true} {

@@ -7,21 +7,21 @@ import (
 	"time"
 )
 
-// row is a question: one cast without courtesy and with it, and perhaps its Go processes alone, without courtesy, for comparison.
+// row compares one cast without courtesy and with it, and optionally its Go processes alone, without courtesy.
 type row struct {
 	name string
 	cast
 	alone bool
 }
 
-// cast is who is on the stage in a slice, and what they do there.
+// cast says which processes take part in a slice, and what they do.
 type cast struct {
 	goes, java int  // processes, of workersOfEach goroutines or threads
-	idle       bool // somebody listens for the lock's releases and never wants it
+	idle       bool // a subscriber listens for the lock's releases and never wants it
 	hold       time.Duration
 	courteous  bool
 
-	// goWorkers and goThink, if set, are those of the Go processes alone.
+	// goWorkers and goThink, if set, apply to the Go processes only.
 	goWorkers int
 	goThink   time.Duration
 }

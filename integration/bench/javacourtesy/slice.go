@@ -10,22 +10,22 @@ import (
 	"github.com/rlock-go/redisson/integration/kit/javapeer"
 )
 
-// slice is what one turn of a cast on the stage came to.
+// slice is the result of one turn of a cast.
 type slice struct {
 	processes []performance
-	took      time.Duration      // what is counted of it
-	turns     int64              // all, those not counted included
+	took      time.Duration      // the part that counts
+	turns     int64              // all turns, including those that do not count
 	commands  commandstats.Calls // for all turns
 }
 
-// performance is that of one process.
+// performance is the result of one process.
 type performance struct {
 	side  side
 	count int64           // acquisitions in time
-	waits []time.Duration // of those, and of what still waited at the end
+	waits []time.Duration // of those, and of workers still waiting at the end
 }
 
-// judge counts what was granted from begin to end, and finds out whether two were in at once.
+// judge counts what was granted from begin to end, and checks that no two were inside at once.
 func judge(all []process, turns [][]javapeer.Turn, begin, end int64) (slice, error) {
 	r := slice{took: time.Duration(end - begin)}
 	var every []javapeer.Turn
@@ -48,7 +48,7 @@ func judge(all []process, turns [][]javapeer.Turn, begin, end int64) (slice, err
 	return r, overlap(every)
 }
 
-// overlap is an error if two held the lock at once.
+// overlap returns an error if two held the lock at once.
 func overlap(turns []javapeer.Turn) error {
 	slices.SortFunc(turns, func(a, b javapeer.Turn) int { return cmp.Compare(a.Granted, b.Granted) })
 	for i := 1; i < len(turns); i++ {
@@ -69,8 +69,8 @@ func (s slice) count() (n int64) {
 // rate is acquisitions a second.
 func (s slice) rate() float64 { return float64(s.count()) / s.took.Seconds() }
 
-// sent is what the clients caused, without what scripts called: EVALSHA and the rest that only clients send, and DEL less the one
-// in each final unlock.
+// sent counts the commands that clients sent, without those of scripts: EVALSHA and others that only clients send, and
+// DEL minus the one in each final unlock.
 func (s slice) sent() (n int64) {
 	for _, kind := range []string{"evalsha", "eval", "script|load", "subscribe", "unsubscribe", "pubsub|numsub", "ping", "del"} {
 		n += s.commands[kind]

@@ -16,14 +16,14 @@ import (
 )
 
 const (
-	// settling is the begin of a slice, which counts for the commands only.
+	// settling is the start of a slice, which counts only for the commands.
 	settling = 500 * time.Millisecond
-	// notice is what processes get to have their workers ready.
+	// notice is how much time processes get to start their workers.
 	notice = 50 * time.Millisecond
 )
 
-// stage is a redis-server with processes. They are started and warmed up when they are first needed. Whatever goes wrong
-// fails its test.
+// stage is a redis-server with processes, which are started and warmed up when first needed. Any failure fails its
+// test.
 type stage struct {
 	t      testing.TB
 	server *redisserver.LocalServer
@@ -32,7 +32,7 @@ type stage struct {
 	java   []process
 	slices int
 
-	binary  string        // of Go processes
+	binary  string        // program of the Go processes
 	warming time.Duration // how long a JVM runs the same load before anything is measured
 }
 
@@ -42,7 +42,7 @@ func newStage(t testing.TB, binary string, warming time.Duration) *stage {
 	return &stage{t: t, server: server, redis: redisserver.Dial(t, server), binary: binary, warming: warming}
 }
 
-// version is what the server says it is.
+// version is the server's name and version.
 func (s *stage) version() string {
 	s.t.Helper()
 	v, err := redisserver.Version(s.redis)
@@ -52,7 +52,7 @@ func (s *stage) version() string {
 	return v
 }
 
-// prepare has warm processes for a cast.
+// prepare starts and warms up the processes that a cast needs.
 func (s *stage) prepare(c cast) {
 	s.t.Helper()
 	var fresh []process
@@ -79,7 +79,7 @@ func (s *stage) prepare(c cast) {
 	s.hammer(fresh, orders)
 }
 
-// hammer has all begin at once and returns when the last is done.
+// hammer makes all begin at once and returns when the last is done.
 func (s *stage) hammer(all []process, orders []order) [][]javapeer.Turn {
 	s.t.Helper()
 	start := machineclock.Now() + notice.Nanoseconds()
@@ -98,7 +98,7 @@ func (s *stage) hammer(all []process, orders []order) [][]javapeer.Turn {
 	return turns
 }
 
-// play gives the stage to a cast.
+// play runs one slice of a cast.
 func (s *stage) play(c cast, length time.Duration) slice {
 	s.t.Helper()
 	s.slices++
@@ -140,7 +140,7 @@ func (s *stage) commands() commandstats.Calls {
 	return calls
 }
 
-// listen hears a lock's releases until it is closed.
+// listen subscribes to a lock's releases until its connection is closed.
 func (s *stage) listen(name string) redis.Conn {
 	s.t.Helper()
 	conn := redisserver.Dial(s.t, s.server, redis.DialReadTimeout(0))
@@ -154,8 +154,8 @@ func (s *stage) listen(name string) redis.Conn {
 	return conn
 }
 
-// nudge wakes whoever still waits a second after the end. A JVM that missed the last message would sleep until a lease's
-// end; that is known, and no part of what is measured here.
+// nudge wakes waiters that still wait a second after the end. A JVM that missed the last message would sleep until the
+// lease ends; that is known, and not measured here.
 func (s *stage) nudge(name string, end time.Duration) (stop func()) {
 	done := make(chan struct{})
 	var wg sync.WaitGroup
