@@ -24,7 +24,7 @@ func (b builder) before(ctx context.Context, rev string) (module, error) {
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		return module{}, err
 	}
-	// The root of the repository is wherever the library's module is.
+	// The root of the repository is the folder of the library's module.
 	script := `cd "$(go list -m -f '{{.Dir}}' "$1")" && git archive "$2" | tar -x -C "$3"`
 	cmd := exec.CommandContext(ctx, "bash", "-eo", "pipefail", "-c", script, "bash", ourModule, rev, dir)
 	cmd.Dir = b.dir
@@ -46,14 +46,14 @@ func (b builder) before(ctx context.Context, rev string) (module, error) {
 	return m, nil
 }
 
-// rename has the files of the library import each other by their other name.
+// rename makes the library's files import each other by their other name.
 func rename(dir string) error {
 	return filepath.WalkDir(dir, func(file string, e fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
 		case e.IsDir() && (e.Name() == "integration" || e.Name() == "docs"):
-			return fs.SkipDir // modules of their own
+			return fs.SkipDir // these are separate modules
 		case e.IsDir() || !strings.HasSuffix(file, ".go"):
 			return nil
 		}

@@ -17,17 +17,17 @@ import (
 	"strings"
 )
 
-// Wanted is what Build is to put in beside the benchmark's own.
+// Wanted says what Build adds to the benchmark's own peers.
 type Wanted struct {
 	Others bool   // every peer of others that can be had
-	Before string // the library at this commit; empty: not
-	// Program is the folder of the program, relative to the benchmark's and beginning with ./; empty: the benchmark itself.
+	Before string // the library at this commit; empty: none
+	// Program is the program's folder, relative to the benchmark's, beginning with ./; empty means the benchmark.
 	Program string
 }
 
-// Build makes the binary from the benchmark's folder, one peer after the other, with each that can be added to those before it. It
-// returns why others are missing, by their names; the error is of the benchmark without any, or of an earlier commit that can't be
-// had. What the go command says in full goes to log.
+// Build builds the binary in the benchmark's folder. It keeps each peer of others that builds with those before it, and
+// returns by name why the others are missing. It fails if the benchmark does not build without them, or the earlier
+// commit can't be had. The go command's output for missing peers goes to log.
 func Build(ctx context.Context, dir, binary string, wanted Wanted, log io.Writer) (missing map[string]string, err error) {
 	temp, err := os.MkdirTemp("", "rlock-bench-peers-")
 	if err != nil {
@@ -77,29 +77,29 @@ func Build(ctx context.Context, dir, binary string, wanted Wanted, log io.Writer
 }
 
 type builder struct {
-	dir     string // the benchmark's
+	dir     string // the benchmark's folder
 	temp    string // for module files
-	binary  string // what it makes
-	program string // of which folder
+	binary  string // the output
+	program string // the program's folder
 }
 
-// compile makes the binary with these tags, and leaves an older one alone if it can't.
+// compile builds the binary with these tags. If that fails, an older binary stays.
 func (b builder) compile(ctx context.Context, m module, tags []string) error {
 	file := filepath.Join(b.temp, "bench.mod")
 	if err := m.write(file); err != nil {
 		return err
 	}
-	// -mod=mod: requirements that were each complete may raise each other.
+	// -mod=mod: requirements that are each complete may raise each other's versions.
 	cmd := exec.CommandContext(ctx, "go", "build", "-mod=mod", "-modfile="+file, "-tags="+strings.Join(tags, ","), "-o", b.binary, b.program)
 	cmd.Dir = b.dir
-	cmd.Env = append(os.Environ(), "GOWORK=off") // -modfile is not for go.work
+	cmd.Env = append(os.Environ(), "GOWORK=off") // -modfile does not work with go.work
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return &buildError{err, string(out)}
 	}
 	return nil
 }
 
-// buildError is what the go command had to say.
+// buildError has the output of the go command.
 type buildError struct {
 	error
 	output string
@@ -113,7 +113,7 @@ var (
 	progress = regexp.MustCompile(`^go: (downloading|finding) `)
 )
 
-// reason is as much of it as a table has room for: the first complaint, without the address of whatever proxy was asked.
+// reason is a short form of it for a table: the first error, without the addresses of module proxies.
 func (e *buildError) reason() string {
 	for line := range strings.Lines(e.output) {
 		if line = strings.TrimSpace(line); line != "" && line[0] != '#' && !progress.MatchString(line) {
@@ -125,13 +125,13 @@ func (e *buildError) reason() string {
 
 // module is a go.mod and its go.sum.
 type module struct {
-	text     []byte            // of a go.mod
-	requires map[string]string // what is to be added to it: versions by paths
-	replaces map[string]string // likewise, folders by paths
+	text     []byte            // of the go.mod
+	requires map[string]string // to add to it: versions by module path
+	replaces map[string]string // to add to it: folders by module path
 	sum      []byte
 }
 
-// readModule reads a file of requirements and the sums beside it.
+// readModule reads a file of requirements and its sums.
 func readModule(file string) (m module, err error) {
 	if m.text, err = os.ReadFile(file); err != nil {
 		return m, err
@@ -162,7 +162,7 @@ func Requires(file string) (map[string]string, error) {
 	return requires, nil
 }
 
-// add is m with what only other requires. A version that m has already is left to the build to raise.
+// add returns m with the requirements of other that m lacks. If m has another version, the build may raise it.
 func (m module) add(other module) module {
 	requires := maps.Clone(other.requires)
 	maps.Copy(requires, m.requires)
@@ -173,7 +173,7 @@ func (m module) add(other module) module {
 	return module{text: m.text, requires: requires, replaces: replaces, sum: slices.Concat(m.sum, other.sum)}
 }
 
-// write puts the module's files where -modfile is to find them.
+// write writes the module's files for -modfile.
 func (m module) write(file string) error {
 	err := os.WriteFile(file, m.text, 0o644)
 	if err = errors.Join(err, os.WriteFile(strings.TrimSuffix(file, ".mod")+".sum", m.sum, 0o644)); err != nil {

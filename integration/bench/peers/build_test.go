@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The checkout's own newest commit is built in beside what is in its working tree. That needs no module of others.
+// The checkout's newest commit and its working tree are built into one program. That needs no module of others.
 func TestLibraryOfAnEarlierCommitIsBuiltInBesideThis(t *testing.T) {
 	dir, err := filepath.Abs("..")
 	if err != nil {
@@ -26,7 +26,7 @@ func TestLibraryOfAnEarlierCommitIsBuiltInBesideThis(t *testing.T) {
 	}
 }
 
-// A peer that can't be had is named in a table, with the reason.
+// A peer that can't be had is named in a table, with a reason that is short enough for it.
 func TestReasonIsTheFirstComplaint(t *testing.T) {
 	for output, want := range map[string]string{
 		"go: downloading example.com/gone v1.0.0\ngo: example.com/gone@v1.0.0: reading https://proxy/gone:  404\n": "go: example.com/gone@v1.0.0: reading … 404",

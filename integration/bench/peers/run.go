@@ -14,12 +14,12 @@ import (
 	"github.com/rlock-go/redisson/internal/deathsig"
 )
 
-// missingVariable is set in the environment of the binary that has the peers built in: why others are missing, an object of JSON,
-// reasons by names.
+// missingVariable is set in the environment of the binary that has the peers. It is a JSON object with the reasons for
+// the missing ones, by name.
 const missingVariable = "RLOCK_BENCH_MISSING"
 
-// BuiltIn runs the program again, with the same arguments and with what is wanted and can be had built in, and ends with it. In
-// that other process it returns why the rest is missing, by names.
+// BuiltIn builds the program again with what is wanted and can be had, runs it with the same arguments, and exits with
+// its status. In that other process BuiltIn returns the reasons for the missing peers, by name.
 func BuiltIn(wanted Wanted) (missing map[string]string, err error) {
 	if text, built := os.LookupEnv(missingVariable); built {
 		err = json.Unmarshal([]byte(text), &missing)
@@ -33,7 +33,7 @@ func BuiltIn(wanted Wanted) (missing map[string]string, err error) {
 }
 
 func again(wanted Wanted) (code int, err error) {
-	// An interrupt from the keyboard goes to the other process too, and ends it.
+	// The terminal sends an interrupt to the other process too, which ends it.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	temp, err := os.MkdirTemp("", "rlock-bench-")
@@ -56,7 +56,7 @@ func again(wanted Wanted) (code int, err error) {
 	cmd.SysProcAttr = deathsig.Attr(syscall.SIGTERM)
 	err = cmd.Run()
 	if e, ended := errors.AsType[*exec.ExitError](err); ended {
-		return max(e.ExitCode(), 1), nil // it has said why
+		return max(e.ExitCode(), 1), nil // it has printed the reason
 	}
 	return 0, err
 }

@@ -1,10 +1,10 @@
-// Command touched counts the library's functions and files that one uncontended pair runs: a Lock and its Unlock, of a
-// client that is connected and has run many. It is the code that a reader meets who follows such a call, and what
-// structure has to keep small. It lists the functions, and counts them and their files by package.
+// Command touched counts the library's functions and files that one uncontended pair runs: a Lock and its Unlock, by a
+// connected client that has run many. This is the code that a reader of such a call must follow, so its structure
+// should keep it small. The command lists the functions, and counts them and their files by package.
 //
-// It builds package pair, below, with coverage of every package of the library, and runs it against a redis-server of its
-// own. The goroutines of the client count with the caller's: what they run until the client is idle again. The runs of
-// one count differ by what the scheduler does, so there are some, and a function counts that most of them ran.
+// It builds package pair, below, with coverage of all of the library's packages, and runs it against its own
+// redis-server. The client's goroutines count too, until the client is idle again. Runs differ by what the scheduler
+// does, so there are several, and a function counts if most of them ran it.
 package main
 
 import (
@@ -37,7 +37,7 @@ func main() {
 	os.Exit(status)
 }
 
-// ran are the functions that most runs had, each as "folder/file.go name", sorted. Each run is a process.
+// ran returns the functions that most runs had, each as "folder/file.go name", sorted. Each run is a process.
 func ran(t *program.Program) []string {
 	temp := t.TempDir()
 	binary := filepath.Join(temp, "pair")
@@ -50,9 +50,9 @@ func ran(t *program.Program) []string {
 			t.Fatal(err)
 		}
 		pair := exec.Command(binary, url, dir)
-		pair.Env = append(os.Environ(), "GOCOVERDIR="+temp) // what the whole run covered, which nobody wants
+		pair.Env = append(os.Environ(), "GOCOVERDIR="+temp) // coverage of the whole run, which is not used
 		output(t, pair)
-		// A line for each function: its place, with a colon behind, its name, and how much of it ran.
+		// Each line is of one function: its place with a colon, its name, and how much of it ran.
 		for line := range strings.Lines(output(t, exec.Command("go", "tool", "covdata", "func", "-i="+dir))) {
 			f := strings.Fields(line)
 			place, inside := strings.CutPrefix(f[0], library+"/")

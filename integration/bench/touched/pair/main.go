@@ -1,5 +1,5 @@
 // Command pair runs one uncontended pair of a warm client, and writes the coverage of that pair alone. Command touched
-// builds and runs it: with coverage, with the URL of a server and a folder.
+// builds it with coverage and runs it with the URL of a server and a folder.
 package main
 
 import (
@@ -14,7 +14,7 @@ import (
 
 const (
 	warming = 200
-	// settled is when a client has nothing left to do: a latch that is not deleted with another batch goes alone after 5 ms.
+	// settled is longer than a client takes to become idle after a pair.
 	settled = 50 * time.Millisecond
 )
 
@@ -31,7 +31,7 @@ func main() {
 	for range warming {
 		pair(lock)
 	}
-	// A name that was taken again and again may have its rivals counted. This pair is of one that was not.
+	// The client may count the rivals of a name that was locked repeatedly, so this pair uses a fresh name.
 	lock = client.NewLock("touched once")
 	time.Sleep(settled)
 	check(coverage.ClearCounters())
