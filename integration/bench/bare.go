@@ -14,15 +14,15 @@ import (
 	"github.com/rlock-go/redisson/watchdog"
 )
 
-// bareBatch is how many locks a script renews, and bareTick how long all of them take: rlock's numbers.
+// bareBatch is how many locks a script renews, bareTick how long it takes to renew all. Both are rlock's numbers.
 const (
 	bareBatch = watchdog.MaxBatch
 	bareTick  = 10 * time.Second
 )
 
-// bareMain is a child that renews n locks with rlock's script and does nothing else, in one thread: the scripts are
-// encoded beforehand and sent at an even pace, each after the reply to the one before. What other clients lose beside it
-// is what they lose to the server's work.
+// bareMain runs in a child that renews n locks with rlock's script and does nothing else, in one thread. The scripts
+// are encoded in advance and sent at an even pace, each after the reply to the one before. What other clients lose
+// meanwhile, they lose to the server's work.
 func bareMain(addr, argument string) (err error) {
 	defer caught(&err)
 	n := must(strconv.Atoi(argument))
@@ -34,7 +34,7 @@ func bareMain(addr, argument string) (err error) {
 		return in.Err()
 	}
 	batches := must(bareLocks(addr, n))
-	fmt.Println(0) // bytes a hold
+	fmt.Println(0) // bytes per hold
 	go func() {
 		in.Scan()
 		os.Exit(0)
@@ -58,7 +58,7 @@ func bareMain(addr, argument string) (err error) {
 	}
 }
 
-// renewedAll is the reply for a batch.
+// renewedAll is the reply to a batch whose locks are all renewed.
 var renewedAll = func() string {
 	b := fmt.Appendf(nil, "*%d\r\n", bareBatch)
 	for range bareBatch {

@@ -15,8 +15,8 @@ import (
 	"github.com/rlock-go/redisson/internal/luasrc"
 )
 
-// bareParty is a party of hand-offs that sends what rlock sends and does nothing else: one thread, which sleeps in the
-// kernel until its reply or message is there. What a hand-off takes it is the kernel's and the server's.
+// bareParty sends what rlock sends in a hand-off and does nothing else. It is one thread, which sleeps in the kernel
+// until its reply or message arrives. Its hand-offs cost only the kernel's and the server's time.
 type bareParty struct {
 	commands, messages *os.File // blocking
 	owner              string
@@ -41,15 +41,15 @@ func (p *bareParty) handle(name string) handle {
 	return handle{h.lock, h.unlock}
 }
 
-// bareHandle has its commands encoded beforehand.
+// bareHandle encodes its commands in advance.
 type bareHandle struct {
 	p                                            *bareParty
 	lockCall, unlockCall, subscribe, unsubscribe []byte
-	parted                                       chan error // while it leaves the channel
+	parted                                       chan error // result of the unsubscribe in the background
 	reply                                        [512]byte
 }
 
-// ask sends a command, or nothing, and gives what comes then: so many lines.
+// ask sends command, if not nil, and returns what arrives then, up to that many lines.
 func (h *bareHandle) ask(f *os.File, command []byte, lines int) (_ []byte, err error) {
 	defer caught(&err)
 	if command != nil {
@@ -66,7 +66,7 @@ func (h *bareHandle) ask(f *os.File, command []byte, lines int) (_ []byte, err e
 	return h.reply[:got], nil
 }
 
-// Lines of what comes: a subscription's confirmation is an array of two strings and a number, a message one of three
+// Numbers of lines: a subscription's confirmation is an array of two strings and a number, a message one of three
 // strings.
 const (
 	confirmationLines = 6

@@ -10,7 +10,7 @@ import (
 // contest is a metric in which peers can be compared.
 type contest struct {
 	part, metric string
-	highest      bool // the better
+	highest      bool // true if higher is better
 	of           string
 }
 
@@ -42,7 +42,7 @@ var contests = []contest{
 	{"waiting", "s until all wait", false, "time until all wait"},
 }
 
-// even is how near a ratio must be to 1 to be no difference: what is between two runs of the same thing.
+// even is how far from 1 a ratio must be to count as a difference: two runs of the same code differ by as much.
 const even = 0.05
 
 // lag is a contest at one place that others win.
@@ -56,10 +56,10 @@ type lag struct {
 type rival struct {
 	peer         string
 	value, ratio float64 // ratio is theirs / ours
-	doubtful     bool    // not so in each round
+	doubtful     bool    // not better in each round
 }
 
-// lags are all of them.
+// lags returns all lags of a run.
 func lags(r *Report) (all []lag) {
 	for _, c := range contests {
 		for _, at := range r.places(c.part) {
@@ -85,7 +85,7 @@ func lags(r *Report) (all []lag) {
 	return all
 }
 
-// worst is how far the best of the others is ahead: above 1.
+// worst is how far the best other peer is ahead, as a ratio above 1.
 func (l lag) worst() float64 {
 	worst := 1.0
 	for _, b := range l.better {
@@ -94,14 +94,14 @@ func (l lag) worst() float64 {
 	return worst
 }
 
-// sortedLags are all, worst first.
+// sortedLags returns all lags, the worst first.
 func sortedLags(r *Report) []lag {
 	all := lags(r)
 	slices.SortStableFunc(all, func(a, b lag) int { return cmp.Compare(b.worst(), a.worst()) })
 	return all
 }
 
-// worstPlaces leaves one place of each contest, the worst.
+// worstPlaces keeps the worst place of each contest.
 func worstPlaces(sorted []lag) (all []lag) {
 	for _, l := range sorted {
 		if !slices.ContainsFunc(all, func(seen lag) bool { return seen.contest == l.contest }) {

@@ -14,15 +14,15 @@ import (
 	"github.com/rlock-go/redisson/integration/kit/subprocess"
 )
 
-// childVariable in its environment makes this program a child: a role, a peer, the server's address and the role's
-// argument, a line each.
+// childVariable in the environment makes this program a child process. Its lines are a role, a peer, the server's
+// address and the role's argument.
 const childVariable = "RLOCK_BENCH_CHILD"
 
-// child is another process of this program. It ends when its standard input does.
+// child is another process of this program. It ends when its standard input is closed.
 type child struct {
 	cmd *exec.Cmd
 	in  io.WriteCloser
-	out chan string // its lines; closed at its end
+	out chan string // its lines; closed when its output ends
 }
 
 func startChild(role, peer, addr, argument string) (*child, error) {
@@ -47,7 +47,7 @@ func startChild(role, peer, addr, argument string) (*child, error) {
 
 var errEnded = errors.New("the child process ended")
 
-// line is the child's next.
+// line returns the child's next line.
 func (c *child) line(limit time.Duration) (string, error) {
 	timer := time.NewTimer(limit)
 	defer timer.Stop()
@@ -74,7 +74,7 @@ func (c *child) askTime(question string) (_ int64, err error) {
 	return strconv.ParseInt(text, 10, 64)
 }
 
-// close ends the child, by force if it lingers. It leaves its locks to whoever clears the server.
+// close ends the child, by force if it takes longer than grace. The child's locks remain until the server is cleared.
 func (c *child) close() {
 	c.in.Close()
 	go func() {

@@ -7,11 +7,11 @@ import (
 	"github.com/rlock-go/redisson/integration/kit/program"
 )
 
-// clusterCallers is the place at which a cluster is compared with one server.
+// clusterCallers is the number of callers in the comparison of a cluster with one server.
 const clusterCallers = 128
 
-// runCluster compares three masters with one server: what a pair costs its client and its server, and how long a hand-off
-// takes. rueidislock and Redisson are on the masters without replicas.
+// runCluster compares three masters with one server: what a pair costs its client and its server, and how long a
+// hand-off takes. rueidislock and Redisson use the masters without replicas.
 func runCluster(r *run) (err error) {
 	defer caught(&err)
 	t := &program.Program{Title: "bench"}
@@ -41,7 +41,7 @@ func closeClustered(all []*clustered) {
 	}
 }
 
-// clusterRounds plays all at a place, each caller with a name of its own, or all with one.
+// clusterRounds measures all at a place. Each caller has its own name, or all share one.
 func (r *run) clusterRounds(all []*clustered, part, at string, shared bool) (err error) {
 	defer caught(&err)
 	for i := range r.sizes.rounds {
@@ -60,8 +60,8 @@ func (r *run) clusterRounds(all []*clustered, part, at string, shared bool) (err
 	return nil
 }
 
-// clusterCost measures one load. The server's time is that of all masters, and so what one of them takes for each pair it
-// serves. A read of a server has one batch, or a part of it.
+// clusterCost measures one load. The server's time is that of all masters, which is what one master takes for each pair
+// that it serves. A server reads a batch, or a part of one, at a time.
 func (r *run) clusterCost(c *clustered, s spec, at string) (err error) {
 	defer caught(&err)
 	var cpu [2]struct{ masters, replicas, client time.Duration }
@@ -103,8 +103,8 @@ func cpuOf(servers []*server) (sum time.Duration, err error) {
 	return sum, nil
 }
 
-// clusterCrowd has many clients at one name, which is one master's: how often that master hands it over, and what a
-// hand-off costs all masters, with a message to each client.
+// clusterCrowd has many clients compete for one name, which belongs to one master. It measures how often that master
+// hands the lock over, and what a hand-off costs all masters, with a message to each client.
 func (r *run) clusterCrowd(sets clusterSets) (err error) {
 	defer caught(&err)
 	var all []*clustered

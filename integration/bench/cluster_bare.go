@@ -8,9 +8,8 @@ import (
 	"github.com/rlock-go/redisson/internal/luasrc"
 )
 
-// bareMasters sends rlock's commands ahead to several servers at the same time, as limit does to one: what three masters
-// cost whoever uses them, without rlock. It has so many commands in flight at each server. Their names are as many, and in
-// the server's slots.
+// bareMasters sends rlock's commands ahead to several servers at the same time, as limit does to one. It shows what
+// three masters cost a client without rlock. Each server has depth commands in flight, for as many names in its slots.
 func bareMasters(c *clusterServers, depth int, publish luasrc.Arg) (_ loader, err error) {
 	defer caught(&err)
 	var each []loader

@@ -2,7 +2,7 @@ package main
 
 import "github.com/rlock-go/redisson/integration/kit/quantile"
 
-// clusterHandoff is runHandoff in a cluster, beside rlock's on one server, with and without a replica.
+// clusterHandoff is runHandoff in a cluster, compared with rlock on one server with and without a replica.
 func (r *run) clusterHandoff(sets clusterSets) (err error) {
 	defer caught(&err)
 	const what = "hand-off in a cluster"

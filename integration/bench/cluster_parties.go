@@ -10,8 +10,8 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// The parties of the part about a cluster. The one that is called rlock is on one server, as elsewhere; what names no
-// other place is on three masters. Servers without a replica get no WAIT.
+// The parties of the cluster part. "rlock" is on one server, as elsewhere; parties that name no other place are on
+// three masters. Servers without a replica get no WAIT.
 const (
 	syncedP      = "rlock, one server, WAIT"
 	oneNodeP     = "rlock, one node, SPUBLISH" // a cluster of one master
@@ -22,7 +22,7 @@ const (
 	wideP        = "rlock, SPUBLISH, as many callers a master"
 	rueidisOneP  = "rueidislock, one server"
 
-	// Encoded beforehand and sent ahead, with as many commands in flight as there are callers.
+	// Commands encoded in advance and sent ahead, with as many in flight as the others have callers.
 	bareP        = "bare, one server"
 	bareOneNodeP = "bare, one node, SPUBLISH"
 	bareShardedP = "bare, SPUBLISH"
@@ -30,7 +30,7 @@ const (
 	bareWideP    = "bare, SPUBLISH, as many in flight a master"
 )
 
-// comparison is of two parties.
+// comparison is of one party with another.
 type comparison struct{ of, over, shows string }
 
 var clusterComparisons = []comparison{
@@ -52,7 +52,7 @@ var clusterComparisons = []comparison{
 	{rueidisP, rueidisOneP, "rueidislock: three masters over one server"},
 }
 
-// clustered is a party, the servers that it uses, and how many callers it has.
+// clustered is a party with its servers and its number of callers.
 type clustered struct {
 	*contender
 	on      *clusterServers
@@ -78,7 +78,7 @@ func startClusterSets(t testing.TB, one *server) clusterSets {
 	}
 }
 
-// openClustered opens all that are wanted. What is open by an error is among them.
+// openClustered opens all wanted parties. If it fails, all has those that are open.
 func (r *run) openClustered(s clusterSets) (all []*clustered, err error) {
 	defer caught(&err)
 	add := func(name string, on *clusterServers, callers int, c *contender) {
@@ -121,10 +121,10 @@ func (r *run) openClustered(s clusterSets) (all []*clustered, err error) {
 	return all, nil
 }
 
-// clusterMetrics are compared.
+// clusterMetrics are the metrics that are compared.
 var clusterMetrics = []string{"µs", "client µs", "server µs", "p50 µs"}
 
-// compareClusters gives a row for each comparison that the run has: the median of the rounds' ratios, and their range.
+// compareClusters returns a row for each comparison in the run: the median of the rounds' ratios, and their range.
 func compareClusters(r *Report) (rows []string) {
 	for _, c := range clusterComparisons {
 		row, some := c.shows, false

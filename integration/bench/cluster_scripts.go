@@ -10,8 +10,8 @@ import (
 	"github.com/rlock-go/redisson/internal/luasrc"
 )
 
-// What telling those who wait costs a server, by scripts that differ in nothing else. "ask first" counts the subscribers of
-// both kinds, and publishes for those that there are; it sees this server's only.
+// Ways to notify waiters, measured by scripts that are otherwise equal. "ask first" counts the subscribers of both
+// kinds and publishes only if there are some; it sees only those of its own server.
 var tellings = []struct{ name, lines string }{
 	{"tell nobody", ""},
 	{"SPUBLISH", "call('spublish', KEYS[2], ARGV[1])"},
@@ -31,11 +31,11 @@ return 1`
 // tellingDepth is how many pairs travel together.
 const tellingDepth = 64
 
-// tellingListeners are how many connections listen, each by both kinds of channel, as a client does.
+// tellingListeners are the numbers of connections that listen, each on both kinds of channel, as a client does.
 var tellingListeners = []int{0, 16}
 
-// clusterScripts sends pairs ahead to one master, by one connection. The time is that of all masters: a PUBLISH is passed on
-// to the others.
+// clusterScripts sends pairs ahead to one master, on one connection. The time is that of all masters, since a PUBLISH
+// is passed on to the others.
 func (r *run) clusterScripts(c *clusterServers) (err error) {
 	defer caught(&err)
 	tag := 0
@@ -52,7 +52,7 @@ func (r *run) clusterScripts(c *clusterServers) (err error) {
 	return nil
 }
 
-// tell measures each way of telling, while so many listen.
+// tell measures each way to notify, with this many listeners.
 func (r *run) tell(c *clusterServers, tag, listeners int) (err error) {
 	defer caught(&err)
 	conn := c.masters[0].conn
@@ -73,7 +73,7 @@ func (r *run) tell(c *clusterServers, tag, listeners int) (err error) {
 	return nil
 }
 
-// listen has n connections to a master listen to all names of tellOnce.
+// listen subscribes n connections of a master to all names of tellOnce.
 func listen(s *server, n, tag int) (quit func(), err error) {
 	defer caught(&err)
 	var all []redis.Conn

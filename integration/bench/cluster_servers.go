@@ -10,15 +10,15 @@ import (
 	"github.com/rlock-go/redisson/internal/topologytest"
 )
 
-// masters are how many a cluster has here, but for the one that is a single server's like.
+// masters is how many masters a cluster has here, except the one-node cluster.
 const masters = 3
 
 // clusterServers is a cluster, with or without a replica for each master, or a master without a cluster.
 type clusterServers struct{ masters, replicas []*server }
 
-// startCluster starts masters that share the slots evenly, and a replica for each if they are to have some.
+// startCluster starts masters that share the slots evenly, and a replica for each if replicas is set.
 func startCluster(t testing.TB, masters int, replicas bool) *clusterServers {
-	const silence = 15 * time.Second // a busy machine makes no server dead
+	const silence = 15 * time.Second // so that a busy machine does not cause a failover
 	shares := slices.Repeat([]int{1}, masters)
 	var all []*redistest.Server
 	if replicas {
@@ -43,7 +43,7 @@ func startReplicated(t testing.TB) *clusterServers {
 	return &clusterServers{[]*server{asked(t, master)}, []*server{asked(t, master.StartReplica(t))}}
 }
 
-// addrs are those of the masters, with commas between.
+// addrs are the masters' addresses, separated by commas.
 func (c *clusterServers) addrs() string {
 	var all []string
 	for _, s := range c.masters {

@@ -8,9 +8,9 @@ import (
 	"github.com/rlock-go/redisson/integration/kit/quantile"
 )
 
-// What the page for those who carry on says, section by section: all tables that the page for users does without.
+// The page for maintainers, section by section: all tables that the page for users leaves out.
 
-// muchStolen of the cores' time, in percent, shows in the tails.
+// muchStolen, in percent of the cores' time, affects the tails.
 const muchStolen = 1
 
 func (d *document) detailsHead() {
@@ -51,7 +51,7 @@ func (d *document) pairDetails() {
 	d.text("warming up. Ratios of times, with the range of the rounds:\n")
 	d.text("| callers | %s |", strings.Join(r.places("pairs"), " | "))
 	d.text("|---|%s", strings.Repeat("---:|", len(r.places("pairs"))))
-	// The range of the rounds is the noise: a ratio is worth no more than that.
+	// The range of the rounds is the noise: no ratio is more exact than that.
 	ranged := func(a, b, at string) string {
 		q := r.ratios("pairs", a, b, at, "µs")
 		return fmt.Sprintf("%.2f, rounds %.2f–%.2f", quantile.Median(q), slices.Min(q), slices.Max(q))
@@ -80,7 +80,7 @@ func (d *document) pairDetails() {
 	d.table("pairs", "", columns, limitName, loneName, javaP)
 	d.text("rlock's commands are two EVALSHA. In runs before 2026-11-22 a DEL of the unlock's latch followed; with many callers the DELs of")
 	d.text("a batch became one.\n")
-	// Who waited for whom.
+	// Which side waited for the other.
 	d.text("How much of the time the server did not run, in percent, since it waited for commands or for a core. Near 0 no client can be quicker:\n")
 	d.table("pairs", "callers", d.overPlaces("pairs", serverIdle), loneName)
 	d.text("The same of the client's process; below 0 it used more than one core:\n")
@@ -89,7 +89,7 @@ func (d *document) pairDetails() {
 
 func (d *document) neighbourDetails() {
 	if len(d.r.places("neighbour")) == 0 {
-		return // an earlier run
+		return // an earlier run has none
 	}
 	d.text("## A neighbour of a lone caller\n")
 	d.text("A PING each millisecond, by a goroutine that has a connection of its own, alone and while another goroutine of the process")
@@ -162,14 +162,14 @@ func (d *document) heldDetails() {
 			}
 		}
 		d.present("held", at, during)
-		if later != nil { // runs before had no second window
+		if later != nil { // earlier runs had no second window
 			d.text("The same of ten seconds with renewals only, after the first looks:\n")
 			d.present("held", at, later)
 		}
 	}
 }
 
-// present is a table of the peers that have cells at that place.
+// present adds a table of the peers that have cells at that place.
 func (d *document) present(part, at string, columns []column) {
 	var absent []string
 	for _, p := range d.r.peers(part) {

@@ -1,5 +1,5 @@
-// Command bench measures rlock beside its peers on a real redis-server that it starts itself, all in one run on one
-// machine, and prints what it saw.
+// Command bench measures rlock and its peers on a real redis-server that it starts, all in one run on one machine, and
+// prints the results.
 //
 //	go run . -quick             a look, below a minute, at rlock, a bare redigo and Redisson
 //	go run . -others -quick     with the peers of others
@@ -12,16 +12,16 @@
 //	go run -tags metrics . -java=false -parts pairs -peers 'rlock with Prometheus,rlock with OpenTelemetry'    what metrics cost
 //	go run . -from ../../docs/performance/run.json -write    both pages anew from an older run
 //
-// Rounds are interleaved: in each round every peer has its turn, in another order, so that a slow minute of the machine
-// hits all of them. A number is the median of its rounds; a ratio is the median of the rounds' ratios. Times depend on
-// the machine, ratios less so, counts of commands and allocations not at all.
+// Rounds are interleaved: in each round every peer is measured, in another order, so that a slow minute of the machine
+// affects all of them. A number is the median of its rounds; a ratio is the median of the rounds' ratios. Times depend
+// on the machine, ratios less so, counts of commands and allocations not at all.
 //
-// Whatever is measured is a cell: a part of the program, a peer, a place (so many callers, holds, waiters), a metric and
+// Each measurement is a cell: a part of the program, a peer, a place (how many callers, holds or waiters), a metric and
 // its rounds. The table and the document are made from the cells alone.
 //
-// A peer that does not come back in time is reported as hanging and left out of the rest of that part; see peer_rueidislock.go for
-// the one that did with its recommended settings.
+// A peer that does not return in time is reported as hanging and left out of the rest of that part. One did so with its
+// recommended settings, see peer_rueidislock.go.
 //
-// The peers of others are built in with -others, by package peers, which does without those whose modules can't be had;
-// they are named as missing. What this module requires is what rlock, its modules for metrics and the tests' Java peer require.
+// With -others, package peers builds in the peers of others, except those whose modules can't be had; these are named
+// as missing. This module requires only what rlock, its modules for metrics and the tests' Java peer require.
 package main

@@ -12,14 +12,14 @@ import (
 	"github.com/rlock-go/redisson/integration/kit/runfile"
 )
 
-// document is a page under way.
+// document is a page in the making.
 type document struct {
 	strings.Builder
 	r *Report
 }
 
-// writeDocument makes docs/performance.md and docs/dev/tables/performance.md, and the run beside the first, from a full run, and the
-// page of the kinds (kindsPage) from one that has them. One of the kinds alone touches nothing else.
+// writeDocument writes docs/performance.md, docs/dev/tables/performance.md and docs/performance/run.json from a full
+// run, and the page of the kinds (kindsPage) from a run that has them. A run of the kinds alone writes nothing else.
 func writeDocument(r *Report) (err error) {
 	defer caught(&err)
 	check(r.publishable())
@@ -32,7 +32,7 @@ func writePages(r *Report, docs string) (err error) {
 		return err
 	}
 	for _, p := range parts {
-		// Earlier runs have no neighbour, and the document can be made of one. The kinds have their own.
+		// Earlier runs have no neighbour, and a document can be made from one. The kinds have their own page.
 		if p.name != "neighbour" && p.name != kindsPart && len(r.places(p.name)) == 0 {
 			return fmt.Errorf("part %s was not run: the document is of one whole run", p.name)
 		}
@@ -45,7 +45,7 @@ func writePages(r *Report, docs string) (err error) {
 	return nil
 }
 
-// page is the one for users. The table of the section on sharing is not of this run: it stays as it was before.
+// page returns the page for users. The table of the section on sharing is of another run: it is kept from before.
 func (r *Report) page(before string) string {
 	d := &document{r: r}
 	sharing := func() { d.sharing(before) }
@@ -55,7 +55,7 @@ func (r *Report) page(before string) string {
 	return d.String()
 }
 
-// details is the page with the rest.
+// details returns the page with the other tables.
 func (r *Report) details() string {
 	d := &document{r: r}
 	for _, section := range []func(){d.detailsHead, d.pairDetails, d.neighbourDetails, d.handoffDetails, d.contentionDetails, d.heldDetails, d.waitingDetails, d.clusterDetails, d.behindDetails} {
@@ -66,8 +66,8 @@ func (r *Report) details() string {
 
 func (d *document) text(format string, args ...any) { fmt.Fprintf(d, format+"\n", args...) }
 
-// table has a row for each peer and a column for each place and metric: what cells lack is left empty, and
-// who was missing in the run says so.
+// table adds a table with a row for each peer and a column for each place and metric. A missing cell is a dash, and a
+// peer that was missing in the run has a row that says so.
 func (d *document) table(part, first string, columns []column, without ...string) {
 	d.row(first, columns, func(c column) string { return c.title })
 	d.row("---", columns, func(column) string { return "---:" })
@@ -85,7 +85,7 @@ func (d *document) table(part, first string, columns []column, without ...string
 
 type column struct{ title, at, metric string }
 
-// cell is a median as a table has it.
+// cell is a median in the form that tables show.
 func (d *document) cell(part, peer, at, metric string) string {
 	if m, ok := d.r.median(part, peer, at, metric); ok {
 		return number(m)
@@ -101,7 +101,7 @@ func (d *document) row(first string, columns []column, cell func(column) string)
 	d.WriteString("\n")
 }
 
-// overPlaces is one metric at every place of a part.
+// overPlaces returns a column of one metric for every place of a part.
 func (d *document) overPlaces(part, metric string) (all []column) {
 	for _, at := range d.r.places(part) {
 		all = append(all, column{at, at, metric})
@@ -109,7 +109,7 @@ func (d *document) overPlaces(part, metric string) (all []column) {
 	return all
 }
 
-// spread is how far the rounds of a part's metric lay from their median, in the middle and at the worst.
+// spread says how far the rounds of a part's metric lie apart: for the middle cell and for the worst.
 func (d *document) spread(part, metric string) string {
 	var all []float64
 	for _, c := range d.r.Cells {

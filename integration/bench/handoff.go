@@ -7,10 +7,10 @@ import (
 	"github.com/rlock-go/redisson/integration/kit/quantile"
 )
 
-// firstP50 is of the JVMs' hand-offs after their start, which are in no other figure.
+// firstP50 is of the JVMs' first hand-offs after their start. No other figure includes these.
 const firstP50 = "p50 µs, first"
 
-// handing is two processes that pass a lock to and fro.
+// handing is two processes that pass a lock back and forth.
 type handing struct {
 	name    string
 	parties [2]party
@@ -19,10 +19,10 @@ type handing struct {
 
 func (h *handing) called() string { return h.name }
 
-// handings are of those that a part compares.
+// handings are the pairs of processes that a part compares.
 type handings []*handing
 
-// add starts the two processes of one.
+// add starts the two processes of a handing.
 func (all *handings) add(name string, start func() (party, error)) (h *handing, err error) {
 	defer caught(&err)
 	h = &handing{name: name}
@@ -33,7 +33,7 @@ func (all *handings) add(name string, start func() (party, error)) (h *handing, 
 	return h, nil
 }
 
-// addJVMs starts two JVMs, and has them compile what they run: the first hundreds run uncompiled. These are what they took.
+// addJVMs starts two JVMs and warms them up: the first hundreds of hand-offs run uncompiled. It returns their times.
 func (all *handings) addJVMs(addr, name string, n int) (first []float64, err error) {
 	h, err := all.add(javaP, func() (party, error) {
 		j, err := startJava(addr)
@@ -58,8 +58,8 @@ func (all *handings) close() {
 	}
 }
 
-// runHandoff measures how long after a release in one process a waiter in another has the lock. The two take turns: one
-// holds, the other is given time to settle down to wait, the first releases.
+// runHandoff measures how long after a release in one process a waiter in another has the lock. The processes
+// alternate: one holds, the other gets time to become a waiter, then the first releases.
 func runHandoff(r *run) (err error) {
 	defer caught(&err)
 	const at, what = "2 processes", "hand-off between processes"
@@ -96,7 +96,7 @@ func runHandoff(r *run) (err error) {
 		}))
 	}
 	for _, h := range all {
-		if len(h.waits) > 0 { // of one that hung, those before that
+		if len(h.waits) > 0 { // of a peer that hung, those before that
 			r.add("handoff", h.name, at, "p99 µs", quantile.Of(h.waits, 0.99))
 			r.add("handoff", h.name, at, "samples", float64(len(h.waits)))
 		}
@@ -105,7 +105,7 @@ func runHandoff(r *run) (err error) {
 	return nil
 }
 
-// handOver passes a lock to and fro n times and gives the delays in µs.
+// handOver passes a lock back and forth n times and returns the delays in µs.
 func handOver(parties [2]party, name string, n int) (waits []float64, err error) {
 	defer caught(&err)
 	must(parties[0].lock(name))
@@ -120,7 +120,7 @@ func handOver(parties [2]party, name string, n int) (waits []float64, err error)
 			at, err := waiter.lock(name)
 			granted <- grant{at, err}
 		}()
-		// Longer than any needs to be refused twice and subscribed, and of no rhythm that a poll could share.
+		// Longer than any peer needs to be refused twice and to subscribe. Random, so that no poll keeps step.
 		time.Sleep(6*time.Millisecond + rand.N(10*time.Millisecond))
 		began := must(holder.unlock(name))
 		g := <-granted

@@ -15,19 +15,18 @@ import (
 	"github.com/gomodule/redigo/redis"
 )
 
-// renewing are the peers that extend what they hold. Redisson does too, but a thread for each hold is not how anybody
-// would run it.
-var renewing = map[string]int{ours: 1_000_000, beforeP: 1_000_000, rueidisP: 10_000} // up to so many holds
+// renewing are the peers that extend what they hold. Redisson does too, but nobody would run it with a thread per hold.
+var renewing = map[string]int{ours: 1_000_000, beforeP: 1_000_000, rueidisP: 10_000} // the most holds that are measured
 
-// The second window of renewals: the first has the first looks at holds, which rlock reads to be told of their loss. It
-// begins when each hold is old enough for them, and has been renewed once.
+// The second window of renewals. The first window includes rlock's first reads of its holds, by which the server
+// notifies it of a loss. The second begins when each hold was old enough to be read, and has been renewed once since.
 const (
-	watchedAge   = 5300 * time.Millisecond // rlock looks at no younger holds
+	watchedAge   = 5300 * time.Millisecond // rlock reads no younger holds
 	renewEvery   = lease / 3
 	renewalsOnly = ", renewals only"
 )
 
-// runHeld measures what held locks cost: memory, renewals, and the peace of others.
+// runHeld measures the cost of held locks: memory, renewals, and delays of other clients.
 func runHeld(r *run) (err error) {
 	defer caught(&err)
 	for _, n := range r.sizes.holds {
@@ -48,7 +47,7 @@ func runHeld(r *run) (err error) {
 	return nil
 }
 
-// hold has a child of the peer, or the limit's, hold n locks.
+// hold makes a child of the peer, or of the limit, hold n locks.
 func (r *run) hold(peer string, n int) (err error) {
 	defer caught(&err)
 	c := must(startChild("hold", peer, r.server.addr, strconv.Itoa(n)))
@@ -61,7 +60,7 @@ func (r *run) hold(peer string, n int) (err error) {
 	must(c.line(grace)) // connected
 
 	quiet := must(startProbe(r.server.addr))
-	time.Sleep(r.sizes.quiet) // in a full run as long as during, or the worst second would not compare
+	time.Sleep(r.sizes.quiet) // in a full run as long as each later window, or worst seconds would not compare
 	before99, worst, err := quiet.end()
 	check(err)
 	add("PING p99 before, µs", before99)
@@ -86,7 +85,7 @@ func (r *run) hold(peer string, n int) (err error) {
 	return nil
 }
 
-// watchHeld has the server, the child and a PING watched while the child renews. Its metrics' names end with when.
+// watchHeld watches the server, the child and a PING while the child renews. when is a suffix of the metrics' names.
 func (r *run) watchHeld(c *child, peer, at string, before99 float64, when string) (err error) {
 	defer caught(&err)
 	var calls [2]commands
@@ -116,7 +115,7 @@ func (r *run) watchHeld(c *child, peer, at string, before99 float64, when string
 	return nil
 }
 
-// holdMain is the child: it says that it is there, and holds so many locks when told.
+// holdMain runs in the child: it prints that it is ready, and takes n locks when asked.
 func holdMain(c client, argument string) error {
 	n, err := strconv.Atoi(argument)
 	if err != nil {
@@ -148,7 +147,7 @@ func holdMain(c client, argument string) error {
 		return fmt.Errorf("not all %d locks were had", n)
 	}
 	fmt.Println((liveBytes() - before) / float64(n))
-	// Until the parent has seen enough.
+	// Wait until the parent has finished.
 	in.Scan()
 	return handles[0].unlock(context.Background())
 }

@@ -12,14 +12,14 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// mix is what callers want of one name: how many of a hundred want which kind.
+// mix is what the callers of one name want: the percentage of each kind.
 type mix struct {
 	title  string
 	shares map[javapeer.Kind]int
 	places []int
 }
 
-// The places of 101 callers are a holder and a hundred who wait. What is no lock is in objects.go.
+// At 101 callers one holds and a hundred wait. The objects that are not locks are in objects.go.
 var mixes = []mix{
 	{"spin", map[javapeer.Kind]int{javapeer.Spin: 100}, []int{1, 16, 128}},
 	{"fair", map[javapeer.Kind]int{javapeer.Fair: 100}, []int{1, 16, 101, 128}},
@@ -34,13 +34,13 @@ var mixes = []mix{
 	{"three at once", map[javapeer.Kind]int{javapeer.Multi: 100}, []int{1, 16, 128}},
 }
 
-// waitingReaders are the places of one write release, awaiters those of the last count-down.
+// waitingReaders are how many readers wait for one write release, awaiters how many await the last count-down.
 var (
 	waitingReaders = []int{100, 1000}
 	awaiters       = []int{100}
 )
 
-// runKinds measures each lock object beside Redisson's own: all callers at one name.
+// runKinds measures each object of rlock and Redisson's own, with all callers at one name.
 func runKinds(r *run) (err error) {
 	defer caught(&err)
 	client := must(rlock.Open(context.Background(), "redis://"+r.server.addr))
@@ -115,7 +115,7 @@ func (r *run) mixed(m mix, c *rlock.Client, java *javapeer.Peer) (err error) {
 	return nil
 }
 
-// reading is somebody whose readers all wait for one write lock, or awaiters for a latch.
+// reading is one side whose readers all wait for one write lock, or whose awaiters wait for a latch.
 type reading struct {
 	name    string
 	write   func(lock string) error
@@ -126,7 +126,7 @@ type reading struct {
 
 func (s reading) called() string { return s.name }
 
-// releaseToAll measures how long after one release all that wait for it are in.
+// releaseToAll measures how long after one release all waiters have entered.
 func (r *run) releaseToAll(all []reading, crowds []int, title string) (err error) {
 	defer caught(&err)
 	for _, n := range crowds {
@@ -146,7 +146,7 @@ func (r *run) releaseToAll(all []reading, crowds []int, title string) (err error
 	return nil
 }
 
-// letIn has n readers wait, releases, and tells after how many ms the first and the last had the lock.
+// letIn makes n readers wait, releases, and returns after how many ms the first and the last had the lock.
 func (r *run) letIn(side reading, n int) (first, last float64, err error) {
 	defer caught(&err)
 	name := prefixFor("readers", side.name)
@@ -183,7 +183,7 @@ func (r *run) letIn(side reading, n int) (first, last float64, err error) {
 	return first, last, err
 }
 
-// settle waits until the server has heard no command for a while: all wait. It gives what had run by then, and since when.
+// settle waits until the server gets no command for a while: all wait. It returns the counts then, and since when.
 func (r *run) settle(silence, most time.Duration) (last commands, since time.Time, err error) {
 	defer caught(&err)
 	for began, total := time.Now(), int64(-1); total < 0 || time.Since(since) < silence; time.Sleep(silence / 20) {
@@ -216,7 +216,7 @@ func goReading(c *rlock.Client) reading {
 		mu.Unlock()
 		began := machineclock.Now()
 		if h == nil {
-			return began, nil // its lock failed
+			return began, nil // the lock failed
 		}
 		return began, h.Unlock(context.Background())
 	}

@@ -13,12 +13,12 @@ import (
 	"github.com/rlock-go/redisson/integration/kit/runfile"
 )
 
-// onlyKinds tells a run of nothing but the kinds. Its table is a page of its own; the page of the other parts stays.
+// onlyKinds reports whether a run has only the kinds. They have their own page; that of the other parts stays.
 func (r *Report) onlyKinds() bool {
 	return !slices.ContainsFunc(r.Cells, func(c *Cell) bool { return c.Part != kindsPart })
 }
 
-// publishable tells why a run can't be written down, if it can't.
+// publishable returns the reason why a run must not be published, or nil.
 func (r *Report) publishable() error {
 	if r.Quick {
 		return errors.New("a quick run is too short for the document")
@@ -26,7 +26,7 @@ func (r *Report) publishable() error {
 	return nil
 }
 
-// writeKinds makes dev/tables/kinds.md below docs, and the run beside the other.
+// writeKinds writes dev/tables/kinds.md and performance/kinds.json below docs, if the run has the kinds.
 func writeKinds(r *Report, docs string) error {
 	if len(r.places(kindsPart)) == 0 {
 		return nil
@@ -71,10 +71,10 @@ func (r *Report) kindsPage() string {
 	return d.String()
 }
 
-// gaining are the mixes whose callers don't shut one another out: more callers should get more done.
+// gaining are the mixes whose callers don't exclude each other: more callers should get more done.
 var gaining = []string{string(javapeer.Read), permitsTitle, semaphoreTitle, "count-down"}
 
-// gains says of each how many times the acquisitions of one caller sixteen have, and whether every round had more.
+// gains compares the acquisitions of sixteen callers with those of one, and says whether every round had a gain.
 func (r *Report) gains() (lines []string) {
 	for _, title := range gaining {
 		var sides []string

@@ -59,7 +59,7 @@ func TestKindsAreWrittenToTheirOwnPage(t *testing.T) {
 	if err := r.publishable(); err == nil {
 		t.Error("a quick run is written")
 	}
-	// A run of something else, but not of all, writes nothing.
+	// A run of another part, but not of all, writes nothing.
 	if err := writePages(&Report{Cells: []*Cell{{Part: "pairs", Peer: ours, At: "1", Metric: "µs", Rounds: []float64{1}}}}, t.TempDir()); err == nil {
 		t.Error("half a run is written")
 	}

@@ -14,19 +14,19 @@ import (
 // limitDepths are how many commands the limit's connection keeps in flight; the better one counts.
 var limitDepths = []int{32, 128}
 
-// limit is what the server can do at all with these commands: they are encoded beforehand, sent ahead over one
-// connection, and their replies only counted. redis-benchmark can't serve for this: it repeats one command, and a lock
-// without its unlock, or an unlock of what nobody holds, is other work for the server.
+// limit is the most that the server can do with these commands: they are encoded in advance and sent ahead over one
+// connection, and their replies are only counted. redis-benchmark does not fit: it repeats one command, and a lock
+// without its unlock, or an unlock of a free lock, is different work for the server.
 type limit struct {
 	addr    string
 	depth   int
-	encoded [][]byte // one chunk of depth/2 commands each, going round the names
+	encoded [][]byte // chunks of depth/2 commands each, which cycle through the names
 }
 
 // pairCommands are the commands of a pair: lock and unlock. An owner that is used once needs no more.
 const pairCommands = 2
 
-// limitNames are as many as the most callers of the other peers have.
+// limitNames is the largest number of callers of the other peers.
 const limitNames = 1024
 
 func newLimit(addr string, depth int) *limit {
@@ -37,7 +37,7 @@ func newLimit(addr string, depth int) *limit {
 	return newLimitOf(addr, depth, names, luasrc.Publish)
 }
 
-// newLimitOf is for these names, whose releases say publish.
+// newLimitOf is newLimit for these names; publish is how releases are announced.
 func newLimitOf(addr string, depth int, names []string, publish luasrc.Arg) *limit {
 	l := &limit{addr: addr, depth: depth}
 	var all [][]byte
@@ -47,7 +47,7 @@ func newLimitOf(addr string, depth int, names []string, publish luasrc.Arg) *lim
 			encode("EVALSHA", luasrc.Lock(nil, name, owner, lease.Milliseconds())),
 			encode("EVALSHA", luasrc.UnlockOnce(nil, name, codec.Channel(name), owner, lease.Milliseconds(), publish)))
 	}
-	// Whole turns around the names, in chunks of half the depth.
+	// Whole cycles through the names, in chunks of half the depth.
 	chunk := depth / 2
 	for range chunk / gcd(chunk, len(all)) {
 		for _, c := range all {
@@ -60,7 +60,7 @@ func newLimitOf(addr string, depth int, names []string, publish luasrc.Arg) *lim
 	return l
 }
 
-// full tells whether chunk k has its commands: each begins with an asterisk at a line's beginning.
+// full reports whether chunk k has all its commands: each begins with an asterisk at the start of a line.
 func (l *limit) full(k, chunk int) bool {
 	return bytes.Count(l.encoded[k], []byte("\n*"))+1 == chunk
 }
@@ -88,7 +88,7 @@ func encodeWords(words ...string) []byte {
 	return b
 }
 
-// load gives the time of a pair; of s it takes the length alone.
+// load returns the time of a pair. It uses only the length of s.
 func (l *limit) load(s spec) (_ loaded, err error) {
 	defer caught(&err)
 	conn := must(net.Dial("tcp", l.addr))
@@ -96,7 +96,7 @@ func (l *limit) load(s spec) (_ loaded, err error) {
 	check(conn.SetDeadline(time.Now().Add(s.length + grace)))
 	buf := make([]byte, 64<<10)
 	chunk := l.depth / 2
-	// take reads the replies of one chunk: each of them is one line.
+	// take reads the replies to one chunk, one line each.
 	took := 0
 	take := func() error {
 		for took < chunk {

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// TestLimitSendsTwoCommandsAPair runs the limits against a server and believes the server's counters.
+// TestLimitSendsTwoCommandsAPair checks the limits against the server's own counters.
 func TestLimitSendsTwoCommandsAPair(t *testing.T) {
 	s := startServer(t)
 	if err := loadAll(s.addr); err != nil {
@@ -25,7 +25,7 @@ func TestLimitSendsTwoCommandsAPair(t *testing.T) {
 		if l.pairs == 0 || e.commands["evalsha"] != 2*l.pairs {
 			t.Errorf("limit %d: %d scripts for %d pairs, want two each", i, e.commands["evalsha"], l.pairs)
 		}
-		// Each unlock frees its lock and says so, and nobody sends a DEL: those of the scripts are all.
+		// Each unlock frees its lock and publishes that, and no client sends a DEL: the scripts' DELs are all.
 		if e.commands["del"] != l.pairs || e.commands["publish"] != l.pairs || e.commands["set"] != 0 {
 			t.Errorf("limit %d: %d pairs, but the server ran %v", i, l.pairs, e.commands)
 		}
@@ -41,7 +41,7 @@ func TestLimitSendsTwoCommandsAPair(t *testing.T) {
 	}
 }
 
-// TestPairsAreTwoCommands goes by the server's counters, too. What rlock and raw redigo send must stay the same.
+// TestPairsAreTwoCommands checks the server's counters, too: rlock and raw redigo must send the same.
 func TestPairsAreTwoCommands(t *testing.T) {
 	s := startServer(t)
 	for _, name := range []string{ours, rawPeer} {
@@ -51,7 +51,7 @@ func TestPairsAreTwoCommands(t *testing.T) {
 			t.Fatal(err)
 		}
 		load := spec{prefix: name, callers: 1, length: 50 * time.Millisecond}
-		// The first load has the server learn the scripts.
+		// In the first load the server learns the scripts.
 		if _, err := f.load(load); err != nil {
 			t.Fatal(err)
 		}

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// grace is how much longer than asked a load may take before it counts as hanging.
+// grace is how much longer than requested a load may take before it counts as hanging.
 const grace = 15 * time.Second
 
 var (
@@ -19,7 +19,7 @@ var (
 	errNoPair = errors.New("not one pair in time")
 )
 
-// spec is a load: callers that lock and unlock over and over.
+// spec is a load: callers that lock and unlock in a loop.
 type spec struct {
 	prefix  string
 	callers int
@@ -27,15 +27,15 @@ type spec struct {
 	length  time.Duration
 }
 
-// prefixFor begins the names of a party's locks in a part. It is as long for each party: a server reads names by the byte,
-// and one of a cluster hashes them for each command of a script.
+// prefixFor returns the prefix of a party's lock names in a part. It has the same length for each party, since a server
+// reads names byte by byte, and a cluster's server hashes them for each command of a script.
 func prefixFor(part, party string) string {
 	h := fnv.New32a()
 	h.Write([]byte(party))
 	return fmt.Sprintf("%s:%08x:", part, h.Sum32())
 }
 
-// name is that of a caller's lock.
+// name is the name of a caller's lock.
 func (s spec) name(caller int) string {
 	if s.shared {
 		return s.prefix
@@ -43,13 +43,13 @@ func (s spec) name(caller int) string {
 	return fmt.Sprint(s.prefix, caller)
 }
 
-// loaded is what a load came to.
+// loaded is the result of a load.
 type loaded struct {
 	pairs  int64 // granted in time
-	grants int64 // with those that came before the start and after the end
+	grants int64 // including those before the start and after the end
 
-	// How often in time a shared lock came to another caller than before. A lock that its last holder takes again at
-	// once makes many pairs and no hand-off.
+	// How often in time a shared lock went to another caller than before. If its last holder takes the lock again at
+	// once, there are many pairs and no hand-off.
 	handoffs int64
 
 	took time.Duration
@@ -123,7 +123,7 @@ func (f fleet) load(s spec) (loaded, error) {
 		}
 		cancel()
 	}
-	// Atomic because it is the lock under test that makes them exclusive, in Redis.
+	// Atomic, because only the lock under test, in Redis, makes the holders exclusive.
 	var holder, handoffs atomic.Int64
 	var start, deadline time.Time // set before begin is closed
 	begin := make(chan struct{})
@@ -132,7 +132,7 @@ func (f fleet) load(s spec) (loaded, error) {
 	ready.Add(s.callers)
 	for i, h := range handles {
 		wg.Go(func() {
-			// A goroutine's first pair grows its stack, and meets an idle client: that is no part of the pace.
+			// A goroutine's first pair grows its stack and meets an idle client, which is not part of the pace.
 			if err := s.first(ctx, h); err != nil {
 				fail(err)
 			}
@@ -171,7 +171,7 @@ func (f fleet) load(s spec) (loaded, error) {
 	deadline = start.Add(s.length)
 	close(begin)
 	if s.shared {
-		// Those that still wait are not to take their turns one after the other.
+		// Callers that still wait must not take the lock one after the other.
 		stop := time.AfterFunc(s.length, cancel)
 		defer stop.Stop()
 	}
@@ -196,7 +196,7 @@ func (f fleet) load(s spec) (loaded, error) {
 	return r, nil
 }
 
-// first is a caller's first pair, where nobody else wants its lock.
+// first is a caller's first pair, if it has its own lock.
 func (s spec) first(ctx context.Context, h handle) error {
 	if s.shared {
 		return nil
@@ -207,7 +207,7 @@ func (s spec) first(ctx context.Context, h handle) error {
 	return h.unlock(ctx)
 }
 
-// within tells whether f returned in time. If not, f's goroutine is left behind.
+// within reports whether f returned in time. If not, f's goroutine is left behind.
 func within(d time.Duration, f func()) bool {
 	done := make(chan struct{})
 	go func() { defer close(done); f() }()

@@ -2,8 +2,7 @@ package main
 
 import "fmt"
 
-// localCallers are the places of the part in which one client's callers want one name: two that hand the lock to and
-// fro, and a throng.
+// localCallers are how many callers of one client want one name: two that pass the lock back and forth, and a crowd.
 var localCallers = []int{2, 1000}
 
 // runLocal measures hand-offs among the callers of one client.
@@ -18,7 +17,7 @@ func runLocal(r *run) (err error) {
 	return nil
 }
 
-// crowdWaiters are each client's callers in the part with many clients.
+// crowdWaiters is how many callers each client has in the part with many clients.
 const crowdWaiters = 8
 
 // runCrowd measures many clients at one name.
@@ -31,7 +30,7 @@ func runCrowd(r *run) error {
 	return r.contend("crowd", all, r.sizes.crowd*crowdWaiters)
 }
 
-// contend has each contender's callers take one lock from each other, without holding it for any time.
+// contend makes each contender's callers compete for one lock, which they hold for no time.
 func (r *run) contend(part string, all []*contender, callers int) (err error) {
 	defer caught(&err)
 	at := fmt.Sprint(callers)
@@ -42,7 +41,7 @@ func (r *run) contend(part string, all []*contender, callers int) (err error) {
 			s := spec{prefix: prefixFor("local", c.name), callers: callers, shared: true, length: r.sizes.length}
 			length := warmUp
 			if c.name == redsyncP {
-				length *= 2 // or it may not get a single one
+				length *= 2 // or it may not get the lock at all
 			}
 			check(c.warm(i, s, length))
 			l, e, err := r.cost(c, s)
@@ -55,7 +54,7 @@ func (r *run) contend(part string, all []*contender, callers int) (err error) {
 			r.add(part, c.name, at, "server µs", e.server.Seconds()*1e6/grants)
 			p := c.peer
 			if p == nil {
-				p = &peer{extra: []string{"del"}} // Redisson's scripts are those of rlock
+				p = &peer{extra: []string{"del"}} // Redisson's scripts call the same commands as rlock's
 			}
 			r.add(part, c.name, at, "commands", p.requests(e.commands, l.grants)/grants)
 			r.add(part, c.name, at, "attempts", p.attempts(e.commands, l.grants)/grants)

@@ -17,9 +17,9 @@ type Machine struct {
 	Go     string `json:"go"`
 	Redis  string `json:"redis"`
 	Java   string `json:"java"`
-	Load   string `json:"load"` // averages at the start: whether it had the machine for itself
+	Load   string `json:"load"` // load averages at the start: whether other programs ran
 
-	// Stolen is the part of the cores' time, in percent, that the hypervisor gave to others while it ran.
+	// Stolen is the percentage of the cores' time that the hypervisor gave to other machines during the run.
 	Stolen float64 `json:"stolen,omitempty"`
 }
 
@@ -47,11 +47,11 @@ func describeMachine(s *server) Machine {
 	return m
 }
 
-// coreTime is that of all cores since the start, and of it what the hypervisor gave to others, in ticks. Without a
-// /proc/stat it is zero.
+// coreTime returns the time of all cores since boot, and how much of it the hypervisor gave to other machines, in
+// ticks. Both are zero without /proc/stat.
 func coreTime() (all, stolen float64) {
 	line := firstLine(os.ReadFile("/proc/stat"))
-	// cpu user nice system idle iowait irq softirq steal; what follows is in user and nice.
+	// The fields are: cpu user nice system idle iowait irq softirq steal. The later ones are included in user and nice.
 	for i, text := range strings.Fields(line) {
 		ticks, err := strconv.ParseFloat(text, 64)
 		if err != nil || i > 8 {

@@ -19,7 +19,7 @@ func main() {
 			fmt.Fprintln(os.Stderr, "bench, child:", err)
 			os.Exit(1)
 		}
-		os.Exit(0) // what is held is left; closing 100,000 holds is no part of this
+		os.Exit(0) // holds are left; closing 100,000 of them is not measured
 	}
 	if err := parentMain(); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -72,7 +72,7 @@ func parentMain() (err error) {
 	return nil
 }
 
-// all runs the chosen parts. Peers are missing for these reasons.
+// all runs the chosen parts. missing has the reasons why peers are missing, by name.
 func (r *run) all(chosen []string, missing map[string]string) (err error) {
 	defer caught(&err)
 	for _, name := range chosen {

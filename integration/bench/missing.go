@@ -6,13 +6,13 @@ import (
 	"strconv"
 )
 
-// Missing is a peer that a run had to do without.
+// Missing is a peer that a run lacked.
 type Missing struct {
 	Peer string `json:"peer"`
 	Why  string `json:"why"`
 }
 
-// missingPeers lists those that are wanted and not built in, with the reason, if there is one.
+// missingPeers lists the wanted peers that are not built in, with the reason if there is one.
 func missingPeers(reasons map[string]string, wants func(peer string) bool) (all []Missing) {
 	for _, p := range goPeers() {
 		if p.open == nil && wants(p.name) {
@@ -22,7 +22,7 @@ func missingPeers(reasons map[string]string, wants func(peer string) bool) (all 
 	return all
 }
 
-// without tells why a run had to do without a peer.
+// without returns why a run lacked a peer.
 func (r *Report) without(peer string) (why string, missing bool) {
 	i := slices.IndexFunc(r.Missing, func(m Missing) bool { return m.Peer == peer })
 	if i < 0 {
@@ -31,7 +31,7 @@ func (r *Report) without(peer string) (why string, missing bool) {
 	return r.Missing[i].Why, true
 }
 
-// absent are the peers that the table of a part and place would have beside those that were run.
+// absent are the missing peers that the table of a part and place would otherwise have.
 func (r *Report) absent(part, at string) (all []string) {
 	for _, m := range r.Missing {
 		if takesPart(m.Peer, part, at) {
@@ -41,7 +41,7 @@ func (r *Report) absent(part, at string) (all []string) {
 	return all
 }
 
-// takesPart tells whether a peer of others is measured there, if it is built in.
+// takesPart reports whether a peer of others, if built in, is measured there.
 func takesPart(peer, part, at string) bool {
 	switch part {
 	case "held":

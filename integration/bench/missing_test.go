@@ -34,7 +34,7 @@ func TestDocumentNamesWhoIsMissing(t *testing.T) {
 	}{
 		{"pairs", "1", true},
 		{"held", "1000", true},
-		{"held", "100000", false}, // too many for it anyway
+		{"held", "100000", false}, // more holds than it is measured with
 	} {
 		d := &document{r: lacking()}
 		d.table(c.part, "", []column{{"time", c.at, "µs"}, {"more", c.at, "µs"}})
@@ -44,7 +44,7 @@ func TestDocumentNamesWhoIsMissing(t *testing.T) {
 	}
 }
 
-// A lost version of a peer must not keep the benchmark and its tests from being built.
+// If a version of a peer disappears, the benchmark and its tests must still build.
 func TestNoRequirementIsOnlyAPeers(t *testing.T) {
 	requires := func(file string) map[string]string {
 		paths, err := peers.Requires(file)
@@ -54,7 +54,7 @@ func TestNoRequirementIsOnlyAPeers(t *testing.T) {
 		return paths
 	}
 	own := requires("go.mod")
-	// Those of rlock's own modules are measured too, and what these need must be had anyway.
+	// rlock's modules for metrics are measured too, so what they need is required anyway.
 	for _, module := range []string{"rlockotel", "rlockprom"} {
 		for path := range requires(filepath.Join("..", "..", module, "go.mod")) {
 			if path != "github.com/gomodule/redigo" && path != "github.com/google/uuid" && path != modulePath && path != "golang.org/x/sys" {
@@ -75,7 +75,7 @@ func TestNoRequirementIsOnlyAPeers(t *testing.T) {
 		if err != nil || !strings.HasPrefix(string(text), "//go:build "+p.name+"\n") {
 			t.Errorf("%s is not behind the tag %s: %v", source, p.name, err)
 		}
-		// What the table says of the version is what is built.
+		// The version in the table's note is the one that is built.
 		for path, version := range requires(filepath.Join("peers", p.name+".mod")) {
 			if own[path] == version {
 				continue

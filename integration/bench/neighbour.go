@@ -11,18 +11,18 @@ import (
 )
 
 const (
-	// neighbourRole is a child with one lone caller and a neighbour.
+	// neighbourRole is the role of a child with one lone caller and a neighbour.
 	neighbourRole = "neighbour"
 
-	// neighbourPause is what the neighbour does between two round trips.
+	// neighbourPause is the neighbour's pause between two round trips.
 	neighbourPause = time.Millisecond
 )
 
-// neighbourPlaces are where it is measured: so many processors of Go's, all but one of them kept busy by a goroutine.
+// neighbourPlaces are the values of GOMAXPROCS; all but one of the processors are kept busy by a goroutine each.
 var neighbourPlaces = map[int]string{1: "GOMAXPROCS=1", 2: "GOMAXPROCS=2, one busy"}
 
-// runNeighbour measures a round trip that has nothing to do with locks, in the process of one lone caller: what the
-// caller's way to wait for its replies costs others.
+// runNeighbour measures a round trip that has nothing to do with locks, in the process of one lone caller. It shows
+// what the caller's way of waiting for replies costs other goroutines.
 func runNeighbour(r *run) (err error) {
 	defer caught(&err)
 	for range r.sizes.rounds {
@@ -53,7 +53,7 @@ func (r *run) neighbour(name, at string, procs int) (err error) {
 	return nil
 }
 
-// neighbourMain is the child.
+// neighbourMain runs in the child.
 func neighbourMain(c client, addr, argument string) (err error) {
 	defer caught(&err)
 	var procs, ms int
@@ -78,7 +78,7 @@ func neighbourMain(c client, addr, argument string) (err error) {
 		}
 		return err
 	}
-	check(pairs(2 * length)) // until it has found its way
+	check(pairs(2 * length)) // until its way of waiting has settled
 	ended := make(chan error, 1)
 	go func() { ended <- pairs(length) }()
 	beside := must(roundTrips(conn, length))
@@ -87,7 +87,7 @@ func neighbourMain(c client, addr, argument string) (err error) {
 	return nil
 }
 
-// roundTrips are a neighbour's, in µs.
+// roundTrips returns the times of a neighbour's round trips, in µs.
 func roundTrips(conn net.Conn, length time.Duration) (took []float64, err error) {
 	defer caught(&err)
 	room := make([]byte, 100)

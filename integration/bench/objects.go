@@ -11,14 +11,14 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// What callers may want of one name that is no lock. A pair is a permit and its release, or one count-down.
+// Objects that are not locks. A pair is a permit and its release, or one count-down.
 const (
 	permitsKind   javapeer.Kind = "permits"
 	semaphoreKind javapeer.Kind = "semaphore"
 	latchKind     javapeer.Kind = "countdown"
 )
 
-// Of permits there are so many: up to 16 callers, nobody waits.
+// permits is how many permits there are: up to 16 callers, none waits.
 const permits = 16
 
 var (
@@ -33,15 +33,15 @@ func atCallers(title string, callers int) string {
 	return fmt.Sprintf("%s, %d callers", title, callers)
 }
 
-// wants tells whether all callers want that kind.
+// wants reports whether all callers want that kind.
 func (m mix) wants(k javapeer.Kind) bool { return m.shares[k] == 100 }
 
-// exclusive tells whether each acquisition of another caller is a hand-off.
+// exclusive reports whether each acquisition by another caller is a hand-off.
 func (m mix) exclusive() bool {
 	return len(m.shares) == 1 && !slices.ContainsFunc([]javapeer.Kind{javapeer.Read, permitsKind, semaphoreKind, latchKind}, m.wants)
 }
 
-// name is that of what all callers want: of a multi-lock, its members'.
+// name is the name that all callers use; for a multi-lock, its members' names.
 func (m mix) name(prefix string) string {
 	if !m.wants(javapeer.Multi) {
 		return prefix
@@ -50,7 +50,7 @@ func (m mix) name(prefix string) string {
 	return strings.Join([]string{prefix + "a", prefix + "b", prefix + "c"}, ",")
 }
 
-// prepare sets the permits or the count of either side's object.
+// prepare sets the object's permits or count, for rlock and Redisson alike.
 func (m mix) prepare(c *rlock.Client, name string) (err error) {
 	ctx := context.Background()
 	switch {
@@ -64,7 +64,7 @@ func (m mix) prepare(c *rlock.Client, name string) (err error) {
 	return err
 }
 
-// objectHandle is a caller's way to an object of a kind.
+// objectHandle returns a caller's handle of an object of this kind.
 func objectHandle(c *rlock.Client, k javapeer.Kind, name string) handle {
 	switch k {
 	case permitsKind:
@@ -89,7 +89,7 @@ func objectHandle(c *rlock.Client, k javapeer.Kind, name string) handle {
 	return ofLock(k.GoLock(c, name))
 }
 
-// goAwaiting is a latch whose awaiters are let in by one count-down.
+// goAwaiting is a latch whose awaiters are all released by one count-down.
 func goAwaiting(c *rlock.Client) reading {
 	return reading{
 		name: ours,
@@ -111,7 +111,7 @@ func goAwaiting(c *rlock.Client) reading {
 	}
 }
 
-// javaAwaiting does so in Java. The last count-down begins when the JVM is asked for it.
+// javaAwaiting is the same in Java. The last count-down begins when the JVM gets the command.
 func javaAwaiting(p *javapeer.Peer) reading {
 	do := func(thread, name, method string, args ...any) (int64, error) {
 		ctx, cancel := context.WithTimeout(context.Background(), 2*grace)

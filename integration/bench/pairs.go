@@ -5,16 +5,16 @@ import (
 	"time"
 )
 
-// pairCallers are the places of the uncontended part.
+// pairCallers are the numbers of callers in the uncontended part.
 var pairCallers = []int{1, 16, 128, 1024}
 
-// warmUp is how long a peer is run before it counts; a JVM needs longer than the rest.
+// warmUp is how long a peer runs before it is measured; a JVM needs longer.
 const (
 	warmUp     = 200 * time.Millisecond
 	javaWarmUp = 4 * time.Second
 )
 
-// runPairs measures lock and unlock of names that nobody else wants.
+// runPairs measures lock and unlock of names that no other caller uses.
 func runPairs(r *run) (err error) {
 	defer caught(&err)
 	all, closeAll, err := r.open(1, false)
@@ -66,8 +66,8 @@ func (r *run) addPairs(c *contender, at string, l loaded, e expense) {
 	}
 }
 
-// addLimit has the server's limit beside each place, though it knows no callers, so that the rounds' ratios are of one
-// moment.
+// addLimit measures the server's limit at each place. The limit has no callers, but the rounds' ratios must be of the
+// same moment.
 func (r *run) addLimit(at string) (err error) {
 	defer caught(&err)
 	var best loaded
@@ -87,7 +87,7 @@ func (r *run) addLimit(at string) (err error) {
 	return nil
 }
 
-// addThread has what one caller can reach beside it.
+// addThread measures what one caller can reach, for comparison.
 func (r *run) addThread(at string) error {
 	l, err := thread(r.server.addr)(spec{length: r.sizes.length / 2})
 	if err == nil && l.pairs > 0 {
@@ -96,8 +96,8 @@ func (r *run) addThread(at string) error {
 	return err
 }
 
-// The shares of the time in which the server and the client's process did not run, in percent of one core. Whoever uses
-// more than one core is below 0.
+// The percentages of the time in which the server and the client's process did not run, of one core. A process that
+// uses more than one core is below 0.
 const (
 	serverIdle = "server idle, %"
 	clientIdle = "client idle, %"

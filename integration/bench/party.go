@@ -15,7 +15,7 @@ import (
 // party is a process that takes part in hand-offs. Times are of CLOCK_MONOTONIC, which all processes share.
 type party interface {
 	lock(name string) (granted int64, err error) // waits
-	unlock(name string) (began int64, err error) // says when it was about to
+	unlock(name string) (began int64, err error) // began is just before the call
 	close()
 }
 
@@ -58,10 +58,10 @@ func (p javaParty) unlock(name string) (int64, error) {
 
 func (p javaParty) close() { p.p.Quit() }
 
-// answerPause is longer than a hand-off takes; the JVM's party has the same.
+// answerPause is longer than a hand-off takes. The JVM's party has the same pause.
 const answerPause = 5 * time.Millisecond
 
-// partyMain is the child: lines in, times out.
+// partyMain runs in the child: it reads commands and prints times.
 func partyMain(c client) error {
 	handles := map[string]handle{}
 	in := bufio.NewScanner(os.Stdin)
@@ -81,7 +81,7 @@ func partyMain(c client) error {
 			at = machineclock.Now()
 		case "unlock":
 			err = h.unlock(context.Background())
-			// The answer would wake up who asked for it, on cores that the next holder needs now.
+			// The answer would wake up the parent, on cores that the next holder needs now.
 			time.Sleep(answerPause)
 		default:
 			err = fmt.Errorf("no such verb: %q", verb)

@@ -6,19 +6,19 @@ import (
 	"time"
 )
 
-// lease is what every peer asks for; those with a watchdog of their own keep their default.
+// lease is what every peer requests; those with their own watchdog keep their default.
 const lease = 30 * time.Second
 
-// poolSize is how many connections those that pool may have. More make none of them quicker on this kind of work.
+// poolSize is how many connections the peers with a pool may have. More would make none of them quicker here.
 const poolSize = 128
 
-// handle is one caller's way to one lock. It is used by one goroutine at a time.
+// handle is one caller's access to one lock. One goroutine at a time uses it.
 type handle struct {
 	lock   func(ctx context.Context) error // waits
 	unlock func(ctx context.Context) error
 }
 
-// holding is a handle of a library whose lock gives something that is released.
+// holding is a handle for a library whose lock returns an object to release.
 func holding[Hold any](lock func(context.Context) (Hold, error), release func(Hold, context.Context) error) handle {
 	var h Hold
 	return handle{
@@ -30,22 +30,22 @@ func holding[Hold any](lock func(context.Context) (Hold, error), release func(Ho
 	}
 }
 
-// client is one party, as one process would have it.
+// client is one party's client, as one process would have it.
 type client struct {
 	handle func(name string) handle
 	close  func()
 }
 
-// peer is one library. Its notes are printed beside the numbers.
+// peer is one library. Its note is printed with the numbers.
 type peer struct {
 	name  string
 	note  string
-	open  func(addr string) (client, error) // nil: it was not built in
-	waits bool                              // it has a way to wait for a lock
+	open  func(addr string) (client, error) // nil if it is not built in
+	waits bool                              // it can wait for a lock
 	extra []string
 }
 
-// Names of the parties, as they are printed.
+// Names of the parties in the output.
 const (
 	ours        = "rlock"
 	beforeP     = "rlock before"
@@ -57,12 +57,12 @@ const (
 	rueidisP    = "rueidislock"
 	javaP       = "Redisson (Java)"
 	limitName   = "server limit"
-	loneName    = "one thread" // what one caller is held against
+	loneName    = "one thread" // the reference for one caller
 	baseline    = "one-thread baseline"
 )
 
-// shown is the name that pages and drawings of a part have. Only commands that are sent ahead show what the server can do: a
-// thread that takes turns with it may be behind others.
+// shown is a party's name on the pages and drawings of a part. Only commands that are sent ahead show the server's
+// limit: a thread that waits for each reply may be slower than a peer.
 func shown(part, name string) string {
 	if name == loneName || name == limitName && part == "handoff" {
 		return baseline
@@ -70,13 +70,13 @@ func shown(part, name string) string {
 	return name
 }
 
-// isPeer tells whether it is a party of its own, and not what others are held against.
+// isPeer reports whether name is a party of the comparison, and not a reference.
 func isPeer(name string) bool { return name != limitName && name != loneName }
 
-// openers are of the peers of others, which are built in by their tags: each one's file puts its own in, before main.
+// openers are of the peers of others, which build tags select. Each one's file adds its own before main runs.
 var openers = map[string]func(addr string) (client, error){}
 
-// goPeers are those that run in a Go process, with those that are not built in.
+// goPeers returns the peers that run in a Go process, including those that are not built in.
 func goPeers() []*peer {
 	all := []*peer{
 		{name: ours, open: openOurs, waits: true, note: "defaults",
@@ -113,9 +113,9 @@ func findPeer(name string) *peer {
 	return nil
 }
 
-// requests is how many commands arrived from outside, as the server's counters tell it. They count the calls that
-// scripts make too, so only kinds that scripts don't use are added up, and where a peer sends such a kind itself what
-// its scripts did is taken off: one DEL in each final unlock.
+// requests returns how many commands clients sent, by the server's counters. These include the scripts' own calls, so
+// only commands that scripts don't use are added up. If a peer sends such a command itself, its scripts' calls are
+// subtracted: one DEL in each final unlock.
 func (p *peer) requests(d commands, grants int64) float64 {
 	n := d["evalsha"] + d["eval"] + d["subscribe"] + d["unsubscribe"] + d["script|load"]
 	for _, kind := range p.extra {
@@ -127,7 +127,7 @@ func (p *peer) requests(d commands, grants int64) float64 {
 	return float64(n)
 }
 
-// attempts is how many of them tried to acquire.
+// attempts returns how many of these commands tried to acquire.
 func (p *peer) attempts(d commands, grants int64) float64 {
 	if p.name == redsyncP {
 		return float64(d["set"])

@@ -7,10 +7,10 @@ import (
 	"github.com/rlock-go/redisson/integration/kit/javapeer"
 )
 
-// javaNote goes beside Redisson's numbers. Its own default of 64 connections is kept; subscriptions are left at 5 × 50.
+// javaNote is printed with Redisson's numbers: its default of 64 connections, and 50 with 5 subscriptions each.
 const javaNote = "Redisson " + javapeer.Newest + ", one JVM (Java 17, serial collector, 512 MB), one thread a caller, 64 connections, 50 for subscriptions, its defaults; warmed up"
 
-// startJava starts a JVM with Redisson's own sizes of pools, which the tests' peers make smaller.
+// startJava starts a JVM with Redisson's own pool sizes; the tests' peers have smaller pools.
 func startJava(addr string) (*javapeer.Peer, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*grace)
 	defer cancel()
@@ -22,7 +22,7 @@ func startJava(addr string) (*javapeer.Peer, error) {
 		javapeer.JVMArgs("-Xmx512m"), javapeer.WholeJIT(), pool, javapeer.SubscriptionPoolSize(50))
 }
 
-// javaLoader is a JVM as a loader.
+// javaLoader runs loads in a JVM.
 func javaLoader(p *javapeer.Peer, kind javapeer.Kind) loader {
 	return func(s spec) (loaded, error) {
 		ctx, cancel := context.WithTimeout(context.Background(), s.length+grace)

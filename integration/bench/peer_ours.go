@@ -9,7 +9,7 @@ import (
 
 func openOurs(addr string) (client, error) { return openOursWith(addr) }
 
-// openOursWith takes a URL, too.
+// openOursWith opens rlock at an address or a URL.
 func openOursWith(addr string, opts ...rlock.Option) (client, error) {
 	if !strings.Contains(addr, "://") {
 		addr = "redis://" + addr
@@ -22,7 +22,7 @@ func ofLock(l *rlock.Lock) handle {
 	return holding(func(ctx context.Context) (*rlock.Hold, error) { return l.Lock(ctx) }, (*rlock.Hold).Unlock)
 }
 
-// Arguments of a party: its options.
+// Arguments of a party, for its options.
 const (
 	syncedArgument  = "synced"
 	shardedArgument = "sharded"

@@ -17,7 +17,7 @@ func newPool(addr string) *redis.Pool {
 	}
 }
 
-// openRaw sends what rlock sends and does nothing else: no watchdog, no queue, no retries.
+// openRaw opens a client that sends what rlock sends and does nothing else: no watchdog, no queue, no retries.
 func openRaw(addr string) (client, error) {
 	pool := newPool(addr)
 	return client{func(name string) handle {
@@ -26,7 +26,7 @@ func openRaw(addr string) (client, error) {
 	}, func() { pool.Close() }}, loadScripts(pool)
 }
 
-// loadScripts has the server know the scripts, as it does after the first second of its life.
+// loadScripts loads the scripts into the server, as they are after the first second of a client's life.
 func loadScripts(pool *redis.Pool) (err error) {
 	defer caught(&err)
 	conn := pool.Get()

@@ -10,7 +10,7 @@ import (
 	goredis "github.com/redis/go-redis/v9"
 )
 
-// redislockPoll is quicker than what its documentation shows (100 ms), to its advantage in hand-offs.
+// redislockPoll is shorter than in the library's documentation (100 ms), to its advantage in hand-offs.
 const redislockPoll = 10 * time.Millisecond
 
 func init() {

@@ -15,7 +15,7 @@ func init() {
 		pool := newPool(addr)
 		rs := redsync.New(redsyncredigo.NewPool(pool))
 		lock := func(name string) handle {
-			// Its default is to give up after 32 tries; whoever waits here waits for the lock.
+			// By default it gives up after 32 tries; here a caller waits until it has the lock.
 			m := rs.NewMutex(name, redsync.WithExpiry(lease), redsync.WithTries(math.MaxInt32))
 			return handle{m.LockContext, func(ctx context.Context) error {
 				_, err := m.UnlockContext(ctx)

@@ -13,12 +13,12 @@ import (
 
 func init() { openers[rueidisP] = openRueidis }
 
-// openRueidis asks for one key instead of a majority of three, since there is one server, and for NoLoopTracking, which
-// its documentation recommends for speed. TryNextAfter must then be raised: with its default of 20 ms an attempt that a
-// busy machine delays for longer is given up, its key deleted, and the caller waits to be notified of that deletion,
-// which NoLoopTracking holds back from the connection that deleted it. So a caller of a name that nobody else uses waits
-// for ever; it was seen at 128 and 1,024 callers. Without NoLoopTracking the default does not hang, at about the same
-// speed. Of a cluster, addr has several addresses.
+// openRueidis uses one key instead of a majority of three, since there is one server, and NoLoopTracking, which the
+// documentation recommends for speed. TryNextAfter must then be raised. With its default of 20 ms, an attempt that a
+// busy machine delays longer is given up and its key deleted. The caller then waits for a notification of that
+// deletion, which NoLoopTracking keeps from the connection that deleted it. So a caller of a name that nobody else uses
+// waits for ever; this was seen at 128 and 1,024 callers. Without NoLoopTracking the default does not hang, at about
+// the same speed. For a cluster, addr has several addresses.
 func openRueidis(addr string) (client, error) {
 	l, err := rueidislock.NewLocker(rueidislock.LockerOption{
 		ClientOption:   rueidis.ClientOption{InitAddress: strings.Split(addr, ",")},

@@ -10,14 +10,14 @@ import (
 	"github.com/rlock-go/redisson/integration/kit/quantile"
 )
 
-// probe is some other client, which asks for a PONG after each 0.5 to 1.5 ms: what the load means to those who have
-// nothing to do with it. The times are drawn so that they keep no step with the load's.
+// probe is an unrelated client that sends a PING after each 0.5 to 1.5 ms. It shows how the load affects other clients.
+// The pauses are random, so that they don't keep step with the load.
 type probe struct {
 	stop chan struct{}
 	wg   sync.WaitGroup
-	err  error // read behind wg
+	err  error // read after wg.Wait
 
-	seconds [][]float64 // µs, by the second in which they were asked; read behind wg
+	seconds [][]float64 // µs, by the second in which the PING was sent; read after wg.Wait
 }
 
 func startProbe(addr string) (*probe, error) {
@@ -49,7 +49,7 @@ func startProbe(addr string) (*probe, error) {
 	return p, nil
 }
 
-// end gives the p99 of all and of the worst second, in µs.
+// end returns the p99 of all PINGs and of the worst second, in µs.
 func (p *probe) end() (all, worst float64, err error) {
 	close(p.stop)
 	p.wg.Wait()

@@ -12,7 +12,7 @@ import (
 	"github.com/rlock-go/redisson/integration/kit/runfile"
 )
 
-// What is called a limit can't be beaten.
+// No peer may be quicker than what the pages call a limit.
 func TestNobodyIsAheadOfWhatThePagesCallALimit(t *testing.T) {
 	r, err := runfile.Read[Report]("../../docs/performance/run.json")
 	if err != nil {
@@ -52,7 +52,7 @@ func TestReadmeSaysHowMuchQuickerThePublishedRunWas(t *testing.T) {
 	least, most := math.Inf(1), 0.0
 	for _, at := range r.places("pairs") {
 		if callers, _ := strconv.Atoi(at); callers < 16 {
-			continue // it is the kernel that decides
+			continue // there the kernel decides
 		}
 		name, _ := r.best("pairs", at, "µs", false)
 		q := quantile.Median(r.ratios("pairs", name, ours, at, "µs"))

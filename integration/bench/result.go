@@ -9,8 +9,8 @@ import (
 	"github.com/rlock-go/redisson/integration/kit/quantile"
 )
 
-// Cell is one measured thing. Its rounds are in the order in which they were run; round i of one peer was beside round
-// i of the others.
+// Cell is one measured value. Its rounds are in the order of the run; round i of one peer ran next to round i of the
+// others.
 type Cell struct {
 	Part   string    `json:"part"`
 	Peer   string    `json:"peer"`
@@ -19,7 +19,7 @@ type Cell struct {
 	Rounds []float64 `json:"rounds"`
 }
 
-// Report is a run.
+// Report is the result of a run.
 type Report struct {
 	Command string    `json:"command"`
 	Began   time.Time `json:"began"`
@@ -29,7 +29,7 @@ type Report struct {
 	Cells   []*Cell   `json:"cells"`
 	Missing []Missing `json:"missing,omitempty"`
 	Trouble []string  `json:"trouble"`         // what hung or failed
-	Since   string    `json:"since,omitempty"` // put in by hand: what was changed since, and what it costs
+	Since   string    `json:"since,omitempty"` // written by hand: what has changed since, and what it costs
 }
 
 // add notes one round.
@@ -51,7 +51,7 @@ func (r *Report) cell(part, peer, at, metric string) *Cell {
 	return nil
 }
 
-// median of a cell's rounds; not ok if there is no such cell.
+// median returns the median of a cell's rounds, and false if there is no such cell.
 func (r *Report) median(part, peer, at, metric string) (float64, bool) {
 	c := r.cell(part, peer, at, metric)
 	if c == nil {
@@ -66,7 +66,7 @@ func (r *Report) ratio(part, a, b, at, metric string) (float64, bool) {
 	return quantile.Median(q), q != nil
 }
 
-// ratios are those of the rounds; none if there is no such cell.
+// ratios returns the rounds' ratios, or nil if there is no such cell.
 func (r *Report) ratios(part, a, b, at, metric string) (q []float64) {
 	x, y := r.cell(part, a, at, metric), r.cell(part, b, at, metric)
 	if x == nil || y == nil {
@@ -78,7 +78,7 @@ func (r *Report) ratios(part, a, b, at, metric string) (q []float64) {
 	return q
 }
 
-// peers and places of a part, in the order in which they came.
+// peers and places of a part, in the order of the run.
 func (r *Report) peers(part string) []string {
 	return r.distinct(part, func(c *Cell) string { return c.Peer })
 }
@@ -95,7 +95,7 @@ func (r *Report) distinct(part string, of func(*Cell) string) (all []string) {
 	return all
 }
 
-// best is the peer that is not rlock with the lowest median, or the highest.
+// best returns the peer with the lowest median, or the highest, other than rlock now or at an earlier commit.
 func (r *Report) best(part, at, metric string, highest bool) (name string, ok bool) {
 	var lead float64
 	for _, p := range r.peers(part) {
@@ -116,7 +116,7 @@ func (r *Report) trouble(format string, args ...any) {
 	fmt.Fprintln(os.Stderr, "!!", text)
 }
 
-// spread is how far the rounds lie apart, as a share of the median: half of (highest − lowest).
+// spread is half of (highest − lowest) of the rounds, as a share of their median.
 func (c *Cell) spread() float64 {
 	return (slices.Max(c.Rounds) - slices.Min(c.Rounds)) / 2 / quantile.Median(c.Rounds)
 }

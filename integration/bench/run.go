@@ -8,23 +8,23 @@ import (
 	"time"
 )
 
-// run is what all parts share.
+// run is the state that all parts share.
 type run struct {
 	*Report
 	server *server
 	java   bool
 	sizes  sizes
-	only   []string        // peers; none: all
-	hung   map[string]bool // in the part that runs
+	only   []string        // peers to run; nil means all
+	hung   map[string]bool // failed peers of the current part
 }
 
-// sizes make a run long or short.
+// sizes set how long a run takes.
 type sizes struct {
 	rounds   int
 	length   time.Duration // of one load
-	handoffs int           // of each peer, in all rounds; a quarter for one that polls slowly
+	handoffs int           // of each peer, in all rounds; a quarter for a peer that polls slowly
 	holds    []int
-	held     int           // rounds of each number of holds
+	held     int           // rounds for each number of holds
 	quiet    time.Duration // how long the server is watched before anything is held
 	holdTick time.Duration // how long renewals are watched
 	waiters  int
@@ -62,7 +62,7 @@ func (r *run) wants(peer string) bool {
 	return !r.hung[peer] && (len(r.only) == 0 || slices.Contains(r.only, peer) || peer == ours)
 }
 
-// failed notes that a peer is out, and says whether that is all there is to it: ours must not fail.
+// failed leaves a peer out of the rest of the part. It returns an error only for rlock, which must not fail.
 func (r *run) failed(peer, what string, err error) error {
 	r.hung[peer] = true
 	if errors.Is(err, errHang) {
@@ -76,7 +76,7 @@ func (r *run) failed(peer, what string, err error) error {
 	return nil
 }
 
-// contender is one party of an interleaved part.
+// contender is one participant of an interleaved part.
 type contender struct {
 	name  string
 	load  loader
@@ -87,7 +87,7 @@ type contender struct {
 
 func (c *contender) called() string { return c.name }
 
-// open starts one client, or size of them, of every peer that is wanted, and Java with one.
+// open starts every wanted peer, with as many clients as size says, and Java if size is 1.
 func (r *run) open(size int, waits bool) (all []*contender, close func(), err error) {
 	defer caught(&err)
 	close = func() {
@@ -109,7 +109,7 @@ func (r *run) open(size int, waits bool) (all []*contender, close func(), err er
 	return all, close, nil
 }
 
-// round has each measured, in another order in each round. One that fails is left out of the rest of the part; ours must not.
+// round measures each participant, in another order in each round. One that fails is left out of the part, see failed.
 func round[T interface{ called() string }](r *run, i int, all []T, what string, measure func(T) error) error {
 	for k := range all {
 		one := all[(k+i)%len(all)]
@@ -125,7 +125,7 @@ func round[T interface{ called() string }](r *run, i int, all []T, what string, 
 	return nil
 }
 
-// warm runs a load for some time before the first round that counts.
+// warm runs a load before the first round that counts.
 func (c *contender) warm(i int, s spec, length time.Duration) (err error) {
 	if s.length = length; i == 0 {
 		_, err = c.load(s)
@@ -133,15 +133,15 @@ func (c *contender) warm(i int, s spec, length time.Duration) (err error) {
 	return err
 }
 
-// expense is what a load cost beyond its time.
+// expense is the cost of a load beyond its time.
 type expense struct {
 	server, client time.Duration // processor time
-	wall           time.Duration // in which they used that
+	wall           time.Duration // the time in which they used it
 	mallocs, bytes uint64
 	commands       commands
 }
 
-// cost runs a load and sees what it cost.
+// cost runs a load and measures its cost.
 func (r *run) cost(c *contender, s spec) (l loaded, e expense, err error) {
 	defer caught(&err)
 	calls, cpu, before := must(r.server.commands()), must(r.server.cpu()), must(c.usage())

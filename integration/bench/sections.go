@@ -10,7 +10,7 @@ import (
 	"github.com/rlock-go/redisson/integration/kit/quantile"
 )
 
-// What the page for users says, section by section.
+// The page for users, section by section.
 
 func (d *document) head() {
 	d.text("# Performance\n")
@@ -71,7 +71,7 @@ func (d *document) summary() {
 	d.text("")
 }
 
-// eachCosts has a line for the first place of a part: what rlock and rueidislock, which keep holds and waiters too, have there.
+// eachCosts adds a line for a part's first place: the costs of rlock and of rueidislock, the other one that has them.
 func (d *document) eachCosts(part string, metrics []string, of string) {
 	places := d.r.places(part)
 	if len(places) == 0 {
@@ -124,7 +124,7 @@ func (d *document) contention() {
 	d.text("")
 }
 
-// contenders says who wants the one lock.
+// contenders says how many callers want the one lock.
 func contenders(part, at string) string {
 	if part == "crowd" {
 		return fmt.Sprintf("%s callers, %d in each client", at, crowdWaiters)
@@ -132,7 +132,7 @@ func contenders(part, at string) string {
 	return at + " callers of one client"
 }
 
-// behind lists each contest that another wins, at the place where rlock is worst.
+// behind lists each contest that another peer wins, at the worst place for rlock.
 func (d *document) behind() {
 	d.text("## Where rlock is behind\n")
 	d.text("Here a peer was better by more than %.0f%%, at the worst place for rlock. The ratio is peer / rlock; ? means not in every round.\n", 100*even)
@@ -143,7 +143,7 @@ func (d *document) behind() {
 	d.text("  on busy ones, and [other connections would wait](dev/measuring.md#who-waits-for-a-reply).\n")
 }
 
-// The marks of the table that integration/bench/javacourtesy puts into the page.
+// The marks around the table that integration/bench/javacourtesy writes into the page.
 const (
 	tableBegins = "<!-- the tables of go run ./javacourtesy -write: written by it, not by hand -->\n"
 	tableEnds   = "<!-- end of the tables -->\n"
@@ -163,7 +163,7 @@ func (d *document) sharing(before string) {
 	d.text("[dev/courtesy.md](dev/courtesy.md) has the rules, and measurements of other fleets.\n")
 }
 
-// kept are the flags that change nothing of what is measured, and those that make bench has.
+// kept matches the flags that do not change what is measured, and those that make bench sets itself.
 var kept = regexp.MustCompile(` -others\b| -json \S+`)
 
 func (d *document) again() {

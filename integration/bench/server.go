@@ -16,24 +16,24 @@ import (
 	"github.com/rlock-go/redisson/internal/redistest"
 )
 
-// redisVersion is what the numbers are meant for; the program says so if it finds another.
+// redisVersion is the version that the numbers are meant for; the program reports any other.
 const redisVersion = "7.0.15"
 
-// server is a redis-server of its own on 127.0.0.1, without persistence.
+// server is a redis-server on 127.0.0.1, without persistence.
 type server struct {
 	addr string
-	conn redis.Conn // for questions between measurements; used by one goroutine
+	conn redis.Conn // for commands between measurements; used by one goroutine
 }
 
-// startServer starts one that ends with t.
+// startServer starts a server that ends with t.
 func startServer(t testing.TB) *server {
 	return asked(t, redistest.Start(t, "--maxclients", "20000", "--client-output-buffer-limit", "pubsub 0 0 0"))
 }
 
-// asked is one that runs.
+// asked returns a server that is already running.
 func asked(t testing.TB, s *redistest.Server) *server { return &server{s.Addr(), s.Dial(t)} }
 
-// clear leaves no key of an earlier part behind.
+// clear removes the keys of earlier parts.
 func (s *server) clear() error {
 	_, err := s.conn.Do("FLUSHALL", "SYNC")
 	return err
@@ -45,17 +45,17 @@ func (s *server) commands() (commands, error) { return commandstats.Read(s.conn)
 
 var usec = regexp.MustCompile(`cmdstat_evalsha:calls=\d+,usec=(\d+)`)
 
-// scripts is how long EVALSHA ran, by the server's count.
+// scripts returns how long EVALSHA has run, by the server's count.
 func (s *server) scripts() (_ time.Duration, err error) {
 	defer caught(&err)
 	m := usec.FindStringSubmatch(must(redis.String(s.conn.Do("INFO", "commandstats"))))
 	if m == nil {
-		return 0, nil // there was none yet
+		return 0, nil // no script has run yet
 	}
 	return time.Duration(must(strconv.ParseInt(m[1], 10, 64))) * time.Microsecond, nil
 }
 
-// sent is all of them, but for the questions that this program asks.
+// sent counts all commands except this program's own INFO and PING.
 func sent(c commands) (n int64) {
 	for kind, calls := range c {
 		if kind != "info" && kind != "ping" {

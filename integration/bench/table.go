@@ -9,7 +9,7 @@ import (
 	"github.com/rlock-go/redisson/integration/kit/quantile"
 )
 
-// printTable prints all cells, the ratios of those that have rivals, and the peers that are missing.
+// printTable prints all cells, their ratios to rlock's, and the missing peers.
 func printTable(w io.Writer, r *Report) error {
 	m := r.Machine
 	fmt.Fprintf(w, "%s, took %s; %d × %s, kernel %s, redis %s, %s, load %s\n\n",
@@ -22,7 +22,7 @@ func printTable(w io.Writer, r *Report) error {
 			spread = fmt.Sprintf("%.0f%%", 100*c.spread())
 		}
 		if c.Metric == serverIdle || c.Metric == clientIdle {
-			// They may be about 0, which has no percent and no ratio.
+			// They may be about 0, where percentages and ratios mean nothing.
 			spread = ""
 		} else if q, ok := r.ratio(c.Part, c.Peer, ours, c.At, c.Metric); ok && c.Peer != ours {
 			ratio = fmt.Sprintf("%.2f", q)
@@ -53,7 +53,7 @@ func printTable(w io.Writer, r *Report) error {
 	return nil
 }
 
-// number has three digits that mean something.
+// number formats f with at least three digits, thousands with a comma.
 func number(f float64) string {
 	switch size := math.Abs(f); {
 	case f >= 10_000:

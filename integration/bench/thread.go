@@ -12,9 +12,9 @@ import (
 	"github.com/rlock-go/redisson/internal/luasrc"
 )
 
-// thread is a loader that sends rlock's pairs, encoded beforehand, a round trip each, and nothing else: what a lone caller can
-// reach with these commands. It is bound to its goroutine, which never waits for another, and sleeps in the kernel for
-// each reply. Of a load it takes the length alone.
+// thread is a loader that sends rlock's pairs, encoded in advance, a round trip each, and nothing else. It shows what a
+// lone caller can reach with these commands. It is bound to its goroutine, never waits for another goroutine, and
+// sleeps in the kernel for each reply. It uses only the length of a load.
 func thread(addr string) loader {
 	return func(s spec) (loaded, error) { return lonePairs(addr, s.length) }
 }
@@ -25,7 +25,7 @@ func lonePairs(addr string, length time.Duration) (l loaded, err error) {
 	defer runtime.UnlockOSThread()
 	f := must(dialFile(addr))
 	defer f.Close()
-	fd := int(f.Fd()) // blocking from here on
+	fd := int(f.Fd()) // Fd sets it to blocking
 	limit := syscall.NsecToTimeval(grace.Nanoseconds())
 	check(syscall.SetsockoptTimeval(fd, syscall.SOL_SOCKET, syscall.SO_RCVTIMEO, &limit))
 	const owner = "00000000-0000-4000-8000-000000000000:1"
@@ -50,7 +50,7 @@ func dialFile(addr string) (_ *os.File, err error) {
 	return conn.(*net.TCPConn).File()
 }
 
-// exchange sends a command and waits for its reply, which is one line.
+// exchange sends a command and waits for its one-line reply.
 func exchange(fd int, command []byte) error {
 	if n, err := syscall.Write(fd, command); n < len(command) {
 		return fmt.Errorf("one thread: %d of %d bytes written: %w", n, len(command), err)

@@ -16,7 +16,7 @@ type usage struct {
 	mallocs, bytes uint64 // of this process only
 }
 
-// ownUsage is this process's: that of all Go peers.
+// ownUsage returns the usage of this process, in which all Go peers run.
 func ownUsage() (usage, error) {
 	var ru unix.Rusage
 	if err := unix.Getrusage(unix.RUSAGE_SELF, &ru); err != nil {
@@ -27,7 +27,7 @@ func ownUsage() (usage, error) {
 	return usage{time.Duration(ru.Utime.Nano() + ru.Stime.Nano()), m.Mallocs, m.TotalAlloc}, nil
 }
 
-// processCPU is another process's, in steps of 10 ms.
+// processCPU returns the usage of another process, in steps of 10 ms.
 func processCPU(pid int) (_ usage, err error) {
 	defer caught(&err)
 	b := must(os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)))
@@ -45,7 +45,7 @@ func processCPU(pid int) (_ usage, err error) {
 
 func usageOf(pid int) func() (usage, error) { return func() (usage, error) { return processCPU(pid) } }
 
-// liveBytes is what this process keeps: its heap after collection and the stacks of its goroutines.
+// liveBytes returns the live memory of this process: its heap after collection and the stacks of its goroutines.
 func liveBytes() float64 {
 	runtime.GC()
 	runtime.GC()

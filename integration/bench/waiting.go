@@ -12,13 +12,13 @@ import (
 	"github.com/rlock-go/redisson/internal/luasrc"
 )
 
-// patient are the peers whose waiters sleep until they are woken. A hundred thousand that poll are no wait but an attack.
+// patient are the peers whose waiters sleep until woken. A hundred thousand that poll would be an attack.
 var patient = []string{ours, beforeP, rueidisP}
 
-// settled is how long the server must not have heard a command before all are taken to wait.
+// settled is how long the server must receive no command until all count as waiting.
 const settled = time.Second
 
-// runWaiting measures what waiters of one client cost while nothing happens: each at a lock of its own, and all at one.
+// runWaiting measures what waiters of one client cost while nothing happens: each at its own lock, and all at one.
 func runWaiting(r *run) (err error) {
 	defer caught(&err)
 	for _, name := range patient {
@@ -69,7 +69,7 @@ func (r *run) wait(name string, n int, shared bool) (err error) {
 	return nil
 }
 
-// occupy has somebody else hold every lock that will be wanted.
+// occupy makes another owner hold every lock that will be requested.
 func (r *run) occupy(name string, s spec) (err error) {
 	defer caught(&err)
 	locks := s.callers
@@ -91,7 +91,7 @@ func (r *run) occupy(name string, s spec) (err error) {
 	return nil
 }
 
-// waitMain is the child: goroutines that wait for what they won't get.
+// waitMain runs in the child: its goroutines wait for locks that they never get.
 func waitMain(c client, argument string) (err error) {
 	defer caught(&err)
 	var n int
@@ -113,7 +113,7 @@ func waitMain(c client, argument string) (err error) {
 		return fmt.Errorf("a lock was granted that somebody else holds, or refused: %v", err)
 	default:
 	}
-	// The channel's room is not the waiters'.
+	// The channel's buffer is not the waiters'.
 	room := float64(n) * 16
 	fmt.Println((liveBytes()-before-room)/float64(n), runtime.NumGoroutine()-others)
 	in.Scan()
