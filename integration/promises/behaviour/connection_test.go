@@ -13,7 +13,7 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// names are what the server's clients of a type are called, those without a name left out.
+// names returns the names of the server's clients of one type, without the clients that have no name.
 func (r *rig) names(sort string) (names []string) {
 	r.Helper()
 	for line := range strings.Lines(r.Text("CLIENT", "LIST", "TYPE", sort)) {
@@ -49,7 +49,7 @@ func TestConnectionsHaveAName(t *testing.T) {
 			r.Do("CLIENT", "KILL", "TYPE", "normal")
 			r.Unlock(h)
 			r.Unlock(r.Entered(waiter).Hold)
-			// The one for subscriptions is normal, too, once it has no channel.
+			// The subscription connection counts as normal once it has no channel.
 			if got := slices.Compact(r.names("normal")); !slices.Equal(got, row.want) {
 				t.Errorf("the connection after the first is %q", got)
 			}
@@ -57,7 +57,7 @@ func TestConnectionsHaveAName(t *testing.T) {
 	}
 }
 
-// rotating gives the password of the moment.
+// rotating is a source of credentials whose password changes.
 type rotating struct {
 	password atomic.Pointer[string]
 	asked    atomic.Int64
@@ -73,7 +73,7 @@ func (c *rotating) set(r *rig, password string) {
 	c.password.Store(&password)
 }
 
-// The server knows the new password before the function does, or the other way round.
+// The server can have a new password before the credentials function returns it, or the other way round.
 func TestCredentialsThatAreRefusedAreAskedForAgain(t *testing.T) {
 	r, s := own(t)
 	var c rotating
@@ -119,7 +119,7 @@ func TestCredentialsThatStayWrongAreToldAsSuch(t *testing.T) {
 	}
 }
 
-// The address leads to a replica that is about to become the master.
+// The address leads to a replica that becomes the master while Open waits.
 func TestOpenWaitsForAReplicaToBecomeTheMaster(t *testing.T) {
 	_, replica := replicated(t)
 	r := on(t, replica)

@@ -1,11 +1,11 @@
 // Package behaviour holds no code but tests: what a user of package rlock may rely on, checked against a real Redis.
 //
-// What can be seen from outside decides: results, errors, the clock, and what the server says of itself (PTTL, INFO
-// commandstats, MONITOR, CLIENT LIST, PUBSUB), never the library's insides.
+// The tests judge by what is visible from outside: results, errors, the clock, and the server's own data (PTTL, INFO
+// commandstats, MONITOR, CLIENT LIST, PUBSUB), never by the library's internals.
 //
-// Tests that need nothing but a server take the one that the environment chooses, see redisserver.Start, and use names
-// of their own, so that it may be shared. Tests that count, or that change, stop or freeze their server, start one for
-// themselves. The one that needs a network that is really cut has a Docker container.
+// A test that needs only a server takes the one that the environment chooses, see redisserver.Start, with unique names,
+// because others may use it. A test that counts, or that changes, stops or freezes its server, starts its own. The test
+// that cuts a real network uses a Docker container.
 //
-// What counts is not parallel; what mostly waits is.
+// Tests that count are not parallel; tests that mostly wait are.
 package behaviour

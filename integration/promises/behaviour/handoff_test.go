@@ -16,7 +16,7 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// takeTurns has so many callers lock name, hold it and unlock it, turns times each.
+// takeTurns runs callers goroutines; each locks name, keeps it for hold and unlocks it, turns times.
 func (r *rig) takeTurns(c *rlock.Client, name string, callers, turns int, hold time.Duration) {
 	r.Helper()
 	l := c.NewLock(name)
@@ -67,8 +67,8 @@ func TestHandOffWithinAClientCostsOneAttemptAndNoSubscription(t *testing.T) {
 	r.Listeners(name, 0)
 }
 
-// All processes hear of an unlock, and this one must not take its own for somebody else's: its waiters would ask for what
-// one of them holds.
+// Every subscriber gets the message of an unlock, the releasing client too. It must recognise its own: otherwise its
+// waiters would try a lock that one of them holds.
 func TestMessageOfAHandOffWakesNobodyHere(t *testing.T) {
 	const callers, turns = 3, 40
 	r, _ := own(t)
@@ -82,7 +82,7 @@ func TestMessageOfAHandOffWakesNobodyHere(t *testing.T) {
 	}
 }
 
-// A client whose own waiters hand the lock on lets others try now and then, also with courtesy off.
+// A client whose own waiters pass the lock on lets other clients try now and then, even with courtesy off.
 func TestHandOffsWithinAClientEndForOthers(t *testing.T) {
 	r, _ := own(t)
 	name := r.name()
@@ -132,7 +132,7 @@ func TestServerThatHidesItsSubscribersIsAskedOnce(t *testing.T) {
 	}
 }
 
-// What passes, and what can't be read, is no reason to stop asking.
+// A temporary error or an unreadable reply does not make the client stop asking.
 func TestServerThatCannotTellItsSubscribersForAWhileIsAskedAgain(t *testing.T) {
 	for _, reply := range []string{"-LOADING Redis is loading the dataset in memory\r\n", "-BUSY Redis is busy running a script\r\n", "*0\r\n", "$-1\r\n"} {
 		s := spoil(t)
@@ -160,7 +160,7 @@ func TestWithoutCourtesyNobodyIsCounted(t *testing.T) {
 	}
 }
 
-// flushes counts what a client writes at once.
+// flushes counts a connection's flushes, which are its writes.
 type flushes struct {
 	redis.Conn
 	n *atomic.Int64
@@ -179,7 +179,7 @@ func (f flushes) DoWithTimeout(d time.Duration, command string, args ...any) (an
 	return redis.DoWithTimeout(f.Conn, d, command, args...)
 }
 
-// Unlock and acquire leave in one write, and the next one's unlock waits for the answer to that: writes are round trips.
+// An unlock and the next acquire go out in one write, and the next unlock waits for both replies: one trip each.
 func TestHandOffWithinAClientIsOneRoundTrip(t *testing.T) {
 	const callers, turns = 4, 200 // somebody always waits
 	r, s := own(t)
@@ -204,9 +204,9 @@ func TestHandOffWithinAClientIsOneRoundTrip(t *testing.T) {
 	}
 }
 
-// Where many clients pass a lock on quickly, most of them leave its channel for a while, or the server would be busy with
-// telling all of them of each release. When somebody holds it for longer, all who wait are back on it, and the release is
-// heard as ever.
+// When many clients pass a lock on quickly, most of them unsubscribe from its channel for a while, so that the server
+// need not send every release to all of them. When one holds it for longer, all waiting clients subscribe again and get
+// the release message as before.
 func TestManyClientsInACrowdLeaveTheChannelAndComeBack(t *testing.T) {
 	const clients, callers = 8, 4
 	r, _ := own(t)
@@ -240,8 +240,8 @@ func TestManyClientsInACrowdLeaveTheChannelAndComeBack(t *testing.T) {
 			})
 		}
 	}
-	// The race detector and a busy machine slow these clients down, and where turns are slow nobody leaves. So others pass
-	// the lock on as well, some turns at once whenever it is free.
+	// The race detector and a busy machine slow these clients down, and no client unsubscribes when releases are slow. So
+	// this connection publishes 16 more releases at once whenever the lock is free.
 	others := redisserver.Dial(t, r.Server)
 	all.Go(func() {
 		for ctx.Err() == nil {
@@ -251,7 +251,7 @@ func TestManyClientsInACrowdLeaveTheChannelAndComeBack(t *testing.T) {
 	defer all.Wait()
 	defer cancel()
 	r.Becomes("a crowd", func() bool { return entries.Load() > 20*clients*callers })
-	// Somebody of each client waits at any time, so who leaves the channel leaves for this reason.
+	// Each client has a waiter at any time, so a client that unsubscribes does so because of the crowd.
 	began := r.Calls()["UNSUBSCRIBE"]
 	r.Becomes("clients leave the channel", func() bool { return r.Calls()["UNSUBSCRIBE"] >= began+2*clients })
 	for range 3 {

@@ -10,7 +10,7 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// Until when the watchdog extends follows from the holds that live, whatever became of the unlocks of those that ended.
+// The living holds decide how long the watchdog renews, even if the unlock of a nested hold failed.
 func TestMaxHoldOutlivesTheUnlockOfANestedHold(t *testing.T) {
 	t.Parallel()
 	const command, timeout, longest = time.Second, 3 * time.Second, 2 * time.Second
@@ -38,8 +38,8 @@ func TestMaxHoldOutlivesTheUnlockOfANestedHold(t *testing.T) {
 	}
 }
 
-// A longer lease that is nested in it does not keep the key for longer than MaxHold says, once it is released; nor does
-// the hold believe that it would. What ValidUntil said before the release still holds after it.
+// After the release of a longer nested lease the key lives no longer than MaxHold allows, and the outer hold does not
+// count on more. What ValidUntil said before the release still holds after it.
 func TestMaxHoldBoundsWhatANestedLeaseLeaves(t *testing.T) {
 	t.Parallel()
 	const timeout, longest = 3 * time.Second, time.Second
@@ -59,7 +59,7 @@ func TestMaxHoldBoundsWhatANestedLeaseLeaves(t *testing.T) {
 	r.Becomes("the key is gone", func() bool { return r.Number("EXISTS", l.Name()) == 0 })
 }
 
-// While the nested hold lives the key does; the outer one ends all the same.
+// The longer nested lease keeps the key alive, but the outer hold ends at its MaxHold.
 func TestMaxHoldEndsInsideALongerLease(t *testing.T) {
 	t.Parallel()
 	const timeout, longest = 3 * time.Second, 2 * time.Second

@@ -75,11 +75,11 @@ func (r *rig) renewed(h *rlock.Hold, timeout time.Duration) time.Time {
 	return h.ValidUntil()
 }
 
-// toldOnTime watches a hold that is renewed no more until it says so itself, and checks by the clock at each moment
-// that it never says "held" after its ValidUntil.
+// toldOnTime polls a hold that cannot be renewed until Err reports the loss. It checks that Err is never nil after
+// ValidUntil.
 func (r *rig) toldOnTime(h *rlock.Hold) {
 	r.Helper()
-	// The instant stays the same; a reading that was interrupted gives an earlier one, never a later.
+	// ValidUntil stays the same. An interrupted reading returns an earlier time, never a later one.
 	until := h.ValidUntil()
 	for {
 		asked := time.Now()
@@ -102,7 +102,7 @@ func (r *rig) toldOnTime(h *rlock.Hold) {
 	between(r, "telling, after ValidUntil", time.Since(until), -2*time.Millisecond, time.Second)
 }
 
-// heldAndAwaited has one client hold a lock, renewed by a watchdog of that timeout, and another wait for it.
+// heldAndAwaited has one client hold a lock, renewed with that watchdog timeout, and another wait for it.
 func (r *rig) heldAndAwaited(watchdog time.Duration, opts ...rlock.Option) (*rlock.Hold, <-chan testbed.Entry) {
 	r.Helper()
 	name := r.name()
@@ -112,7 +112,7 @@ func (r *rig) heldAndAwaited(watchdog time.Duration, opts ...rlock.Option) (*rlo
 	return h, waiter
 }
 
-// passedOn checks that a lost hold is over for its owner, and that the waiter who entered holds once, and releases.
+// passedOn checks that the lost hold's Unlock reports the loss and that the waiter holds once, and releases it.
 func (r *rig) passedOn(lost *rlock.Hold, e testbed.Entry) {
 	r.Helper()
 	err := lost.Unlock(r.Context())

@@ -12,7 +12,7 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// pool makes one as the documentation asks for.
+// pool makes a pool with the settings that the documentation asks for.
 func (r *rig) pool(maxActive int, wait bool) *redis.Pool {
 	p := &redis.Pool{
 		MaxActive: maxActive, MaxIdle: max(maxActive, 2), Wait: wait,
@@ -34,7 +34,7 @@ func (r *rig) borrower(p rlock.Pool, opts ...rlock.Option) *rlock.Client {
 	return c
 }
 
-// lender hides what a pool is.
+// lender hides a pool's fields, so that the client cannot read MaxActive.
 type lender struct{ pool *redis.Pool }
 
 func (l lender) GetContext(ctx context.Context) (redis.Conn, error) { return l.pool.GetContext(ctx) }
@@ -69,7 +69,7 @@ func TestPoolThatIsTooSmallAtTheMoment(t *testing.T) {
 			wants(t, err, nil, "at least 2", name)
 			between(t, "the wait that cannot be woken", time.Since(began), 0, 10*timeout)
 			r.Unlock(h)
-			// What needs one connection goes on working.
+			// Calls that need one connection still work.
 			r.Unlock(r.Lock(c.NewLock(name)))
 			if giveBack == nil {
 				return
@@ -80,7 +80,7 @@ func TestPoolThatIsTooSmallAtTheMoment(t *testing.T) {
 	}
 }
 
-// handOver has one client wait for another's unlock: a command and a subscription connection each.
+// handOver has one client wait for another's unlock, which takes a command and a subscription connection of the waiter.
 func (r *rig) handOver(from, to *rlock.Client) {
 	r.Helper()
 	name := r.name()

@@ -27,13 +27,13 @@ func TestWrongPassword(t *testing.T) {
 	if strings.Contains(err.Error(), "guessed") || errors.Is(err, rlock.ErrInvalidOption) {
 		t.Error(err)
 	}
-	// Trying again would not mend it.
+	// A retry could not succeed, so the error comes at once.
 	between(t, "the refusal", time.Since(began), 0, 5*time.Second)
 	t.Run("found out after Open", func(t *testing.T) {
 		c := r.Open(redisserver.URLAs(r.Server, redisserver.User{Name: "worker", Password: "right"}), rlock.WithCommandTimeout(10*time.Second))
 		r.Do("ACL", "SETUSER", "worker", "resetpass", ">other")
 		r.Do("CLIENT", "KILL", "USER", "worker")
-		// The first may be written before the end of the connection is seen, and then cannot be told from one that ran.
+		// This command may be written before the client sees the connection end; then it might have run.
 		_, err := c.NewLock("x").TryLock(t.Context())
 		wants(t, err, nil, "acquire", "AUTH", "WRONGPASS")
 		isServerError(t, err)
@@ -59,7 +59,7 @@ func TestWrongPassword(t *testing.T) {
 
 func TestLoadingServer(t *testing.T) {
 	t.Parallel()
-	// A millisecond for each key, and clients are heard every kilobyte.
+	// Loading takes a millisecond a key, and the server answers clients after each kilobyte.
 	r, s := own(t, "--key-load-delay", "1000", "--loading-process-events-interval-bytes", "1024")
 	for range 1000 {
 		r.Do("RPUSH", r.name(), strings.Repeat("x", 200))
@@ -97,7 +97,7 @@ func TestForbiddenChannel(t *testing.T) {
 	t.Run("an unlock says so too", func(t *testing.T) {
 		h := r.Lock(c.NewLock("x"))
 		err := h.Unlock(t.Context())
-		// Inside a script Redis 7.0 says it in other words than NOPERM.
+		// Inside a script Redis 7.0 words this error without NOPERM.
 		wants(t, err, nil, "release", `"x"`, "released, but", "channel")
 		isServerError(t, err)
 		if r.Number("EXISTS", "x") != 0 {
@@ -106,16 +106,16 @@ func TestForbiddenChannel(t *testing.T) {
 	})
 }
 
-// A command that the server turns away before any of it runs has nothing to undo. What a script meets inside may come
-// after a part of it ran. The texts differ from server to server: RLOCK_REDIS_SERVER names another one to run this on.
+// A command that the server refuses before it runs needs no undo. An error from inside a script may come after a part
+// of it ran. The texts differ between servers: RLOCK_REDIS_SERVER names another one to run this test on.
 func TestACommandThatWasTurnedAwayIsNotUndone(t *testing.T) {
 	scripts := map[string]string{luasrc.LockScript.SHA1: "lock", luasrc.UnlockScript.SHA1: "unlock", luasrc.UnlockOnceScript.SHA1: "unlock"}
 	for behaviour, row := range map[string]struct {
-		server []string // further arguments of the server
+		server []string // of the account, added to those that all accounts have
 		rules  []any    // of the account, besides what all have
-		says   string   // in the caller's error, in any case
+		says   string   // in the caller's error, in lower case
 		sent   []string // scripts
-		logged string   // of the undo
+		logged string   // in the log line of the undo
 	}{
 		"by an account without evalsha":    {rules: []any{"~*", "-evalsha"}, says: "noperm", sent: []string{"lock"}},
 		"by an account without scripting":  {rules: []any{"~*", "-@scripting"}, says: "noperm", sent: []string{"lock"}},
@@ -139,7 +139,7 @@ func TestACommandThatWasTurnedAwayIsNotUndone(t *testing.T) {
 				t.Errorf("TryLock: %v", err)
 			}
 			isServerError(t, err)
-			// Close waits for undos, so nothing follows it.
+			// Close waits for undos, so no command follows it.
 			c.Close()
 			var sent []string
 			for _, e := range p.Record() {

@@ -45,7 +45,7 @@ func TestReplicaSyncSendsWAITOnlyWhenAsked(t *testing.T) {
 	}
 }
 
-// A grant that no replica acknowledges is given back, tried again while the caller is patient, and then reported.
+// The client gives back a grant that no replica acknowledged, and tries again for a command timeout before it fails.
 func TestGrantThatNoReplicaAcknowledgesIsGivenBack(t *testing.T) {
 	t.Parallel()
 	r, replica := replicated(t)
@@ -69,7 +69,7 @@ func TestGrantThatNoReplicaAcknowledgesIsGivenBack(t *testing.T) {
 	r.Unlock(h)
 }
 
-// An unlock that no replica acknowledges is sent once more with its latch, counts once, and says so.
+// An unlock that no replica acknowledges counts once, though it is sent again with its latch, and returns an error.
 func TestUnlockThatNoReplicaAcknowledgesCountsOnce(t *testing.T) {
 	t.Parallel()
 	r, replica := replicated(t)
@@ -93,7 +93,7 @@ func TestUnlockThatNoReplicaAcknowledgesCountsOnce(t *testing.T) {
 	}
 }
 
-// What no replica acknowledges is not relied on: the next master would know of the lease before.
+// The client does not rely on an extension that no replica acknowledged: the next master would know only the old lease.
 func TestExtensionThatNoReplicaAcknowledgesIsNotReliedOn(t *testing.T) {
 	t.Parallel()
 	r, replica := replicated(t)
@@ -111,7 +111,7 @@ func TestExtensionThatNoReplicaAcknowledgesIsNotReliedOn(t *testing.T) {
 	r.Unlock(h)
 }
 
-// The key lives on at this master; whoever is cut off together with it must not go by that.
+// The key lives on at this master, but a client that is cut off together with the master must not rely on that.
 func TestRenewalThatNoReplicaAcknowledgesIsNotReliedOn(t *testing.T) {
 	t.Parallel()
 	r, replica := replicated(t)
@@ -136,12 +136,12 @@ func TestRenewalThatNoReplicaAcknowledgesIsNotReliedOn(t *testing.T) {
 	r.Unlock(again)
 }
 
-// An owner that is used once is unlocked by one script, however often its replicas are asked, and on its connection alone.
+// The unlock of an owner used once is sent once, however often WAIT is; only its own connection can send that WAIT.
 func TestReplicasOfAnUnlockAreAskedOnceMore(t *testing.T) {
 	t.Parallel()
 	for behaviour, row := range map[string]struct {
-		resume bool // the replica, between the two questions
-		cut    int  // the first, or the second of the answers; 0: none
+		resume bool // whether the replica resumes between the two WAITs
+		cut    int  // which WAIT's reply is cut, 1 or 2; 0: none
 		says   string
 	}{
 		"nobody acknowledges":              {says: "no replica acknowledged"},
@@ -190,7 +190,7 @@ func TestReplicasOfAnUnlockAreAskedOnceMore(t *testing.T) {
 		replica.Pause()
 		defer replica.Resume()
 		p.Add(faultproxy.Rule{Match: testbed.Unlocks, Times: 1, Do: faultproxy.CutAfter})
-		// On the new connection WAIT answers at once, for what that one wrote.
+		// WAIT on the new connection returns at once: it covers only what that connection wrote.
 		err := h.Unlock(context.Background())
 		if err == nil || !strings.Contains(err.Error(), "released, but whether a replica has it is not known") {
 			t.Errorf("got %v", err)
@@ -201,7 +201,7 @@ func TestReplicasOfAnUnlockAreAskedOnceMore(t *testing.T) {
 	})
 }
 
-// A server that refuses WAIT (a hosted one, an old one, an account without the right) fails no lock that it granted.
+// A refused WAIT (hosted or old server, missing permission) does not fail a lock that the server granted.
 func TestRefusedWAITFailsNoLock(t *testing.T) {
 	t.Parallel()
 	r, _ := replicated(t)

@@ -33,7 +33,7 @@ func TestManyOperationsLeaveNoChannelAndNoKey(t *testing.T) {
 		})
 	}
 	all.Wait()
-	// The clients live on: what is left now would stay.
+	// The clients stay open: what is left now would never go.
 	r.Becomes("no channel is subscribed", func() bool {
 		return len(r.Strings("PUBSUB", "CHANNELS", "redisson_lock__channel:{"+base+"*")) == 0
 	})

@@ -17,7 +17,7 @@ import (
 
 const (
 	patience = testbed.Patience
-	// stall is for how long the machine may stand still in the middle of a test.
+	// stall is how long the machine may stop in the middle of a test.
 	stall = 2 * time.Second
 )
 
@@ -30,8 +30,8 @@ func start(t *testing.T) *rig {
 	return on(t, redisserver.Start(t))
 }
 
-// own starts a server that nobody else uses. Where the environment chooses several
-// servers, a test that sets nothing up is content with those.
+// own starts a server that nobody else uses. If the environment chooses several servers and there are no args, it
+// returns those instead, and nil.
 func own(t *testing.T, args ...string) (*rig, *redisserver.LocalServer) {
 	t.Helper()
 	if redisserver.ChoosesSeveral() && len(args) == 0 {
@@ -67,7 +67,7 @@ func (r *rig) outside(ch <-chan testbed.Entry) {
 	}
 }
 
-// wants checks that an error is another and says all of these.
+// wants checks that err is not nil, wraps target (unless that is nil) and contains all texts.
 func wants(t testing.TB, err, target error, texts ...string) {
 	t.Helper()
 	if err == nil || target != nil && !errors.Is(err, target) {
@@ -81,7 +81,7 @@ func wants(t testing.TB, err, target error, texts ...string) {
 	}
 }
 
-// between checks that a time took from least to most; a stall comes on top of that.
+// between checks that d is at least least and at most most plus a stall.
 func between(t testing.TB, what string, d, least, most time.Duration) {
 	t.Helper()
 	if d < least || d > most+stall {
@@ -89,13 +89,13 @@ func between(t testing.TB, what string, d, least, most time.Duration) {
 	}
 }
 
-// part is a subtest with a rig of its own for the same server.
+// part runs a subtest with its own rig on the same server.
 func (r *rig) part(behaviour string, test func(r *rig)) {
 	r.Helper()
 	r.Run(behaviour, func(t *testing.T) { test(on(t, r.Server)) })
 }
 
-// spoilt is a client behind a proxy that can spoil its replies.
+// spoilt is a client behind a proxy that can change its replies.
 type spoilt struct {
 	*rig
 	proxy *faultproxy.Proxy
@@ -109,7 +109,7 @@ func spoil(t *testing.T, opts ...rlock.Option) *spoilt {
 	return &spoilt{r, p, r.Open("redis://"+p.Addr(), opts...)}
 }
 
-// isServerError checks that the server's own words can be taken out of an error.
+// isServerError checks that an error wraps the server's reply, a redis.Error.
 func isServerError(t testing.TB, err error) {
 	t.Helper()
 	if _, is := errors.AsType[redis.Error](err); !is {

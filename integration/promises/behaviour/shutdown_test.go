@@ -9,7 +9,7 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// shutDown begins a Shutdown and returns when it refuses new owners.
+// shutDown begins a Shutdown and returns once it refuses new owners.
 func (r *rig) shutDown(ctx context.Context, c *rlock.Client) <-chan error {
 	r.Helper()
 	ended := testbed.Begun(func() error { return c.Shutdown(ctx) })
@@ -41,13 +41,13 @@ func TestShutdownServesLivingOwnersToTheEnd(t *testing.T) {
 	_, err = l.Lock(t.Context(), rlock.As(c.NewOwner()))
 	wants(t, err, rlock.ErrClosed)
 	_, err = other.TryLock(t.Context(), rlock.As(held.Owner()))
-	wants(t, err, rlock.ErrClosed) // it lives elsewhere, not here
+	wants(t, err, rlock.ErrClosed) // this owner holds l, not other
 
 	inner := r.Lock(l, rlock.As(held.Owner()))
 	if n, err := l.HoldCount(t.Context(), held.Owner()); n != 2 || err != nil {
 		t.Errorf("count %d, %v", n, err)
 	}
-	// The watchdog goes on meanwhile.
+	// Renewals go on during Shutdown.
 	stood := held.ValidUntil()
 	r.Becomes("a renewal", func() bool { return held.ValidUntil().After(stood.Add(timeout / 10)) })
 	r.Unlock(inner)

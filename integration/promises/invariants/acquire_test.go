@@ -16,7 +16,7 @@ import (
 
 func TestA1UncontendedPathIsOneEvalshaAndNoSubscription(t *testing.T) {
 	r := newRig(t)
-	l := r.open(rlock.WithCourtesy(false)).NewLock(name) // which would ask now and then who else waits
+	l := r.open(rlock.WithCourtesy(false)).NewLock(name) // courtesy would ask for other waiters now and then
 	connected := len(r.Proxy.Record())
 	const rounds = 20
 	for range rounds {
@@ -115,11 +115,11 @@ func TestA2MessageBetweenTryAndSubscriptionIsNotMissed(t *testing.T) {
 		late := r.Proxy.Add(faultproxy.Rule{Match: subscribe, Times: 1, Do: do})
 		got := testbed.Enter(t.Context(), r.openSlow().NewLock(name))
 		testbed.Receive(t, "SUBSCRIBE", late.Hit())
-		r.vacate(name) // its message reaches nobody, or somebody who does not know yet that he listens
+		r.vacate(name) // its message reaches nobody, or a client that does not know yet that it is subscribed
 		released := time.Now()
 		late.Release()
 		h := granted(t, got)
-		if took := time.Since(released); took > 300*time.Millisecond+stalls.Since(released) { // one who does not listen looks after 800
+		if took := time.Since(released); took > 300*time.Millisecond+stalls.Since(released) { // an unsubscribed waiter tries after 800 ms
 			t.Errorf("in %v after the confirmation", took)
 		}
 		unlock(t, h)
@@ -135,7 +135,7 @@ func TestA2WaitEndsWithTheLeaseThatPublishesNothing(t *testing.T) {
 	if late := time.Since(expires); late > 5*time.Second {
 		t.Errorf("in %v after the lease ended", late)
 	}
-	// Before the subscription, after it, and at the end of the PTTL; a clock that rounds may cost one or two more.
+	// One try before the subscription, one after it, one at the end of the PTTL; rounding may cost one or two more.
 	if n := len(r.of("acquire", name)); n < 3 || n > 5 {
 		t.Errorf("%d tries", n)
 	}
@@ -177,8 +177,7 @@ func TestA2EndlessPTTLNeitherSpinsNorOverflows(t *testing.T) {
 	}
 }
 
-// A key that somebody else deletes without a message must be noticed at last, even if it was never to expire. The bound
-// is a minute.
+// A waiter must notice within a minute that a key without a TTL was deleted without a message.
 func TestA2KeyWithoutTTLIsLookedAtAgain(t *testing.T) {
 	if !*kinds {
 		t.Skip("with -kinds only: the tests of package waitqueue have the minute in virtual time")

@@ -14,7 +14,7 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// The context ends when the acquire passes the proxy, so before there can be a grant.
+// The context ends while the acquire passes the proxy, so before there can be a grant.
 func TestA4CancellationBeatsASimultaneousGrant(t *testing.T) {
 	r := newRig(t)
 	l := r.open().NewLock(name)
@@ -38,12 +38,12 @@ func TestA4CancellationBeatsASimultaneousGrant(t *testing.T) {
 	}
 }
 
-// Many grants arrive in one piece, and the first caller that runs ends the context of all. Those that run later find
-// both their grant and the end; whoever looked before the end, a few, may keep the lock.
+// Many grants arrive together, and the first caller that runs cancels the context of all. Later callers find both their
+// grant and the cancellation. The few that looked before it may keep the lock.
 func TestA4ContextThatEndsBetweenGrantAndReturnWins(t *testing.T) {
 	r := rigAlone(t)
-	// One at a time: if the machine took the thread of the first that runs before it ends the context, all others would
-	// look meanwhile.
+	// On one thread, no other caller can look between the first caller's grant and its cancel, as it could if the machine
+	// paused the first one's thread.
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	c := r.openWith(r.server.URL(), patient, nil)
 	kept := 0
@@ -52,7 +52,7 @@ func TestA4ContextThatEndsBetweenGrantAndReturnWins(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		r.server.Pause()
 		var all sync.WaitGroup
-		for range 4 { // as many as the client lets be under way; what comes now goes in one piece
+		for range 4 { // as many batches as can be in flight; what comes now goes in one
 			all.Go(func() { c.NewLock("other").IsLocked(context.Background()) })
 			spin(2 * time.Millisecond)
 		}
@@ -84,7 +84,7 @@ func TestA4ContextThatEndsBetweenGrantAndReturnWins(t *testing.T) {
 	}
 }
 
-// Here chance decides; whoever is told of a hold has it, whoever is not leaves nothing.
+// Chance decides here: a caller that gets a hold has the lock, one that gets an error leaves nothing.
 func TestA4CancellationNearTheGrantLeavesAHoldOrNothing(t *testing.T) {
 	r := newRig(t)
 	l := r.open().NewLock(name)
@@ -107,8 +107,8 @@ func TestA4CancellationNearTheGrantLeavesAHoldOrNothing(t *testing.T) {
 	t.Logf("%d holds, %d cancelled", outcomes[true], outcomes[false])
 }
 
-// A context may end while any step of an acquire is under way. Its error comes back at once, and when the trouble is
-// over nothing is left: no key of this client's, nothing that renews one.
+// A context may end during any step of an acquire. The call returns the context's error at once. After the fault the
+// client has left no key, and renews none.
 func TestA4ContextThatEndsAtAnyStepLeavesNothing(t *testing.T) {
 	t.Parallel()
 	type arrangement func(*rig) (reached <-chan struct{}, end func())
@@ -201,9 +201,9 @@ func TestA4ContextThatEndsAtAnyStepLeavesNothing(t *testing.T) {
 				}
 				over()
 				r.Gone(name)
-				// What is undone later than this would find the key held by this one.
+				// An undo that comes later than this would meet this owner's key.
 				h := lock(t, r.open().NewLock(name))
-				// The client that gave up has nothing more to say about the key.
+				// Closing the client that gave up must not touch the key.
 				closed := testbed.Begun(c.Close)
 				want(t, testbed.Receive(t, "Close", closed), nil)
 				r.heldOnlyBy(name, h.Owner(), 1)
@@ -214,7 +214,7 @@ func TestA4ContextThatEndsAtAnyStepLeavesNothing(t *testing.T) {
 	}
 }
 
-// Its command waits behind an earlier one of the same owner, and was not sent.
+// The re-entry's command waits behind an earlier one of the same owner, and is never sent.
 func TestA4ContextThatEndsInItsOwnersLaneChangesNoCount(t *testing.T) {
 	r := newRig(t)
 	l := r.openSlow().NewLock(name)

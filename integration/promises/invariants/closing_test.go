@@ -14,7 +14,7 @@ import (
 	"go.uber.org/goleak"
 )
 
-// Close in every state that a client can be in: it takes about a command timeout at most and leaves nothing.
+// Close takes about a command timeout at most, in whatever state the client is, and leaves nothing.
 func TestE1CloseInEveryStateLeavesNothing(t *testing.T) {
 	type state func(r *rig, c client) (undo func(), results []<-chan testbed.Entry)
 	waiters := func(r *rig, c client) (results []<-chan testbed.Entry) {
@@ -34,7 +34,7 @@ func TestE1CloseInEveryStateLeavesNothing(t *testing.T) {
 	}
 	acquireWith := func(do faultproxy.Action) state {
 		return func(r *rig, c client) (func(), []<-chan testbed.Entry) {
-			r.latchesMayStay = true // its answer is given up when Close's time is nearly over, too
+			r.latchesMayStay = true // the reply is given up only when Close's time is nearly over
 			fault := r.Proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: do})
 			got := testbed.Enter(context.Background(), c.NewLock(name))
 			testbed.Receive(r, "the acquire", fault.Hit())
@@ -125,7 +125,7 @@ func TestE1CloseInEveryStateLeavesNothing(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			r := rigAlone(t)
 			others := goleak.IgnoreCurrent()
-			const timeout = timeout / 2 // for they come one after the other
+			const timeout = timeout / 2 // shorter, because the subtests run one after the other
 			opened, err := rlock.Open(t.Context(), "redis://"+r.Proxy.Addr(), rlock.WithCommandTimeout(timeout), rlock.WithWatchdogTimeout(2*timeout))
 			if err != nil {
 				t.Fatal(err)
@@ -148,7 +148,7 @@ func TestE1CloseInEveryStateLeavesNothing(t *testing.T) {
 			for i, got := range results {
 				select {
 				case res := <-got:
-					// Before Close, trouble may have been told already.
+					// A call that failed before Close may have another error.
 					if res.Err != nil && res.At.After(began) {
 						wantOneOf(t, res.Err, rlock.ErrClosed, rlock.ErrUncertain)
 					}
@@ -174,7 +174,7 @@ func TestE1CloseInEveryStateLeavesNothing(t *testing.T) {
 	}
 }
 
-// Close gives what nobody has back to the server, if that answers.
+// Close gives back a lock that no caller got, if the server answers.
 func TestE1CloseWaitsForWhatIsGivenBack(t *testing.T) {
 	t.Parallel()
 	with(t, []faultproxy.Action{faultproxy.CutAfter, faultproxy.HoldReply}, func(t *testing.T, r *rig, do faultproxy.Action) {
@@ -246,7 +246,7 @@ func TestE1ClosedClientRefusesEverything(t *testing.T) {
 	}
 }
 
-// An acquire was lost, and nobody answers its undo. There is nothing else to wait for.
+// The client holds nothing, but the server does not answer its undo or its renewal. Shutdown waits a bounded time.
 func TestE1ShutdownOfAClientThatHoldsNothingIsBounded(t *testing.T) {
 	t.Parallel()
 	each(t, map[string]func(r *rig, c client){

@@ -98,7 +98,7 @@ func TestPermitsAreReleasedThoughTheContextIsOver(t *testing.T) {
 	r.Becomes("it goes on", func() bool { return r.free() == 2 })
 }
 
-// P3: whatever is published while somebody looks is one look more.
+// P3: all messages that arrive during one look cause one more look.
 func TestStormOfMessagesIsOneLook(t *testing.T) {
 	t.Parallel()
 	const none, some = 0, 1

@@ -1,11 +1,10 @@
-// Package invariants holds tests only: for each invariant of docs/dev/invariants.md the tests that carry its number in their
+// Package invariants holds tests only. The tests of each invariant of docs/dev/invariants.md carry its number in their
 // names, such as TestA5LostAcquireReplyIsUndone.
 //
-// Each test has a redis-server of its own and a proxy before it that withholds, drops, delays and cuts. A test looks
-// at what the caller was told, at what the server keeps, and at what passed the proxy and in which order. When it
-// ends, its clients are closed, and then nothing of theirs may be left on the server: no connection, no subscription,
-// no latch.
+// Each test has its own redis-server behind a proxy that withholds, drops, delays and cuts. A test checks what its
+// callers got, what the server keeps, and what passed the proxy in which order. At its end it closes its clients, which
+// must leave nothing on the server: no connection, no subscription, no latch.
 //
-// Timeouts are short (see timeout in the rig), so that faults show soon; what must happen quickly gets seconds
-// nevertheless, while leases of 30 s tell a wake-up from an expiry.
+// Timeouts are short (see timeout in the rig), so that faults show soon. What must be quick still gets seconds, and
+// leases of 30 s tell a wake-up from an expiry.
 package invariants

@@ -13,8 +13,8 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// The head is cancelled around the moment at which the message arrives. Whatever comes first, the next must not wait
-// for a lease that nobody has any more.
+// The head is cancelled at about the moment when the message arrives. Whichever comes first, the next waiter must not
+// wait for the lease of a lock that is free.
 func TestA3HeadThatGivesUpHandsItsWakeUpOn(t *testing.T) {
 	r := newRig(t)
 	l := r.openSlow().NewLock(name)
@@ -55,7 +55,7 @@ func TestA3HeadThatGivesUpHandsItsWakeUpOn(t *testing.T) {
 	t.Logf("the head got in %d times and gave up %d times", outcomes[true], outcomes[false])
 }
 
-// The same at the two moments that chance seldom hits: the woken head's try is under way, or its grant is.
+// The same at two moments that chance seldom hits: while the woken head's try, or its grant, is under way.
 func TestA3HeadThatGivesUpDuringItsTryHandsItsWakeUpOn(t *testing.T) {
 	t.Parallel()
 	with(t, []faultproxy.Action{faultproxy.Withhold, faultproxy.HoldReply}, func(t *testing.T, r *rig, do faultproxy.Action) {
@@ -78,8 +78,7 @@ func TestA3HeadThatGivesUpDuringItsTryHandsItsWakeUpOn(t *testing.T) {
 	})
 }
 
-// A message comes while the head's try is under way: the flag that it raises is the line's, and stays up when the head
-// leaves.
+// A message that arrives during the head's try sets the wait queue's flag, which stays set when the head leaves.
 func TestA3MessageDuringTheHeadsTryOutlivesTheHead(t *testing.T) {
 	r := newRig(t)
 	l := r.openSlow().NewLock(name)
@@ -89,7 +88,7 @@ func TestA3MessageDuringTheHeadsTryOutlivesTheHead(t *testing.T) {
 		held := r.Proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: faultproxy.HoldReply})
 		r.publish(name, "0")
 		testbed.Receive(t, "the head's try", held.Hit())
-		r.answered(name, tries+1) // with "taken", which it does not hear yet
+		r.answered(name, tries+1) // the answer is "taken", but the client has not got it yet
 		r.leavesAfterTheMessage(time.Duration(i)*200*time.Microsecond, cancel, first)
 		held.Release()
 		unlock(t, granted(t, second))
@@ -97,8 +96,8 @@ func TestA3MessageDuringTheHeadsTryOutlivesTheHead(t *testing.T) {
 	}
 }
 
-// The head's try waits in the client, behind commands whose answers are late. It is taken back, and the wake-up that
-// it was made for is the next one's.
+// The head's try waits in the client behind commands with late replies. When it is taken back, the next waiter gets its
+// wake-up.
 func TestA3TryThatIsTakenBackHandsItsWakeUpOn(t *testing.T) {
 	r := newRig(t)
 	c := r.openSlow()
@@ -107,7 +106,7 @@ func TestA3TryThatIsTakenBackHandsItsWakeUpOn(t *testing.T) {
 		cancel, first, second := r.twoWait(l)
 		held := r.Proxy.Add(faultproxy.Rule{Match: faultproxy.Command("HGET"), Times: 1, Do: faultproxy.HoldReply})
 		var asking sync.WaitGroup
-		for range 4 { // as many as the client lets be under way
+		for range 4 { // as many batches as can be in flight
 			before := r.Proxy.Count("HGET")
 			asking.Go(func() {
 				if _, err := c.NewLock("other").HoldCount(t.Context(), o); err != nil {
@@ -156,7 +155,7 @@ func (r *rig) messages() (n int) {
 	return n
 }
 
-// spin spreads rounds of a test over the moments after an event; that each of them is right is what the test shows.
+// spin waits without sleeping. It spreads the rounds of a test over the moments after an event.
 func spin(d time.Duration) {
 	for at := time.Now().Add(d); time.Now().Before(at); {
 	}

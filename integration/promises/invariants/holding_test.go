@@ -15,7 +15,7 @@ import (
 // trusted is how long a lease is relied on: one percent is left for clocks that run at different rates.
 func trusted(lease time.Duration) time.Duration { return lease - lease/100 }
 
-// slack is for reading two clocks one after the other, and for the way from the client to the proxy.
+// slack allows for reading two clocks one after the other, and for the way from the client to the proxy.
 const slack = 50 * time.Millisecond
 
 func TestH1TrustCountsFromTheSend(t *testing.T) {
@@ -241,8 +241,8 @@ func TestH4HoldOutlivesTheContextThatBoundedTheWait(t *testing.T) {
 	want(t, context.Cause(held), rlock.ErrReleased)
 }
 
-// An extension that is answered after the lease it had found has ended comes too late: the hold is over, and the error
-// says so as it does wherever a hold was lost.
+// An Extend whose reply comes after the end of the current lease is too late. The hold is lost, and the error is the
+// same as for any loss.
 func TestExtensionAnsweredAfterTheLease(t *testing.T) {
 	r := newRig(t)
 	h := lock(t, r.openSlow().NewLock(name), rlock.Lease(2*time.Second))

@@ -111,7 +111,7 @@ func TestI1BadClientOptionsAndURLsDialNobody(t *testing.T) {
 		"timeout 0":          {url, []rlock.Option{rlock.WithCommandTimeout(0)}},
 		"timeout -1":         {url, []rlock.Option{rlock.WithCommandTimeout(-1)}},
 		"timeout twice":      {url, []rlock.Option{rlock.WithCommandTimeout(long), rlock.WithCommandTimeout(long)}},
-		"watchdog 2ms":       {url, []rlock.Option{rlock.WithWatchdogTimeout(2 * time.Millisecond)}}, // too short for thirds
+		"watchdog 2ms":       {url, []rlock.Option{rlock.WithWatchdogTimeout(2 * time.Millisecond)}}, // a third is less than 1 ms
 		"TLS for a plain":    {url, []rlock.Option{rlock.WithTLSConfig(&tls.Config{})}},
 		"TLS twice":          {"rediss://" + at, []rlock.Option{rlock.WithTLSConfig(&tls.Config{}), rlock.WithTLSConfig(&tls.Config{})}},
 		"mapper twice":       {url, []rlock.Option{rlock.WithNameMapper(toNothing{}), rlock.WithNameMapper(toNothing{})}},
@@ -178,7 +178,7 @@ func TestI1BadClientOptionsAndURLsDialNobody(t *testing.T) {
 	}
 }
 
-// On one server all these work in Java, so they do here.
+// All these names work with Redisson on one server, so they work here.
 func TestI1OddNamesWorkOnOneServer(t *testing.T) {
 	r := newRig(t)
 	c, other := r.open(), r.open()
@@ -276,7 +276,7 @@ func TestI2HashWithForeignFields(t *testing.T) {
 	}
 }
 
-// Replies that no server gives. The client names what it found, and what an acquire got by it is given back.
+// No server gives these replies. The client's error quotes them, and it undoes the acquire that got one.
 func TestI2ReplyOfAnotherShape(t *testing.T) {
 	t.Parallel()
 	replies := []string{"+OK\r\n", "*0\r\n", "$3\r\nabc\r\n", ":-7\r\n", "*1\r\n*1\r\n:1\r\n", "$-1\r\n", ":99\r\n"}

@@ -22,7 +22,7 @@ var (
 	write = flag.Bool("write", false, "put the tables into docs/dev/tables/promises.md")
 )
 
-// kindOf is the kind that a test is run with, by its name.
+// kindOf returns the kind that a test runs with, found by the test's name.
 func kindOf(t *testing.T) testbed.Kind {
 	for _, k := range testbed.Kinds {
 		if strings.HasPrefix(t.Name(), "TestKinds/"+k.Name+"/") {
@@ -32,10 +32,10 @@ func kindOf(t *testing.T) testbed.Kind {
 	return testbed.Plain
 }
 
-// not are the kinds that a test says nothing of, and why.
+// not has the kinds that a test does not apply to, each with the reason.
 type not map[string]string
 
-// Why a test says nothing of a kind.
+// Reasons why a test does not apply to a kind.
 const (
 	strict   = "its owner is refused, and never holds twice"
 	latched  = "its unlock has a latch, whoever the owner is"
@@ -47,7 +47,7 @@ const (
 	modeless = "a hash without a mode is refused: TestReadWriteLockMeetsWhatIsNone"
 )
 
-// What many tests are about.
+// Exclusions that several tests share.
 var (
 	reentry  = not{"non-reentrant": strict}
 	unlatch  = not{"fair": latched, "read": latched, "write": latched}
@@ -57,7 +57,7 @@ var (
 	anOthers = not{"non-reentrant": strict, "fair": inServer, "read": together}
 )
 
-// byKind are the tests that are run with each kind of lock, but for those of which they say nothing.
+// byKind lists the tests that run with each kind of lock, except the excluded ones.
 var byKind = []struct {
 	not   not
 	tests []func(*testing.T)
@@ -154,7 +154,7 @@ var byKind = []struct {
 	}},
 }
 
-// short are those that are run with each kind each time.
+// short lists the tests that run with each kind even without -kinds.
 var short = []string{
 	"TestA1UncontendedPathIsOneEvalshaAndNoSubscription", "TestA2MessageBetweenTryAndSubscriptionIsNotMissed",
 	"TestA5LostAcquireReplyIsUndone", "TestA5SharedOwnersCountIsExactAfterALostReply",
@@ -170,7 +170,7 @@ type row struct {
 	not  not
 }
 
-// rows are byKind, in the order of their names.
+// rows returns the tests of byKind, sorted by name.
 var rows = sync.OnceValue(func() (all []row) {
 	for _, group := range byKind {
 		for _, test := range group.tests {
@@ -186,10 +186,10 @@ func nameOf(test func(*testing.T)) string {
 	return name[strings.LastIndex(name, ".")+1:]
 }
 
-// TestKinds runs the tests of the plain lock with the others.
+// TestKinds runs the tests of the plain lock with the other kinds.
 func TestKinds(t *testing.T) {
 	beside := func(t *testing.T) {
-		if !*kinds { // some of all look at the whole process
+		if !*kinds { // with -kinds some tests look at the whole process
 			t.Parallel()
 		}
 	}
@@ -208,7 +208,7 @@ func TestKinds(t *testing.T) {
 
 const tableFile = "promises"
 
-// kindsTable says with which kinds each test is run, and why it is not with the others.
+// kindsTable says which kinds each test runs with, and why not with the others.
 func kindsTable() string {
 	var b strings.Builder
 	b.WriteString("| test |")

@@ -11,11 +11,10 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// Re-entries, unlocks and renewals of one owner, as many at once as there can be: on the wire one follows the other's
-// answer.
+// Re-entries, unlocks and renewals of one owner run at once. Each is sent only after the reply to the one before.
 func TestH6CommandsOfAnOwnerAreSentOneAtATime(t *testing.T) {
 	r := newRig(t)
-	const delay = 2 * time.Millisecond // of each reply, so that what does not wait for it shows
+	const delay = 2 * time.Millisecond // of each reply, to expose a command that does not wait for it
 	r.Proxy.Add(faultproxy.Rule{Match: faultproxy.Command("EVALSHA"), Do: faultproxy.HoldReply, Delay: delay})
 	const lease = 4 * time.Second
 	c := r.openSlow(rlock.WithWatchdogTimeout(lease))
@@ -60,7 +59,7 @@ func TestH6CommandsOfAnOwnerAreSentOneAtATime(t *testing.T) {
 	r.Gone(name)
 }
 
-// Nothing follows a command whose outcome is open: it waits until the connection is known to be dead.
+// While a command's outcome is open, its owner's next one waits until the connection is known to be dead.
 func TestH6NothingIsSentWhileAnOutcomeIsOpen(t *testing.T) {
 	r := newRig(t)
 	const lease = 6 * time.Second
@@ -85,7 +84,7 @@ func TestH6NothingIsSentWhileAnOutcomeIsOpen(t *testing.T) {
 	}
 }
 
-// A renewal comes due while another command of the owner is unanswered: it waits.
+// A renewal that is due waits while another command of the owner is unanswered.
 func TestH6RenewalWaitsForAnOpenCommand(t *testing.T) {
 	t.Parallel()
 	const lease = 6 * time.Second

@@ -13,7 +13,7 @@ import (
 	"go.uber.org/goleak"
 )
 
-// A client that worked hard and rests keeps two connections, and on the server nothing else.
+// After heavy work an idle client keeps two connections, and nothing else on the server.
 func TestE2NothingIsLeftAfterWork(t *testing.T) {
 	r := rigAlone(t)
 	others := goleak.IgnoreCurrent()
@@ -54,7 +54,7 @@ func TestE2NothingIsLeftAfterWork(t *testing.T) {
 	want(t, goleak.Find(others), nil)
 }
 
-// Borrowed connections come back, with nothing subscribed.
+// The pool gets its connections back, with nothing subscribed.
 func TestE2PoolGetsItsConnectionsBack(t *testing.T) {
 	r := newRig(t)
 	pool := &redis.Pool{MaxActive: 2, MaxIdle: 2, DialContext: func(ctx context.Context) (redis.Conn, error) {
@@ -91,7 +91,7 @@ func TestE2PoolGetsItsConnectionsBack(t *testing.T) {
 	}
 }
 
-// A borrowed connection can't be broken off from outside, and the pool's own timeouts may be long.
+// The client can't break a borrowed connection, and the pool's own timeouts may be long.
 func TestE1CloseWithBorrowedConnectionsIsBounded(t *testing.T) {
 	for what, mute := range map[string]func(*rig, bool){
 		"frozen":    func(r *rig, on bool) { r.Proxy.Freeze(on) },
@@ -131,7 +131,7 @@ func TestE1CloseWithBorrowedConnectionsIsBounded(t *testing.T) {
 			want(t, testbed.Receive(t, "a waiter returns", got).Err, rlock.ErrClosed)
 			wantOneOf(t, testbed.Receive(t, "a caller returns", second).Err, rlock.ErrClosed, rlock.ErrUncertain)
 			mute(r, false)
-			pool.Close() // what came back is the pool's
+			pool.Close() // idle connections are the pool's
 			want(t, goleak.Find(others), nil)
 		})
 	}

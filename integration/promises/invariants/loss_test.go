@@ -20,7 +20,7 @@ func TestH3GrantWhoseTrustIsOverIsGivenBack(t *testing.T) {
 	late := r.Proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: faultproxy.HoldReply})
 	got := testbed.Enter(t.Context(), l, rlock.Lease(2*stall))
 	testbed.Receive(t, "the acquire", late.Hit())
-	// The server keeps the key longer than it was told, as one whose clock runs slow would.
+	// The server keeps the key for longer than the lease, as if its clock were slow.
 	r.Becomes("granted", func() bool { return !r.Free(name) })
 	r.Do("PEXPIRE", name, long.Milliseconds())
 	time.Sleep(2 * stall) // the lease passes
@@ -33,7 +33,7 @@ func TestH3GrantWhoseTrustIsOverIsGivenBack(t *testing.T) {
 	r.Gone(name)
 }
 
-// The late grant of a nested acquire is given back alone: the outer hold keeps its own.
+// Only the late grant of the nested acquire is given back: the outer hold keeps its own.
 func TestH3LateNestedGrantIsGivenBackAlone(t *testing.T) {
 	r := newRig(t)
 	l := r.openSlow().NewLock(name)
@@ -50,7 +50,7 @@ func TestH3LateNestedGrantIsGivenBackAlone(t *testing.T) {
 	r.Gone(name)
 }
 
-// Whatever is seen of the key first, Err that is read afterwards knows of it.
+// If a look at the key finds that it has expired, an Err after it reports the loss.
 func TestH3ErrIsNeverLate(t *testing.T) {
 	r := rigAlone(t)
 	l := r.open().NewLock(name)
@@ -105,7 +105,7 @@ func TestH3LossIsToldOnceAndEverywhere(t *testing.T) {
 	}
 }
 
-// Err does not wait for whoever watches the leases: here that one hardly gets to run.
+// Err does not rely on the goroutine that watches the leases, which hardly gets to run here.
 func TestH3ErrReadsTheClockItself(t *testing.T) {
 	r := rigAlone(t)
 	c := r.open()
@@ -150,7 +150,7 @@ func TestH3ErrReadsTheClockItself(t *testing.T) {
 	}
 }
 
-// The server has lost its data, and the same client gets the lock for another owner: then the first one has it no more.
+// After a loss of the server's data, a grant to another owner of the same client ends the first owner's holds.
 func TestH3GrantToAnotherOwnerEndsTheFirst(t *testing.T) {
 	r := newRig(t)
 	c := r.openSlow()
@@ -196,8 +196,8 @@ func TestH3GrantToAnotherOwnerEndsTheFirst(t *testing.T) {
 	})
 }
 
-// Nothing tells waiters of lost data. They look when a hold of their own client turns out to be lost, or when the lease
-// ends that they were last told; who comes anew looks at once.
+// No message announces lost data. Waiters try again when a hold of their client turns out to be lost, or when the TTL
+// that they last saw ends. A new caller tries at once.
 func TestA2LostDataIsFoundByWhoWaits(t *testing.T) {
 	t.Parallel()
 	const lease = 4 * time.Second
@@ -206,7 +206,7 @@ func TestA2LostDataIsFoundByWhoWaits(t *testing.T) {
 		c := r.open(rlock.WithWatchdogTimeout(lease))
 		l := c.NewLock(name)
 		h := lock(t, l)
-		// What the waiter is told is no reason to look in time; the next renewal sets the lease right.
+		// The TTL that the waiter gets is too long to make it try in time; the holder's next renewal does.
 		late := r.Proxy.Add(faultproxy.Rule{Match: acquires, Do: faultproxy.Replace, Reply: []byte(":30000\r\n")})
 		got := testbed.Enter(t.Context(), l)
 		r.answered(name, 3) // the holder's, and the waiter's two
@@ -224,13 +224,13 @@ func TestA2LostDataIsFoundByWhoWaits(t *testing.T) {
 		got := testbed.Enter(t.Context(), r.open().NewLock(name))
 		r.answered(name, 2)
 		r.Do("FLUSHALL")
-		lock(t, r.open().NewLock(name), rlock.Lease(lease/2)) // anew, and at once; it ends without a message
+		lock(t, r.open().NewLock(name), rlock.Lease(lease/2)) // a new caller enters at once; its lease ends without a message
 		unlock(t, granted(t, got))
 	})
 }
 
-// A forced unlock whose script had to be loaded was sent twice. What the second send may have deleted was granted between
-// the two.
+// A forced unlock whose script must be loaded is sent twice. A grant between the two sends may be deleted by the
+// second.
 func TestH3GrantBeforeAForcedUnlockThatWasLoadedAndLostIsNotTrusted(t *testing.T) {
 	t.Parallel()
 	forces := testbed.Forces
@@ -238,7 +238,7 @@ func TestH3GrantBeforeAForcedUnlockThatWasLoadedAndLostIsNotTrusted(t *testing.T
 		do    faultproxy.Action
 		reply string
 		err   error // of the forced unlock
-		kept  bool  // the key is known to be there
+		kept  bool  // the key is known to exist
 	}{
 		"it ran, and its reply was lost":        {do: faultproxy.CutAfter, err: rlock.ErrUncertain},
 		"it did not run, and nobody knows":      {do: faultproxy.CutBefore, err: rlock.ErrUncertain},
