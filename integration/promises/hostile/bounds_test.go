@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// heapBound is what a client may need beyond what it needs anyway: two connections, each with a reply of at most four
-// megabytes, as bytes and decoded, before the garbage collector comes.
+// heapBound is what a client may need on top of its usual heap: two connections, each with a reply of at most four
+// megabytes, as bytes and decoded, before the garbage collector runs.
 const heapBound = 48 << 20
 
 // TestMemoryIsBoundedAndNothingStaysBehind runs alone, row by row: it looks at the whole process.
@@ -43,15 +43,14 @@ func TestMemoryIsBoundedAndNothingStaysBehind(t *testing.T) {
 	}
 }
 
-// liveHeap is what the last garbage collection left. What is garbage by now is nobody's, however late a busy machine
-// collects it.
+// liveHeap is what the last garbage collection left. Garbage that a busy machine collects late does not count.
 func liveHeap() int64 {
 	s := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	metrics.Read(s)
 	return int64(s[0].Value.Uint64())
 }
 
-// heapGrowth is how far what lives on the heap exceeded its size before do while do ran.
+// heapGrowth returns by how much the live heap exceeded its former size while do ran.
 func heapGrowth(t *testing.T, do func()) int64 {
 	defer debug.SetGCPercent(debug.SetGCPercent(25))
 	runtime.GC()
@@ -80,10 +79,10 @@ func heapGrowth(t *testing.T, do func()) int64 {
 	return most - before
 }
 
-// leftGoroutines gives the stacks that are inside the library. Close has returned, so there is no grace. (A goroutine of
-// redigo's may be a moment from its end; TestMain looks for those.)
+// leftGoroutines returns the stacks that are inside the library. All its goroutines have ended when Close returns. (One
+// of redigo's may take a moment longer; TestMain looks for those.)
 func leftGoroutines() string {
-	// One that has just said that it is done may not have gone yet.
+	// A goroutine that has signalled its end may take a moment to exit.
 	left := libraryGoroutines()
 	for deadline := time.Now().Add(time.Second); left != "" && time.Now().Before(deadline); left = libraryGoroutines() {
 		runtime.Gosched()

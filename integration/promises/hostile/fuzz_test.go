@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// FuzzRepliesAfterAValidPrefix lets the server behave until the after-th command, over all connections, that comes to
-// a place; then it says something and falls silent, ends the connection, or goes on as if nothing had been.
+// FuzzRepliesAfterAValidPrefix lets the server behave for the first commands of a place, over all connections. Then it
+// sends the fuzzed text and falls silent, ends the connection, or goes on normally.
 func FuzzRepliesAfterAValidPrefix(f *testing.F) {
 	for i, m := range misdeeds {
 		if i%5 == 0 && len(m.text) < 1<<10 {

@@ -13,7 +13,7 @@ type sort int
 const (
 	wrong   sort = iota // a well-formed reply of a type that may or may not be right here
 	refusal             // an error reply
-	deadly              // the connection can't be used any more
+	deadly              // the connection is no longer usable
 )
 
 type misdeed struct {
@@ -23,7 +23,7 @@ type misdeed struct {
 	do   func(p *peer, text string)
 }
 
-// says sends the text once and goes on as if nothing had been.
+// says sends the text once; then the server goes on normally.
 func says(p *peer, text string) { _, _ = p.Write([]byte(text)) }
 
 func saysAndHangs(p *peer, text string) {
@@ -121,8 +121,8 @@ var misdeeds = []misdeed{
 	{"a reset", deadly, "", resets},
 }
 
-// surplus is more than was asked for. What it does to a client depends on how much of it is read, so that only the
-// bounds are checked.
+// surplus are replies that nothing asked for. Their effect on a client depends on how much it reads, so the tests check
+// only the bounds.
 var surplus = []misdeed{
 	{"integers without end", wrong, ":1\r\n", floods},
 	{"errors without end", wrong, "-ERR again\r\n", floods},

@@ -7,13 +7,13 @@ import (
 	"github.com/rlock-go/redisson/internal/luasrc"
 )
 
-// place is a command at which the server misbehaves, whenever it comes.
+// place is a command at which the server misbehaves each time.
 type place struct {
 	where string
 	at    func(cmd []string) bool
-	// victim is the call that must fail; empty where the command serves none, or where failing costs no call anything.
+	// victim is the call that must fail; empty if the command serves no call, or if its failure costs no call anything.
 	victim string
-	// bears is what the command's answer may be without failing the victim, beside the names in fine.
+	// bears tells which sorts of answers the victim survives, in addition to the misdeeds named in fine.
 	bears func(sort) bool
 	fine  []string
 }
@@ -26,13 +26,13 @@ func words(w ...string) func([]string) bool {
 
 func script(s *luasrc.Script) func([]string) bool { return words("EVALSHA", s.SHA1) }
 
-// nothing: whatever is not the right answer fails the victim.
+// nothing: any wrong answer fails the victim.
 func nothing(sort) bool { return false }
 
-// refusals: a server that will not say is used all the same.
+// refusals: the client uses a server that refuses the command.
 func refusals(s sort) bool { return s == refusal }
 
-// anyReply: only what breaks the connection does.
+// anyReply: only an answer that breaks the connection fails the victim.
 func anyReply(s sort) bool { return s != deadly }
 
 var places = []place{

@@ -14,7 +14,7 @@ import (
 	"github.com/rlock-go/redisson/internal/luasrc"
 )
 
-// server answers as a Redis would that holds every lock the callers ask about, until misbehave takes over.
+// server answers like a Redis where each lock that a caller asks about is held, until misbehave takes over.
 type server struct {
 	addr      string
 	misbehave func(p *peer, cmd []string) (taken bool)
@@ -23,7 +23,7 @@ type server struct {
 	listener net.Listener
 	serving  sync.WaitGroup
 
-	mu     sync.Mutex // guards all below
+	mu     sync.Mutex // guards all fields below
 	peers  map[*peer]bool
 	loaded map[string]bool
 	counts map[string]int // holds by key and owner
@@ -101,10 +101,10 @@ func (p *peer) run() {
 	}
 }
 
-// silent swallows what the client says until it leaves.
+// silent swallows the client's input until the client leaves.
 func (p *peer) silent() { _, _ = io.Copy(io.Discard, p) }
 
-// readCommand reads what a client sends: an array of bulk strings.
+// readCommand reads a command: an array of bulk strings.
 func readCommand(r *bufio.Reader) ([]string, error) {
 	n, err := readLength(r, '*')
 	if err != nil {
@@ -138,7 +138,7 @@ func readLength(r *bufio.Reader, kind byte) (int, error) {
 
 func bulk(s string) string { return fmt.Sprintf("$%d\r\n%s\r\n", len(s), s) }
 
-// answer is what Redis would say.
+// answer returns what Redis would answer.
 func (p *peer) answer(cmd []string) string {
 	word := strings.ToUpper(cmd[0])
 	if word == "CLIENT" || word == "SCRIPT" {
@@ -199,7 +199,7 @@ func (p *peer) answer(cmd []string) string {
 	return "-ERR unknown command\r\n"
 }
 
-// eval answers for the scripts. Names that begin with "taken" are another's.
+// eval answers the scripts. Another owner holds the locks whose names begin with "taken".
 func (s *server) eval(sha string, args []string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -14,13 +14,13 @@ func TestMain(m *testing.M) { testbed.Main(m, "32") }
 
 const (
 	timeout = 250 * time.Millisecond // of one command
-	brief   = 100 * time.Millisecond // holds and waits: longer than it takes the watchdog to come by
-	// bound is for any one call. The longest is an unlock that is repeated for as long as its latch is sure to last,
-	// four command timeouts and a second; the rest is for a loaded machine.
+	brief   = 100 * time.Millisecond // holds and waits: longer than the watchdog takes to renew
+	// bound is for any one call. The longest is an unlock, which is repeated for four command timeouts and a second, the
+	// time for which its latch is sure to last; the rest is for a loaded machine.
 	bound = 10 * time.Second
 )
 
-// session is a client's life: every call of the public API once. It gives each call's error.
+// session is a client's life: it makes every call of the public API once, and keeps each call's error.
 type session struct {
 	testing.TB
 	mu   sync.Mutex // guards errs
@@ -46,7 +46,7 @@ func (s *session) call(name string, do func() error) error {
 func live(t testing.TB, addr string) map[string]error {
 	t.Helper()
 	s := &session{TB: t, errs: map[string]error{}}
-	// No deadline but for those calls that wait as long as somebody else has the lock: the others bound themselves.
+	// Only calls that wait while another owner has the lock get a deadline: the others are bounded by themselves.
 	ctx := context.Background()
 	patient, cancel := context.WithTimeout(ctx, 20*timeout)
 	defer cancel()
@@ -58,7 +58,7 @@ func live(t testing.TB, addr string) map[string]error {
 	}) != nil {
 		return s.errs
 	}
-	// By itself: what others' undos do to the shared connection must not keep it from coming to its Unlock.
+	// This part runs alone: the undos of others, on the shared connection, must not keep it from its Unlock.
 	s.holdsAndReleases(ctx, patient, c)
 	var all sync.WaitGroup
 	for _, part := range []func(ctx, patient context.Context, c *rlock.Client){

@@ -28,7 +28,7 @@ func TestEveryCallEndsWithAnErrorWhateverTheServerDoes(t *testing.T) {
 	}
 }
 
-// misbehaves leads a client to the place and lets the server do its worst.
+// misbehaves leads a client to the place, lets the server misbehave there and checks the calls' errors.
 func misbehaves(t *testing.T, at place, m misdeed, fails bool) {
 	s := serve(t, func(p *peer, cmd []string) bool {
 		if !at.at(cmd) {
@@ -38,7 +38,7 @@ func misbehaves(t *testing.T, at place, m misdeed, fails bool) {
 		m.do(p, m.text)
 		return true
 	})
-	// On a machine that stands still for a moment an earlier call may time out; then the client never comes there.
+	// If the machine stalls, an earlier call may time out; then the client never sends the command.
 	var errs map[string]error
 	for began := time.Now(); ; time.Sleep(100 * time.Millisecond) {
 		errs = live(t, s.addr)
@@ -62,7 +62,7 @@ func misbehaves(t *testing.T, at place, m misdeed, fails bool) {
 		}
 	}
 	if m.sort == wrong {
-		return // a lie about the lock itself is believed, of course
+		return // the client cannot know that the server lies about the lock
 	}
 	for _, call := range []string{"TryLockFor of a taken one", "Lock of a taken one"} {
 		if err, called := errs[call]; called && err == nil {
