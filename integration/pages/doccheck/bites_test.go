@@ -99,7 +99,7 @@ hold := rlock.Lock{}
 It is free.
 `
 
-// smallWays are those of the small checkout's commands.
+// smallWays has the ways of the small checkout's commands.
 func smallWays() map[string]way {
 	return map[string]way{
 		"make test": {ci: true}, "make long": {part: "integration/a.TestA"},
@@ -117,7 +117,7 @@ func write(t *testing.T, files map[string]string) *checkout {
 	return readCheckout(t, folder(t, files))
 }
 
-// folder is a new one with files.
+// folder makes a new folder with files.
 func folder(t *testing.T, files map[string]string) string {
 	t.Helper()
 	root := t.TempDir()

@@ -22,7 +22,7 @@ type checkout struct {
 	set      *token.FileSet
 }
 
-// pkg is what one folder has of Go: a package and its tests.
+// pkg is the Go code of one folder: a package and its tests.
 type pkg struct {
 	name  string // "" if there are only tests
 	files map[string]*ast.File
@@ -31,7 +31,7 @@ type pkg struct {
 // modulePath is what imports of this checkout begin with.
 const modulePath = "github.com/rlock-go/redisson"
 
-// notCloned tells folders that git ignores, and its own, which in a worktree is a file that leads to the repository.
+// notCloned tells what git ignores, and its own .git, which in a worktree is a file that names the repository.
 func notCloned(name string) bool {
 	return name == ".git" || name == "target" || name == ".cache" || name == "node_modules"
 }
@@ -95,7 +95,7 @@ func (c *checkout) addGo(name string) error {
 	return nil
 }
 
-// at is where a node of the syntax tree is.
+// at returns the place of a node of the syntax tree.
 func (c *checkout) at(n ast.Node) string {
 	p := c.set.Position(n.Pos())
 	name, err := filepath.Rel(c.root, p.Filename)
@@ -105,7 +105,7 @@ func (c *checkout) at(n ast.Node) string {
 	return where(filepath.ToSlash(name), p.Line)
 }
 
-// folder tells whether there is such a folder.
+// folder tells whether the checkout has this folder.
 func (c *checkout) folder(name string) bool { return c.entries[name] }
 
 func (c *checkout) exists(name string) bool {
@@ -113,12 +113,12 @@ func (c *checkout) exists(name string) bool {
 	return ok
 }
 
-// manual tells the pages whose commands readers run: the README, those for contributors, and those below docs.
+// manual tells the pages whose commands readers run: the README, those for contributors, and those under docs.
 func manual(name string) bool {
 	return name == "README.md" || name == "CONTRIBUTING.md" || name == "CHANGELOG.md" || strings.HasPrefix(name, "docs/")
 }
 
-// sorted is a map's keys in order, so that findings are.
+// sorted returns a map's keys in order, so that findings are in order.
 func sorted[V any](m map[string]V) []string {
 	keys := make([]string, 0, len(m))
 	for k := range m {
@@ -128,13 +128,13 @@ func sorted[V any](m map[string]V) []string {
 	return keys
 }
 
-// packagesAt finds what ./a, ./a/... or an import path stands for, seen from a folder.
+// packagesAt finds the packages that ./a, ./a/... or an import path means in a folder.
 func (c *checkout) packagesAt(dir, pattern string) (found []*pkg, ok bool) {
 	if rest, mine := strings.CutPrefix(pattern, modulePath); mine {
 		rest, _, _ = strings.Cut(rest, "@") // a version
 		dir, pattern = ".", "."+rest
 	} else if pattern != "." && pattern != ".." && !strings.HasPrefix(pattern, "./") && !strings.HasPrefix(pattern, "../") {
-		return nil, true // somebody else's
+		return nil, true // a package of another project
 	}
 	pattern, below := strings.CutSuffix(pattern, "...")
 	dir = path.Join(dir, pattern)

@@ -9,34 +9,34 @@ import (
 	"strings"
 )
 
-// fenceLanguages is what a fence may say is in it, beside commands.
+// fenceLanguages are the languages that a fence may name, apart from commands.
 var fenceLanguages = []string{
 	"acl", "dockerfile", "go", "groovy", "hcl", "html", "ini", "java", "json", "kotlin", "lua", "mermaid", "promql",
 	"properties", "redis", "sql", "text", "toml", "xml", "yaml",
 }
 
-// tools is what a reader's machine has, by name: such commands are not looked into.
+// tools are programs that a reader's machine has. The check does not look into their arguments.
 var tools = []string{
 	"apt-get", "awk", "cat", "cp", "curl", "date", "diff", "docker", "echo", "export", "false", "git", "grep", "head",
 	"java", "jq", "kill", "ls", "mkdir", "mvn", "openssl", "ps", "redis-cli", "redis-server", "rlock", "rm", "sed", "set", "sleep",
 	"sort", "sudo", "tail", "timeout", "true", "unset", "wc", "xargs",
 }
 
-// elsewhere tells a folder that stands for one of the reader's.
+// elsewhere tells a folder that stands for a folder of the reader's.
 func elsewhere(dir string) bool {
 	return strings.HasPrefix(dir, "/") || strings.HasPrefix(dir, "~") || strings.ContainsAny(dir, "$<")
 }
 
-// reader checks that commands could be run: it follows them from folder to folder.
+// reader checks that commands could run, and follows their cd from folder to folder.
 type reader struct {
 	*checkout
 	make  makefile
-	dir   string // where it is
+	dir   string // the current folder
 	wrong []string
 }
 
-// badCommands lists commands in the manual's blocks and spans that can't be run as they stand, and fences that don't
-// say what is in them.
+// badCommands lists commands in the manual's blocks and spans that can't run as they stand, and fences that name no
+// language.
 func (c *checkout) badCommands() (wrong []string) {
 	m, err := c.makefile()
 	if err != nil {
@@ -76,11 +76,11 @@ func (c *checkout) badCommands() (wrong []string) {
 	return wrong
 }
 
-// spanCommand tells a code span that is a command.
+// spanCommand matches a code span that is a command.
 var spanCommand = regexp.MustCompile(`^(make [a-z]|go (run|test|doc|vet|build|tool) \S|cd \S+ &&)`)
 
-// unknownFlags lists flags in a span that begins with one, as -quick or -rows 3 do, that no program here has. Those in
-// capitals are other people's.
+// unknownFlags lists the flags in a span that begins with one, such as -quick or -rows 3, that no program here has.
+// Flags in capitals belong to other programs.
 func (c *checkout) unknownFlags(span string) (unknown []string) {
 	if !flagSpan.MatchString(span) {
 		return nil
@@ -158,7 +158,7 @@ func (r *reader) cd(args []string) {
 	}
 }
 
-// makes checks targets and variables; with variables it asks make for the commands that come of them.
+// makes checks targets and variables. With variables it asks make for the resulting commands.
 func (r *reader) makes(args []string) {
 	if r.dir != "." {
 		r.complain("no Makefile in %s", r.dir)

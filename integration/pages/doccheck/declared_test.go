@@ -8,12 +8,12 @@ import (
 	"unicode"
 )
 
-// mentions tells whether a comment has a name in it, as a word.
+// mentions tells whether a comment contains a name as a word.
 func mentions(comment, name string) bool {
 	return slices.Contains(strings.FieldsFunc(comment, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }), name)
 }
 
-// members are a struct's fields or an interface's methods.
+// members returns a struct's fields or an interface's methods.
 func members(s *ast.TypeSpec) []*ast.Field {
 	switch t := s.Type.(type) {
 	case *ast.StructType:
@@ -24,7 +24,7 @@ func members(s *ast.TypeSpec) []*ast.Field {
 	return nil
 }
 
-// typeName is the name of a receiver's type.
+// typeName returns the name of a receiver's type.
 func typeName(e ast.Expr) string {
 	switch e := e.(type) {
 	case *ast.StarExpr:
@@ -40,7 +40,7 @@ func typeName(e ast.Expr) string {
 }
 
 // declared lists what a package declares: functions, types, constants and variables by their names, methods and fields
-// as Type.Name. Tests are apart.
+// as Type.Name. It lists either the tests or the rest.
 func (p *pkg) declared(tests bool) map[string]bool {
 	names := map[string]bool{}
 	for file, f := range p.files {

@@ -8,13 +8,13 @@ import (
 	"testing"
 )
 
-// everyCall are the errors of each call that asks a server.
+// everyCall has the errors that each call to a server can return.
 var everyCall = []string{"ErrClosed", "ErrUnavailable", "ErrRefused"}
 
-// asksNobody are methods with a context that ask no server themselves.
+// asksNobody has the methods with a context that send nothing to a server themselves.
 var asksNobody = []string{"Client.Shutdown"}
 
-// errorsUnsaid lists methods of package rlock whose comment leaves it to another comment which errors they return.
+// errorsUnsaid lists methods of package rlock whose own comment does not name each error of everyCall.
 func (c *checkout) errorsUnsaid() (wrong []string) {
 	for name, f := range c.packages["rlock"].files {
 		if strings.HasSuffix(name, "_test.go") {
@@ -39,7 +39,7 @@ func (c *checkout) errorsUnsaid() (wrong []string) {
 	return wrong
 }
 
-// mayFail tells a function that takes a context and returns an error.
+// mayFail tells whether a function takes a context and returns an error.
 func mayFail(m *ast.FuncDecl) bool {
 	in, out := m.Type.Params.List, m.Type.Results
 	if len(in) == 0 || out == nil {

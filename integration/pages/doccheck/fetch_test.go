@@ -18,13 +18,13 @@ import (
 	"github.com/rlock-go/redisson/integration/kit/redisserver"
 )
 
-// A fetch is how a reader gets one module by its import path, and a first use of it, in an empty folder.
+// A fetch is how a reader, in an empty folder, gets one module by its import path and first uses it.
 type fetch struct {
-	page  string            // that has the line
+	page  string            // the page that has the line
 	line  string            // "" if no page needs one
-	files map[string]string // what the folder has
+	files map[string]string // the folder's files
 	use   string            // a script, run after the line
-	says  string            // by it
+	says  string            // what it must print
 }
 
 const (
@@ -53,7 +53,7 @@ func main() {
 `
 )
 
-// observing is a module of a reader's, whose program takes a lock with an observer.
+// observing is a reader's module, whose program takes a lock with an observer.
 func observing(page, line, imports, observer string) fetch {
 	return fetch{page: page, line: line, use: "go run .", says: "worked: <nil>", files: map[string]string{
 		"go.mod":  readersMod,
@@ -61,7 +61,7 @@ func observing(page, line, imports, observer string) fetch {
 	}}
 }
 
-// fetches has one for each module that is tagged, by its folder.
+// fetches has a fetch for each tagged module, by the module's folder.
 func fetches(t *testing.T) map[string]fetch {
 	return map[string]fetch{
 		".": observing("README.md", "go get github.com/rlock-go/redisson/rlock", "", "observer := rlock.Observer{}"),
@@ -91,8 +91,8 @@ func fetches(t *testing.T) map[string]fetch {
 	}
 }
 
-// The modules of this tree are zipped as the go command would zip them from tags, and served by a proxy that is a folder. A
-// reader with an empty module cache has nothing else of them: neither go.work nor a replace.
+// The test zips the modules of this tree as the go command would zip them from tags, and serves them from a folder as
+// proxy. The reader's module cache is empty, and the reader has neither go.work nor a replace.
 func TestEveryModuleIsFetchedByItsImportPath(t *testing.T) {
 	t.Parallel()
 	c := thisCheckout(t)
@@ -114,7 +114,7 @@ func TestEveryModuleIsFetchedByItsImportPath(t *testing.T) {
 	}
 }
 
-// go.work hides a requirement that a module lacks and a neighbour has.
+// go.work hides a requirement that a module lacks if a neighbour has it.
 func TestEveryModuleNamesWhatItNeeds(t *testing.T) {
 	t.Parallel()
 	c := thisCheckout(t)
@@ -122,7 +122,7 @@ func TestEveryModuleNamesWhatItNeeds(t *testing.T) {
 	env := append(fromProxy(t, clone), "GOWORK=off", "GOFLAGS=-mod=mod -modcacherw -buildvcs=false")
 	for _, dir := range sorted(modules(t, clone)) {
 		if strings.HasPrefix(dir, "integration") {
-			continue // is never fetched
+			continue // never fetched
 		}
 		if out, err := inShell(t, filepath.Join(clone, dir), env, "go list -deps -test ./... >/dev/null"); err != nil {
 			t.Errorf("%s: %s%v", dir, out, err)
@@ -141,7 +141,7 @@ func TestEveryModuleNamesWhatItNeeds(t *testing.T) {
 	}
 }
 
-// modules is those of go.work, by their folders.
+// modules returns the modules of go.work, by their folders.
 func modules(t *testing.T, clone string) map[string]*modfile.File {
 	t.Helper()
 	read := func(name string) []byte {
@@ -165,7 +165,7 @@ func modules(t *testing.T, clone string) map[string]*modfile.File {
 	return found
 }
 
-// untagged lists modules that are neither tests nor in a row, and those that nobody could install.
+// untagged lists modules that are neither tests nor in a row, and modules that nobody could install.
 func untagged(t *testing.T, clone string, rows map[string]fetch) (wrong []string) {
 	for dir, mod := range modules(t, clone) {
 		if strings.HasPrefix(dir, "integration") {
@@ -181,9 +181,9 @@ func untagged(t *testing.T, clone string, rows map[string]fetch) (wrong []string
 	return wrong
 }
 
-// fromProxy serves the modules of a clone in the version that they require of each other, and is the environment of a go
-// command that has them from there. The rest comes from the outer cache, which serves as a proxy too, and from whatever
-// proxy the machine has.
+// fromProxy serves a clone's modules in the version that they require of each other. It returns the environment of a go
+// command that takes them from there, and the rest from the outer cache, which serves as a proxy too, or from the
+// machine's proxy.
 func fromProxy(t *testing.T, clone string) []string {
 	t.Helper()
 	proxy := t.TempDir()

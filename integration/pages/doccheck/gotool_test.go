@@ -96,7 +96,7 @@ func (r *reader) golang(args []string) {
 	}
 }
 
-// flagOf takes -name=value apart; the name of what is no flag is empty.
+// flagOf splits -name=value; the name is empty if arg is no flag.
 func flagOf(arg string) (name, value string, hasValue bool) {
 	if len(arg) < 2 || arg[0] != '-' {
 		return "", "", false
@@ -104,7 +104,7 @@ func flagOf(arg string) (name, value string, hasValue bool) {
 	return strings.Cut(strings.TrimLeft(arg, "-"), "=")
 }
 
-// find is the packages that a pattern means.
+// find returns the packages that a pattern means.
 func (r *reader) find(pattern string) []*pkg {
 	if elsewhere(pattern) {
 		return nil
@@ -116,7 +116,7 @@ func (r *reader) find(pattern string) []*pkg {
 	return found
 }
 
-// matches checks that a pattern hits a test.
+// matches checks that a pattern matches a test.
 func (r *reader) matches(packages []*pkg, pattern string, prefixes []string) {
 	first, _, _ := strings.Cut(pattern, "/")
 	re, err := regexp.Compile(first)
@@ -152,7 +152,7 @@ func (r *reader) documented(args []string) {
 	}
 }
 
-// flags is the names that a program, or a package's tests, give to flags.
+// flags returns the names of the flags that a program, or a package's tests, define.
 func (p *pkg) flags() map[string]bool {
 	names := map[string]bool{}
 	for _, f := range p.files {

@@ -10,8 +10,8 @@ import (
 
 var importRow = regexp.MustCompile("(?m)^\\| `([^`]+)` \\|.*\\| ([^|]*) \\|$")
 
-// badImports lists rows of the table of folders in CONTRIBUTING.md whose last column names other folders of the checkout
-// than the package there imports.
+// badImports lists rows of the table of folders in CONTRIBUTING.md whose last column differs from the folders of the
+// checkout that the package imports.
 func (c *checkout) badImports() (wrong []string) {
 	const page = "CONTRIBUTING.md"
 	_, table, _ := strings.Cut(c.text(page), "| folder |")
@@ -38,7 +38,7 @@ func (c *checkout) badImports() (wrong []string) {
 	return wrong
 }
 
-// ours is the folders of this checkout that a package imports, its tests left out.
+// ours returns the folders of this checkout that a package imports, without the imports of its tests.
 func (p *pkg) ours() (folders []string) {
 	for name, f := range p.files {
 		if strings.HasSuffix(name, "_test.go") {

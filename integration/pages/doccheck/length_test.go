@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// The pages for users are to be read in an hour, and so are those for contributors. Words are what wc -w counts: all of each
-// page, tables and code too. Only docs/dev/compare.md is left out: a command writes it, a table for each fault, and nobody
-// reads it from end to end. The other tables for contributors are in a folder of their own.
+// The pages for users can be read in an hour, and so can those for contributors. The test counts words like wc -w: each
+// whole page with its tables and code. It leaves out only docs/dev/compare.md, which a command writes with a table for
+// each fault: nobody reads it from end to end. The other tables for contributors have a folder of their own.
 func TestPagesStayShort(t *testing.T) {
 	for whose, of := range map[string]struct {
 		pages string

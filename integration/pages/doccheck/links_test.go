@@ -16,7 +16,7 @@ var (
 	lineRange = regexp.MustCompile(`^L([0-9]+)(?:-L([0-9]+))?$`)
 )
 
-// brokenLinks lists links to files, lines and anchors of the checkout that are not there. What is elsewhere is not asked.
+// brokenLinks lists links to missing files, lines and anchors of the checkout. It does not check other links.
 func (c *checkout) brokenLinks() (wrong []string) {
 	for _, name := range sorted(c.pages) {
 		p := c.pages[name]

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// makefile is the targets of the checkout's Makefile: what they need first, and what they run.
+// makefile has the targets of the checkout's Makefile: what they need first, and what they run.
 type makefile struct {
 	needs, recipes map[string]string
 	text           string
@@ -39,7 +39,7 @@ func (m makefile) has(target string) bool {
 	return ok
 }
 
-// runs lists the targets that are made on the way to one: those it needs and those that its recipe names to make.
+// runs lists the targets that make makes for one: those that it needs and those that its recipe passes to make.
 func (m makefile) runs(target string, seen map[string]bool) map[string]bool {
 	if seen == nil {
 		seen = map[string]bool{}

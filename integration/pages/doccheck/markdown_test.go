@@ -7,14 +7,14 @@ import (
 	"unicode"
 )
 
-// page is a Markdown file, taken apart as far as the checks need it.
+// page is a Markdown file, parsed as far as the checks need it.
 type page struct {
 	path    string
 	anchors map[string]bool
 	labels  map[string]bool // [label]: target
 	links   []mark          // targets of links and images
 	uses    []mark          // labels of [text][label]
-	spans   []mark          // what stands between backticks
+	spans   []mark          // text between backticks
 	prose   []mark          // paragraphs, tables and headings without spans
 	blocks  []block
 }
@@ -49,7 +49,7 @@ var (
 
 func parsePage(name, text string) *page {
 	p := &page{path: name, anchors: map[string]bool{}, labels: map[string]bool{}}
-	// Comments are no text, but their lines count.
+	// Comments are not text, but their lines count.
 	text = htmlNote.ReplaceAllStringFunc(text, func(s string) string { return strings.Repeat("\n", strings.Count(s, "\n")) })
 	lines := strings.Split(text, "\n")
 	blank, listed := true, false
@@ -110,8 +110,8 @@ func parsePage(name, text string) *page {
 	return p
 }
 
-// heading adds the anchor that a heading gets: as GitHub makes it, so in lower case, without punctuation, hyphens for
-// spaces, numbered from the second on.
+// heading adds the anchor that GitHub makes for a heading: in lower case, without punctuation, with hyphens for spaces,
+// and with a number from the second one on.
 func (p *page) heading(text string) {
 	text = linkText.ReplaceAllString(text, "$1")
 	slug := strings.Map(func(r rune) rune {
@@ -130,7 +130,7 @@ func (p *page) heading(text string) {
 	p.anchors[anchor] = true
 }
 
-// inline takes a paragraph apart.
+// inline parses a paragraph.
 func (p *page) inline(m mark) {
 	line := func(offset int) int { return m.line + strings.Count(m.text[:offset], "\n") }
 	for _, at := range codeSpans.FindAllStringSubmatchIndex(m.text, -1) {

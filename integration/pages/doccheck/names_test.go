@@ -20,7 +20,7 @@ var (
 	ourPage   = regexp.MustCompile(`\bdocs/[\w/.-]*\w`)
 )
 
-// unknownNames lists what pages name and the checkout does not have: tests, identifiers of its packages, paths.
+// unknownNames lists names on the pages that the checkout does not have: tests, identifiers of its packages, paths.
 func (c *checkout) unknownNames() (wrong []string) {
 	byName := map[string][]*pkg{} // packages by the last part of their folder
 	for dir, p := range c.packages {
@@ -84,7 +84,7 @@ func (c *checkout) unknownNames() (wrong []string) {
 	return wrong
 }
 
-// namesIn checks names of the form pkg.Name and pkg.Type.Name, if pkg is one of the checkout's.
+// namesIn checks names of the form pkg.Name and pkg.Type.Name if pkg is a package of the checkout.
 func (c *checkout) namesIn(text string, byName map[string][]*pkg, report func(string, ...any)) {
 	for _, s := range qualified.FindAllStringSubmatch(text, -1) {
 		packages := byName[s[1]]
@@ -104,7 +104,7 @@ func declare(packages []*pkg, name string) bool {
 	return slices.ContainsFunc(packages, func(p *pkg) bool { return p.declared(false)[name] })
 }
 
-// hasTest tells whether there is such a test, in a package of that name if one is given.
+// hasTest tells whether a test exists, and in a package of that name if one is given.
 func (c *checkout) hasTest(byName map[string][]*pkg, in, name string) bool {
 	if in != "" {
 		return slices.ContainsFunc(byName[in], func(p *pkg) bool { return p.declared(true)[name] })
@@ -117,7 +117,7 @@ func (c *checkout) hasTest(byName map[string][]*pkg, in, name string) bool {
 	return false
 }
 
-// looksLikeOurs tells a path of the checkout from another's: it begins with one of its folders, and there is more.
+// looksLikeOurs tells whether a path belongs to the checkout: it begins with one of its folders and goes on.
 func (c *checkout) looksLikeOurs(name string) bool {
 	first, rest, more := strings.Cut(name, "/")
 	return more && rest != "" && c.folder(first) && !strings.Contains(name, "...") && first != "." && first != ".."

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// packaging lists what a reader of the front folder would miss: the licence, the other files that a project has, the
-// changelog's section for what comes next, and in the requirements a package that setup.sh installs.
+// packaging lists what the root folder lacks: the licence, the other files of a project, the changelog's section for
+// the next version, and, in the requirements, a package that setup.sh installs.
 func (c *checkout) packaging() (wrong []string) {
 	for _, name := range []string{"LICENSE", "NOTICE", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"} {
 		if !c.exists(name) {
@@ -42,7 +42,7 @@ var (
 	wantedPairs = regexp.MustCompile(`^\S+?:(\S+)$`)
 )
 
-// installed is the packages of setup.sh, from its lists of program:package.
+// installed returns the packages of setup.sh, from its lists of program:package.
 func (c *checkout) installed() (packages []string) {
 	for _, list := range wantedLists.FindAllStringSubmatch(c.text("integration/setup.sh"), -1) {
 		for _, pair := range strings.Fields(list[1]) {
@@ -54,7 +54,7 @@ func (c *checkout) installed() (packages []string) {
 	return packages
 }
 
-// text is what a file has; one that can't be read has nothing.
+// text returns a file's content, or "" if it can't be read.
 func (c *checkout) text(name string) string {
 	text, err := os.ReadFile(filepath.Join(c.root, name))
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 
 var draw = flag.Bool("write", false, "draw docs/dev/packages.svg")
 
-// The picture is made from the code, so a package or an import that is new makes it stale.
+// The picture is drawn from the code, so a new package or import makes it stale.
 func TestPictureOfThePackagesIsThatOfTheCode(t *testing.T) {
 	c := thisCheckout(t)
 	imports := map[string][]string{}
@@ -43,7 +43,7 @@ func TestPictureOfThePackagesIsThatOfTheCode(t *testing.T) {
 	}
 }
 
-// An import that is also reached through another one has no line of its own.
+// An import that another import also reaches has no line of its own.
 func TestPictureHasALineForEachImportThatNoOtherBrings(t *testing.T) {
 	svg := drawPackages(map[string][]string{"top": {"low", "middle"}, "middle": {"low"}, "low": {}})
 	if lines := strings.Count(svg, "<path"); lines != 2 || strings.Count(svg, "low middle") != 1 {
@@ -61,15 +61,14 @@ const (
 // box is a package in the picture.
 type box struct {
 	name  string
-	level int // the longest way from the top
+	level int // the length of the longest path from the top
 	lines []string
 	x, y  int
 }
 
 func (b *box) high() int { return 26 + rowHigh*len(b.lines) }
 
-// drawPackages draws packages with what each imports, those that import above those that are imported. Nothing imports in
-// a circle: Go forbids it.
+// drawPackages draws packages with the imports of each, importers above what they import. Go forbids cycles.
 func drawPackages(imports map[string][]string) string {
 	boxes := map[string]*box{}
 	for name, of := range imports {
@@ -133,7 +132,7 @@ func drawPackages(imports map[string][]string) string {
 	return s.String() + "</svg>\n"
 }
 
-// above is the middle of the packages that import b, which are placed already.
+// above returns the middle of the packages that import b, which have their places already.
 func above(b *box, boxes map[string]*box, imports map[string][]string) int {
 	sum, n := 0, 0
 	for _, name := range slices.Sorted(maps.Keys(boxes)) {
@@ -145,12 +144,12 @@ func above(b *box, boxes map[string]*box, imports map[string][]string) int {
 	return sum / max(n, 1)
 }
 
-// reaches tells whether a package imports another one, or one that reaches it.
+// reaches tells whether a package imports another one, directly or through others.
 func reaches(from, to string, imports map[string][]string) bool {
 	return slices.ContainsFunc(imports[from], func(next string) bool { return next == to || reaches(next, to, imports) })
 }
 
-// wrapped is a list of folders in lines that a box has room for.
+// wrapped splits a list of folders into lines that fit into a box.
 func wrapped(folders []string) (lines []string) {
 	for _, folder := range folders {
 		name := strings.TrimPrefix(folder, "internal/")

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// repository is a clone in which everything is committed.
+// repository makes a clone in which everything is committed.
 func repository(t *testing.T) string {
 	t.Helper()
 	clone := thisCheckout(t).clone(t)
@@ -15,7 +15,7 @@ func repository(t *testing.T) string {
 	return clone
 }
 
-// inClone is the environment of git commands that touch nothing but a clone.
+// inClone returns the environment of git commands that must touch only the clone.
 func inClone(clone string) []string {
 	return append(os.Environ(), "GIT_DIR="+filepath.Join(clone, ".git"), "GIT_WORK_TREE="+clone, "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null",
 		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com")

@@ -15,7 +15,7 @@ import (
 	"github.com/rlock-go/redisson/integration/kit/redisserver"
 )
 
-// patience bounds one job; the first one on a machine builds.
+// patience bounds one job; a machine's first job also builds.
 const patience = 3 * time.Minute
 
 func TestEveryCommandOfTheManualIsRun(t *testing.T) {
@@ -31,7 +31,7 @@ func TestEveryCommandOfTheManualIsRun(t *testing.T) {
 	}
 }
 
-// clone makes what a clone would be: the checkout without what git ignores.
+// clone copies the checkout without the files that git ignores.
 func (c *checkout) clone(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -52,7 +52,7 @@ func (c *checkout) clone(t *testing.T) string {
 	return dir
 }
 
-// run does as a reader would who types the lines, in the clone or in a module of the reader's own.
+// run types the lines as a reader would, in the clone or in the reader's own module.
 func (j job) run(t *testing.T, clone string) {
 	script := strings.Join(j.lines, "\n")
 	dir, path := clone, os.Getenv("PATH")
@@ -117,7 +117,7 @@ func (j job) run(t *testing.T, clone string) {
 	}
 }
 
-// inShell runs a script, and is what it writes.
+// inShell runs a script and returns its output.
 func inShell(t *testing.T, dir string, env []string, script string) (string, error) {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
@@ -127,12 +127,12 @@ func inShell(t *testing.T, dir string, env []string, script string) (string, err
 	return string(out), err
 }
 
-// withoutServer is the environment but for a server that somebody gave to other tests.
+// withoutServer returns the environment without the server that is meant for other tests.
 func withoutServer() []string {
 	return slices.DeleteFunc(os.Environ(), func(s string) bool { return strings.HasPrefix(s, "REDIS_URL=") })
 }
 
-// readersModule is a program of somebody's that uses the library.
+// readersModule is a reader's program that uses the library.
 func readersModule(t *testing.T) string {
 	t.Helper()
 	return folder(t, map[string]string{
@@ -141,7 +141,7 @@ func readersModule(t *testing.T) string {
 	})
 }
 
-// readersTest is the code of the page about tests, all of it as it stands there.
+// readersTest returns all code of the page about tests, exactly as it is there.
 func readersTest(t *testing.T) string {
 	t.Helper()
 	text := "package main\n\n"

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// command is one simple command of a script: what is between ; && || | and line ends.
+// command is one simple command of a script, delimited by ; && || | and line ends.
 type command struct {
 	env   []string // NAME=value before it
 	words []string
@@ -15,8 +15,8 @@ type command struct {
 
 var assignment = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*=`)
 
-// parseScript takes a script apart, as far as scripts in documents go: words, quotes, redirections. Variables and
-// substitutions stay as they are written.
+// parseScript parses words, quotes and redirections, which is all that the documents' scripts have. Variables and
+// substitutions stay as they are.
 func parseScript(script string) ([]command, error) {
 	var all []command
 	var c command
@@ -107,8 +107,8 @@ func parseScript(script string) ([]command, error) {
 	return all, nil
 }
 
-// script is what is to be typed of a block; ok tells whether it is commands at all. Of a console block, and of an
-// indented one that has prompts, it is what follows the prompts, else all of it.
+// script returns the lines of a block that a reader types; ok tells whether the block is commands at all. In a console
+// block, and in an indented one with prompts, these are the lines after prompts, else all lines.
 func (b block) script() (lines []mark, ok bool) {
 	switch b.language {
 	case "sh", "bash", "console", "indented":
@@ -142,7 +142,7 @@ func (b block) script() (lines []mark, ok bool) {
 
 var notes = regexp.MustCompile(`(^|\s+)#.*$`)
 
-// withoutNote takes the remark off a line, if what is before it is whole.
+// withoutNote removes the remark from a line if the rest is a whole command.
 func withoutNote(line string) string {
 	short := strings.TrimSpace(notes.ReplaceAllString(line, ""))
 	if _, err := parseScript(short); err != nil {

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// snippets lists the blocks of Go and Java that no file of code here has. So what a page shows is compiled, and the tests of
-// that file run it.
+// snippets lists the blocks of Go and Java that are in no code file here. A block in a file is compiled, and the file's
+// tests run it.
 func (c *checkout) snippets() (wrong []string) {
 	sources := map[string][]string{} // texts of files, by language
 	for _, name := range sorted(c.entries) {
@@ -32,7 +32,7 @@ func (c *checkout) snippets() (wrong []string) {
 	return wrong
 }
 
-// indented is a block's text as it stands in a file, further to the right than on the page.
+// indented returns a block's text with the indentation that it has in a file.
 func (b block) indented(by string) string {
 	var text strings.Builder
 	for _, l := range b.lines {

@@ -8,10 +8,10 @@ import (
 	"testing"
 )
 
-// told is how soon a holder learns of a loss. Each page and package comment that says it says just that.
+// told is how soon a holder learns of a loss. Pages and package comments that say so must use just these words.
 const told = "at once; within two seconds for a lock taken moments ago"
 
-// otherwise finds what sounds like it. The first is the end of told, whose beginning has to be right.
+// otherwise matches other versions. Its first pattern is the end of told, whose beginning must be right.
 var otherwise = regexp.MustCompile(`(?i)[^.:|]*for a lock taken moments ago|at once,? as a rule|as a rule,? at once|held for (?:1|one) to (?:4|four) s` +
 	`|older than (?:1|one) to (?:4|four) s|at most about a third of the watchdog timeout later|before that within a third of the lease`)
 
@@ -35,13 +35,13 @@ func (c *checkout) toldOtherwise() (wrong []string) {
 	return wrong
 }
 
-// plain is a text without the targets of its links, on one line.
+// plain returns a text on one line, without the targets of its links.
 func plain(text string) string {
 	text = linkText.ReplaceAllString(text, "$1")
 	return strings.Join(strings.Fields(text), " ")
 }
 
-// measured is the row of docs/guarantees.md with the longest that it took, by the holds' age. rlock has a test of it.
+// measured is the row of docs/guarantees.md with the longest times, by the holds' age, which a test of rlock measures.
 var measured = regexp.MustCompile(`(?m)^\| longest \|(.*)\|$`)
 
 func TestLossIsToldInOneWay(t *testing.T) {

@@ -10,22 +10,22 @@ import (
 	"strings"
 )
 
-// way is how a command of the manual is run by tests: just one of its fields ci, target, part and run is set.
+// way is how tests run a command of the manual: exactly one of the fields ci, target, part and run is set.
 type way struct {
-	ci     bool   // it is what the scripts in .ci run
-	target string // of the Makefile, made by make test, that runs the same command
-	part   string // folder.Test, run by make test, that does it, or a smaller form of it
-	run    bool   // it is run here, in a copy of the checkout
+	ci     bool   // the scripts in .ci run it
+	target string // a target of the Makefile, made by make test, that runs the same command
+	part   string // a folder.Test, run by make test, that does the same or a smaller form of it
+	run    bool   // this test runs it, in a copy of the checkout
 
-	// For run.
-	instead []string // pairs of what the document says and what is run in its place
-	server  bool     // redis://host:port and redis-cli mean a server that is started for it
-	reader  bool     // it is run in a module of the reader's own; /path/to/checkout is the copy
-	prints  string   // what its output must have
-	keeps   []string // files that it writes as they were
+	// These apply to run.
+	instead []string // pairs: the document's text and what runs in its place
+	server  bool     // redis://host:port and redis-cli mean a server that is started for the job
+	reader  bool     // it runs in the reader's own module; /path/to/checkout is the copy
+	prints  string   // what its output must contain
+	keeps   []string // files that it must write as they were
 }
 
-// ways has a way for each command of the manual that does not run by itself, see byItself.
+// ways has a way for each command of the manual that byItself does not cover.
 var ways = map[string]way{
 	"make test":       {ci: true},
 	"make quickstart": {run: true, prints: "Done in"},
@@ -114,7 +114,7 @@ var ways = map[string]way{
 	},
 }
 
-// byItself is the way of commands that need no row: go doc, cd, and redis-cli, which gets a server of its own.
+// byItself returns the way of commands that need no row: go doc, cd, and redis-cli, which gets its own server.
 func byItself(line string) (way, bool) {
 	commands, err := parseScript(line)
 	if err != nil || len(commands) == 0 {
@@ -124,7 +124,7 @@ func byItself(line string) (way, bool) {
 	for _, c := range commands {
 		switch {
 		case len(c.words) == 0:
-		case c.words[0] == "cd": // and what follows has a way of its own
+		case c.words[0] == "cd": // what follows has its own way
 		case c.words[0] == "redis-cli":
 			w.server = true
 		case c.words[0] == "go" && len(c.words) > 1 && c.words[1] == "doc":
@@ -136,14 +136,14 @@ func byItself(line string) (way, bool) {
 	return w, true
 }
 
-// job is lines of one block that are run together, and where they are.
+// job has lines of one block that run together, and their place.
 type job struct {
 	at    string
 	lines []string
 	ways  []way
 }
 
-// jobs lists what is to be run of the manual, and which commands nothing runs.
+// jobs lists the lines of the manual that must run, and the commands that nothing runs.
 func (c *checkout) jobs(ways map[string]way) (jobs []job, wrong []string) {
 	m, err := c.makefile()
 	if err != nil {
@@ -209,7 +209,7 @@ func (c *checkout) jobs(ways map[string]way) (jobs []job, wrong []string) {
 	return jobs, wrong
 }
 
-// tested tells whether a target that is made tests the module of a folder: it goes there in its recipe, or names all of it.
+// tested tells whether a target in made tests the module of a folder: its recipe goes there, or names all of it.
 func (c *checkout) tested(m makefile, made map[string]bool, dir string) bool {
 	for dir != "." && !c.exists(dir+"/go.mod") {
 		dir = path.Dir(dir)
@@ -224,10 +224,10 @@ func (c *checkout) tested(m makefile, made map[string]bool, dir string) bool {
 	return false
 }
 
-// wholeModules is how a recipe names all packages of some modules.
+// wholeModules matches a recipe that names all packages of some modules.
 var wholeModules = regexp.MustCompile(`/\.\.\.|\$\((packages|raced)\)`)
 
-// vain says why a way runs nothing, if so.
+// vain returns why a way runs nothing, or "".
 func (c *checkout) vain(m makefile, w way) string {
 	made := m.runs("test", nil)
 	switch {

@@ -11,8 +11,8 @@ import (
 
 var runStep = regexp.MustCompile(`(?m)^ +- run: (.*)$`)
 
-// workflows lists what the workflow files run that is no target of the Makefile, and which of the README's commands they don't
-// run.
+// workflows lists what the workflow files run that is no target of the Makefile, and which commands of the README they
+// do not run.
 func (c *checkout) workflows() (wrong []string) {
 	m, err := c.makefile()
 	if err != nil {
