@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// chart is one panel with its lines.
+// chart is one panel with its curves.
 type chart struct {
 	title, unit string
 	lines       []line
@@ -20,7 +20,7 @@ type line struct {
 
 var colours = []string{"#3274d9", "#e02f44", "#56a64b", "#f2a900", "#8f3bb8", "#00a0a0"}
 
-// draw makes a picture of charts, two in a row.
+// draw draws charts, two in a row.
 func draw(charts []chart) string {
 	const w, h, left, top, plotW, plotH = 480, 190, 52, 26, 410, 110
 	var b strings.Builder

@@ -44,7 +44,7 @@ func TestPromtoolAcceptsTheRules(t *testing.T) {
 	}
 }
 
-// served has a program's metrics served.
+// served serves a program's metrics and returns its address and observer.
 func served(t *testing.T) (addr string, o rlock.Observer) {
 	t.Helper()
 	registry, metrics := prometheus.NewRegistry(), rlockprom.New()
@@ -54,7 +54,7 @@ func served(t *testing.T) (addr string, o rlock.Observer) {
 	return strings.TrimPrefix(s.URL, "http://"), metrics.Observer()
 }
 
-// works acquires and releases until the test is over, and loses nothing.
+// works acquires and releases until the test ends, and loses nothing.
 func works(t *testing.T, o rlock.Observer) {
 	t.Helper()
 	c := testbed.Open(t, redistest.Start(t).URL(), rlock.WithObserver(o), rlock.WithWatchdogTimeout(10*time.Second))
@@ -93,7 +93,7 @@ func TestPrometheusAlertsOnLossesAndAnswersTheDashboard(t *testing.T) {
 	t.Parallel()
 	loses, losing := served(t)
 	keeps, keeping := served(t)
-	// It is promtool that tests how long a rule waits.
+	// promtool tests how long a rule waits.
 	p := start(t, patience.ReplaceAllString(read(t, "rules.yml"), ""), map[string]string{"loses": loses, "keeps": keeps})
 	began := time.Now()
 	works(t, keeping)

@@ -24,7 +24,7 @@ type server struct {
 	url string
 }
 
-// installed fails, or skips where nobody promised it, without Debian's package prometheus.
+// installed fails without Debian's package prometheus if CI is "true", and skips elsewhere.
 func installed(t *testing.T, program string) {
 	t.Helper()
 	if _, err := exec.LookPath(program); err == nil {
@@ -36,7 +36,7 @@ func installed(t *testing.T, program string) {
 	t.Skipf("%s is not installed; integration/setup.sh installs it", program)
 }
 
-// start starts one that scrapes programs, by their jobs' names, five times a second.
+// start starts a Prometheus that scrapes programs, by their jobs' names, five times a second.
 func start(t *testing.T, rules string, programs map[string]string) *server {
 	t.Helper()
 	installed(t, "prometheus")
@@ -87,13 +87,13 @@ func start(t *testing.T, rules string, programs map[string]string) *server {
 	return s
 }
 
-// series is one of an answer.
+// series is one series of an answer.
 type series struct {
 	Metric map[string]string
 	Values [][2]any // seconds, and the value as a text
 }
 
-// points are those that are numbers, in seconds.
+// points returns the points that are numbers, with their times in seconds.
 func (s *series) points() (at, value []float64) {
 	for _, p := range s.Values {
 		v, err := strconv.ParseFloat(p[1].(string), 64)
@@ -104,7 +104,7 @@ func (s *series) points() (at, value []float64) {
 	return at, value
 }
 
-// get asks and returns the answer.
+// get sends a query and returns the answer.
 func (s *server) get(path string, query url.Values) []series {
 	s.t.Helper()
 	resp, err := http.Get(s.url + path + "?" + query.Encode())
@@ -122,13 +122,13 @@ func (s *server) get(path string, query url.Values) []series {
 	return answer.Data.Result
 }
 
-// now is what an expression is now.
+// now returns the present value of an expression.
 func (s *server) now(query string) []series {
 	s.t.Helper()
 	return s.get("/api/v1/query", url.Values{"query": {query}})
 }
 
-// between is what it was since then.
+// between returns the values of an expression since from.
 func (s *server) between(query string, from time.Time) []series {
 	s.t.Helper()
 	seconds := func(at time.Time) string { return strconv.FormatFloat(float64(at.UnixMilli())/1000, 'f', 3, 64) }
