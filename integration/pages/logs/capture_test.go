@@ -11,15 +11,15 @@ import (
 	"sync"
 )
 
-// line is one record with all its attributes, those of the logger included.
+// line is one record with all its attributes, the logger's included.
 type line struct {
 	message string
 	level   slog.Level
 	attrs   map[string]slog.Value
 }
 
-// event is what the page tells of a line: its message, level and attributes' names. All lines have client, so that is
-// left out, and so is what comes of holding lines back: the level debug, and suppressed.
+// event is what the page says about a line: its message, level and attributes' names. It leaves out client, which all
+// lines have, and the marks of a held-back line: the level debug, and suppressed.
 func (l line) event(limited map[string]string) string {
 	level := l.level.String()
 	own, is := limited[l.message]
@@ -34,23 +34,23 @@ func (l line) event(limited map[string]string) string {
 
 func (l line) text(name string) string { return l.attrs[name].String() }
 
-// capture is a handler that keeps everything: as records, and as the text that handlers would write.
+// capture is a handler that keeps all records, and the text that handlers would write of them.
 type capture struct {
 	log   *log
 	with  []slog.Attr
 	texts []slog.Handler
 }
 
-// log is what the handlers of one logger share.
+// log has what the handlers of one logger share.
 type log struct {
-	mu    sync.Mutex // guards all below
+	mu    sync.Mutex // guards all fields below
 	lines []line
 	text  bytes.Buffer
 }
 
 func newCapture() *capture {
 	c := &capture{log: &log{}}
-	// Under the mutex already, see Handle.
+	// Handle calls these under the mutex.
 	o := &slog.HandlerOptions{Level: slog.LevelDebug, AddSource: true}
 	c.texts = []slog.Handler{slog.NewTextHandler(&c.log.text, o), slog.NewJSONHandler(&c.log.text, o)}
 	return c

@@ -79,7 +79,7 @@ func TestThePageTellsEveryEvent(t *testing.T) {
 	}
 }
 
-// note adds what was logged to the events seen and to the kinds of attributes.
+// note adds lines to the seen events and to the kinds of attributes.
 func note(t *testing.T, lines []line, limited map[string]string, seen map[string]bool, attrs map[string]map[string]bool) {
 	t.Helper()
 	for _, l := range lines {
@@ -96,7 +96,7 @@ func note(t *testing.T, lines []line, limited map[string]string, seen map[string
 	}
 }
 
-// hidden looks for the password in each form in which it could be written.
+// hidden looks for the password in each form that a log could have.
 func hidden(t *testing.T, text string) {
 	t.Helper()
 	if len(text) == 0 {

@@ -17,10 +17,10 @@ const (
 
 const head = "| message | level | attributes | when | what to do |"
 
-// words are the code spans of a cell.
+// words returns the code spans of a cell.
 func words(cell string) []string { return within(cell, "`") }
 
-// within are the parts of a text that stand between two of these marks.
+// within returns the parts of a text between two of these marks.
 func within(text, mark string) (all []string) {
 	for i, part := range strings.Split(text, mark) {
 		if i%2 == 1 {
@@ -30,7 +30,7 @@ func within(text, mark string) (all []string) {
 	return all
 }
 
-// events are the rows of the table of events, as line.event writes them.
+// events returns the rows of the table of events in the form of line.event.
 func events(t *testing.T) []string {
 	t.Helper()
 	var all []string
@@ -43,7 +43,7 @@ func events(t *testing.T) []string {
 	return all
 }
 
-// heldBack are the messages that are told at level debug while they are held back, each with its own level.
+// heldBack has the messages that are logged at level debug while they are held back, each with its own level.
 func heldBack(t *testing.T) map[string]string {
 	t.Helper()
 	all := map[string]string{"idle connection ended": "INFO", "reconnected": "INFO", "renewals work again": "INFO"}
@@ -55,10 +55,10 @@ func heldBack(t *testing.T) map[string]string {
 	return all
 }
 
-// leading are the names that an entry of the table of attributes begins with.
+// leading matches the names at the start of an entry of the table of attributes.
 var leading = regexp.MustCompile("^`(\\w+)`(?: and `(\\w+)`)?, ")
 
-// kinds are the kinds of the attributes by name, from the table of attributes.
+// kinds returns the kinds of attributes by name, from the table of attributes.
 func kinds(t *testing.T) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -82,7 +82,7 @@ func kinds(t *testing.T) map[string]string {
 	return all
 }
 
-// entry is what the table of attributes says of one.
+// entry returns what the table of attributes says about one attribute.
 func entry(t *testing.T, name string) string {
 	t.Helper()
 	for _, r := range tablefile.Rows(t, attributes, "| kind | attributes |") {
@@ -96,10 +96,10 @@ func entry(t *testing.T, name string) string {
 	return ""
 }
 
-// message is a code span that can be one.
+// message matches a code span that can be a message.
 var message = regexp.MustCompile(`^[a-z]+(?: [a-z]+)+$`)
 
-// The page for those on call sends them to lines of the log.
+// The page for people on call sends them to lines of the log.
 func TestThePageBySymptomNamesMessagesThatThereAre(t *testing.T) {
 	text, err := os.ReadFile("../../../docs/symptoms.md")
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/rlock-go/redisson/integration/kit/testbed"
 )
 
-// of are the lines of a message by their level.
+// of returns the lines with a message, by their level.
 func (c *capture) of(message string) map[slog.Level][]line {
 	all := map[slog.Level][]line{}
 	for _, l := range c.lines() {
@@ -28,7 +28,7 @@ func TestRenewalsThatFailAreToldOnceAndWhenTheyWorkAgain(t *testing.T) {
 	h := r.Hold(r.lock())
 	fault := r.refusing(testbed.Renewals, "LOADING dataset")
 	renewals := func() int64 { return int64(fault.Hits()) }
-	// They are tried again each tenth of a second, and the lease lasts for three.
+	// Renewals are tried again each tenth of a second, and the lease lasts for three seconds.
 	r.becomes("some renewals fail", func() bool { return renewals() >= 8 })
 	fault.Remove()
 	again := r.logged("renewals work again")
@@ -52,7 +52,7 @@ func TestRenewalsThatFailAreToldOnceAndWhenTheyWorkAgain(t *testing.T) {
 	}
 }
 
-// Others are renewed all the while, which is no news.
+// Meanwhile other renewals succeed, which is no reason to log that renewals work again.
 func TestRenewalsDoNotWorkAgainWhileOneFails(t *testing.T) {
 	t.Parallel()
 	server := redisserver.Local(t, "--requirepass", secret)

@@ -34,7 +34,7 @@ type rig struct {
 	client *rlock.Client
 }
 
-// start makes a client of a server's user; the default user's name is empty.
+// start makes a client that connects as a user; user is empty for the default user.
 func start(t *testing.T, s redisserver.Server, user string, opts ...rlock.Option) *rig {
 	t.Helper()
 	r := &rig{Proxied: testbed.NewProxied(t, s), seen: newCapture()}
@@ -82,13 +82,13 @@ func (r *rig) logged(message string, want ...string) line {
 	return found
 }
 
-// tried waits until so many lock scripts were sent.
+// tried waits until at least n lock scripts were sent.
 func (r *rig) tried(n int) {
 	r.Helper()
 	r.becomes("the waiter has tried again", func() bool { return r.Sent(testbed.Acquires) >= n })
 }
 
-// onLock puts a fault in force for acquires, onUnlock for unlocks.
+// onLock adds a fault for acquires, onUnlock one for unlocks.
 func (r *rig) onLock(do faultproxy.Action, times int) *faultproxy.Handle {
 	return r.Proxy.Add(faultproxy.Rule{Match: testbed.Acquires, Do: do, Times: times})
 }

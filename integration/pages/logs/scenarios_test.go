@@ -14,7 +14,7 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// life is a client whose server is well.
+// life has a client whose server works.
 func life(t *testing.T, s redisserver.Server) []*rig {
 	r := start(t, s, "")
 	r.logged("client started", "server", r.Proxy.Addr(), "watchdog_timeout", watchdog.String(), "command_timeout", timeout.String(), "replica_sync", "false")
@@ -83,7 +83,7 @@ func life(t *testing.T, s redisserver.Server) []*rig {
 	return []*rig{r}
 }
 
-// renewals go well, fail, and find the lock gone.
+// renewals succeed, fail, and find the lock gone.
 func renewals(t *testing.T, s redisserver.Server) []*rig {
 	r := start(t, s, "")
 	l := r.lock()
@@ -106,7 +106,7 @@ func renewals(t *testing.T, s redisserver.Server) []*rig {
 // vanished is the cause of a loss that a renewal finds.
 const vanished = "the server says that the owner holds nothing any more"
 
-// long holds are logged once, each when it is as old as the client was told.
+// long holds are logged once, each when it is as old as the option says.
 func long(t *testing.T, s redisserver.Server) []*rig {
 	const age = 700 * time.Millisecond
 	r := start(t, s, "", rlock.WithLongHoldLog(age),
@@ -131,7 +131,7 @@ func long(t *testing.T, s redisserver.Server) []*rig {
 	return []*rig{r}
 }
 
-// borrowed is a client of a pool.
+// borrowed has a client on a pool.
 func borrowed(t *testing.T, s redisserver.Server) []*rig {
 	r := start(t, s, "")
 	pool := &redis.Pool{MaxIdle: 2, DialContext: func(ctx context.Context) (redis.Conn, error) {

@@ -16,7 +16,7 @@ import (
 	"github.com/rlock-go/redisson/integration/kit/tablefile"
 )
 
-// kind names the kind of an attribute as the page does.
+// kind returns the kind of an attribute in the page's words.
 func kind(v slog.Value) string {
 	if v.Kind() == slog.KindAny {
 		if _, ok := v.Any().(error); ok {
@@ -26,16 +26,16 @@ func kind(v slog.Value) string {
 	return strings.ToLower(strings.TrimSuffix(v.Kind().String(), "64"))
 }
 
-// written is a call in the source that writes a message, and how many of it are written before any is held back: 0 for all.
+// written is a call in the source that logs a message, and how many are logged before any is held back: 0 for all.
 type written struct {
 	message string
 	first   int
 }
 
-// telling are the functions that take a message, and how many of it are written at once.
+// telling has the functions that take a message, and how many messages each logs at once.
 var telling = map[string]int{"write": 0, "line": 0, "debug": 0, "info": 0, "warn": 0, "later": 0, "tell": 1, "warnLater": 10}
 
-// inSource are the lines that internal/eventlog writes.
+// inSource returns the lines that internal/eventlog logs.
 func inSource(t *testing.T) (all []written) {
 	constants := map[string]string{}
 	inspect(t, "internal/eventlog", func(_ token.Position, n ast.Node) {
@@ -98,7 +98,7 @@ func inspect(t *testing.T, dir string, visit func(token.Position, ast.Node)) {
 	}
 }
 
-// What no scenario makes happen would be missing from the page without a word, so the source is asked for messages too.
+// The page could lack an event that no scenario makes happen, so the test reads the messages from the source too.
 func TestThePageTellsEveryMessageInTheSource(t *testing.T) {
 	var told, found []string
 	for _, e := range events(t) {
@@ -125,7 +125,7 @@ func TestThePageTellsEveryMessageInTheSource(t *testing.T) {
 	}
 }
 
-// Several warnings at once are for messages that each name another lock.
+// Several warnings at once are right for messages that each name another lock.
 func TestThePageTellsWhichWarningsAreLoggedSeveralTimesAtOnce(t *testing.T) {
 	text, err := os.ReadFile("../../../" + page)
 	if err != nil {
@@ -154,7 +154,7 @@ func TestThePageTellsWhichWarningsAreLoggedSeveralTimesAtOnce(t *testing.T) {
 	}
 }
 
-// literals are the strings among expressions, those inside of calls left out.
+// literals returns the strings among expressions, except those inside calls.
 func literals(list []ast.Expr) (all []string) {
 	for _, e := range list {
 		if l, ok := e.(*ast.BasicLit); ok && l.Kind == token.STRING {

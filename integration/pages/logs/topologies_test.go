@@ -13,7 +13,7 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// sentinels have one among them that tells this client nothing, and move the master.
+// sentinels has a Sentinel that sends this client no messages, and a failover.
 func sentinels(t *testing.T, s redisserver.Server) []*rig {
 	set := redistest.StartSentinels(t, redistest.SentinelPasswords{})
 	silent := set.Sentinels[2]
@@ -48,7 +48,7 @@ func sentinels(t *testing.T, s redisserver.Server) []*rig {
 	next := set.AwaitMaster(former)
 	r.logged("master changed", "from", former.Addr(), "to", next.Addr())
 	r.logged("lease lost", "lock", h.Name(), "server", next.Addr(), "cause", vanished+", after the master changed")
-	// What is lost later has nothing to do with it, nor what was not there yet.
+	// Later losses, and those of holds from after the failover, have another cause.
 	late := r.Hold(r.lock())
 	if there, err := r.client.NewLock(late.Name()).ForceUnlock(r.Context()); !there || err != nil {
 		t.Fatal(there, err)
@@ -67,7 +67,7 @@ func sentinels(t *testing.T, s redisserver.Server) []*rig {
 	return []*rig{r}
 }
 
-// forgetful is a cluster of which one master came back without its nodes.conf.
+// forgetful has a cluster with a master that came back without its nodes.conf.
 func forgetful(t *testing.T, s redisserver.Server) []*rig {
 	c := topologytest.StartFronted(t, func(int) redistest.Front {
 		return redistest.Front{Args: []string{"--cluster-require-full-coverage", "no"}}

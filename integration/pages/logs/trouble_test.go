@@ -14,7 +14,7 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// outage is a server that goes away while somebody waits, and comes back.
+// outage has a server that disappears while a client waits, and comes back.
 func outage(t *testing.T, s redisserver.Server) []*rig {
 	r := start(t, s, "")
 	l := r.lock()
@@ -24,7 +24,7 @@ func outage(t *testing.T, s redisserver.Server) []*rig {
 	waiter := testbed.Enter(ctx, l)
 	r.logged("connected", "connection", "subscriptions")
 	r.tried(2)
-	// The answer to this comes after the one to that try, and then nothing is open.
+	// This call's reply comes after the reply to that try, so then no command is open.
 	if locked, err := l.IsLocked(r.Context()); !locked || err != nil {
 		t.Fatal(locked, err)
 	}
@@ -42,7 +42,7 @@ func outage(t *testing.T, s redisserver.Server) []*rig {
 	}
 	r.Proxy.Refuse(false)
 	r.logged("reconnected", "connection", "subscriptions")
-	r.Unlock(r.Hold(r.lock())) // before its key is tracked, for which the subscription connection would be needed
+	r.Unlock(r.Hold(r.lock())) // before its key is tracked, which needs the subscription connection
 	if down := r.logged("reconnected", "connection", "commands").attrs["down"].Duration(); down <= 0 || down > patience {
 		t.Errorf("down for %v", down)
 	}
@@ -55,7 +55,7 @@ func outage(t *testing.T, s redisserver.Server) []*rig {
 	}
 	cancel()
 	testbed.Receive(r, "the end of the wait", waiter)
-	// The server may not have said yet that the channel is given up; then the connection counts as needed.
+	// The connection counts as needed until the server has confirmed the UNSUBSCRIBE.
 	r.Becomes("the idle subscription connection ended", func() bool {
 		r.Proxy.CutAll()
 		for _, l := range r.seen.lines() {
@@ -74,7 +74,7 @@ func outage(t *testing.T, s redisserver.Server) []*rig {
 	return []*rig{r}
 }
 
-// lostAcquire is undone once.
+// lostAcquire has a lost acquire, which is undone once.
 func lostAcquire(t *testing.T, s redisserver.Server) []*rig {
 	r := start(t, s, "")
 	r.onLock(faultproxy.CutAfter, 1)
@@ -92,7 +92,7 @@ func lostAcquire(t *testing.T, s redisserver.Server) []*rig {
 	return []*rig{r}
 }
 
-// undoRefused is an undo that the server won't run.
+// undoRefused has an undo that the server refuses.
 func undoRefused(t *testing.T, s redisserver.Server) []*rig {
 	r := start(t, s, "")
 	r.onLock(faultproxy.CutAfter, 1)
@@ -103,7 +103,7 @@ func undoRefused(t *testing.T, s redisserver.Server) []*rig {
 	return []*rig{r}
 }
 
-// moved is a server that says it is not the master any more.
+// moved has a server that says that it is no longer the master.
 func moved(t *testing.T, s redisserver.Server) []*rig {
 	r := start(t, s, "")
 	r.refusing(testbed.Acquires, "READONLY You can't write against a read only replica.")
@@ -114,7 +114,7 @@ func moved(t *testing.T, s redisserver.Server) []*rig {
 	return []*rig{r}
 }
 
-// foreignOwner is a re-entry that only its owner's own client could judge.
+// foreignOwner has a lost re-entry that only its owner's own client could decide.
 func foreignOwner(t *testing.T, s redisserver.Server) []*rig {
 	r := start(t, s, "")
 	o := start(t, s, "").client.NewOwner()
@@ -129,7 +129,7 @@ func foreignOwner(t *testing.T, s redisserver.Server) []*rig {
 	return []*rig{r}
 }
 
-// lateGrant comes when nobody wants it any more.
+// lateGrant has a grant that comes after its caller has left.
 func lateGrant(t *testing.T, s redisserver.Server) []*rig {
 	r := start(t, s, "")
 	for _, refused := range []bool{false, true} {
@@ -153,7 +153,7 @@ func lateGrant(t *testing.T, s redisserver.Server) []*rig {
 	return []*rig{r}
 }
 
-// lateChange is refused when its caller has left.
+// lateChange has a change that is refused after its caller has left.
 func lateChange(t *testing.T, s redisserver.Server) []*rig {
 	r := start(t, s, "")
 	seats := r.client.NewSemaphore(r.lock().Name())
@@ -172,7 +172,7 @@ func lateChange(t *testing.T, s redisserver.Server) []*rig {
 	return []*rig{r}
 }
 
-// unlocks are refused, and not answered.
+// unlocks has unlocks that are refused or not answered.
 func unlocks(t *testing.T, s redisserver.Server) []*rig {
 	r := start(t, s, "")
 	l := r.lock()
@@ -214,7 +214,7 @@ func unlocks(t *testing.T, s redisserver.Server) []*rig {
 	return []*rig{r}
 }
 
-// unfenced is a server that kills no connection, or does not even tell their ids.
+// unfenced has servers that refuse CLIENT KILL or even CLIENT ID.
 func unfenced(t *testing.T, s redisserver.Server) []*rig {
 	var rigs []*rig
 	for user, rule := range map[string]string{"nokill": "-client|kill", "noid": "-client|id"} {
@@ -245,7 +245,7 @@ func unfenced(t *testing.T, s redisserver.Server) []*rig {
 	return rigs
 }
 
-// unreplicated is a grant that no replica acknowledges; the master needs no password, for its replica.
+// unreplicated has a grant that no replica acknowledges. The master needs no password, because of its replica.
 func unreplicated(t *testing.T, _ redisserver.Server) []*rig {
 	master := redisserver.Local(t)
 	conn := redisserver.Dial(t, master)
@@ -257,10 +257,10 @@ func unreplicated(t *testing.T, _ redisserver.Server) []*rig {
 	r := start(t, master, "worker", rlock.WithReplicaSync(true))
 	replica.Pause()
 	l := r.lock()
-	// WAIT takes a second, so a lease must be longer than that.
+	// WAIT takes a second, so the lease must be longer.
 	waiter := testbed.Enter(r.Context(), l, rlock.Lease(time.Minute))
 	r.logged("grant not replicated", "lock", l.Name(), "replicas", "1")
-	// Its trouble has lasted longer than a command timeout.
+	// By now no replica has acknowledged for longer than a command timeout.
 	if e := testbed.Receive(r, "the end of the wait", waiter); e.Err == nil {
 		t.Error("granted by a master without its replica")
 	}
