@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// step is a call of a printed script. The lock with the list takes owner and lease as keys.
+// step is a call of a printed script. The lock with the list takes its owner and lease as keys.
 type step struct {
 	script string
 	owner  string
@@ -18,13 +18,13 @@ const (
 	aTTL  = "a TTL"
 )
 
-// What each printed script answers, and does wrong, in the order of docs/dev/seeds.md. That has the tests of this library
-// for the same places.
+// What each printed script answers and does wrong, in the order of docs/dev/seeds.md, which also names this library's
+// tests for the same cases.
 func TestPrintedScripts(t *testing.T) {
 	t.Parallel()
 	for behaviour, row := range map[string]struct {
 		steps []step
-		left  time.Duration // of the lock's key then; -1 ms: it never ends, -2 ms: it is gone
+		left  time.Duration // of the lock's key at the end; -1 ms: it never ends, -2 ms: it is gone
 		holds int           // of u1
 	}{
 		"the pair refuses half a second when the lock is made": {[]step{{"class_lock", "u1", []any{"0.5"}, fails}}, -time.Millisecond, 1},
@@ -47,7 +47,7 @@ func TestPrintedScripts(t *testing.T) {
 			{"list_unlock", "u1", nil, 2}, {"list_unlock", "u2", nil, 0}, {"list_unlock", "u1", nil, 1}}, -2 * time.Millisecond, 0},
 		"the answers of the spinning lock": {[]step{{"spin_lock", "", []any{60000, "u1"}, nil}, {"spin_lock", "", []any{60000, "u2"}, aTTL},
 			{"spin_unlock", "", []any{30000, "u2"}, nil}, {"spin_unlock", "", []any{30000, "u1"}, 1}}, -2 * time.Millisecond, 0},
-		// Whoever waits in BLPOP hears nothing of that, and the spinning lock's holder only of its unlock.
+		// Callers that wait in BLPOP get no message, and waiters of the spinning lock never get one.
 		"a lock that expires tells nobody": {[]step{{"list_lock", "u1", []any{"1"}, 1}}, -2 * time.Millisecond, 0},
 	} {
 		t.Run(behaviour, func(t *testing.T) {

@@ -1,9 +1,9 @@
-// Package seeds holds no code but tests: they run the locks that five published descriptions print, script by script, on
-// a real server, show what each answers and does wrong, and that the one which is Redisson's shares its state with ours.
-// docs/dev/seeds.md is the account of them, with the tests of what this library does in the same places.
+// Package seeds holds no code but tests. They run the locks of five published descriptions, script by script, on a real
+// server, and show what each script answers and does wrong, and that Redisson's script shares its state with ours.
+// docs/dev/seeds.md describes the scripts, and names this library's tests for the same cases.
 //
-// The scripts are in the folder scripts, as they were printed, without remarks and with line breaks where the print had
-// lost them:
+// The folder scripts has the scripts as they were printed, without remarks, and with the line breaks that the print had
+// lost:
 //
 //   - class: the pair of scripts with a RedisLock class, whose leases are in seconds.
 //   - list: the lock that keeps flag and count and tells of a release by a list.

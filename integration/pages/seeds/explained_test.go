@@ -11,7 +11,7 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// The explanation of Redisson's hash tells four scenes of one lock, with names. Ours plays them.
+// The explanation of Redisson's hash tells four scenes of one lock, with names. This test plays them with our lock.
 func TestFourScenesOfRedissonsHash(t *testing.T) {
 	r := newRig(t)
 	const (
@@ -32,7 +32,7 @@ func TestFourScenesOfRedissonsHash(t *testing.T) {
 		if d := r.PTTL(key); d < 29*time.Second || d > 30*time.Second {
 			t.Errorf("it has %v to live", d)
 		}
-		r.Do("PEXPIRE", key, 10000) // so that the next scene shows that it sets the lease anew
+		r.Do("PEXPIRE", key, 10000) // so that the next scene shows that it sets a new lease
 	}
 	l := r.c.NewLock(key)
 	thread31 := rlock.As(r.owner(field))
@@ -60,7 +60,7 @@ func TestFourScenesOfRedissonsHash(t *testing.T) {
 	}
 }
 
-// The script of Redisson 3.12.3 to 3.18 that one text ends with, and ours, see one state.
+// The script of Redisson 3.12.3 to 3.18, which one text quotes, and ours see the same state.
 func TestOlderRedissonScriptSharesTheState(t *testing.T) {
 	r := newRig(t)
 	one := []string{name}
@@ -69,7 +69,7 @@ func TestOlderRedissonScriptSharesTheState(t *testing.T) {
 	if _, err := l.TryLock(t.Context()); !errors.Is(err, rlock.ErrLocked) {
 		t.Errorf("ours, where the older one holds: %v", err)
 	}
-	// The same owner may enter from here, and both count.
+	// The same owner may enter from here too; the server counts both holds.
 	h := r.Lock(l, rlock.As(r.owner(thread)))
 	if n := r.Number("HGET", name, thread); n != 2 {
 		t.Errorf("%d holds", n)

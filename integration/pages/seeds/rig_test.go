@@ -32,7 +32,7 @@ func newRig(t *testing.T) *rig {
 	return &rig{r, r.Open(r.Server.URL())}
 }
 
-// text is a printed script.
+// text returns a printed script.
 func (r *rig) text(script string) string {
 	r.Helper()
 	b, err := scripts.ReadFile("scripts/" + script + ".lua")
@@ -42,7 +42,7 @@ func (r *rig) text(script string) string {
 	return string(b)
 }
 
-// run runs a printed script and gives its reply, nil included.
+// run runs a printed script and returns its reply, which may be nil.
 func (r *rig) run(script string, keys []string, args ...any) (any, error) {
 	r.Helper()
 	words := []any{r.text(script), len(keys)}
@@ -52,7 +52,7 @@ func (r *rig) run(script string, keys []string, args ...any) (any, error) {
 	return r.Conn.Do("EVAL", append(words, args...)...)
 }
 
-// replies checks what a printed script answers: want is nil or a number.
+// replies checks the reply of a printed script: want is nil or a number.
 func (r *rig) replies(want any, script string, keys []string, args ...any) {
 	r.Helper()
 	got, err := r.run(script, keys, args...)

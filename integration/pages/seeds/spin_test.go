@@ -11,8 +11,8 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// ReentrantDistributedLock: Redisson's lock script, and an unlock script that publishes nothing. Its owners are
-// uuid:threadId, so what it keeps is a lock to us, and the other way round.
+// ReentrantDistributedLock has Redisson's lock script and an unlock script that publishes nothing. Its owners are
+// uuid:threadId, so its state is a lock for this library, and the other way round.
 
 const (
 	client = "6f1f4ac2-0b0c-4d5e-8a53-0c5b1b9d9a11"
