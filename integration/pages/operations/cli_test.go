@@ -12,13 +12,13 @@ import (
 
 var took = regexp.MustCompile(`^\(\d+\.\d+s\)$`)
 
-// cli runs a command as somebody would type it, and gives what is shown.
+// cli types a command into redis-cli and returns the lines of its output.
 func (r *rig) cli(command string) []string {
 	r.Helper()
 	return r.cliAt(r.server.Addr(), command)
 }
 
-// cliAt runs it at another server.
+// cliAt is cli at another server.
 func (r *rig) cliAt(addr, command string) []string {
 	r.Helper()
 	cmd := exec.CommandContext(r.Context(), "redis-cli", r.connectTo(addr, "--no-raw")...)
@@ -33,7 +33,7 @@ func (r *rig) cliAt(addr, command string) []string {
 	}
 	var lines []string
 	for line := range strings.Lines(text) {
-		// What took long is followed by how long.
+		// redis-cli adds the duration of a slow command.
 		if line = strings.TrimSpace(line); !took.MatchString(line) {
 			lines = append(lines, line)
 		}
@@ -41,13 +41,13 @@ func (r *rig) cliAt(addr, command string) []string {
 	return lines
 }
 
-// tool runs a command of the tool.
+// tool runs a command of the tool rlock.
 func (r *rig) tool(command string) []string {
 	r.Helper()
 	return r.toolAt(r.server.URL(), command)
 }
 
-// toolAt runs it at another server.
+// toolAt is tool at another server.
 func (r *rig) toolAt(url, command string) []string {
 	r.Helper()
 	cmd := exec.CommandContext(r.Context(), program, strings.Fields(command)[1:]...)
@@ -68,8 +68,8 @@ func (r *rig) connectTo(addr string, more ...string) []string {
 	return append([]string{"-h", host, "-p", port}, more...)
 }
 
-// monitor shows what MONITOR shows while do runs and until every one of these words has come. PINGs, which come when
-// there is silence, and what the rig itself asks are left out.
+// monitor returns the lines of MONITOR while do runs and until each of these words has come. It leaves out PINGs, which
+// come in silence, and the rig's own commands.
 func (r *rig) monitor(do func(), until ...string) []string {
 	r.Helper()
 	cmd := exec.Command("redis-cli", r.connectTo(r.server.Addr(), "MONITOR")...)
@@ -126,7 +126,7 @@ func (r *rig) monitor(do func(), until ...string) []string {
 	return seen()
 }
 
-// version is the server's, for the failure of a comparison.
+// version returns the server's version, for the message of a failed comparison.
 func (r *rig) version() string {
 	r.Helper()
 	_, v, _ := strings.Cut(r.Text("INFO", "server"), "redis_version:")

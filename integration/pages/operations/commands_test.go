@@ -52,14 +52,14 @@ func TestEveryCommandOnThePages(t *testing.T) {
 	}
 }
 
-// change is what a page should have in the place of some lines.
+// change is the output that a page should have in the place of some lines.
 type change struct {
 	file       string
-	first, old int // the number of the first line, and of the lines that go
+	first, old int // the number of the first line, and how many lines go
 	output     []string
 }
 
-// run types a section's commands and compares. It returns what differs.
+// run types a section's commands, compares their outputs with the page, and returns the differences.
 func (r *rig) run(s *section) (found []change) {
 	r.Helper()
 	var page, here mask
@@ -104,7 +104,7 @@ func (r *rig) run(s *section) (found []change) {
 	return found
 }
 
-// rewrite puts what differs into a page, from its end on, so that line numbers stay true.
+// rewrite puts changes into a page, from its end on, so that line numbers stay true.
 func rewrite(t *testing.T, file string, found []change) {
 	t.Helper()
 	found = slices.DeleteFunc(slices.Clone(found), func(c change) bool { return c.file != file })

@@ -12,7 +12,7 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// status is the page's code, in a function.
+// status has the page's code in a function.
 func status(ctx context.Context, client *rlock.Client, name string) (string, error) {
 	info, err := client.NewLock(name).Info(ctx)
 	switch {

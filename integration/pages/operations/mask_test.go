@@ -19,8 +19,8 @@ var (
 	integer   = regexp.MustCompile(`^\(integer\) \d+$`)
 )
 
-// mask takes out of a text what differs from run to run. Ids and addresses are numbered as they come, so that which of
-// them are equal stays to be seen.
+// mask removes what differs from run to run. It numbers ids and addresses in the order of their coming, so that equal
+// ones still show as equal.
 type mask struct{ seen map[string]string }
 
 func (m *mask) number(kind string) func(string) string {
@@ -51,8 +51,8 @@ func (m *mask) line(command, s string) string {
 	return s
 }
 
-// lines masks an output. Of MONITOR's, the lines of each connection stay in order, with those of scripts behind the
-// command that ran them; how those of several connections come between each other is chance.
+// lines masks an output. For MONITOR it sorts the lines by connection, in their order, and each script's lines after
+// the command that ran it: the order between connections is chance.
 func (m *mask) lines(command string, output []string) []string {
 	var all []string
 	for _, l := range output {
@@ -82,7 +82,7 @@ func (m *mask) lines(command string, output []string) []string {
 }
 
 // same compares an output with the page's, both masked. Lines of CLIENT LIST may have fields that the page's server did
-// not know.
+// not have.
 func same(page, got []string) bool {
 	return slices.EqualFunc(page, got, func(p, g string) bool {
 		if !strings.HasPrefix(p, "id=N ") {

@@ -21,14 +21,14 @@ type step struct {
 	first   int // the number of the output's first line, from 0
 }
 
-// section is what stands below one heading that a test has to do with.
+// section has what the tests need of the text under one heading.
 type section struct {
 	file  string
 	steps []step
 	logs  []step // blocks of log lines, without a command
 }
 
-// readPages takes both pages apart, by heading.
+// readPages splits both pages by heading.
 func readPages(t *testing.T) map[string]*section {
 	t.Helper()
 	sections := map[string]*section{}
@@ -38,7 +38,7 @@ func readPages(t *testing.T) map[string]*section {
 	return sections
 }
 
-// linesOf are those of a page.
+// linesOf returns the lines of a page.
 func linesOf(t *testing.T, file string) []string {
 	t.Helper()
 	text, err := os.ReadFile("../../../" + file)

@@ -14,7 +14,7 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// asOnThePage is the page's code, in a function.
+// asOnThePage has the page's code in a function.
 func asOnThePage(address string) (*redis.Pool, *rlock.Client, error) {
 	pool := &redis.Pool{
 		MaxActive: 12, // ten for the rest, two for the locks

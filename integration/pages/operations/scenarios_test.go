@@ -8,13 +8,13 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// The ids that the page shows, of the client that holds and of the one that waits.
+// The ids of the holding and of the waiting client on the page.
 const (
 	holder = "7f3c1a52-0a49-4d0c-9d5e-2f6b1a0c8d11"
 	waiter = "c2d94e07-51b8-4c1e-8f7a-60b3d5a9e4f2"
 )
 
-// scenarios make what the page's sections are about, each on a server of its own.
+// scenarios prepare what the page's sections are about, each on its own server.
 var scenarios = map[string]func(*rig){
 	"As CLIENT LIST shows them": listed,
 	"Lock and unlock":           pair,
@@ -28,7 +28,7 @@ var scenarios = map[string]func(*rig){
 	"Without the tool":          forced,
 }
 
-// two opens the client that holds and the one that waits.
+// two opens the holding and the waiting client.
 func (r *rig) two() (holds, waits *rlock.Client) {
 	holds, waits = r.open(), r.open()
 	r.shown(holds, holder)
@@ -38,7 +38,7 @@ func (r *rig) two() (holds, waits *rlock.Client) {
 
 var connID = regexp.MustCompile(`connection=commands server=\S+ conn_id=(\d+)`)
 
-// commandID is the id of the first command connection that the log tells of.
+// commandID returns the id of the first command connection in the log.
 func (r *rig) commandID(c *rlock.Client) string {
 	r.Helper()
 	id := ""
@@ -55,10 +55,10 @@ func (r *rig) commandID(c *rlock.Client) string {
 }
 
 func listed(r *rig) {
-	// With this command timeout no PING comes to be the last command.
+	// With this command timeout no PING becomes the last command.
 	waits := r.open(rlock.WithCommandTimeout(time.Minute))
 	r.shown(waits, waiter)
-	// No client holds it, who would have a subscription too after a second.
+	// No client holds the lock: after a second its subscription connection would be listed too.
 	r.Do("HSET", "invoices", holder+":1", 1)
 	r.Do("PEXPIRE", "invoices", 30_000)
 	r.enter(r.Context(), waits.NewLock("invoices"))
@@ -111,7 +111,7 @@ func process(r *rig) {
 	c := r.open()
 	r.shown(c, holder)
 	r.Hold(c.NewLock("invoices"))
-	// The connection is told of by another goroutine than the rest.
+	// Another goroutine logs the connection.
 	for _, message := range []string{`msg="client started"`, "msg=connected"} {
 		r.Becomes(message, func() bool { return len(r.saying(message)) == 1 })
 		r.lines = append(r.lines, r.saying(message)...)
@@ -119,7 +119,7 @@ func process(r *rig) {
 	r.ids = append(r.ids, r.server.Addr(), "127.0.0.1:6379")
 }
 
-// died leaves what a process leaves that was killed: its key, and no connection.
+// died leaves what a killed process leaves: its key, and no connection.
 func died(r *rig) {
 	c := r.open()
 	r.shown(c, holder)

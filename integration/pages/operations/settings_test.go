@@ -71,12 +71,12 @@ func TestFullServerRefusesAcquiresAndGoesOnRenewing(t *testing.T) {
 	}
 }
 
-// refusals counts the answers OOM.
+// refusals counts the OOM replies.
 func (r *rig) refusals() int {
 	r.Helper()
 	_, rest, _ := strings.Cut(r.Text("INFO", "errorstats"), "errorstat_OOM:count=")
 	n := 0
-	fmt.Sscan(rest, &n) // there are none before the first
+	fmt.Sscan(rest, &n) // the field is missing before the first
 	return n
 }
 
@@ -97,7 +97,7 @@ func TestMaxclientsEndsCallsAfterACommandTimeout(t *testing.T) {
 	if took := time.Since(began); took < timeout/2 {
 		t.Errorf("told after %v", took)
 	}
-	// Who writes only after the server hung up does not read its words.
+	// A client that writes only after the server has hung up does not read the server's reason.
 	for range 5 {
 		if err != nil && strings.Contains(err.Error(), "max number of clients reached") {
 			return
@@ -127,7 +127,7 @@ func TestSettingsOfTheClientThatThePageNames(t *testing.T) {
 	}
 }
 
-// The schemes in the README's table are those that the error of an unknown one names.
+// The README's table has the schemes that the error for an unknown scheme names.
 func TestErrorOfAnUnknownSchemeNamesThoseThatThereAre(t *testing.T) {
 	_, err := rlock.Open(t.Context(), "http://localhost")
 	if !errors.Is(err, rlock.ErrInvalidOption) {

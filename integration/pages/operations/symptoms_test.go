@@ -14,15 +14,15 @@ import (
 
 const symptoms = "../../../docs/symptoms.md"
 
-// checks are the commands by which the page by symptom has somebody check, each as it is typed and with what it shows of a
-// lock that is held.
+// checks are the commands that the page by symptom gives for a check, each with what to type and with what it shows for
+// a held lock.
 var checks = map[string]struct{ typed, shows string }{
 	"SLOWLOG GET":    {"SLOWLOG GET", `.`},
 	"LATENCY LATEST": {"LATENCY LATEST", `^\(empty`},
 	"CLIENT LIST":    {"CLIENT LIST", `name=rlock`},
 }
 
-// ofTheTool are the tool's commands on that page.
+// ofTheTool has the tool's commands on that page.
 var ofTheTool = map[string]struct{ typed, shows string }{
 	"ls":     {"rlock ls", `invoices +lock +2\d\.\d+s +1 +1 +\S+:\d+`},
 	"show":   {"rlock show invoices", `holder +\S+:\d+`},
@@ -32,7 +32,7 @@ var ofTheTool = map[string]struct{ typed, shows string }{
 
 var tools = regexp.MustCompile("`rlock ([a-z]+)")
 
-// named are words in capitals on that page that nobody is to type: what changes something, and the first words of errors.
+// named are words in capitals on that page that are not to be typed: changing commands, and the first words of errors.
 var named = strings.Fields("DEL FLUSHALL CLIENT OOM NOPERM NOREPLICAS WRONGTYPE LOADING MASTERDOWN BUSY READONLY CLUSTERDOWN L T")
 
 var inCapitals = regexp.MustCompile("`([A-Z]+(?: [A-Z]+)*(?: [a-z]+)?)`")

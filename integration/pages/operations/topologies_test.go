@@ -14,7 +14,7 @@ import (
 	"github.com/rlock-go/redisson/internal/topologytest"
 )
 
-// cluster is one whose slots are spread, with the address of the lock's master.
+// cluster starts a cluster with spread slots, and returns the address of the lock's master and a connection to it.
 func (r *rig) cluster() (url, master string, conn redis.Conn) {
 	c := topologytest.StartReplicated(r.T, 1, 1)
 	server := 0
@@ -37,8 +37,8 @@ func listeners(t *testing.T, conn redis.Conn, command string) int {
 	return n
 }
 
-// What the page says to type frees the lock in a cluster too, and reaches who listens on one sort of channel only, as each
-// Redisson does.
+// The page's commands free the lock in a cluster too, and reach clients that listen on only one sort of channel, as
+// each Redisson does.
 func TestForcingByHandWakesEveryWaiterOfACluster(t *testing.T) {
 	t.Parallel()
 	r := start(t)
@@ -73,7 +73,7 @@ func TestForcingByHandWakesEveryWaiterOfACluster(t *testing.T) {
 	}
 }
 
-// forceByHand types what the page says into redis-cli at the lock's master, and waits until the waiter has entered.
+// forceByHand types the page's commands into redis-cli at the lock's master, and waits until the waiter has entered.
 func (r *rig) forceByHand(master string, waiter <-chan testbed.Entry) {
 	r.Helper()
 	steps := readPages(r.T)["Without the tool"].steps
