@@ -1,6 +1,6 @@
 package main
 
-// aside breaks the order and the use of the two connections that there are where replicas are waited for.
+// aside breaks the order and the use of the two connections that a client has when it waits for replicas.
 var aside = []defect{
 	{"releases and renewals stand behind the WAITs of acquires", "second connection", tests{"TestReleasesAndRenewalsDoNotStandBehindAcquires", "TestSecondConnectionIsMadeWhereWAITIsInUse"},
 		edits{{In: "Node.Aside", Expr: "n.aside != nil && n.Pipe.Waits() && n.aside.Reachable()", Put: "false"}}},

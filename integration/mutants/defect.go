@@ -12,17 +12,17 @@ import (
 // defect is one mistake and the tests that must notice it.
 type defect struct {
 	what   string
-	guards string // the invariants that it breaks, or the part that it stands for
+	guards string // the invariants that it breaks, or the part of the library that it stands for
 	by     tests
 	edits  edits
 }
 
 type edits = []codeedit.Edit
 
-// tests are names of tests: "TestX", or "folder.TestX" where two packages have one.
+// tests are names of tests: "TestX", or "folder.TestX" where two packages have a TestX.
 type tests = []string
 
-// catalogue is every defect in the order of the table.
+// catalogue returns all defects in the order of the table.
 func catalogue() []defect {
 	return slices.Concat(acquiring, holding, releasing, once, waiting, sending, aside, replicas, telling, forTests, sharing, kinds, fair, readWrite, multi, permits, numbers, atOnce)
 }
@@ -41,7 +41,7 @@ func (d defect) where() string {
 // catcher is a test, in a package named by its folder in the checkout.
 type catcher struct{ pkg, test string }
 
-// source is the checkout as the defects need it.
+// source is the checkout in the form that the defects need.
 type source struct {
 	root    string
 	library *codeedit.Module   // with rlocktest

@@ -1,6 +1,6 @@
 package main
 
-// holding breaks renewal, trust and the telling of a loss.
+// holding breaks renewal, trust and the report of a loss.
 var holding = []defect{
 	{"trust in a grant counts from its reply", "H1", tests{"invariants.TestH1TrustCountsFromTheSend"},
 		edits{{In: "attempt.granted", Call: "st.grant", Arg: 3, Put: "n.now()"}}},

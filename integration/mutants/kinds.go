@@ -1,6 +1,6 @@
 package main
 
-// kinds breaks what lock objects of several kinds need of the common machinery.
+// kinds breaks what the kinds of locks need from the code that they share.
 var kinds = []defect{
 	{"a message for several waiters wakes one", "kinds", tests{"TestMessageLetsInAsManyAsItSays"},
 		edits{{In: "subscriber.Message", Call: "q.Queue.Message", Arg: 2, Put: "1"}}},

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// tryAll tries the defects in so many lanes, each with a folder of its own, and prints the line of each as it ends. The rows
+// tryAll tries the defects in lanes, each with its own folder, and prints the line of each defect as it ends. The rows
 // are in the order of the defects.
 func (b bench) tryAll(defects []defect, lanes int, verbose bool) ([]row, error) {
 	rows := make([]row, len(defects))
@@ -32,7 +32,7 @@ func (b bench) tryAll(defects []defect, lanes int, verbose bool) ([]row, error) 
 	return rows, err
 }
 
-// inLanes calls do for each i below n, once, and never twice at a time in one lane. After an error it begins no other.
+// inLanes calls do once for each i below n, one call at a time in each lane. After an error it begins no other.
 func inLanes(n, lanes int, do func(lane, i int) error) error {
 	errs := make([]error, lanes)
 	var next atomic.Int64

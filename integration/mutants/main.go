@@ -77,7 +77,7 @@ func run(only string, untried bool, lanes int, write, verbose bool) error {
 	return nil
 }
 
-// passUnchanged tells whether the tests pass where nothing is broken; else their failing would mean nothing.
+// passUnchanged checks that the tests pass without a defect; otherwise their failure would prove nothing.
 func (b bench) passUnchanged(defects []defect) error {
 	var all []catcher
 	for _, d := range defects {
@@ -106,7 +106,7 @@ func (b bench) passUnchanged(defects []defect) error {
 	return nil
 }
 
-// byPackage gives each package and the names of its tests, each once, in order.
+// byPackage returns each package with the names of its tests, each once, in order.
 func byPackage(all []catcher) iter.Seq2[string, []string] {
 	var pkgs []string
 	names := map[string][]string{}
@@ -127,7 +127,7 @@ func byPackage(all []catcher) iter.Seq2[string, []string] {
 	}
 }
 
-// try runs the tests of d under d and returns those that noticed nothing.
+// try runs the tests of d with the defect and returns those that did not notice it.
 func (b bench) try(d defect, verbose bool) (missed []catcher, err error) {
 	by, err := b.catchers(d)
 	if err != nil {
@@ -143,7 +143,7 @@ func (b bench) try(d defect, verbose bool) (missed []catcher, err error) {
 			return nil, err
 		}
 		for _, name := range names {
-			// Alone: what panics would end the others as well.
+			// One test a run: a panic would end the others as well.
 			o, err := b.run(binary, pkg, testLimit, name)
 			if err != nil {
 				return nil, err

@@ -1,6 +1,6 @@
 package main
 
-// multi breaks what several locks that are acquired together need.
+// multi breaks what several locks need that are acquired together.
 var multi = []defect{
 	{"members are acquired in the order that is given", "multi", tests{"TestMembersAreAcquiredInOneOrder"},
 		edits{{In: "Lock.Compare", Expr: "cmp.Or(cmp.Compare(l.client.Top.String(), other.client.Top.String()), cmp.Compare(l.Key(), other.Key()))", Put: "cmp.Compare(0, 0)"}}},

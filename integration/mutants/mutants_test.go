@@ -21,7 +21,7 @@ func read(t *testing.T) *source {
 	return src
 }
 
-// TestEveryEditMeetsTheCode keeps the list from falling behind what it breaks, and behind the tests.
+// TestEveryEditMeetsTheCode keeps the list in step with the code that it breaks, and with the tests.
 func TestEveryEditMeetsTheCode(t *testing.T) {
 	src := read(t)
 	seen := map[string]bool{}
@@ -39,8 +39,8 @@ func TestEveryEditMeetsTheCode(t *testing.T) {
 	}
 }
 
-// TestEveryEditBuilds: what does not build breaks nothing. An edit may leave an import without a use, also where the
-// code that it is in has only moved to another file.
+// TestEveryEditBuilds: a defect that does not build breaks nothing. An edit may leave an unused import, even if its
+// code has only moved to another file.
 func TestEveryEditBuilds(t *testing.T) {
 	src := read(t)
 	var packages []*typecheck.Package
@@ -54,7 +54,7 @@ func TestEveryEditBuilds(t *testing.T) {
 	for _, d := range catalogue() {
 		texts, err := src.library.Apply(d.edits...)
 		if err != nil {
-			continue // as TestEveryEditMeetsTheCode says
+			continue // TestEveryEditMeetsTheCode reports it
 		}
 		if err := typecheck.Edited(packages, texts); err != nil {
 			t.Errorf("%s: %v", d.what, err)
@@ -113,7 +113,7 @@ func TestTestThatIsNotThereOrTwiceIsRefused(t *testing.T) {
 	}
 }
 
-// A build failure prints no result at all; a skipped test is no result either.
+// A build failure prints no result, and a skipped test has none either.
 func TestOnlyTestsThatRanAndFailedCount(t *testing.T) {
 	for output, want := range map[string][]string{
 		"# pkg\nx.go:1: undefined: TestA\n":                        nil,

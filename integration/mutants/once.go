@@ -1,6 +1,6 @@
 package main
 
-// once breaks the unlock of owners that are used once.
+// once breaks the unlock of owners used once.
 var once = []defect{
 	{"an owner that was shown is unlocked without a latch", "R4, R1", tests{"TestR1LostUnlockReplyCountsOnce"},
 		edits{

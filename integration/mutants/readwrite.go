@@ -9,7 +9,7 @@ import (
 	"github.com/rlock-go/redisson/internal/luasrc"
 )
 
-// inScript has a script of package luasrc say one thing for another, at each place where it says it.
+// inScript replaces a text at each of its places in a script of package luasrc.
 func inScript(name, says, put string) codeedit.Edit {
 	if !slices.ContainsFunc(luasrc.Scripts(), func(s *luasrc.Script) bool { return s.Name == name && strings.Contains(s.Source, says) }) {
 		panic(fmt.Sprintf("mutants: the script %s does not say %q", name, says))

@@ -1,6 +1,6 @@
 package main
 
-// releasing breaks the unlock, the end of a client, and what is asked of a caller.
+// releasing breaks the unlock, the end of a client, and what callers must do.
 var releasing = []defect{
 	{"who lost the lock does not stand again", "Lead", tests{"TestLeadStandsAgainAfterALoss"},
 		edits{{In: "Lock.lead", If: "!ended", Put: "false"}, {In: "rlock.passes", If: "errors.Is(err, one)", Put: "errors.Is(one, nil)"}}},

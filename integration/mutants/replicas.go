@@ -1,6 +1,6 @@
 package main
 
-// replicas breaks the count of the replicas that a WAIT is for, and what is done where none acknowledges.
+// replicas breaks the count of the replicas that WAIT needs, and what the client does if none acknowledges.
 var replicas = []defect{
 	{"a token or a permit that one of two replicas has is handed out", "counts over failovers", tests{"TestGrantThatCountsNeedsAllReplicas"},
 		edits{{In: "completion.Complete", If: "r.Strict && r.Wire.Acked < r.Wire.Replicas", Put: "false"}}},

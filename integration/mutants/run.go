@@ -19,13 +19,13 @@ const (
 	testLimit  = 2 * time.Minute // of one test under one defect
 )
 
-// bench is where defects are tried.
+// bench tries defects.
 type bench struct {
 	*source
-	temp string // for changed files, binaries and what tests leave
+	temp string // for changed files, binaries and leftovers of tests
 }
 
-// environ is the environment of every command: no server but the ones that tests start, no files outside of temp.
+// environ returns the environment of every command: no server but those that tests start, no files outside temp.
 func (b bench) environ() []string {
 	env := slices.DeleteFunc(os.Environ(), func(v string) bool {
 		return strings.HasPrefix(v, "REDIS_URL=") || strings.HasPrefix(v, "RLOCK_DOCKER=")
@@ -33,7 +33,7 @@ func (b bench) environ() []string {
 	return append(env, "TMPDIR="+b.temp, "GOFLAGS=-buildvcs=false")
 }
 
-// command runs one in a folder of the checkout and returns what it printed.
+// command runs a command in a folder of the checkout and returns its output.
 func (b bench) command(limit time.Duration, dir, name string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
@@ -46,7 +46,7 @@ func (b bench) command(limit time.Duration, dir, name string, args ...string) (s
 	return out.String(), err
 }
 
-// module is the folder of a package's module, and the package's folder in it.
+// module returns the folder of a package's module, and the package's folder in it.
 func module(pkg string) (mod, rest string) {
 	if inside, ok := strings.CutPrefix(pkg, "integration/"); ok {
 		return "integration", "./" + inside
@@ -57,8 +57,8 @@ func module(pkg string) (mod, rest string) {
 	return ".", "./" + pkg
 }
 
-// build makes a package's test binary, with the files of an overlay in place of the checkout's if one is given. What the
-// library itself consists of must build as well, even what the tests don't reach.
+// build makes a package's test binary. If an overlay is given, its files replace the checkout's. All packages of the
+// library must build too, even those that the tests don't reach.
 func (b bench) build(pkg, overlay string) (binary string, err error) {
 	if out, err := b.command(buildLimit, ".", "go", "build", "-p", "1", "-overlay", overlay, "./..."); err != nil {
 		return "", fmt.Errorf("the library does not build: %w\n%s", err, out)
@@ -74,14 +74,14 @@ func (b bench) build(pkg, overlay string) (binary string, err error) {
 // outcome is how some tests of one package ended.
 type outcome struct {
 	passed, failed []string // failed includes those that a panic or the time limit ended
-	ok             bool     // so said the whole, which a leak spoils as well
+	ok             bool     // the whole run passed; a leak fails it as well
 	output         string
 }
 
-// run runs some tests of a package that was built.
+// run runs some tests of a built package.
 func (b bench) run(binary, pkg string, limit time.Duration, names ...string) (outcome, error) {
 	pattern := "^(" + strings.Join(names, "|") + ")$"
-	// test2json marks the lines that are the framework's, wherever a test's own output has left the cursor.
+	// test2json marks the framework's lines, even if a test's own output did not end its line.
 	out, err := b.command(limit+30*time.Second, pkg, binary, "-test.v=test2json", "-test.timeout", limit.String(), "-test.run", pattern)
 	if _, ran := errors.AsType[*exec.ExitError](err); err != nil && !ran && !errors.Is(err, exec.ErrWaitDelay) {
 		return outcome{}, fmt.Errorf("the tests of %s: %w\n%s", pkg, err, out)
@@ -93,7 +93,7 @@ func (b bench) run(binary, pkg string, limit time.Duration, names ...string) (ou
 
 var frame = regexp.MustCompile(`\x16(=== RUN|--- PASS:|--- FAIL:|--- SKIP:) +(Test\w+)(?:\s|$)`)
 
-// results takes top-level results out of a verbose run's output. A skipped test has neither passed nor failed.
+// results reads the top-level results from the output of a verbose run. A skipped test has neither passed nor failed.
 func results(out string) (o outcome) {
 	var open []string
 	for _, m := range frame.FindAllStringSubmatch(out, -1) {

@@ -1,6 +1,6 @@
 package main
 
-// sending breaks the connection, what becomes of a command, and what its bytes are taken to mean.
+// sending breaks the connection, what happens to a command, and how its bytes are read.
 var sending = []defect{
 	{"a command is sent again when it could not be answered in time", "fates", tests{"TestWhatCouldNotBeAnsweredInTimeIsNotSentAgain"},
 		edits{{In: "Executor.tooLate", Expr: "left >= x.LeastTime()", Put: "true"}}},

@@ -1,6 +1,6 @@
 package main
 
-// sharing breaks what the library does where several servers share the slots.
+// sharing breaks what the library does when several servers share the slots.
 var sharing = []defect{
 	{"who waits gives up while a slot moves", "moved slots", tests{"TestWaitsGoOnUntilTheSlotHasSettled"},
 		edits{{In: "attempt.retryLater", Expr: "a.req.Moving()", Put: "false"}}},

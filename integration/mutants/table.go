@@ -11,7 +11,7 @@ import (
 // tableFile has the table of a full run.
 const tableFile = "mutants"
 
-// row is one defect and what became of it.
+// row is one defect with the result of its run.
 type row struct {
 	defect
 	missed []catcher
@@ -43,7 +43,7 @@ func table(rows []row) string {
 	return b.String()
 }
 
-// writeTable puts the result of a run into its file, in the place of what the file had of the same defects.
+// writeTable writes the result of a run into its file, in place of the former rows of the same defects.
 func writeTable(before string, rows []row, took time.Duration) error {
 	now := map[string]string{}
 	for _, r := range rows {

@@ -1,6 +1,6 @@
 package main
 
-// telling breaks what callers are told, and what becomes of their calls where a master is left.
+// telling breaks what callers get, and what happens to their calls when the client leaves a master.
 var telling = []defect{
 	{"an observer that closes its client hears of that for ever", "observer", tests{"TestObserverMayCloseItsClient"},
 		edits{{In: "Client.closed", If: "c.ended.CompareAndSwap(false, true)", Put: "true"}}},

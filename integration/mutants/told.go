@@ -1,6 +1,6 @@
 package main
 
-// atOnce breaks how a hold is told of its loss at once.
+// atOnce breaks how a holder learns of a loss at once.
 var atOnce = []defect{
 	{"a change of a key has nobody look", "told at once", tests{"TestHoldOfEachKindIsToldOfItsLossAtOnce"},
 		edits{{In: "Watchdog.owe", Stmt: "w.ask(l)", Put: "_ = w.ask"}}},
