@@ -1,4 +1,4 @@
-// Package pages is the folder of the tests that hold the pages to the code: doccheck has links, commands, names and
-// lengths, operations runs each command of the pages, logs compares the log lines, monitoring the dashboards and alerts,
-// and seeds does the job of each published script that the project grew from.
+// Package pages is the folder of the tests that compare the pages with the code: doccheck checks links, commands, names
+// and lengths, operations runs each command of the pages, logs compares the log lines, monitoring checks the dashboards
+// and alerts, and seeds runs each published script that the project grew from.
 package pages
