@@ -131,7 +131,7 @@ func TestE1CloseWithBorrowedConnectionsIsBounded(t *testing.T) {
 			want(t, testbed.Receive(t, "a waiter returns", got).Err, rlock.ErrClosed)
 			wantOneOf(t, testbed.Receive(t, "a caller returns", second).Err, rlock.ErrClosed, rlock.ErrUncertain)
 			mute(r, false)
-			pool.Close() // idle connections are the pool's
+			pool.Close() // closes the returned connections
 			want(t, goleak.Find(others), nil)
 		})
 	}

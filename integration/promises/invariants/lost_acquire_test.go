@@ -12,7 +12,7 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// ways to acquire that must not notice a lost reply if the server is well again within the command timeout.
+// ways are calls that succeed despite a lost reply if the server answers again within the command timeout.
 var ways = map[string]func(context.Context, *rlock.Lock) (*rlock.Hold, error){
 	"Lock":       func(ctx context.Context, l *rlock.Lock) (*rlock.Hold, error) { return l.Lock(ctx) },
 	"TryLock":    func(ctx context.Context, l *rlock.Lock) (*rlock.Hold, error) { return l.TryLock(ctx) },
@@ -49,7 +49,7 @@ func TestA5LostAcquireReplyIsUndone(t *testing.T) {
 	}
 }
 
-// The bytes are under way while their connection is given up. When they arrive at last, the server must not run them.
+// The client gives up the connection of an acquire in flight. The server must not run the bytes that arrive later.
 func TestA5WithheldAcquireNeverRuns(t *testing.T) {
 	t.Parallel()
 	for way, acquire := range ways {
@@ -78,7 +78,7 @@ func TestA5WithheldAcquireNeverRuns(t *testing.T) {
 	}
 }
 
-// A reply that is withheld for the whole command timeout ends a call that was never answered (A7); it is undone.
+// If the first reply is withheld for the whole command timeout, the call ends (A7), and the acquire is undone.
 func TestA5AcquireThatTimedOutIsUndone(t *testing.T) {
 	r := newRig(t)
 	l := r.open().NewLock(name)
@@ -99,7 +99,7 @@ func TestA5AcquireThatTimedOutIsUndone(t *testing.T) {
 	r.neverSentAgain(name)
 }
 
-// The wait goes on if it was answered once.
+// A wait that was answered once survives lost replies.
 func TestA5WaiterGetsInAfterALostReply(t *testing.T) {
 	t.Parallel()
 	with(t, []faultproxy.Action{faultproxy.CutAfter, faultproxy.DropReply, faultproxy.CutBefore}, func(t *testing.T, r *rig, do faultproxy.Action) {
@@ -164,13 +164,13 @@ func TestA5ForeignOwnerIsUncertain(t *testing.T) {
 	if got.Hold != nil {
 		t.Error("a hold beside the error")
 	}
-	r.heldOnlyBy(name, o, 2) // nobody may guess whose they are
+	r.heldOnlyBy(name, o, 2) // the client must not guess whose holds they are
 	if n := len(r.of("acquire", name)); n != 1 {
 		t.Errorf("sent %d times", n)
 	}
 }
 
-// An owner that left this client may be held by others, and a hold of theirs must not be taken for a lost acquire that ran.
+// Another client may hold as an owner that this client gave away. Its hold must not pass for a lost acquire that ran.
 func TestA5HoldOfAnotherClientIsNotUndone(t *testing.T) {
 	t.Parallel()
 	for what, hand := range map[string]func(*testing.T, rlock.Owner) rlock.Owner{
@@ -203,7 +203,7 @@ func TestA5HoldOfAnotherClientIsNotUndone(t *testing.T) {
 	}
 }
 
-// Whoever may hold as this owner, a count of no more than this client's own holds says that the acquire did not run.
+// Even if others use the owner, a count of no more than this client's own holds proves that the acquire did not run.
 func TestA5CountOfWhatIsKnownIsDecided(t *testing.T) {
 	r := newRig(t)
 	l := r.open().NewLock(name)
@@ -216,8 +216,8 @@ func TestA5CountOfWhatIsKnownIsDecided(t *testing.T) {
 	}
 }
 
-// The count tells nothing while a hold of that owner was lost by its own lease and its unlock is still owed: the server
-// counts it, this client does not hold it.
+// The count proves nothing between the loss of a nested hold, by its own lease, and its unlock: the server still counts
+// that hold, but this client does not.
 func TestA5LostHoldDoesNotDeceiveTheCount(t *testing.T) {
 	t.Parallel()
 	with(t, []faultproxy.Action{faultproxy.CutAfter, faultproxy.CutBefore}, func(t *testing.T, r *rig, do faultproxy.Action) {
@@ -243,8 +243,8 @@ func TestA5LostHoldDoesNotDeceiveTheCount(t *testing.T) {
 	})
 }
 
-// The undo of a shared owner's acquire is an unlock that must not count twice: it is not repeated when its time is over,
-// behind which its latch may expire, else it would take another hold of that owner.
+// The undo of a shared owner's acquire must not count twice. The client stops repeating it before its latch may expire:
+// a later repetition would take another hold of that owner.
 func TestA5UndoOfASharedOwnerEndsBeforeItsLatch(t *testing.T) {
 	r := newRig(t)
 	r.latchesMayStay = true
@@ -258,7 +258,7 @@ func TestA5UndoOfASharedOwnerEndsBeforeItsLatch(t *testing.T) {
 	r.heldOnlyBy(name, outer.Owner(), 1)
 	r.cutOff()
 	res := testbed.Receive(t, "Lock returns", got)
-	time.Sleep(4*timeout + time.Second) // for so long it is sent
+	time.Sleep(4*timeout + time.Second) // the undo is repeated for this long
 	for _, latch := range r.Latches() { // as if it had expired
 		r.Do("DEL", latch)
 	}
@@ -270,7 +270,7 @@ func TestA5UndoOfASharedOwnerEndsBeforeItsLatch(t *testing.T) {
 		want(t, res.Err, rlock.ErrUncertain)
 	}
 	r.connected(l)
-	// A command of the same owner comes after whatever is still said about the lost one.
+	// The same owner's next command waits for all that is still sent about the lost one.
 	again, err := l.TryLock(t.Context(), rlock.As(outer.Owner()))
 	if err != nil {
 		t.Fatal(err)
@@ -282,8 +282,8 @@ func TestA5UndoOfASharedOwnerEndsBeforeItsLatch(t *testing.T) {
 	unlock(t, again, outer)
 }
 
-// A server closes idle connections when it likes. Nobody's call may end with an error for it, whether the client has
-// seen the end of its connection by then or not.
+// A server may close an idle connection at any time. No call may fail because of that, whether the client has seen the
+// close or not.
 func TestA5IdleCloseIsNobodysError(t *testing.T) {
 	t.Parallel()
 	for _, notice := range []time.Duration{0, 3 * time.Millisecond} {
@@ -330,15 +330,15 @@ func TestA5IdleCloseIsNobodysError(t *testing.T) {
 	}
 }
 
-// The same by the server's own clock.
+// The same with the server's own idle timeout.
 func TestA5ServersIdleTimeoutIsNobodysError(t *testing.T) {
 	r := newRig(t)
 	l := r.openSlow().NewLock(name)
 	for range 2 {
 		h := lock(t, l)
 		before := r.Connections()
-		r.Do("CONFIG", "SET", "timeout", 3) // the rig must not be idle for so long
-		// It may have another one already: what is held is renewed at once.
+		r.Do("CONFIG", "SET", "timeout", 3) // the rig must not be idle that long
+		// The client may have another connection already: it renews its holds at once.
 		r.Becomes("the server closed the client's connection", func() bool { return r.Clients() == 0 || r.Connections() > before })
 		r.Do("CONFIG", "SET", "timeout", 0)
 		want(t, h.Unlock(t.Context()), nil)

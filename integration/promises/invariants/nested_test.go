@@ -61,8 +61,8 @@ func TestH6LongerInnerLeaseDoesNotProlongTheOuterHold(t *testing.T) {
 	r.heldOnlyBy(name, a.Owner(), 2)
 	unlock(t, b)
 	r.heldOnlyBy(name, a.Owner(), 1)
-	// What is left needs nothing any more, and at least a millisecond is passed, if not to a read lock: its holds have
-	// leases of their own.
+	// The remaining hold's lease is over, but the unlock still passes a millisecond at least, except for a read lock,
+	// whose holds have a lease each.
 	if un := r.of("unlock", name); un[0].lease < time.Millisecond && r.kind.Mode != "read" {
 		t.Errorf("passed %v", un[0].lease)
 	}
@@ -78,7 +78,7 @@ func TestH6PartialUnlockPassesWhatTheOthersStillNeed(t *testing.T) {
 	}{
 		"lease inside longer lease":  {[]rlock.AcquireOption{middle}, []rlock.AcquireOption{short}, 35 * time.Second, 40 * time.Second},
 		"lease inside shorter lease": {[]rlock.AcquireOption{middle}, []rlock.AcquireOption{long}, 35 * time.Second, 40 * time.Second},
-		// While the long lease lasted, the outer hold's ValidUntil said so, and may keep it.
+		// During the long lease the outer hold's ValidUntil shows it, and may keep it.
 		"lease inside watchdog":        {nil, []rlock.AcquireOption{long}, dog, 80 * time.Second},
 		"watchdog inside longer lease": {[]rlock.AcquireOption{middle}, nil, 35 * time.Second, 40 * time.Second},
 		"watchdog inside short lease":  {[]rlock.AcquireOption{short}, nil, 5 * time.Second, 10 * time.Second},
@@ -108,7 +108,7 @@ func TestH6PartialUnlockPassesWhatTheOthersStillNeed(t *testing.T) {
 	}
 }
 
-// Sent after the first reading and noted by the proxy after the last, so what is passed covers at least the difference.
+// The lock is taken after `began`, and the proxy notes the unlock after its send: it must pass at least the difference.
 func TestH6WhatIsPassedIsRoundedUp(t *testing.T) {
 	r := newRig(t)
 	l := r.open().NewLock(name)
@@ -143,7 +143,7 @@ func TestH6RenewalGoesOnAfterAPartialUnlock(t *testing.T) {
 	}
 }
 
-// A renewal must not cut the longer lease of another hold of the owner short.
+// A renewal must not shorten the longer lease of another hold of the owner.
 func TestH6RenewalDoesNotShortenALongerLease(t *testing.T) {
 	r := newRig(t)
 	const lease = 3 * time.Second
@@ -165,7 +165,7 @@ func TestH6RenewalDoesNotShortenALongerLease(t *testing.T) {
 	r.Gone(name)
 }
 
-// At random: at each moment the key lives as long as any living hold was promised, and no hold is trusted for longer.
+// Random calls: the key always outlives what each living hold was promised, and no hold is trusted for longer.
 func TestH6KeyOutlivesEveryPromise(t *testing.T) {
 	r := newRig(t)
 	const lease = 3 * time.Second

@@ -10,9 +10,9 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// These tests never ask a hold for its owner before they mean to show it: it is read from the server.
+// These tests read the owner from the server: a call of Hold.Owner would show it.
 
-// holder is who holds the key alone, as the server has it.
+// holder returns the only owner that the server has for the key.
 func (r *rig) holder(key string) string {
 	r.Helper()
 	f := r.fields(key)
@@ -25,7 +25,7 @@ func (r *rig) holder(key string) string {
 	panic("unreachable")
 }
 
-// unlatched fails unless the key was unlocked so many times, each time without a latch.
+// unlatched fails unless n unlocks of the key were sent, each without a latch.
 func (r *rig) unlatched(key string, n int) []step {
 	r.Helper()
 	sends := r.of("unlock", key)
@@ -40,7 +40,7 @@ func (r *rig) unlatched(key string, n int) []step {
 	return sends
 }
 
-// unlocking starts the unlock, which meets a fault.
+// unlocking starts the unlock and waits until the fault has hit it.
 func (r *rig) unlocking(h *rlock.Hold, fault faultproxy.Rule) (late *faultproxy.Handle, released <-chan error) {
 	r.Helper()
 	fault.Match, fault.Times = unlocks, 1
@@ -50,7 +50,7 @@ func (r *rig) unlocking(h *rlock.Hold, fault faultproxy.Rule) (late *faultproxy.
 	return late, done
 }
 
-// watchedContext tells when somebody looks whether it ends, as an acquire does that has begun to wait.
+// watchedContext signals a call of Done, which an acquire makes when it begins to wait.
 type watchedContext struct {
 	context.Context
 
@@ -65,7 +65,7 @@ func (c watchedContext) Done() <-chan struct{} {
 	return c.Context.Done()
 }
 
-// However many of its sends ran, the unlock is over, and whoever has entered meanwhile stays inside.
+// However many of the sends ran, the unlock succeeds, and an owner that entered meanwhile keeps the lock.
 func TestR4LostUnlockOfAnOwnerThatIsUsedOnceIsSentAgain(t *testing.T) {
 	t.Parallel()
 	for _, do := range []faultproxy.Action{faultproxy.CutAfter, faultproxy.DropReply, faultproxy.CutBefore} {
@@ -90,7 +90,7 @@ func TestR4LostUnlockOfAnOwnerThatIsUsedOnceIsSentAgain(t *testing.T) {
 	}
 }
 
-// Nothing was announced, as far as this client can tell.
+// The client can't know whether the release was announced, so it wakes its own waiter.
 func TestR4NothingLeftAfterALostUnlockIsReleased(t *testing.T) {
 	r := newRig(t)
 	c := r.open()
@@ -99,7 +99,7 @@ func TestR4NothingLeftAfterALostUnlockIsReleased(t *testing.T) {
 	waiter := testbed.Enter(t.Context(), l)
 	r.Becomes("it waits", func() bool { return r.Subscribed(name) == 1 })
 	r.answered(name, 3)
-	// The first send ran, and its message was lost as well.
+	// As if the first send had run and its message had been lost as well.
 	late, released := r.unlocking(h, faultproxy.Rule{Do: faultproxy.Withhold})
 	r.Do("DEL", name)
 	r.Proxy.CutAll()
@@ -123,7 +123,7 @@ func TestR4HoldsThatAreLeftAreSomebodyElses(t *testing.T) {
 	r.Do("DEL", name)
 }
 
-// The caller is told in time, and sending goes on.
+// Unlock returns in time, and the client goes on sending it.
 func TestR4UnlockGoesOnInTheBackground(t *testing.T) {
 	t.Parallel()
 	with(t, []faultproxy.Action{faultproxy.CutBefore, faultproxy.DropReply}, func(t *testing.T, r *rig, do faultproxy.Action) {
@@ -144,7 +144,7 @@ func TestR4UnlockGoesOnInTheBackground(t *testing.T) {
 	})
 }
 
-// Nobody knows whether the lease is the old or the new one. The unlock goes on for as long as the key may be there.
+// The lease may be the old or the new one, so the client repeats the unlock as long as the key may exist.
 func TestR4UnlockGoesOnForTheLeaseOfAnExtendThatMayHaveRun(t *testing.T) {
 	t.Parallel()
 	const first = 3 * timeout
@@ -162,9 +162,9 @@ func TestR4UnlockGoesOnForTheLeaseOfAnExtendThatMayHaveRun(t *testing.T) {
 	})
 }
 
-// It was refused for long, so nothing had run; but what was sent last may run.
+// The refused sends did not run, but the last one, which has no answer, may run.
 func TestR4UnlockWithoutAnAnswerAtTheLimitIsUncertain(t *testing.T) {
-	const command = 3 * time.Second // more than what the machine is granted
+	const command = 3 * time.Second // longer than a stall
 	r := newRig(t)
 	h := lock(t, r.openWith("redis://"+r.Proxy.Addr(), command, nil).NewLock(name), rlock.Lease(long))
 	refused := r.Proxy.Add(faultproxy.Rule{Match: unlocks, Do: faultproxy.Answer, Reply: []byte("-OOM command not allowed when used memory > 'maxmemory'.\r\n")})
@@ -182,7 +182,7 @@ func TestR4UnlockWithoutAnAnswerAtTheLimitIsUncertain(t *testing.T) {
 	silent.Release()
 }
 
-// Shown behind the first send. Another process enters as this owner before the loss is known: nothing releases it.
+// The owner is shown after the first send and enters elsewhere before the loss is known: nothing releases that hold.
 func TestR4ShownMeanwhileIsDecidedByTheCount(t *testing.T) {
 	t.Parallel()
 	t.Run("it ran", func(t *testing.T) {
@@ -228,7 +228,7 @@ func TestR4ShownMeanwhileIsDecidedByTheCount(t *testing.T) {
 		}
 		r.heldOnlyBy(name, o, 1)
 		r.unlatched(name, 1)
-		// What is known now may be used.
+		// The owner is known now, and may be used.
 		want(t, c.NewLock(name).UnlockAs(t.Context(), o), nil)
 		r.Gone(name)
 	})
@@ -255,7 +255,7 @@ func TestR4ShownMeanwhileIsDecidedByTheCount(t *testing.T) {
 	})
 }
 
-// Whoever may act as the owner keeps the latch in its unlock.
+// If another caller may act as the owner, the unlock keeps its latch.
 func TestR4WhoIsShownKeepsTheLatch(t *testing.T) {
 	r := newRig(t)
 	c := r.open()
@@ -284,7 +284,7 @@ func TestR4WhoIsShownKeepsTheLatch(t *testing.T) {
 	if s := r.of("unlock", name)[before]; s.latch != "" {
 		t.Error("an owner that was printed is unlocked with a latch")
 	}
-	fresh := r.open() // none of whose owners was read
+	fresh := r.open() // in this client no owner was read before
 	as := lock(t, fresh.NewLock(name), rlock.As(fresh.NewOwner()))
 	unlock(t, as)
 	sends := r.of("unlock", name)
@@ -293,7 +293,7 @@ func TestR4WhoIsShownKeepsTheLatch(t *testing.T) {
 	}
 }
 
-// read is the one owner of a key.
+// read returns the only owner of a key.
 func (r *rig) read(key string) rlock.Owner {
 	r.Helper()
 	return parse(r, r.holder(key))
@@ -318,14 +318,14 @@ func TestR4OwnNumberThatWasNeverHandedOutIsRefused(t *testing.T) {
 	if n := r.Proxy.Count("EVALSHA"); n != sent {
 		t.Errorf("%d scripts were sent", n-sent)
 	}
-	// Handed out, if late.
+	// This owner is handed out only now.
 	unlock(t, lock(t, l, rlock.As(h.Owner())))
 }
 
-// The undo of a lost acquire is such an unlock, and is lost as well.
+// The undo of a lost acquire is an unlock without a latch, and its replies are lost as well.
 func TestR4LostUndoOfALostAcquire(t *testing.T) {
 	t.Parallel()
-	with(t, []faultproxy.Action{faultproxy.CutAfter, faultproxy.CutBefore}, func(t *testing.T, r *rig, do faultproxy.Action) { // before its caller's patience ends
+	with(t, []faultproxy.Action{faultproxy.CutAfter, faultproxy.CutBefore}, func(t *testing.T, r *rig, do faultproxy.Action) { // not DropReply: the call would time out
 		r.Proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: faultproxy.CutAfter})
 		r.Proxy.Add(faultproxy.Rule{Match: unlocks, Times: 2, Do: do})
 		h := lock(t, r.open().NewLock(name))

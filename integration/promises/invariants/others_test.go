@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Why an invariant has no test of a kind's own.
+// Reasons why a kind has no test for an invariant.
 const (
 	nothing = "nothing is held: there is no hold, no lease and no renewal"
 	members = "each member's own hold keeps it"
@@ -16,7 +16,7 @@ const (
 	looks   = "a look is a GET, which may be sent again"
 )
 
-// others are the kinds whose calls are not a Lock's, each with what shows an invariant: a test anywhere, or why there is none.
+// others has, for the kinds that are not a Lock, the test in any folder that shows an invariant, or why there is none.
 var others = []struct{ number, permits, semaphore, latch, multi string }{
 	{"A1", "TestWhatIsFreeIsTakenByOneCommand", "TestWhatIsFreeIsTakenByOneCommand", "TestWhatIsFreeIsTakenByOneCommand", members},
 	{"A2", "TestWaiterForPermitsIsWoken", "TestLatchAndSemaphoreAreLookedAt", "TestLatchAndSemaphoreAreLookedAt", "TestMultiLockIsWokenByTheMemberThatItWaitsFor"},
@@ -45,7 +45,7 @@ var others = []struct{ number, permits, semaphore, latch, multi string }{
 	{"I2", "TestKeysThatAreNoPermitsStay", "TestKeysThatAreNoNumberStay", "TestKeysThatAreNoNumberStay", members},
 }
 
-// othersTable says what shows each invariant of the kinds whose calls are not a Lock's.
+// othersTable says what shows each invariant of those kinds.
 func othersTable() string {
 	var b strings.Builder
 	var why []string

@@ -15,9 +15,9 @@ import (
 // root is the checkout, seen from here.
 const root = "../../.."
 
-// promised are promises of docs/guarantees.md, each with the tests that show it. The first shows it most directly: it is
-// the one to read. A test is named by the last parts of its folder where several have its name. The promises with a number
-// are found by the names of their tests.
+// promised lists promises of docs/guarantees.md, each with the tests that show it, the most direct one first. Where
+// several tests have the same name, the last parts of the folder come before it. The tests of numbered promises are
+// found by their names.
 var promised = []struct {
 	promise string
 	by      []string
@@ -63,14 +63,14 @@ var promised = []struct {
 	{"Not 7272: a renewal outlived the unlock", []string{"TestH5NoRenewalAfterUnlock"}},
 }
 
-// folders are where tests are, by name.
+// folders returns the folders of each test by the test's name.
 func folders(t *testing.T) map[string][]string {
 	t.Helper()
 	found := map[string][]string{}
 	test := regexp.MustCompile(`(?m)^func (Test\w+)\(`)
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && d.IsDir() && path != root && strings.HasPrefix(d.Name(), ".") {
-			return fs.SkipDir // what others wrote is fetched into one
+			return fs.SkipDir // fetched sources are in one
 		}
 		if err != nil || !strings.HasSuffix(path, "_test.go") {
 			return err
@@ -88,7 +88,7 @@ func folders(t *testing.T) map[string][]string {
 	return found
 }
 
-// page is docs/dev/invariants.md: of each number the first sentence.
+// page reads docs/dev/invariants.md: the numbers, and the first sentence of each.
 func page(t *testing.T) (numbers []string, says map[string]string) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(root, "docs", "dev", "invariants.md"))
@@ -160,7 +160,7 @@ func promisesTable(t *testing.T) string {
 	return b.String()
 }
 
-// A number that a test's name or a comment has is explained. That each has a test is promisesTable's to see.
+// The page explains each number in a test's name or a comment. promisesTable checks that each has a test.
 func TestEachNumberIsOnThePage(t *testing.T) {
 	t.Parallel()
 	_, explained := page(t)
@@ -172,7 +172,7 @@ func TestEachNumberIsOnThePage(t *testing.T) {
 	remark := regexp.MustCompile(`//.*\(([A-Z]\d)\)`)
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && d.IsDir() && path != root && strings.HasPrefix(d.Name(), ".") {
-			return fs.SkipDir // what others wrote is fetched into one
+			return fs.SkipDir // fetched sources are in one
 		}
 		if err != nil || !strings.HasSuffix(path, ".go") {
 			return err

@@ -40,7 +40,7 @@ func TestA3OneAttemptInFlightAndConstantCommandsPerHandOff(t *testing.T) {
 			tries := r.of("acquire", name)
 			oneAtATime(t, tries, delay)
 			perHandOff[waiters] = float64(len(tries)) / float64(waiters)
-			// One try that gets it; after an unlock, the message may meet one that looked already.
+			// One try that succeeds; after an unlock, the message may wake a waiter that has just tried.
 			if perHandOff[waiters] > 3 {
 				t.Errorf("%d tries for %d hand-offs", len(tries), waiters)
 			}

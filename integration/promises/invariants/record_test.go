@@ -16,7 +16,7 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// What the proxy is told to look for.
+// Commands that the rules of the proxy match.
 var (
 	acquires  = testbed.Acquires
 	unlocks   = testbed.Unlocks
@@ -24,8 +24,8 @@ var (
 	subscribe = faultproxy.Command("SUBSCRIBE")
 )
 
-// places are where a script has its lease and its owner, or the first of several, among its arguments, and its latch
-// among its keys.
+// places has the index of each script's lease and of its (first) owner among the arguments, and of its latch among the
+// keys.
 var places = map[string]struct {
 	kind                string
 	lease, owner, latch int
@@ -49,10 +49,10 @@ func acquireScripts() []*luasrc.Script {
 	return slices.DeleteFunc(luasrc.Scripts(), func(s *luasrc.Script) bool { return places[s.SHA1].kind != "acquire" })
 }
 
-// step is a script that passed the proxy, read.
+// step is a parsed script call that passed the proxy.
 type step struct {
 	faultproxy.Exchange
-	at     int // its place in the record
+	at     int // its index in the record
 	kind   string
 	keys   []string
 	owners []string
@@ -62,7 +62,7 @@ type step struct {
 
 func (s step) over(owner string) bool { return slices.Contains(s.owners, owner) }
 
-// steps are the lock, unlock and renewal scripts so far, in order of arrival.
+// steps returns the lock, unlock and renewal scripts so far, in order of arrival.
 func (r *rig) steps() []step {
 	r.Helper()
 	var all []step
@@ -104,7 +104,7 @@ func (r *rig) steps() []step {
 	return all
 }
 
-// of picks the steps of a kind over a key.
+// of returns the steps of one kind for a key.
 func (r *rig) of(kind, key string) []step {
 	r.Helper()
 	return slices.DeleteFunc(r.steps(), func(s step) bool { return s.kind != kind || !slices.Contains(s.keys, key) })
@@ -119,8 +119,8 @@ func (r *rig) answered(key string, n int) {
 	})
 }
 
-// killed fails unless the connection with this number was killed, by the server's id and address of it, with an answer
-// that stands before the record's place at.
+// killed fails unless another connection killed conn, by its id and address, and got the reply before the exchange at
+// index before was sent.
 func (r *rig) killed(conn, before int) {
 	r.Helper()
 	c := r.Proxy.Log()[conn]
@@ -140,7 +140,7 @@ func (r *rig) killed(conn, before int) {
 	r.Errorf("no %q before %q", wanted, record[before].Cmd)
 }
 
-// neverSentAgain fails if an owner's acquire whose answer the client did not get was followed by another of that owner.
+// neverSentAgain fails if an owner's acquire came after one of the same owner whose answer the client did not get.
 // After the answer "taken" an owner may try again.
 func (r *rig) neverSentAgain(key string) {
 	r.Helper()
@@ -154,7 +154,7 @@ func (r *rig) neverSentAgain(key string) {
 	}
 }
 
-// oneAtATime fails if one of the steps was sent before the one before it had been answered, give or take nothing: the
+// oneAtATime fails if a step was sent less than delay after the answer to the one before. It needs no tolerance: the
 // proxy notes an answer before it passes it on.
 func oneAtATime(t testing.TB, steps []step, delay time.Duration) {
 	t.Helper()

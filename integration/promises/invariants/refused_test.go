@@ -12,7 +12,7 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// An Extend that nothing came of costs nothing: what is trusted is the lease that the server still counts.
+// An Extend that did not run costs no trust: the client relies on the lease that the server still counts.
 func TestH6ExtendThatDidNotRunCostsNoTrust(t *testing.T) {
 	t.Parallel()
 	const short = 3 * time.Second
@@ -59,7 +59,7 @@ func TestH6ExtendThatDidNotRunCostsNoTrust(t *testing.T) {
 	}
 }
 
-// One that may have run costs as much as it says.
+// After an Extend that may have run, the client trusts the shorter lease.
 func TestH6ExtendThatMayHaveRunIsTrustedForTheShorterLease(t *testing.T) {
 	t.Parallel()
 	with(t, []faultproxy.Action{faultproxy.DropReply, faultproxy.CutAfter}, func(t *testing.T, r *rig, do faultproxy.Action) {
@@ -77,8 +77,8 @@ func TestH6ExtendThatMayHaveRunIsTrustedForTheShorterLease(t *testing.T) {
 	})
 }
 
-// A command that the server refuses is tried again after pauses. In these the owner's other holds are renewed, which
-// the server may well do: a full one refuses what needs memory, and a renewal needs none.
+// The client tries a refused command again after pauses, in which it renews the owner's other holds. A full server
+// refuses what needs memory, but a renewal needs none.
 func TestH6RefusedCommandLeavesRoomForRenewals(t *testing.T) {
 	t.Parallel()
 	const lease, command = 4 * time.Second, 3 * time.Second
@@ -106,7 +106,7 @@ func TestH6RefusedCommandLeavesRoomForRenewals(t *testing.T) {
 		r.Gone(name)
 	}
 	t.Run("unlock of a nested hold", func(t *testing.T) { unlockRefused(t, oom) })
-	// A connection that is given up for it must not keep the owner's place meanwhile.
+	// READONLY makes the client give up the connection, which must not block the owner's command queue.
 	t.Run("unlock of a nested hold, by READONLY", func(t *testing.T) {
 		unlockRefused(t, []byte("-READONLY You can't write against a read only replica.\r\n"))
 	})
@@ -130,7 +130,7 @@ func TestH6RefusedCommandLeavesRoomForRenewals(t *testing.T) {
 	})
 }
 
-// A renewal in such a pause may be open when the pause is over. The command waits for it.
+// A renewal from such a pause may be unanswered when the pause ends. The command waits for it.
 func TestH6RefusedCommandWaitsForTheRenewalInItsPause(t *testing.T) {
 	const lease, held = 6 * time.Second, 1500 * time.Millisecond // longer than any pause
 	r := newRig(t)
@@ -155,8 +155,8 @@ func TestH6RefusedCommandWaitsForTheRenewalInItsPause(t *testing.T) {
 	r.Gone(name)
 }
 
-// A script that may not publish has released all the same, and kept its result for the same unlock when that is sent again.
-// One that finds neither that nor a hold has released nothing: the hold had been over before.
+// An unlock that may not publish still releases, and keeps its result for a repetition. An unlock that finds neither a
+// result nor a hold released nothing: the hold was over before.
 func TestR1RepetitionThatFindsNothingIsNotHeldOnlyIfTheUnlockCouldRun(t *testing.T) {
 	t.Parallel()
 	for _, may := range []bool{false, true} {

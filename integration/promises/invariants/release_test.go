@@ -63,7 +63,7 @@ func TestR1SeveralLostRepliesCountOnce(t *testing.T) {
 	r.Gone(name)
 }
 
-// The bytes of the first send arrive when the second was answered, in the moment before the client hears of it or later.
+// The first send's bytes arrive after the second was answered, before the client gets that answer or later.
 func TestR1WithheldUnlockDoesNotCountTwice(t *testing.T) {
 	t.Parallel()
 	t.Run("killed", func(t *testing.T) {
@@ -91,7 +91,7 @@ func TestR1WithheldUnlockDoesNotCountTwice(t *testing.T) {
 			r.Proxy.CutAll()
 			want(t, testbed.Receive(t, "Unlock returns", released), nil)
 			if at == "later" {
-				// Whatever would delete the latch has had its time; in its own test it takes 5 ms.
+				// By now a deletion of the latch would have come; in its own test it takes 5 ms.
 				c2 := r.open()
 				for range 3 {
 					unlock(t, lock(t, c2.NewLock("other")))
@@ -145,7 +145,7 @@ func TestR1LatchIsFreshForEachUnlockAndDeleted(t *testing.T) {
 	r.latchesGo()
 }
 
-// With no answer at all, the error says that the outcome is open, at the end of trust at the latest.
+// Without any answer Unlock returns when trust ends, at the latest, and its error says that the outcome is open.
 func TestR1SilenceIsUncertainInBoundedTime(t *testing.T) {
 	t.Parallel()
 	for what, lease := range map[string]time.Duration{"trust ends": 5 * time.Second, "the latch's time ends": long} {
@@ -179,7 +179,7 @@ func TestR1SilenceIsUncertainInBoundedTime(t *testing.T) {
 	}
 }
 
-// What the server did at the first send is what the others have, whenever the answer comes.
+// The other holds have the lease that the first send set, however late the answer comes.
 func TestR1TrustOfTheRestCountsFromTheFirstSend(t *testing.T) {
 	r := newRig(t)
 	const lease = 30 * time.Second
@@ -202,7 +202,7 @@ func TestR1TrustOfTheRestCountsFromTheFirstSend(t *testing.T) {
 	unlock(t, a)
 }
 
-// Nobody answers the port for longer than a command timeout: nothing was sent, so it is sent when somebody does.
+// The port refuses connections for longer than a command timeout. Nothing was sent, so the unlock is sent later.
 func TestR1UnlockThatCouldNotBeSentIsSentLater(t *testing.T) {
 	r := newRig(t)
 	l := r.open().NewLock(name)
@@ -217,7 +217,7 @@ func TestR1UnlockThatCouldNotBeSentIsSentLater(t *testing.T) {
 	}
 }
 
-// A release that leaves the lock for a while, and whose reply is lost, counts once: a repetition does not free it.
+// If the reply of a release with AtLeast is lost, it counts once: the repetition does not free the lock.
 func TestR4LostReleaseThatLeavesTheLockCountsOnce(t *testing.T) {
 	t.Parallel()
 	keeps := faultproxy.Script(luasrc.UnlockKeepScript.SHA1)

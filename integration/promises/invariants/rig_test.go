@@ -18,13 +18,13 @@ func TestMain(m *testing.M) { testbed.Main(m, "64") }
 const (
 	timeout = 2 * time.Second         // of one command
 	patient = 10 * time.Second        // the same where replies are delayed on purpose
-	soon    = 20 * time.Second        // far less than long, far more than anything here takes
-	long    = 2 * time.Minute         // leases that must not be waited for
-	stall   = 1500 * time.Millisecond // how late the machine may be in the middle of a test, with whatever is under way
+	soon    = 20 * time.Second        // far less than long, far more than any call takes
+	long    = 2 * time.Minute         // leases that no test waits for
+	stall   = 1500 * time.Millisecond // how late the machine may be in the middle of a test
 	name    = "orders"
 )
 
-// rig is a server of the test's own, and the proxy before it.
+// rig is a test's own server with a proxy before it.
 type rig struct {
 	*testbed.Proxied
 	server *redisserver.LocalServer
@@ -33,7 +33,7 @@ type rig struct {
 	latchesMayStay bool // set by tests in which a latch must not be deleted
 }
 
-// client makes locks of the kind that its test is run with.
+// client makes locks of its test's kind.
 type client struct {
 	*rlock.Client
 	kind testbed.Kind
@@ -41,13 +41,13 @@ type client struct {
 
 func (c client) NewLock(name string) *rlock.Lock { return c.kind.New(c.Client, name) }
 
-// newRig is of a test that runs beside others, since most of them wait.
+// newRig makes a rig for a test that runs in parallel, as most do, because they wait.
 func newRig(t *testing.T) *rig {
 	t.Parallel()
 	return rigAlone(t)
 }
 
-// rigAlone is of a test that looks at the whole process, or loads it.
+// rigAlone makes a rig for a test that looks at the whole process, or loads it.
 func rigAlone(t *testing.T) *rig { return rigOn(t, redisserver.Local(t)) }
 
 func rigOn(t *testing.T, server *redisserver.LocalServer) *rig {
@@ -57,7 +57,7 @@ func rigOn(t *testing.T, server *redisserver.LocalServer) *rig {
 	return r
 }
 
-// open makes a client whose connections pass the proxy; it is closed before the rig looks for what is left.
+// open makes a client whose connections pass the proxy. It is closed before the rig looks for leftovers.
 func (r *rig) open(opts ...rlock.Option) client {
 	r.Helper()
 	return r.openAt(r.URL(), opts...)
@@ -68,7 +68,7 @@ func (r *rig) openAt(url string, opts ...rlock.Option) client {
 	return r.openWith(url, timeout, opts)
 }
 
-// openSlow is open with a command timeout that delayed replies do not exceed.
+// openSlow is open with a command timeout that is longer than the delays of replies.
 func (r *rig) openSlow(opts ...rlock.Option) client {
 	r.Helper()
 	return r.openWith(r.URL(), patient, opts)
@@ -104,7 +104,7 @@ func (r *rig) fields(key string) map[string]int {
 	return m
 }
 
-// heldOnlyBy fails unless the key has this owner's field alone, with this count.
+// heldOnlyBy fails unless the key has only this owner's field, with this count.
 func (r *rig) heldOnlyBy(key string, o rlock.Owner, count int) {
 	r.Helper()
 	if f := r.fields(key); len(f) != 1 || f[o.String()] != count {
@@ -112,13 +112,13 @@ func (r *rig) heldOnlyBy(key string, o rlock.Owner, count int) {
 	}
 }
 
-// keys are how many there are, but those that count tokens, which stay.
+// keys counts the server's keys, except the token counters, which stay.
 func (r *rig) keys() int {
 	r.Helper()
 	return r.Number("DBSIZE") - len(r.Strings("KEYS", "redisson_lock_token:*"))
 }
 
-// channels are those that so many waiters of one lock listen on.
+// channels returns how many channels that many waiters of one lock subscribe to.
 func (r *rig) channels(waiters int) int {
 	if r.kind.Fair {
 		return waiters
@@ -126,7 +126,7 @@ func (r *rig) channels(waiters int) int {
 	return 1
 }
 
-// lives waits for so long, and fails as soon as a hold, or a context of it, is over.
+// lives waits for d, and fails as soon as a hold or its context has ended.
 func (r *rig) lives(d time.Duration, holds ...interface{ Err() error }) {
 	r.Helper()
 	began := time.Now()
@@ -159,7 +159,7 @@ func another(t testing.TB, thread string) rlock.Owner {
 	return parse(t, client+":"+thread)
 }
 
-// parse is the owner that a text names.
+// parse returns the owner that a text names.
 func parse(t testing.TB, text string) rlock.Owner {
 	t.Helper()
 	o, err := rlock.ParseOwner(text)
@@ -174,7 +174,7 @@ func (r *rig) occupy(key string) {
 	r.give(key, stranger, r.kind.Mode != "")
 }
 
-// give has an owner hold the key for long, as this kind of lock does or as a writer.
+// give has an owner hold the key for long, in the way of this kind of lock, or as a writer.
 func (r *rig) give(key, owner string, write bool) {
 	r.Helper()
 	fields := "ARGV[1],1"
@@ -187,7 +187,7 @@ func (r *rig) give(key, owner string, write bool) {
 	r.Do("EVAL", "redis.call('hset',KEYS[1],"+fields+") redis.call('pexpire',KEYS[1],ARGV[2])", 1, key, owner, long.Milliseconds())
 }
 
-// vacate releases it as an unlock does, in one step.
+// vacate releases the key and announces it in one step, like an unlock.
 func (r *rig) vacate(key string) {
 	r.Helper()
 	r.Do("EVAL", `redis.call('del',KEYS[1])
@@ -196,13 +196,13 @@ func (r *rig) vacate(key string) {
 		redis.call('publish',ARGV[2],'1')`, 2, key, codec.FairQueue(key), testbed.Channel(key), testbed.ReadWriteChannel(key))
 }
 
-// publish announces a release that was none.
+// publish announces a release that did not happen.
 func (r *rig) publish(key, message string) {
 	r.Helper()
 	r.storm(key, message, 1)
 }
 
-// storm is publish so many times, at once.
+// storm publishes n times at once.
 func (r *rig) storm(key, message string, n int) {
 	r.Helper()
 	channel := testbed.Channel(key)
@@ -215,34 +215,34 @@ func (r *rig) storm(key, message string, n int) {
 	r.Do("EVAL", "for i=1,ARGV[3] do redis.call('publish',ARGV[1],ARGV[2]) end", 0, channel, message, n)
 }
 
-// latchesGo waits until no latch is left, less long than any takes to expire.
+// latchesGo waits until no latch is left, for less time than any takes to expire.
 func (r *rig) latchesGo() {
 	r.Helper()
 	r.BecomesWithin(5*time.Second, "no latch is left", func() bool { return len(r.Latches()) == 0 })
 }
 
-// with runs a test of its own with each of some faults.
+// with runs a test with each fault, in a subtest with its own rig.
 func with(t *testing.T, each []faultproxy.Action, test func(t *testing.T, r *rig, do faultproxy.Action)) {
 	for _, do := range each {
 		t.Run(do.String(), func(t *testing.T) { test(t, newRig(t), do) })
 	}
 }
 
-// cutOff has nobody answer the port, and no connection live.
+// cutOff refuses new connections and cuts the existing ones.
 func (r *rig) cutOff() {
 	r.Proxy.Refuse(true)
 	r.Proxy.CutAll()
 }
 
-// each runs a test of its own with each of some cases.
+// each runs a test with each case, in a subtest with its own rig.
 func each[T any](t *testing.T, cases map[string]T, test func(t *testing.T, r *rig, one T)) {
 	for what, one := range cases {
 		t.Run(what, func(t *testing.T) { test(t, newRig(t), one) })
 	}
 }
 
-// unlockUnderWay enters twice and has the inner unlock meet a fault: its owner's command queue is taken until released has
-// its outcome.
+// unlockUnderWay enters twice and has the inner unlock meet a fault. Its owner's command queue is busy until released
+// has the outcome.
 func (r *rig) unlockUnderWay(l *rlock.Lock, fault faultproxy.Rule) (outer *rlock.Hold, late *faultproxy.Handle, released <-chan error) {
 	r.Helper()
 	outer = lock(r, l)

@@ -12,7 +12,7 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// outage swallows everything until the returned function ends it.
+// outage swallows all traffic until the returned function ends it.
 func (r *rig) outage() (end func()) {
 	r.Proxy.Blackhole(true)
 	r.Proxy.Freeze(true)
@@ -23,7 +23,7 @@ func (r *rig) outage() (end func()) {
 	}
 }
 
-// unsaid fails unless err says neither "taken" nor that something was sent.
+// unsaid fails unless err contains words and says neither "taken" nor that something was sent.
 func unsaid(t testing.TB, err error, words string) {
 	t.Helper()
 	wantNot(t, err, rlock.ErrLocked, rlock.ErrUncertain, context.DeadlineExceeded)
@@ -32,7 +32,7 @@ func unsaid(t testing.TB, err error, words string) {
 	}
 }
 
-// Nothing of those who wait behind the head was sent, and nobody has answered the head.
+// The waiters behind the head have sent nothing, and the head's try has no answer.
 func TestA6WaitBehindAnUnansweredHeadIsNotErrLocked(t *testing.T) {
 	r := newRig(t)
 	l := r.openSlow().NewLock(name)
@@ -42,13 +42,13 @@ func TestA6WaitBehindAnUnansweredHeadIsNotErrLocked(t *testing.T) {
 	unsaid(t, tryFor(t, t.Context(), l, brief), "the wait elapsed")
 	late.Release()
 	h := granted(t, head)
-	// The answer came: who waits behind nobody now knows what it was.
+	// Now no attempt is unanswered, and a new call gets its own answer.
 	want(t, tryFor(t, t.Context(), l, brief), rlock.ErrLocked)
 	unlock(t, h)
 	r.Gone(name)
 }
 
-// The same when the head's attempt was lost, and nobody's patience lasts.
+// The same when the head's try was lost, and no call waits long enough.
 func TestA7WhoWaitsBehindALostHeadIsNotUncertain(t *testing.T) {
 	r := newRig(t)
 	l := r.open().NewLock(name)
@@ -98,7 +98,7 @@ func TestA6ReentryBehindAnOpenCommandSaysWhatItWaitedFor(t *testing.T) {
 	unlock(t, outer)
 }
 
-// The same without a wait: one command timeout is all it gets.
+// The same without a wait: the call gets one command timeout.
 func TestA5ReentryThatWasNeverSentIsNotUncertain(t *testing.T) {
 	r := newRig(t)
 	l := r.open().NewLock(name)
@@ -121,7 +121,8 @@ func TestA5ReentryThatWasNeverSentIsNotUncertain(t *testing.T) {
 	unlock(t, h)
 }
 
-// Three wait as one owner, all of them told "taken". The first enters and lets the others through, into an outage: one of them is sent and lost, one waits for that.
+// Three callers wait as one owner, all answered "taken". The first enters and lets the others try, in an outage: one is
+// sent and lost, and the other waits for that.
 func TestA7ToldReentriesSurviveAnOutage(t *testing.T) {
 	r := newRig(t)
 	c := r.open()
@@ -130,9 +131,9 @@ func TestA7ToldReentriesSurviveAnOutage(t *testing.T) {
 	var waiting [3]<-chan testbed.Entry
 	for i := range waiting {
 		waiting[i] = testbed.Enter(t.Context(), l, rlock.As(o))
-		r.answered(name, 2+i) // the first of them looks once more when it is subscribed
+		r.answered(name, 2+i) // the first of them tries once more when it is subscribed
 	}
-	r.connected(l) // replies come in order: now the client has read those answers as well
+	r.connected(l) // replies come in order: now the client has read those answers too
 	lost := r.Proxy.Add(faultproxy.Rule{Match: acquires, Skip: 1, Times: 1, Do: faultproxy.Blackhole})
 	r.Proxy.Blackhole(true)
 	r.vacate(name)
@@ -154,7 +155,7 @@ func TestA7ToldReentriesSurviveAnOutage(t *testing.T) {
 	r.Gone(name)
 }
 
-// Told "taken" long ago, and since then its owner came to hold the lock: it is not another's.
+// The caller was answered "taken", but meanwhile its own owner got the lock: no other owner has it.
 func TestA6ReentryOfAHolderIsNotErrLocked(t *testing.T) {
 	r := newRig(t)
 	c := r.openSlow()
@@ -181,10 +182,10 @@ func TestA6ReentryOfAHolderIsNotErrLocked(t *testing.T) {
 	r.Gone(name)
 }
 
-// The wait behind its owner's earlier command counts: who had nothing written by then does not wait once more for a
+// The wait behind the owner's earlier command counts: a call that wrote nothing by then does not wait again for a
 // connection.
 func TestA7ReentryWaitsForOneTimeoutToBeSent(t *testing.T) {
-	const command = 6 * time.Second // more than what the machine is granted
+	const command = 6 * time.Second // longer than a stall
 	r := newRig(t)
 	c := r.openWith("redis://"+r.Proxy.Addr(), command, nil)
 	l, owner := c.NewLock(name), rlock.As(c.NewOwner())

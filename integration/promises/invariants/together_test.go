@@ -41,13 +41,13 @@ func TestP1OneSubscriptionConnectionForAllWaiters(t *testing.T) {
 	if subscribed != names*r.channels(each) {
 		t.Errorf("%d subscriptions for %d names with %d waiters each", subscribed, names, each)
 	}
-	// Of a name whose waiter leaves the others go on; with the last the subscription goes.
+	// When one waiter of a name leaves, the others keep the subscription; it ends with the last.
 	one, leave := context.WithCancel(t.Context())
 	extra := testbed.Enter(one, c.NewLock(name+"0"))
 	leave()
 	testbed.Receive(t, "it returns", extra)
 	r.Listeners(name+"0", r.channels(each))
-	// They come in one after the other, in order of nothing that this test relies on.
+	// The waiters enter one after the other, in any order.
 	r.vacate(name + "0")
 	in := make(chan testbed.Entry, each)
 	for _, got := range waiting[:each] {
@@ -64,7 +64,7 @@ func TestP1OneSubscriptionConnectionForAllWaiters(t *testing.T) {
 	r.Becomes("nothing is subscribed", func() bool { return len(r.Channels()) == 0 })
 }
 
-// What is published while the connection is away is gone; all its waiters look when it is back.
+// Messages during a disconnection are lost, so all waiters try when the connection is back.
 func TestP2AllWaitersTryAgainAfterAResubscribe(t *testing.T) {
 	t.Parallel()
 	each(t, map[string]func(*rig){
@@ -85,7 +85,7 @@ func TestP2AllWaitersTryAgainAfterAResubscribe(t *testing.T) {
 		cut(r)
 		for i := range names {
 			r.Listeners(fmt.Sprint(name, i), 0)
-			r.vacate(fmt.Sprint(name, i)) // nobody hears it
+			r.vacate(fmt.Sprint(name, i)) // nobody gets the message
 		}
 		r.Proxy.Refuse(false)
 		for _, got := range waiting {

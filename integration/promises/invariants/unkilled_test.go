@@ -14,7 +14,7 @@ import (
 
 func rigWithoutKill(t *testing.T) (*rig, string) { return rigWithout(t, "client|kill") }
 
-// rigWithout is a server with an account that may not send something, and the account's URL.
+// rigWithout starts a server with an account that may not send some commands, and returns the account's URL.
 func rigWithout(t *testing.T, commands ...string) (*rig, string) {
 	t.Parallel()
 	account := redisserver.User{Name: "app", Password: "secret", Rules: []string{"~*", "&*", "+@all"}}
@@ -26,7 +26,7 @@ func rigWithout(t *testing.T, commands ...string) (*rig, string) {
 	return r, "redis://app:secret@" + r.Proxy.Addr()
 }
 
-// Where KILL is refused, a late acquire runs. It is removed by the undo that is repeated each second, not by its lease.
+// If KILL is refused, a late acquire runs. The undo, repeated each second, removes it, not the end of its lease.
 func TestA5WithoutKillALateAcquireIsRemoved(t *testing.T) {
 	r, url := rigWithoutKill(t)
 	c := r.openAt(url)
@@ -53,7 +53,7 @@ func TestA5WithoutKillALateAcquireIsRemoved(t *testing.T) {
 	}
 }
 
-// It is repeated for one lease, no longer.
+// The undo is repeated for one lease, no longer.
 func TestA5WithoutKillTheUndoIsRepeatedForOneLease(t *testing.T) {
 	r, url := rigWithoutKill(t)
 	c := r.openAt(url)
@@ -76,7 +76,7 @@ func TestA5WithoutKillTheUndoIsRepeatedForOneLease(t *testing.T) {
 	_ = h.Unlock(t.Context()) // its own lease is over by now
 }
 
-// What is undone again and again is the lost try's owner, never the one that got in after it.
+// The repeated undo is for the lost try's owner, never for the owner that got in after it.
 func TestA5WithoutKillTheUndoSparesTheHoldThatFollowed(t *testing.T) {
 	r, url := rigWithoutKill(t)
 	r.occupy(name)
@@ -110,7 +110,7 @@ func TestA5WithoutKillASharedOwnerIsUncertain(t *testing.T) {
 	want(t, got.Err, rlock.ErrUncertain)
 }
 
-// withheld has a command's bytes stay under way while its connection is given up.
+// withheld keeps a command's bytes in flight while the client gives up their connection.
 func (r *rig) withheld(m faultproxy.Match, send func()) *faultproxy.Handle {
 	r.Helper()
 	late := r.Proxy.Add(faultproxy.Rule{Match: m, Times: 1, Do: faultproxy.Withhold})
@@ -122,7 +122,7 @@ func (r *rig) withheld(m faultproxy.Match, send func()) *faultproxy.Handle {
 	return late
 }
 
-// arrives lets the withheld bytes run, and fails if a hold that lives is trusted for longer than the key lives then.
+// arrives lets the withheld bytes run, and fails if a living hold is then trusted for longer than the key lives.
 func (r *rig) arrives(late *faultproxy.Handle, holds ...*rlock.Hold) {
 	r.Helper()
 	if n := late.Release(); n != 1 {
@@ -136,7 +136,7 @@ func (r *rig) arrives(late *faultproxy.Handle, holds ...*rlock.Hold) {
 	}
 }
 
-// A command that can't be barred may cut the lease that a later one has set. Nothing is promised beyond that.
+// A late command that can't be stopped may cut the lease that a later one has set: nothing beyond it is promised.
 func TestH6WithoutKillNoPromiseIsLongerThanALateCommand(t *testing.T) {
 	t.Parallel()
 	for what, c := range map[string]struct {
@@ -175,7 +175,7 @@ func TestH6WithoutKillNoPromiseIsLongerThanALateCommand(t *testing.T) {
 	}
 }
 
-// An unlock that was given up may still come, and its latch was never set.
+// An unlock that was given up may still arrive, and its latch was never set.
 func TestH6WithoutKillALatePartialUnlockIsReckonedWith(t *testing.T) {
 	r, url := rigWithoutKill(t)
 	l := r.openAt(url).NewLock(name)
@@ -192,7 +192,7 @@ func TestH6WithoutKillALatePartialUnlockIsReckonedWith(t *testing.T) {
 	r.arrives(late, outer)
 }
 
-// The watchdog's renewals pass as much as any hold needs, so they go on where trust was cut short.
+// The watchdog's renewals pass as much as any hold needs, so they go on after trust was cut short.
 func TestH6WithoutKillALateRenewalIsReckonedWith(t *testing.T) {
 	r, url := rigWithoutKill(t)
 	const dog = 6 * time.Second
@@ -210,7 +210,7 @@ func TestH6WithoutKillALateRenewalIsReckonedWith(t *testing.T) {
 	unlock(t, inner, outer)
 }
 
-// A renewing lease that is trusted for less than the watchdog's third is renewed as often as that takes.
+// If a renewing lease is trusted for less than a third of the watchdog's timeout, it is renewed more often.
 func TestH6WithoutKillRenewalKeepsUpWithWhatIsTrusted(t *testing.T) {
 	r, url := rigWithoutKill(t)
 	l := r.openAt(url, rlock.WithWatchdogTimeout(long)).NewLock(name)
@@ -225,7 +225,7 @@ func TestH6WithoutKillRenewalKeepsUpWithWhatIsTrusted(t *testing.T) {
 	unlock(t, inner)
 }
 
-// It is reckoned with for one watchdog timeout, and at least for as long as an unlock is remembered.
+// A late command counts for one watchdog timeout, and at least as long as an unlock's result is kept.
 func TestH6WithoutKillALateCommandIsReckonedWithForALease(t *testing.T) {
 	r, url := rigWithoutKill(t)
 	const dog = 5*timeout + 2*time.Second // more than 5 timeouts and a second
@@ -249,7 +249,7 @@ func TestH6WithoutKillALateCommandIsReckonedWithForALease(t *testing.T) {
 	}
 }
 
-// The same owner may hold again by then. What it was doing is remembered.
+// Even if the same owner holds again by then, the client remembers the late command.
 func TestH6WithoutKillALateCommandOutlivesItsHold(t *testing.T) {
 	r, url := rigWithoutKill(t)
 	l := r.openAt(url).NewLock(name)
@@ -261,7 +261,7 @@ func TestH6WithoutKillALateCommandOutlivesItsHold(t *testing.T) {
 	_ = again.Unlock(t.Context())
 }
 
-// A server that tells a client nothing about its connections: its connection can't even be named.
+// The server refuses CLIENT, so the client can't name its connection or learn its id.
 func TestA5WithoutClientCommandsALostReplyIsUndone(t *testing.T) {
 	r, url := rigWithout(t, "client")
 	l := r.openAt(url).NewLock(name)
@@ -274,8 +274,8 @@ func TestA5WithoutClientCommandsALostReplyIsUndone(t *testing.T) {
 	r.neverSentAgain(name)
 }
 
-// Where replicas are waited for, acquires and releases have a connection each. The undo of an acquire goes on the one that
-// lives, but not before the other was killed.
+// With replicas, acquires and releases have a connection each. The undo of an acquire goes on the one that is alive,
+// but only after the other was killed.
 func TestA5UndoOnAnotherConnectionFollowsTheKillBarrier(t *testing.T) {
 	t.Parallel()
 	each(t, map[string]faultproxy.Action{
@@ -311,8 +311,8 @@ func TestA5UndoOnAnotherConnectionFollowsTheKillBarrier(t *testing.T) {
 	})
 }
 
-// Without a kill barrier the lost send may run at any time. An owner that nobody knows is none the worse for it; one that
-// was shown is not used again in this client.
+// Without a kill barrier the lost send may run at any time. That does no harm to an owner that nobody else knows. An
+// owner that was shown is not used again in this client.
 func TestR4WithoutAKillBarrier(t *testing.T) {
 	t.Parallel()
 	t.Run("nobody knows the owner", func(t *testing.T) {
@@ -356,8 +356,8 @@ func TestR4WithoutAKillBarrier(t *testing.T) {
 	})
 }
 
-// The same of an owner that keeps its latch: an unlock that finds nothing sets none, so what was lost before it runs when
-// it arrives.
+// The same for an owner whose unlock has a latch. An unlock that finds nothing sets no latch, so an earlier lost one
+// runs when it arrives.
 func TestR4UnlockThatFoundNothingWithoutAKillBarrier(t *testing.T) {
 	r, url := rigWithoutKill(t)
 	l := r.openAt(url).NewLock(name)

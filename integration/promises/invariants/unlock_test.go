@@ -26,7 +26,7 @@ func TestR2UnlockWithAContextThatIsOverReleases(t *testing.T) {
 	if !r.Free(name) {
 		t.Error("not released")
 	}
-	// Also if the answer takes a while, and if it must be asked for again.
+	// The same if the answer takes a while, and if the unlock must be sent again.
 	for _, do := range []faultproxy.Action{faultproxy.HoldReply, faultproxy.CutAfter, faultproxy.CutBefore} {
 		h = lock(t, l)
 		r.Proxy.Add(faultproxy.Rule{Match: unlocks, Times: 1, Do: do, Delay: 200 * time.Millisecond})
@@ -37,7 +37,7 @@ func TestR2UnlockWithAContextThatIsOverReleases(t *testing.T) {
 			t.Errorf("%v: not released", do)
 		}
 	}
-	// And if it ends while the answer is under way.
+	// And if the context ends while the answer is under way.
 	h = lock(t, l)
 	r.Proxy.Add(faultproxy.Rule{Match: unlocks, Times: 1, Do: faultproxy.HoldReply, Delay: 200 * time.Millisecond})
 	ctx, cancel = context.WithTimeout(t.Context(), 50*time.Millisecond)
@@ -63,7 +63,7 @@ func TestR2UnlockWithAContextThatIsOverIsBounded(t *testing.T) {
 	if took > timeout+2*stall {
 		t.Errorf("after %v, want about %v", took, timeout)
 	}
-	// The server runs what it was sent, or what is sent in the background.
+	// The server runs the unlock that it was sent, or one that is sent in the background.
 	r.Gone(name)
 }
 
@@ -155,9 +155,9 @@ func TestR3UnlockAsIsOneDecrementOfAnOwnerWithoutAHoldHere(t *testing.T) {
 	r.Gone(name)
 }
 
-// An unlock that was refused for long, and can't be sent again at last, keeps its caller no longer than one that was lost.
+// After a long refusal and a last try that can't be sent, Unlock returns no later than after a lost reply.
 func TestR1UnlockThatDidNotRunReturnsInTime(t *testing.T) {
-	const command = 3 * time.Second // more than what the machine is granted
+	const command = 3 * time.Second // longer than a stall
 	const limit = 4*command + time.Second
 	r := newRig(t)
 	h := lock(t, r.openWith("redis://"+r.Proxy.Addr(), command, nil).NewLock(name), rlock.Lease(long))
@@ -172,7 +172,7 @@ func TestR1UnlockThatDidNotRunReturnsInTime(t *testing.T) {
 	}
 }
 
-// The first send was lost and may have run, whatever the server says to the next.
+// The first send was lost and may have run, however the server answers the next.
 func TestR1RefusedRepetitionOfALostUnlockIsUncertain(t *testing.T) {
 	with(t, []faultproxy.Action{faultproxy.CutBefore, faultproxy.CutAfter}, func(t *testing.T, r *rig, do faultproxy.Action) {
 		r.latchesMayStay = true
@@ -187,9 +187,9 @@ func TestR1RefusedRepetitionOfALostUnlockIsUncertain(t *testing.T) {
 	})
 }
 
-// It waited behind an unlock of its owner that was refused, was sent at last, and meets silence.
+// The unlock waited behind a refused one of its owner, was sent at last, and gets no answer.
 func TestR1UnlockBehindARefusedOneReturnsInTime(t *testing.T) {
-	const command = 3 * time.Second // more than what the machine is granted
+	const command = 3 * time.Second // longer than a stall
 	const limit = 4*command + time.Second
 	r := newRig(t)
 	r.latchesMayStay = true
@@ -220,7 +220,7 @@ func TestR1UnlockBehindARefusedOneReturnsInTime(t *testing.T) {
 	}
 }
 
-// UnlockAs waits for its owner's earlier command, here an unlock that nobody answers, as long as an unlock is repeated.
+// UnlockAs waits for its owner's earlier command, here an unanswered unlock, as long as an unlock is repeated.
 func TestR2UnlockAsBehindAnOpenCommandIsBounded(t *testing.T) {
 	r := newRig(t)
 	r.latchesMayStay = true
@@ -240,7 +240,7 @@ func TestR2UnlockAsBehindAnOpenCommandIsBounded(t *testing.T) {
 	r.connected(l)
 }
 
-// The same where nothing is open: its question for the TTL is not answered.
+// The same without an earlier command: the server does not answer the question for the TTL.
 func TestR2UnlockAsInAnOutageIsBounded(t *testing.T) {
 	r := newRig(t)
 	l := r.open().NewLock(name)

@@ -16,10 +16,10 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// stuckWrites are connections whose writes that name a lock block until they are let go.
+// stuckWrites makes connections whose writes block if they name a lock, until letGo is closed.
 type stuckWrites struct {
 	lock    []byte
-	reached chan struct{} // is closed by the first
+	reached chan struct{} // closed by the first such write
 	letGo   chan struct{}
 	once    sync.Once
 }
@@ -47,7 +47,7 @@ func (c *stuckConn) Write(b []byte) (int, error) {
 	return c.Conn.Write(b)
 }
 
-// openStuck opens a client on a pool of such connections.
+// openStuck opens a client on a pool of connections with stuckWrites.
 func (r *rig) openStuck(lock string, timeout time.Duration) (client, *stuckWrites) {
 	r.Helper()
 	s := &stuckWrites{lock: []byte(lock), reached: make(chan struct{}), letGo: make(chan struct{})}
@@ -68,15 +68,15 @@ func (r *rig) openStuck(lock string, timeout time.Duration) (client, *stuckWrite
 	return c, s
 }
 
-// A try was lost and all of it is known to be undone; the next one waits behind a write that does not end. Nothing of that
-// one was sent, and when its caller has gone it is taken back.
+// The first try was lost and is undone for certain. The second waits behind a write that does not end: nothing of it
+// was sent, and it is taken back when its caller returns.
 func TestA5TryThatIsNotWrittenIsNotUncertain(t *testing.T) {
 	t.Parallel()
 	const other = "elsewhere"
 	hget := faultproxy.Command("HGET")
 	for what, c := range map[string]struct {
 		timeout time.Duration
-		asked   faultproxy.Match // what is sent to learn, or to undo, what the first try did
+		asked   faultproxy.Match // the command that learns, or undoes, what the first try did
 		call    func(context.Context, *rlock.Lock) (*rlock.Hold, error)
 		says    string
 	}{
@@ -95,7 +95,7 @@ func TestA5TryThatIsNotWrittenIsNotUncertain(t *testing.T) {
 			settled := r.Proxy.Add(faultproxy.Rule{Match: c.asked, Times: 1, Do: faultproxy.HoldReply})
 			got := testbed.Acquire(func() (*rlock.Hold, error) { return c.call(t.Context(), l) })
 			r.Hit(settled)
-			time.Sleep(timeout / 2) // or the write would end before the patience of Lock does
+			time.Sleep(timeout / 2) // or the write would time out before Lock gives up
 			behind := testbed.Acquire(func() (*rlock.Hold, error) { return client.NewLock(other).TryLock(t.Context()) })
 			testbed.Receive(t, "the write is stuck", stuck.reached)
 			settled.Release()

@@ -45,7 +45,7 @@ func TestA6ElapsedWaitThatWasToldTakenIsErrLocked(t *testing.T) {
 	if r.Proxy.Count("SUBSCRIBE") > 1 {
 		t.Error("TryLock subscribed")
 	}
-	// A waiter in the queue that made no try of its own was told by the head's.
+	// A waiter in the queue that sent no try has its answer from the head's.
 	ctx, cancel := context.WithCancel(t.Context())
 	head := testbed.Enter(ctx, l)
 	r.Listeners(name, 1)
@@ -54,8 +54,8 @@ func TestA6ElapsedWaitThatWasToldTakenIsErrLocked(t *testing.T) {
 	want(t, testbed.Receive(t, "the head returns", head).Err, context.Canceled)
 }
 
-// What such an attempt took is given back if nobody else can be its owner, or if its answer comes; else it stays while the
-// lease lasts.
+// What the last attempt took is given back if nobody else can be its owner, or if its answer comes. Otherwise it stays
+// for its lease.
 func TestA6UnansweredLastAttemptIsNamed(t *testing.T) {
 	t.Parallel()
 	for whose, made := range map[string]func(mine client) []rlock.AcquireOption{
@@ -80,7 +80,7 @@ func TestA6UnansweredLastAttemptIsNamed(t *testing.T) {
 					ctx, wait = timed, long
 				}
 				got := testbed.Acquire(func() (*rlock.Hold, error) { return l.TryLockFor(ctx, wait, made(c)...) })
-				r.answered(name, 2) // one before, one after it has subscribed
+				r.answered(name, 2) // one try before and one after it has subscribed
 				last := r.Proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: faultproxy.HoldReply})
 				r.vacate(name)
 				testbed.Receive(t, "the last try", last.Hit())
@@ -205,7 +205,7 @@ func TestA7ToldWaitSurvivesALongOutage(t *testing.T) {
 	t.Parallel()
 	each(t, outages, func(t *testing.T, r *rig, cut func(*rig, bool)) {
 		r.occupy(name)
-		r.Do("PEXPIRE", name, 3*timeout.Milliseconds()) // so that they try during the outage
+		r.Do("PEXPIRE", name, 3*timeout.Milliseconds()) // so that the waiters try during the outage
 		c := r.open()
 		l := c.NewLock(name)
 		got := testbed.Enter(t.Context(), l)
@@ -224,7 +224,7 @@ func TestA7ToldWaitSurvivesALongOutage(t *testing.T) {
 		default:
 		}
 		cut(r, false)
-		for range 2 { // in either order, where a try of the first was lost and with it its place
+		for range 2 { // in either order: if the first's try was lost, it lost its place
 			select {
 			case res := <-got:
 				unlock(t, res.Hold)
@@ -238,8 +238,8 @@ func TestA7ToldWaitSurvivesALongOutage(t *testing.T) {
 	})
 }
 
-// tellsOfLoss: of a cut connection the client hears when it dials, at once or at the dial's deadline, or when it misses the
-// answer to what it had sent.
+// tellsOfLoss recognises how the client notices a cut connection: its dial fails, at once or at the deadline, or what
+// it had sent is never answered.
 func tellsOfLoss(err error) bool {
 	return strings.Contains(err.Error(), "refused") || strings.Contains(err.Error(), "never answered") ||
 		strings.Contains(err.Error(), "deadline exceeded")
@@ -262,7 +262,7 @@ func TestA7EndOfAToldWaitJoinsTheServersLastError(t *testing.T) {
 		},
 	}, func(t *testing.T, r *rig, end func(*testing.T, context.Context, *rlock.Lock) error) {
 		r.occupy(name)
-		r.Do("PEXPIRE", name, 2*timeout.Milliseconds()) // then it tries again, and fails
+		r.Do("PEXPIRE", name, 2*timeout.Milliseconds()) // then the waiter tries again, and fails
 		l := r.open().NewLock(name)
 		got := testbed.Begun(func() error { return end(t, t.Context(), l) })
 		r.answered(name, 2)
@@ -289,7 +289,7 @@ func TestA7TroubleBeforeTheFirstAnswerIsReturned(t *testing.T) {
 		l := c.NewLock(name)
 		word := trouble(r)
 		began := time.Now()
-		// The head of the queue, those behind it, and those beside it.
+		// The head of the queue, a waiter behind it, a shared owner outside it, and two more calls.
 		calls := []<-chan testbed.Entry{testbed.Enter(t.Context(), l), testbed.Enter(t.Context(), l), testbed.Enter(t.Context(), l, rlock.As(c.NewOwner())),
 			testbed.Acquire(func() (*rlock.Hold, error) { return l.TryLock(t.Context()) }),
 			testbed.Acquire(func() (*rlock.Hold, error) { return l.TryLockFor(t.Context(), long) })}

@@ -16,7 +16,7 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// What the server ran, as MONITOR saw it: after an owner's last unlock no renewal names it.
+// MONITOR shows what the server ran: after an owner's last unlock no renewal names it.
 func TestH5NoRenewalAfterUnlock(t *testing.T) {
 	r := newRig(t)
 	tap := monitor.Tap(t, r.server.Addr())
@@ -33,7 +33,7 @@ func TestH5NoRenewalAfterUnlock(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				// Around the moment at which renewals are sent: a third of the lease.
+				// About when renewals are sent: after a third of the lease.
 				hold := time.NewTimer(lease/3 + time.Duration(rand.N(100)-50)*time.Millisecond)
 				<-hold.C
 				want(t, h.Unlock(t.Context()), nil)
@@ -90,7 +90,7 @@ func TestH5PendingLeaseIsNotRenewed(t *testing.T) {
 	unlock(t, h)
 }
 
-// The caller that asked has gone; what its acquire got is not renewed either, but given back.
+// The caller has left: what its acquire got is not renewed but given back.
 func TestH5AbandonedGrantIsNotRenewed(t *testing.T) {
 	r := newRig(t)
 	c := r.openSlow(rlock.WithWatchdogTimeout(stall))
@@ -108,7 +108,7 @@ func TestH5AbandonedGrantIsNotRenewed(t *testing.T) {
 	}
 }
 
-// A hold of an owner that lost the lock and has it again is renewed, and nothing that was asked for the first ends it.
+// A hold of an owner that lost the lock and got it again is renewed, and no reply for the first hold ends it.
 func TestH5LostAndAcquiredAgainIsRenewed(t *testing.T) {
 	r := newRig(t)
 	const lease = 4 * time.Second
@@ -128,7 +128,7 @@ func TestH5LostAndAcquiredAgainIsRenewed(t *testing.T) {
 	unlock(t, second)
 }
 
-// In the pauses of an unlock that is refused, renewals may be sent: of other holds, and not of what it gives up.
+// In the pauses of a refused unlock the client may renew other holds, but not the one that it gives up.
 func TestH5RefusedUnlockIsNotRenewed(t *testing.T) {
 	r := newRig(t)
 	const lease = 9 * time.Second
@@ -141,7 +141,7 @@ func TestH5RefusedUnlockIsNotRenewed(t *testing.T) {
 	r.Gone(name)
 }
 
-// refused has releases refused until a lease's renewal would have come.
+// refused has releases refused until after a renewal would have been due.
 func (r *rig) refused(releases faultproxy.Match, lease time.Duration, release func(context.Context) error) (released <-chan error) {
 	r.Helper()
 	full := r.Proxy.Add(faultproxy.Rule{Match: releases, Do: faultproxy.Answer, Reply: []byte("-OOM command not allowed when used memory > 'maxmemory'.\r\n")})
