@@ -32,16 +32,17 @@ func TestMillionKeys(t *testing.T) {
 		stop, took := make(chan struct{}), make(chan []time.Duration)
 		go func() {
 			var all []time.Duration
+			defer func() { took <- all }()
 			for {
 				select {
 				case <-stop:
-					took <- all
 					return
 				default:
 				}
 				began := time.Now()
 				if _, err := c.Do("PING"); err != nil {
-					break
+					t.Error(err)
+					return
 				}
 				all = append(all, time.Since(began))
 				time.Sleep(time.Millisecond)

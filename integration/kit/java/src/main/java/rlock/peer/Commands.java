@@ -86,7 +86,7 @@ final class Commands {
             case "handover" -> {
                 answer = System.nanoTime();
                 lock.unlock();
-                // The answer would wake up who asked for it, on cores that the next holder needs now.
+                // The answer wakes the process that asked for it, on cores that the next holder needs now.
                 Thread.sleep(HANDOVER_PAUSE_MS);
             }
             case "forceunlock" -> answer = lock.forceUnlock();
