@@ -13,25 +13,25 @@ const (
 	Java Side = "Java"
 )
 
-// Process is one process in one life. A restarted one has the next life.
+// Process is one run of a process. A restart has the next Life.
 type Process struct {
 	Side Side
-	Row  int // which of its side, the same over restarts
+	Row  int // its number on its side, the same after a restart
 	Life int
 }
 
-// String is the process as a violation's text names it.
+// String returns the process's name in violations.
 func (p Process) String() string { return fmt.Sprintf("%s%d/%d", p.Side, p.Row, p.Life) }
 
-// Acquisition is one acquire and what became of it. Times are Now's; 0 is never.
+// Acquisition is one acquire and its outcome. Times are machineclock.Now's; 0 means never.
 type Acquisition struct {
 	Process Process
 	Op      int64
 	Worker  int
 	Lock    int
-	Owner   string // empty if it was not granted and not asked for
+	Owner   string // empty if the call named none and was not granted
 	Outer   int64
-	Asked   bool // the owner was given, so it may hold already
+	Asked   bool // the call named its owner, which may hold already
 	Mode    string
 	Lease   int64
 
@@ -42,21 +42,21 @@ type Acquisition struct {
 	Lost             int64
 	Unlock, Unlocked int64
 	Outcome          string
-	Died             int64  // the process was killed meanwhile
-	Moved            bool   // its lease is not the one it began with
+	Died             int64  // when its process ended before it
+	Moved            bool   // an extension or a re-entry changed its lease
 	Left             bool   // after its unlock its owner may hold more
-	Said             []Said // what it said of its trust
+	Said             []Said // every Until that it reported
 
-	Read    bool   // of the read lock of two
+	Read    bool   // of the read lock of a pair
 	Permits int    // of a semaphore; else 0
 	Token   *int64 // nil: not asked for
-	Place   string // its owner as a queue on the server has it
+	Place   string // its owner's name in a queue on the server
 }
 
-// Said is until when a hold said, at an instant, that it may be relied on.
+// Said is a hold's report, at At, that it is valid until Until.
 type Said struct{ At, Until int64 }
 
-// Trusted is until when the hold could be relied on throughout a stretch, by its own words; 0: it had said nothing.
+// Trusted returns the shortest Until that the hold reported in force between from and to; 0 if it had reported none by from.
 func (a *Acquisition) Trusted(from, to int64) (until int64) {
 	for _, s := range a.Said {
 		switch {
@@ -69,7 +69,7 @@ func (a *Acquisition) Trusted(from, to int64) (until int64) {
 	return until
 }
 
-// Window is when the holder had reason to believe that nobody else was inside. It is empty if to ≤ from.
+// Window returns the time in which the holder had reason to believe that nobody else was inside. It is empty if to ≤ from.
 func (a *Acquisition) Window() (from, to int64) {
 	if !a.Held {
 		return 0, 0
@@ -92,15 +92,15 @@ func (a *Acquisition) Who() string {
 	return fmt.Sprintf("%v worker %d op %d (%s, %s)", a.Process, a.Worker, a.Op, mode, a.Owner)
 }
 
-// Every is a Void's lock that stands for all locks.
+// Every as a Void's Lock means all locks.
 const Every = -1
 
-// Void is a fault that takes away what the server promised: between From and To the keys were deleted.
+// Void is a fault by which the server lost keys between From and To, and with them what it had promised.
 type Void struct {
 	From, To int64
 	Lock     int // or Every
 	Why      string
-	// Spares, if it is not nil, tells which owners kept all that they were promised, granted at an instant.
+	// Spares, if not nil, reports whether an owner keeps what it was granted by a call that returned at that time.
 	Spares func(owner string, returned int64) bool `json:"-"`
 }
 
@@ -109,7 +109,7 @@ const open = math.MaxInt64
 
 func (v Void) hits(lock int) bool { return v.Lock == Every || v.Lock == lock }
 
-// Hits tells whether the acquisition was held, or on its way, at that moment.
+// Hits reports whether the acquisition was held, or its call was open, during the fault, and is not spared.
 func (v Void) Hits(a *Acquisition) bool {
 	if !a.Held || !v.hits(a.Lock) {
 		return false

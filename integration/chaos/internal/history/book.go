@@ -22,11 +22,11 @@ type Book struct {
 }
 
 type life struct {
-	seen int64 // the last call's or tick's instant: earlier calls are all known
+	seen int64 // time of the last call or tick: all earlier calls are known
 	open map[int64]*Acquisition
 }
 
-// Tally is what outcomes are counted by.
+// Tally is the key by which outcomes are counted.
 type Tally struct {
 	Side Side
 	What string // the call
@@ -37,14 +37,14 @@ func NewBook() *Book {
 	return &Book{lives: map[Process]*life{}, tallies: map[Tally]int{}}
 }
 
-// Begin makes a process known, before its first event.
+// Begin registers a process, before its first event.
 func (b *Book) Begin(p Process) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.lives[p] = &life{seen: machineclock.Now(), open: map[int64]*Acquisition{}}
 }
 
-// End finishes what the process had open, after its last event. It is gone for good.
+// End finishes the open acquisitions of a process after its last event, and forgets the process.
 func (b *Book) End(p Process) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -65,7 +65,7 @@ func (b *Book) End(p Process) {
 	}
 }
 
-// Add takes in an event of a process that has begun.
+// Add records an event. It ignores processes between End and Begin.
 func (b *Book) Add(p Process, e Event) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -128,18 +128,18 @@ func (b *Book) finish(l *life, a *Acquisition) {
 
 func (b *Book) count(s Side, what, kind string) { b.tallies[Tally{s, what, kind}]++ }
 
-// Voiding says that the server's data are about to be taken. The returned function says that it is done.
+// Voiding records that a fault is about to delete the server's data. The caller calls done when it is over.
 func (b *Book) Voiding(lock int, why string) (done func()) { return b.VoidingUnless(lock, why, nil) }
 
-// VoidingUnless is Voiding but for the owners whom spares names, by when they were granted the lock. It is asked when
-// the history is judged.
+// VoidingUnless is Voiding, except for the holds that spares accepts, as in [Void]. The checker calls spares when it judges
+// the history.
 func (b *Book) VoidingUnless(lock int, why string, spares func(owner string, returned int64) bool) (done func()) {
 	_, done = b.VoidingSince(lock, why, spares)
 	return done
 }
 
-// VoidingSince is VoidingUnless for what is found out late: all is well whenever calm is called, and the void begins when
-// it was called last.
+// VoidingSince is VoidingUnless for a fault that is noticed late. The caller calls calm while all is well, and the void
+// begins at the last such call.
 func (b *Book) VoidingSince(lock int, why string, spares func(owner string, returned int64) bool) (calm, done func()) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -155,17 +155,17 @@ func (b *Book) VoidingSince(lock int, why string, spares func(owner string, retu
 	return now(&v.From), now(&v.To)
 }
 
-// Chapter is a part of the history that is complete: every acquisition that was called before Horizon and every Void
+// Chapter is a complete part of the history: every acquisition that was called before Horizon and every Void
 // that began before it is in this chapter or an earlier one.
 type Chapter struct {
-	Acquisitions []*Acquisition // in no order; may be later than Horizon
+	Acquisitions []*Acquisition // unordered; some may be later than Horizon
 	Voids        []Void
 	Sightings    []Sighting
 	Queues       []Queue
 	Horizon      int64
 }
 
-// Turn hands over what is finished.
+// Turn returns what has finished since the last Turn.
 func (b *Book) Turn() Chapter {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -200,7 +200,7 @@ func (b *Book) Tallies() map[Tally]int {
 	return all
 }
 
-// Oddities are the outcomes that no contract names.
+// Oddities returns the outcomes that no contract names.
 func (b *Book) Oddities() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()

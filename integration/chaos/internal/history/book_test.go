@@ -9,7 +9,7 @@ import (
 
 var proc = Process{Side: Go, Row: 1, Life: 2}
 
-// told is what a book makes of these events of one process.
+// told returns a book with these events of one process, and the book's first chapter.
 func told(t *testing.T, events ...Event) (*Book, Chapter) {
 	t.Helper()
 	b := NewBook()
