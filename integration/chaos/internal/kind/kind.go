@@ -1,5 +1,5 @@
-// Package kind has the kinds of lock that can be put under torture: how both sides come by one, which scripts acquire it, and
-// what is held against it. A further kind is a row of All.
+// Package kind lists the kinds of lock that torture tests: how both sides create one, which scripts acquire and release it,
+// and the Model by which it is judged. A new kind is a new row of All.
 package kind
 
 import (
@@ -14,14 +14,14 @@ import (
 
 type Kind struct {
 	Name  string
-	Parts []javapeer.Kind // the locks of one name: one, or that to read and that to write; of permits it is not used
+	Parts []javapeer.Kind // the locks of one name: one, or the read and the write lock; not used for permits
 	checker.Model
-	acquires []string // the SHA-1 of the scripts, Go's whole, Java's own by how they begin
-	// releases are likewise; nil: a release is known by its number of keys
+	acquires []string // SHA-1 of the scripts: whole for Go's, a prefix for Java's own
+	// releases is likewise; if nil, a release is recognized by its number of keys
 	releases []string
 }
 
-// All are the kinds, the plain one first.
+// All lists the kinds, the plain one first.
 var All = []Kind{
 	{"plain", []javapeer.Kind{javapeer.Plain}, checker.Model{}, []string{luasrc.LockScript.SHA1}, nil},
 	{"shared", []javapeer.Kind{javapeer.Plain}, checker.Model{Common: true}, []string{luasrc.LockScript.SHA1}, nil},
@@ -49,14 +49,15 @@ func Names() string {
 	return strings.Join(names, ", ")
 }
 
-// Acquires matches an acquire of this kind by either side.
+// Acquires reports whether cmd is an acquire of this kind by either side.
 func (k Kind) Acquires(cmd []string) bool { return isOneOf(k.acquires, cmd) }
 
 func isOneOf(scripts, cmd []string) bool {
 	return slices.ContainsFunc(scripts, func(sha string) bool { return faultproxy.Script(sha)(cmd) })
 }
 
-// Releases matches a release. Of most kinds it has three keys or more, and a renewal one or two; without a latch it has two.
+// Releases reports whether cmd is a release. For most kinds it has at least three keys, two without a latch; a renewal has
+// one or two.
 func (k Kind) Releases(cmd []string) bool {
 	if k.releases != nil {
 		return isOneOf(k.releases, cmd)
