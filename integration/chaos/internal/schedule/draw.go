@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Sizes are what a schedule is drawn for.
+// Sizes describe the run for which a schedule is drawn.
 type Sizes struct {
 	Duration        time.Duration
 	Locks, Go, Java int
@@ -16,16 +16,16 @@ type Sizes struct {
 
 const (
 	warmUp = time.Second
-	// Calm is long enough for the leases of what was lost in the storm to end, and for some faultless seconds after.
+	// A calm stretch outlasts the leases of holds that the storm lost, and some faultless seconds more.
 	calmLeast, calmMost   = 5 * time.Second, 6 * time.Second
 	stormLeast, stormMost = 6 * time.Second, 9 * time.Second
-	// Faults that void windows are rare: one for so long a part of the run.
+	// Faults that void windows are rare: at most one per voidEvery of the run, and one in a shorter run.
 	voidEvery = 20 * time.Second
 	// A JVM takes seconds of a core to start.
 	javaKillEvery = 40 * time.Second
 )
 
-// Draw makes the schedule of a seed. The run's end is calm.
+// Draw returns the schedule of a seed, sorted by time. The run ends with a calm stretch.
 func Draw(seed uint64, s Sizes) []Fault {
 	d := &drawing{
 		rng: rand.New(rand.NewPCG(seed, 0x70727475)), Sizes: s,
@@ -73,7 +73,7 @@ var network = []choice{
 	{8, DropReply, 100 * ms, 500 * ms, true},
 	{6, HoldReply, 50 * ms, 400 * ms, true},
 	{8, Withhold, 100 * ms, 2500 * ms, true},
-	// What arrives behind its own undo shows in a hold count, if its owner still holds.
+	// An acquire that arrives after its own undo shows in a hold count only while its owner still holds.
 	{8, WithholdReentry, 300 * ms, 1200 * ms, false},
 	{3, Blackhole, 100 * ms, 500 * ms, true},
 	{4, Freeze, 50 * ms, 2500 * ms, false},
@@ -95,7 +95,7 @@ var server = []choice{
 	{1, FlushAll, 0, 0, false},
 }
 
-// A pause that is longer than what makes a server dead is a failover.
+// A pause after which the Sentinels count a server as dead causes a failover.
 var sentinel = []choice{
 	{4, KillSubscriptions, 0, 0, false},
 	{3, PauseClients, 50 * ms, 300 * ms, false},
@@ -121,7 +121,7 @@ var cluster = []choice{
 	{8, MoveSlot, 50 * ms, 500 * ms, false},
 }
 
-// ofServers are the faults of a topology's servers.
+// ofServers returns the faults of a topology's servers.
 func ofServers(topology string) []choice {
 	switch topology {
 	case Sentinel:
@@ -141,7 +141,7 @@ var process = []choice{
 	{6, Cancel, 0, 0, false},
 }
 
-// storm draws faults of four kinds beside each other.
+// storm draws network, server, replica and process faults, independently of each other.
 func (d *drawing) storm(from, to time.Duration) {
 	for at := from; ; {
 		at += d.between(50*ms, 500*ms)
@@ -164,7 +164,7 @@ func (d *drawing) storm(from, to time.Duration) {
 			f.Lock = d.rng.IntN(d.Locks)
 		}
 		d.add(f)
-		// A restart takes a while, which the server's next fault must not meet.
+		// A restart takes a while, and must be over before the server's next fault.
 		at = f.End() + 300*ms
 	}
 	for at := from; d.Topology != ""; {
@@ -228,7 +228,7 @@ func (d *drawing) one(choices []choice, at, to time.Duration) Fault {
 	panic("schedule: weights do not add up")
 }
 
-// add takes the fault unless its kind has been drawn often enough.
+// add schedules the fault unless its kind has been drawn often enough.
 func (d *drawing) add(f Fault) {
 	switch {
 	case f.Kind == WipeServer || f.Kind == FlushAll:

@@ -7,7 +7,7 @@ import (
 
 type Kind string
 
-// What happens to one process's connections, in its proxy.
+// Faults of one process's connections, in its proxy.
 const (
 	Cut             Kind = "cut connections"
 	CutBefore       Kind = "cut before a command"
@@ -23,7 +23,7 @@ const (
 	Refusal         Kind = "refuse some commands"
 )
 
-// What happens to the server.
+// Faults of the server.
 const (
 	KillSubscriptions Kind = "CLIENT KILL TYPE pubsub"
 	KillAll           Kind = "CLIENT KILL TYPE normal"
@@ -37,7 +37,7 @@ const (
 	Force             Kind = "forced unlock"
 )
 
-// What happens to a set of servers.
+// Faults of a set of servers.
 const (
 	Failover   Kind = "planned failover"
 	KillMaster Kind = "master SIGKILL, failover"
@@ -46,44 +46,44 @@ const (
 	TakenOver  Kind = "takeover"
 )
 
-// What happens to replicas.
+// Faults of replicas.
 const (
 	ReplicaGoes Kind = "replica SIGKILL, and back"
 	ReplicaLags Kind = "replica SIGSTOP"
 )
 
-// The topologies, "" is a single server.
+// The topologies. "" is a single server.
 const (
 	Sentinel = "sentinel"
 	Cluster  = "cluster"
 )
 
-// What happens to a process.
+// Faults of a process.
 const (
 	KillProcess Kind = "process SIGKILL"
 	StopProcess Kind = "process SIGSTOP"
 	Cancel      Kind = "cancel all waits"
 )
 
-// Target is whom a fault hits.
+// Target is what a fault hits.
 type Target int
 
-// What a fault can meet.
+// The targets.
 const (
 	Server Target = iota
 	GoProcess
 	JavaProcess
-	Node // whoever is connected to one master of a set
+	Node // all connections to one master of a set
 	Replica
 )
 
-// Script is the command that a fault of the network waits for.
+// Script is the command that a network fault waits for.
 type Script string
 
-// The commands that can be waited for.
+// The commands that a network fault can wait for.
 const (
 	Acquires Script = "acquire"
-	Reenters Script = "re-entry" // an acquire of an owner that was seen to acquire a moment ago
+	Reenters Script = "re-entry" // an acquire by an owner that acquired a moment ago
 	Releases Script = "release"
 	Renewals Script = "renewal"
 	AnyEval  Script = "any script"
@@ -95,14 +95,14 @@ type Fault struct {
 	Kind    Kind
 	Target  Target
 	Row     int           // which process
-	For     time.Duration // how long it lasts; 0 for what is over at once
-	Command Script        // of faults that hit one command
-	Lock    int           // of Force and MoveSlot; in a cluster, whose master or replica
+	For     time.Duration // how long it lasts; 0 if it is over at once
+	Command Script        // for faults that hit one command
+	Lock    int           // for Force and MoveSlot; in a cluster, the lock whose master or replica is hit
 }
 
 func (f Fault) End() time.Duration { return f.At + f.For }
 
-// String is the fault as the schedule prints it.
+// String returns the fault's line in the printed schedule.
 func (f Fault) String() string {
 	s := fmt.Sprintf("%7.3fs %s", f.At.Seconds(), f.Kind)
 	switch f.Target {
