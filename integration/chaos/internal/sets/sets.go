@@ -1,5 +1,4 @@
-// Package sets starts several servers that share locks, behind Sentinels or as a cluster, each behind a gate that reads what
-// WAIT answered.
+// Package sets starts several servers, with Sentinels or as a cluster. Each is behind a gate that reads the replies to WAIT.
 package sets
 
 import (
@@ -33,7 +32,7 @@ func (s *Set) gate(i int) *gate.Gate {
 	return g
 }
 
-// Sentinels starts a master with two replicas, and three Sentinels. It ends with t.
+// Sentinels starts a master with two replicas, and three Sentinels. All end with t.
 func Sentinels(t testing.TB) *Set {
 	s := start(t)
 	var nodes, sentinels [3]redistest.Front
@@ -46,10 +45,10 @@ func Sentinels(t testing.TB) *Set {
 	return s
 }
 
-// Shards is how many masters a cluster has, with a replica each.
+// Shards is the number of a cluster's masters, each of which has one replica.
 const Shards = 3
 
-// Cluster starts one, in which a server that is silent for so long is taken for dead. It ends with t.
+// Cluster starts a cluster that counts a server as dead after this silence. The cluster ends with t.
 func Cluster(t testing.TB, silence time.Duration) *Set {
 	s := start(t)
 	s.Cluster = topologytest.StartReplicatedFronted(t, silence, func(i int) redistest.Front { return s.gate(i).ClusterFront() }, 1, 1, 1)
@@ -57,7 +56,7 @@ func Cluster(t testing.TB, silence time.Duration) *Set {
 	return s
 }
 
-// Name is that of the connections which have no part in the play.
+// Name is the client name of the test's own connections, which are not part of what is tested.
 const Name = "stage"
 
 // Do sends a command to one server, past all gates.
@@ -71,7 +70,7 @@ func Do(s *redistest.Server, command string, args ...any) (any, error) {
 	return c.Do(command, args...)
 }
 
-// Role is what a server says it is; empty if it does not.
+// Role returns the role that a server reports, or "" if it does not answer.
 func Role(s *redistest.Server) (role string) {
 	if reply, err := redis.Values(Do(s, "ROLE")); err == nil && len(reply) > 0 {
 		role, _ = redis.String(reply[0], nil)
@@ -79,7 +78,7 @@ func Role(s *redistest.Server) (role string) {
 	return role
 }
 
-// Online is how many replicas a master feeds that have all it has; -1: it does not say.
+// Online returns the number of replicas that a master reports as online, or -1 if it does not answer.
 func Online(master *redistest.Server) int {
 	info, err := redis.String(Do(master, "INFO", "replication"))
 	if err != nil {
