@@ -9,7 +9,7 @@ import (
 	"github.com/rlock-go/redisson/integration/chaos/internal/history"
 )
 
-// Checker judges a history chapter by chapter. It is used by one goroutine.
+// Checker judges a history chapter by chapter. It is for one goroutine.
 type Checker struct {
 	model    Model
 	voiding  voiding
@@ -23,19 +23,19 @@ type Checker struct {
 
 	fresh   []*history.Acquisition // called after the last horizon
 	carried []*history.Acquisition // judged, and open beyond the last horizon
-	told    map[[2]string]bool     // overlaps; those of carried windows are found again
+	told    map[[2]string]bool     // pairs reported already, because carried windows are judged again
 
 	verdict Verdict
 }
 
 type Verdict struct {
 	Windows, Voided int
-	Why             map[string]int // those that are void, by what made them so
+	Why             map[string]int // number of void windows by the fault
 	Violations      []string
 	Suppressed      int // violations beyond those that are spelled out
-	// Calm and Troubled are times from a lock's release to the entry of one who waited, by the side that entered.
+	// Calm and Troubled are times from a lock's release to the entry of a waiter, by the waiter's side.
 	Calm, Troubled map[history.Side][]time.Duration
-	// Judged is how often there was something to judge of what only some kinds promise, and Looked is what was seen on the server.
+	// Judged counts how often a rule of a Model had something to judge, Looked the comparisons with the server.
 	Judged, Looked map[string]int
 }
 
@@ -54,7 +54,7 @@ func New(m Model, b Bounds) *Checker {
 	if m.Order {
 		c.late.first = c.order.first
 	}
-	if m.Several { // who waits may wait for another of them
+	if m.Several { // a waiter may be waiting for another member
 		c.late.first = func(*history.Acquisition, int64, int64) bool { return false }
 	}
 	c.standing = &standing{Checker: c, members: map[int]*presence{}}
@@ -64,7 +64,7 @@ func New(m Model, b Bounds) *Checker {
 	return c
 }
 
-// Violation records one that somebody else found.
+// Violation records a violation. Callers add those that they found themselves.
 func (c *Checker) Violation(format string, args ...any) {
 	if len(c.verdict.Violations) >= maxSpelled {
 		c.verdict.Suppressed++
@@ -73,7 +73,7 @@ func (c *Checker) Violation(format string, args ...any) {
 	c.verdict.Violations = append(c.verdict.Violations, fmt.Sprintf(format, args...))
 }
 
-// Judge takes in a chapter and all troubles so far, by From.
+// Judge judges a chapter, with all troubles so far, sorted by From.
 func (c *Checker) Judge(ch history.Chapter, troubles []Trouble) {
 	c.troubles = troubles
 	c.voiding.voids = append(c.voiding.voids, ch.Voids...)
@@ -129,7 +129,7 @@ func (c *Checker) Judge(ch history.Chapter, troubles []Trouble) {
 	c.reentry.forget(back)
 }
 
-// first looks at a granted acquisition when it is first judged.
+// first applies the rules that judge a granted acquisition only once.
 func (c *Checker) first(a *history.Acquisition, w Window) {
 	c.verdict.Windows++
 	if w.Void != "" {
@@ -153,8 +153,8 @@ func (c *Checker) first(a *history.Acquisition, w Window) {
 	if until := a.Trusted(a.Lost-ownWord, a.Lost-ownWord); a.Lost != 0 && until > a.Lost+c.late.bounds.Calm.Nanoseconds()/10 && !c.late.near(a.Called, a.Lost, c.troubles) {
 		c.Violation("loss: %s was told of its loss at %d, %v before the time that it had said, and no fault was near", a.Who(), a.Lost, time.Duration(until-a.Lost))
 	}
-	// A fresh owner's outermost hold leaves the lock free: at its release, or where a fixed lease that nobody moved
-	// runs out.
+	// The end of a fresh owner's outermost hold frees the lock: its release, or the end of a fixed lease that was never
+	// changed.
 	if a.Asked || a.Left {
 		return
 	}
@@ -166,7 +166,7 @@ func (c *Checker) first(a *history.Acquisition, w Window) {
 	}
 }
 
-// ownWord is how long before it says that it is lost a hold may say so by its trust.
+// ownWord is how long before a hold reports its loss its reported validity may already say so.
 const ownWord = int64(2 * time.Millisecond)
 
 func (c *Checker) exclusion(lock int, windows []Window) {
@@ -188,7 +188,7 @@ func (c *Checker) exclusion(lock int, windows []Window) {
 	}
 }
 
-// whose says what an overlap is.
+// whose names an overlap in a violation.
 func whose(o Overlap) string {
 	if o.A.Permits > 0 {
 		return "of more than there are permits"
@@ -199,7 +199,7 @@ func whose(o Overlap) string {
 	return "two owners'"
 }
 
-// End judges what is left, after the last chapter, and gives the verdict.
+// End judges what is left after the last chapter and returns the verdict.
 func (c *Checker) End() Verdict {
 	c.Judge(history.Chapter{Horizon: forever}, c.troubles)
 	for _, text := range c.late.judge(forever, c.troubles) {

@@ -13,7 +13,7 @@ const sec = int64(time.Second)
 
 var bounds = Bounds{Calm: time.Second, Troubled: 5 * time.Second, Settle: 2 * time.Second, Voided: 0.05}
 
-// stay is a clean stay inside lock 0: waited from called on, inside from to to.
+// stay is a clean acquisition of lock 0, which waits from called to from and is inside until to.
 func stay(owner string, called, from, to int64) *history.Acquisition {
 	return &history.Acquisition{
 		Process: history.Process{Side: history.Go}, Op: called, Owner: owner, Mode: "Lock", Called: called, Returned: from,
@@ -145,7 +145,7 @@ type cut struct {
 	horizons []int64
 }
 
-// verdicts are those on a history that is cut in several ways. They are to be the same.
+// verdicts judges a history that is cut into chapters in several ways. All verdicts must be the same.
 func verdicts(m Model, b Bounds, all history.Chapter, troubles []Trouble) (cuts []cut) {
 	for _, horizons := range [][]int64{nil, {4}, {5, 8, 20}, {500 * sec}} {
 		check := New(m, b)
@@ -171,7 +171,7 @@ func verdicts(m Model, b Bounds, all history.Chapter, troubles []Trouble) (cuts 
 	return cuts
 }
 
-// expect wants one violation that begins so, or none.
+// expect checks that there is one violation, which begins with want, or none if want is empty.
 func (v cut) expect(t *testing.T, name, want string) {
 	t.Helper()
 	switch {

@@ -10,23 +10,23 @@ import (
 	"github.com/rlock-go/redisson/integration/chaos/internal/history"
 )
 
-// Bounds say how soon a waiter has to be inside once a lock is free, and how much may be set aside.
+// Bounds limit how long a waiter may take to enter a free lock, and how much may be set aside.
 type Bounds struct {
-	Calm     time.Duration // where no fault was near
-	Troubled time.Duration // near faults, beyond what the faults themselves last
-	Settle   time.Duration // a fault is near for so long after its end
+	Calm     time.Duration // for a waiter, with no fault near
+	Troubled time.Duration // for a waiter near faults, in addition to how long the faults last
+	Settle   time.Duration // how long a fault counts as near after its end
 	Voided   float64       // the share of windows that may be set aside
-	Lease    time.Duration // of what has no fixed one
+	Lease    time.Duration // of a hold without a fixed one
 	Place    time.Duration // how long each waiter of a queue keeps its place; 0 without a queue
-	Stand    time.Duration // how long nobody may be inside whom all wait for, where locks are acquired together
+	Stand    time.Duration // how long a wanted member of a multi-lock may stay free
 }
 
-// Trouble is a stretch in which a fault was in force, or, if Late is not 0, in which the machine let the run wait for so
-// long: all bounds grow by that.
+// Trouble is a time in which a fault was in force, or, if Late is not 0, in which the machine delayed the run by Late: all
+// bounds grow by Late.
 type Trouble struct{ From, To, Late int64 }
 
-// grown is the end of a bound from an instant on, with what troubles, by From, add to it. Faults add what they last until an
-// instant, if they count.
+// grown returns the end of a bound that runs from from to until: delays move it, and, if faults is true, also the time that
+// faults were in force before most. The troubles are sorted by From.
 func grown(from, until, most int64, faults bool, troubles []Trouble) int64 {
 	for _, t := range troubles {
 		switch {
@@ -40,15 +40,15 @@ func grown(from, until, most int64, faults bool, troubles []Trouble) int64 {
 	return until
 }
 
-// lateness follows, lock by lock, when it became free and when somebody entered.
+// lateness records for each lock when it became free and when somebody entered.
 type lateness struct {
 	bounds    Bounds
 	locks     map[int]*comings
 	sightings []history.Sighting
 	jvms      map[string]bool // the first halves of Java's owners
-	// first tells whether who waited was next in the queue at an instant, and until another; nil: there is no queue.
+	// first reports whether waiter a had to enter first at an instant, and until another; nil: every waiter may enter.
 	first   func(a *history.Acquisition, at, until int64) bool
-	entries [2]map[history.Side][]time.Duration // waits from free to entered: in trouble, in calm
+	entries [2]map[history.Side][]time.Duration // times from free to entered: near faults, in calm
 }
 
 type comings struct {
@@ -58,13 +58,13 @@ type comings struct {
 	all     []*history.Acquisition
 }
 
-// freed is when an acquisition's end made a lock free: not before from, certainly at at.
+// freed says that the end of an acquisition freed a lock between from and at.
 type freed struct {
 	by       *history.Acquisition
 	from, at int64
 }
 
-// shared tells whether somebody else may have been inside where a reader left.
+// shared reports whether somebody else may still have been inside when a reader left.
 func (c *comings) shared(f freed) bool {
 	return f.by.Read && slices.ContainsFunc(c.all, func(a *history.Acquisition) bool {
 		left := a.Unlocked
@@ -85,10 +85,10 @@ type wait struct {
 	by       *history.Acquisition
 }
 
-// end is the last that is known of an acquisition.
+// end returns the time of the last event of an acquisition.
 func end(a *history.Acquisition) int64 { return max(a.Returned, a.Unlocked, a.Died) }
 
-// meanwhile tells what everybody, or one owner, did with the lock between two instants.
+// meanwhile lists what everybody, or one owner, did with the lock between from and to.
 func (c *comings) meanwhile(from, to int64, owner string) string {
 	const most = 30
 	var b strings.Builder
@@ -112,7 +112,7 @@ func (c *comings) meanwhile(from, to int64, owner string) string {
 	return b.String()
 }
 
-// seen tells which owners the server showed between two instants, each when it was first seen.
+// seen lists the owners that the server showed between from and to, each time they changed.
 func (l *lateness) seen(lock int, from, to int64) string {
 	var b strings.Builder
 	last := ""
@@ -146,21 +146,21 @@ func (l *lateness) add(a *history.Acquisition) {
 	if a.Held {
 		c.entered = append(c.entered, entry{a.Returned, a})
 	}
-	// An owner that comes back queues differently, and a process that was killed waits no more.
-	// Who wants several permits may be passed by others.
+	// An owner that comes back queues differently, and a killed process no longer waits.
+	// Others may overtake a call for several permits.
 	if a.Process.Side == history.Go && !a.Asked && a.Mode != "TryLock" && a.Returned != 0 && a.Permits < 2 {
 		c.waits = append(c.waits, wait{a.Called, a.Returned, a})
 	}
 }
 
-// free notes that an acquisition's end left the lock to nobody, unless others share it, between two instants.
+// free records that the end of an acquisition freed the lock between from and at, unless others share it.
 func (l *lateness) free(by *history.Acquisition, from, at int64) {
 	if c := l.locks[by.Lock]; c != nil {
 		c.freed = append(c.freed, freed{by, from, at})
 	}
 }
 
-// judge looks at what became free before horizon, which lies far enough back that all entries are known.
+// judge checks what became free before horizon, which lies far enough back that all entries are known.
 func (l *lateness) judge(horizon int64, troubles []Trouble) []string {
 	var late []string
 	for lock, c := range l.locks {
@@ -182,7 +182,7 @@ func (l *lateness) judge(horizon int64, troubles []Trouble) []string {
 	return late
 }
 
-// forget drops what is over since before horizon.
+// forget drops what ended before horizon.
 func (l *lateness) forget(horizon int64) {
 	for _, c := range l.locks {
 		c.all = slices.DeleteFunc(c.all, func(a *history.Acquisition) bool { return end(a) < horizon })
@@ -195,14 +195,14 @@ func (l *lateness) look(lock int, c *comings, f freed, troubles []Trouble) strin
 	if c.shared(f) {
 		return ""
 	}
-	// Whoever enters may return from its call before the one who released does from its own.
+	// The acquire that entered may return before the release does.
 	i, _ := slices.BinarySearchFunc(c.entered, f.from+1, func(e entry, t int64) int { return cmp.Compare(e.at, t) })
 	next := int64(forever)
 	if i < len(c.entered) {
 		next = c.entered[i].at
 	}
 	bound, calm := l.limit(at, troubles)
-	for _, a := range c.all { // who was killed may have been granted the lock
+	for _, a := range c.all { // a killed process may have been granted the lock
 		if a.Died != 0 && a.Called < next && a.Died+a.Lease > at {
 			bound = max(bound, a.Died+a.Lease-at+l.bounds.Troubled.Nanoseconds())
 		}
@@ -224,15 +224,15 @@ func (l *lateness) look(lock int, c *comings, f freed, troubles []Trouble) strin
 	return ""
 }
 
-// near tells whether a fault was in force between two instants, or shortly before.
+// near reports whether a fault was in force between from and to, or ended less than Settle before.
 func (l *lateness) near(from, to int64, troubles []Trouble) bool {
 	settle := l.bounds.Settle.Nanoseconds()
 	return slices.ContainsFunc(troubles, func(t Trouble) bool { return t.Late == 0 && t.From < to && t.To+settle > from })
 }
 
-// kept tells whether a JVM may have kept a lock between two instants that nobody had: the server showed it. A call of
-// Redisson's that ended with an exception may get a read hold after that, which its watchdog renews as long as the JVM lives,
-// and Go's readers enter and leave beside it. Where the server shows nothing, as in a set, it may be so.
+// kept reports whether the server showed a JVM's owner on the lock between from and to. A Redisson call that ended with an
+// exception may be granted a read hold later. No thread knows of it, its watchdog renews it as long as the JVM lives, and Go's
+// readers enter and leave meanwhile. Where the server shows nothing, as in a set, kept returns true.
 func (l *lateness) kept(lock int, from, to int64) bool {
 	return len(l.sightings) == 0 || slices.ContainsFunc(l.sightings, func(s history.Sighting) bool {
 		if s.Lock != lock || s.Answered <= from || s.Answered >= to {
@@ -247,13 +247,13 @@ func (l *lateness) kept(lock int, from, to int64) bool {
 	})
 }
 
-// client is the first half of an owner.
+// client returns the first half of an owner.
 func client(owner string) string {
 	id, _, _ := strings.Cut(owner, ":")
 	return id
 }
 
-// limit is how long a waiter may take from at on, and whether that is calm.
+// limit returns how long a waiter may take from at on, and whether no fault is near.
 func (l *lateness) limit(at int64, troubles []Trouble) (bound int64, calm bool) {
 	until := at + l.bounds.Calm.Nanoseconds()
 	if !l.near(at, until, troubles) {

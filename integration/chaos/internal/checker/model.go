@@ -1,22 +1,22 @@
 package checker
 
-// Model is what a kind of lock promises beside a plain lock's promises. The zero Model is a plain lock.
+// Model says how the promises of a kind of lock differ from a plain lock's. The zero Model is a plain lock.
 type Model struct {
-	Shared bool // those who read may be inside together
-	Once   bool // who is inside is refused
-	Common bool // several clients use some owners
+	Shared bool // readers may be inside together
+	Once   bool // an owner that is inside is refused
+	Common bool // several clients use the same owners
 	Tokens bool // grants are numbered
-	Order  bool // who was in the queue first enters first
+	Order  bool // the first in the queue enters first
 	// Several: some locks are acquired together, and each has an acquisition in the history.
 	Several bool
-	// Permits is how many there are of a semaphore; 0: it is none.
+	// Permits is the number of a semaphore's permits; 0: this is no semaphore.
 	Permits int
 }
 
-// together tells whether two windows may have a moment in common.
+// together reports whether two windows may overlap.
 func (m Model) together(a, b Window) bool {
 	if m.Permits > 0 {
-		return true // together with others; see fits
+		return true // fits counts the permits
 	}
 	if a.Owner == b.Owner {
 		return !m.Once
@@ -24,7 +24,7 @@ func (m Model) together(a, b Window) bool {
 	return m.Shared && a.Read && b.Read
 }
 
-// fits tells whether one who enters has enough permits beside those who are inside.
+// fits reports whether the permits of w are free when others have taken as many as inside.
 func (m Model) fits(w Window, inside int) bool {
 	return m.Permits == 0 || inside+w.Permits <= m.Permits
 }

@@ -31,7 +31,7 @@ func again(owner string, called, returned int64, refusal string) *history.Acquis
 	}
 }
 
-// queue is lock 0's at an instant; each place lasts until one so many ns later.
+// queue is lock 0's queue at an instant. The first place lasts left+place ns more, each further one place longer.
 func queue(at, left int64, owners ...string) history.Queue {
 	q := history.Queue{Asked: at, Answered: at}
 	for _, o := range owners {
@@ -41,7 +41,7 @@ func queue(at, left int64, owners ...string) history.Queue {
 	return q
 }
 
-// place is how long a waiter keeps one.
+// place is how long a waiter keeps its place, in ns.
 const place = int64(100)
 
 func queued(a *history.Acquisition) *history.Acquisition {
@@ -49,7 +49,7 @@ func queued(a *history.Acquisition) *history.Acquisition {
 	return a
 }
 
-// shown is what the server showed of lock 0 at an instant: a key that lives for so many ns, with one hold of each owner.
+// shown is a sighting of lock 0 at an instant: a key that lives for ttl ns, with a hold for each mention of an owner.
 func shown(at, ttl int64, owners ...string) history.Sighting {
 	s := history.Sighting{Asked: at, Answered: at, Owners: map[string]int{}, TTL: ttl / 1e6}
 	for _, o := range owners {
@@ -58,7 +58,7 @@ func shown(at, ttl int64, owners ...string) history.Sighting {
 	return s
 }
 
-// told is a stay that was told of its loss at an instant, and had said that it would last until another.
+// told is a stay that reported its loss at lost, after it had reported that it is valid until until.
 func told(lost, until int64) *history.Acquisition {
 	return change(stay("a", 1, 2, 4*sec), func(a *history.Acquisition) {
 		a.Lost, a.Until, a.Outcome = lost, until, history.LostLease
@@ -66,13 +66,13 @@ func told(lost, until int64) *history.Acquisition {
 	})
 }
 
-// common is of an owner that several clients use.
+// common makes a an acquisition of an owner that several clients use.
 func common(a *history.Acquisition) *history.Acquisition {
 	a.Asked = true
 	return a
 }
 
-// unlocked is what an unlock came to.
+// unlocked sets the outcome of a's unlock.
 func unlocked(outcome string, a *history.Acquisition) *history.Acquisition {
 	a.Outcome = outcome
 	return a
@@ -272,7 +272,7 @@ func TestWhatAKindPromisesIsJudged(t *testing.T) {
 	}
 }
 
-// What is judged is counted, so that a run in which a rule met nothing shows it.
+// Rules count what they judge, so that a run shows which rule had nothing to judge.
 func TestWhatIsJudgedIsCounted(t *testing.T) {
 	for name, c := range map[string]struct {
 		model Model

@@ -10,20 +10,20 @@ import (
 	"github.com/rlock-go/redisson/integration/chaos/internal/history"
 )
 
-// ordering judges whether who was in the queue first enters first.
+// ordering judges whether the first in the queue enters first.
 //
-// A waiter a that is inside later was seen in the queue. Whoever was behind it there, or not in it and called only then, must
-// not be inside before a is, unless a's place may have been lost:
-//   - Its time may have been over. All waiters add the same time to the queue, so that is at the earliest what the server
-//     had, less that time for each place before a's.
+// Let a be a waiter that was seen in the queue and entered later. Nobody that was behind a there, or that was absent and
+// called only later, may enter before a, unless a may have lost its place:
+//   - The place may have expired. All waiters add the same time to the queue, so it lasted at least until the time that the
+//     server showed, less that time for each place before a's.
 //   - a is Java's, which keeps its owner when it repeats a lost command, and a fault was near.
 //
-// Where a fault took the queue, or forced the lock, the windows of those who waited then are void, and not judged.
+// If a fault deleted the queue, or forced the lock, the windows of the waiters of that time are void and not judged.
 //
-// Only a single server's queues are seen: in a set, order is not judged.
+// Only a single server's queues are read: in a set, order is not judged.
 //
-// Owners that come back are not judged, on either side: they may enter because they are inside, and wait for one another. Of Java's
-// those are too that were inside, when they called, by an acquire that they took for lost.
+// Owners that come back are not judged, on either side: they may enter because they are inside, and they wait for each other.
+// A Java owner also counts as coming back if it was inside, when it called, by an acquire that it took for lost.
 type ordering struct {
 	*Checker
 	lines map[int]*line
@@ -31,8 +31,8 @@ type ordering struct {
 
 type line struct {
 	queues  []history.Queue // by Asked
-	granted []grant         // of owners that don't come back
-	next    []grant         // of them, those that are still to be judged as a
+	granted []grant         // to owners that don't come back
+	next    []grant         // those of granted that are still to be judged as a
 }
 
 type grant struct {
@@ -59,14 +59,14 @@ func (o *ordering) add(a *history.Acquisition, w Window) {
 		l := o.of(a.Lock)
 		g := grant{a, w}
 		l.granted = append(l.granted, g)
-		// A hold that was over when it was told may have been granted long before.
+		// A hold that was over when its call returned may have been granted long before.
 		if w.From < w.To {
 			l.next = append(l.next, g)
 		}
 	}
 }
 
-// judge looks at who was inside before horizon: of them all are known. Queues are kept since an instant.
+// judge checks the grants before horizon, which are all known. It keeps the queues of the time since kept.
 func (o *ordering) judge(horizon, kept int64) {
 	for _, l := range o.lines {
 		slices.SortFunc(l.granted, func(a, b grant) int { return cmp.Compare(a.Returned, b.Returned) })
@@ -86,7 +86,7 @@ func (o *ordering) judge(horizon, kept int64) {
 	}
 }
 
-// look judges whether somebody was inside before a who was behind it.
+// look reports each grant that was behind a in the queue and entered before it.
 func (o *ordering) look(l *line, a grant) {
 	told := map[*history.Acquisition]bool{}
 	behind := 0
@@ -125,7 +125,7 @@ func (o *ordering) look(l *line, a grant) {
 	o.verdict.Judged["waiters seen behind one that entered"] += behind
 }
 
-// cameBack tells whether b is Java's, and was seen inside just before it called, though all was over that it had been told of.
+// cameBack reports whether b is Java's and was seen inside just before it called, though every hold that it knew of was over.
 func (o *ordering) cameBack(b grant) bool {
 	for _, s := range slices.Backward(o.late.sightings) {
 		if s.Lock == b.Lock && s.Answered <= b.Called {
@@ -137,7 +137,7 @@ func (o *ordering) cameBack(b grant) bool {
 	return false
 }
 
-// shown tells what the queue was between two instants.
+// shown lists the queue between from and to, each time its owners changed.
 func (l *line) shown(from, to int64) string {
 	var b strings.Builder
 	last := ""
@@ -154,7 +154,7 @@ func (l *line) shown(from, to int64) string {
 	return b.String()
 }
 
-// first tells whether a was next in the queue at an instant, and its place lasted until another.
+// first reports whether a was first in the queue just before at, with a place that lasts beyond until.
 func (o *ordering) first(a *history.Acquisition, at, until int64) bool {
 	queues := o.of(a.Lock).queues
 	i, _ := slices.BinarySearchFunc(queues, at, func(q history.Queue, at int64) int { return cmp.Compare(q.Answered, at) })

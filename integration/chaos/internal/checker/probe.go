@@ -7,15 +7,15 @@ import (
 	"github.com/rlock-go/redisson/integration/chaos/internal/history"
 )
 
-// probing holds what the server showed against what Go's holds said at that moment:
-//   - Who had a window throughout the look is there, as often as it has windows, and the key lives as long as its holds
-//     said that they may be relied on.
-//   - Nobody is there more often than it may have been granted the lock and not given it back: an acquire or a release that
-//     counted twice, or a lost one that was taken back wrongly, shows here.
+// probing compares what the server showed with what Go's holds reported at that moment:
+//   - An owner with windows throughout the look has at least as many holds there, and the key lives at least as long as its
+//     holds reported that they are valid.
+//   - No owner has more holds there than it may have been granted and not released. This finds an acquire or a release that
+//     counted twice, and a lost one that was undone wrongly.
 type probing struct {
 	*Checker
 	due   []history.Sighting
-	parts map[owning][]*history.Acquisition // what owners did
+	parts map[owning][]*history.Acquisition // by their owners
 }
 
 func (p *probing) judges() bool { return !p.model.Shared }
@@ -27,7 +27,7 @@ func (p *probing) add(a *history.Acquisition) {
 	}
 }
 
-// judge looks at what was seen before horizon: of that all is known. What was done before an instant is forgotten.
+// judge checks the sightings before horizon, for which all acquisitions are known. It forgets those that ended before since.
 func (p *probing) judge(horizon, since int64, windows map[int][]Window) {
 	if !p.judges() {
 		return
@@ -85,7 +85,7 @@ func (p *probing) look(s history.Sighting, windows []Window) {
 	}
 }
 
-// complain tells of each hold or owner once.
+// complain records a violation, once for each hold or owner and format.
 func (p *probing) complain(s history.Sighting, who, format string, args ...any) {
 	if pair := [2]string{who, format}; !p.told[pair] {
 		p.told[pair] = true
@@ -93,13 +93,13 @@ func (p *probing) complain(s history.Sighting, who, format string, args ...any) 
 	}
 }
 
-// perhaps tells whether an acquire may have left its hold on the server at the moment of a look.
+// perhaps reports whether an acquire's hold may have been on the server at the moment of a sighting.
 func (p *probing) perhaps(a *history.Acquisition, s history.Sighting) bool {
 	switch {
 	case a.Called >= s.Answered:
 		return false
 	case !a.Held && (a.Refusal == history.Locked || a.Refusal == history.Reentered):
-		return a.Returned > s.Asked || p.model.Several // a member that was granted is given back
+		return a.Returned > s.Asked || p.model.Several // members that were granted may not be released yet
 	case a.Held && (a.Outcome == history.OK || a.Outcome == history.NotHeld):
 		return a.Unlocked > s.Asked
 	}

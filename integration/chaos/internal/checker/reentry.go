@@ -6,21 +6,22 @@ import (
 	"github.com/rlock-go/redisson/integration/chaos/internal/history"
 )
 
-// reentry judges what an owner that asks again is told of a lock that nobody may enter twice: refused at once, if it is
-// inside for the whole of the call, and never refused as being inside, if it certainly is not. (That it is not granted
-// the lock is exclusion.) The second is judged of Go alone: Redisson repeats a lost acquire, and takes the first for its own.
+// reentry judges how a non-reentrant lock answers an owner that asks again. If the owner is inside for the whole call, the
+// call must not report that another has the lock. If it certainly is not inside, the call must not be refused as a re-entry.
+// (A second grant is found as an overlap.) The second rule is for Go alone: Redisson repeats a lost acquire, which may have
+// been granted the lock.
 type reentry struct {
 	*Checker
 	owners map[owning]*having
 }
 
-// having is what one owner may have of one lock.
+// having is what one owner may hold of one lock.
 type having struct {
-	window Window // its last
-	till   int64  // how long it may hold on the server
+	window Window // the last one
+	till   int64  // until when the server may have a hold
 }
 
-// add takes in an acquisition and its window, in the order of their calls.
+// add judges an acquisition with its window. They come in the order of their calls.
 func (r *reentry) add(a *history.Acquisition, w Window) {
 	if !r.model.Once || a.Owner == "" {
 		return
@@ -53,7 +54,7 @@ func (r *reentry) add(a *history.Acquisition, w Window) {
 	}
 }
 
-// forget drops who has held nothing since an instant: that is what is known of a stranger, too.
+// forget drops owners that have held nothing since an instant: they are judged like unknown ones.
 func (r *reentry) forget(since int64) {
 	maps.DeleteFunc(r.owners, func(_ owning, h *having) bool { return h.till < since })
 }

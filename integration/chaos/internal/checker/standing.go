@@ -8,28 +8,28 @@ import (
 	"github.com/rlock-go/redisson/integration/chaos/internal/history"
 )
 
-// standing follows, member by member, when somebody waited and nobody was inside. Where locks are acquired together, one
-// may be kept by who waits for another; so no release has to let anybody in at once, but such a stretch must end with a
-// round or two.
+// standing records for each member of a multi-lock when somebody waited and nobody was inside. An owner may keep one member
+// while it waits for another. So a release need not let anybody in at once, but such a stretch must end within a round or
+// two.
 type standing struct {
 	*Checker
 	members map[int]*presence
 }
 
 type presence struct {
-	edges  []edge // that are not counted yet
-	counts [2]int // who waits or is inside, and who is inside
-	since  int64  // when nobody was inside any more though somebody waited; 0: that is not so
+	edges  []edge // not counted yet
+	counts [2]int // of those waiting or inside, and of those inside
+	since  int64  // start of the time in which somebody waits and nobody is inside; 0: there is none
 }
 
-// edge is an instant at which one more, or one less, waits or is inside.
+// edge is an instant at which a count changes by one.
 type edge struct {
 	at     int64
 	inside int // an index of presence.counts
 	more   int
 }
 
-// add takes in what is known of an acquisition. Who was killed may have the lock until its lease ends; nobody knows.
+// add records an acquisition. A killed process may have the lock until its lease ends.
 func (s *standing) add(a *history.Acquisition) {
 	from, to := a.Window()
 	switch {
@@ -52,7 +52,7 @@ func (s *standing) add(a *history.Acquisition) {
 	}
 }
 
-// judge goes on to an instant before which all is known.
+// judge continues up to horizon, before which all acquisitions are known.
 func (s *standing) judge(horizon int64) {
 	for lock, p := range s.members {
 		slices.SortFunc(p.edges, func(a, b edge) int { return cmp.Compare(a.at, b.at) })
@@ -74,7 +74,7 @@ func (s *standing) judge(horizon int64) {
 	}
 }
 
-// stood judges one stretch.
+// stood judges one stretch in which somebody waited and nobody was inside.
 func (s *standing) stood(lock int, from, to int64) {
 	s.verdict.Judged["times a member was wanted and nobody was inside"]++
 	until := from + s.late.bounds.Stand.Nanoseconds()
@@ -93,8 +93,8 @@ func (s *standing) stood(lock int, from, to int64) {
 	}
 }
 
-// owns tells whether the server showed one owner of a JVM, and nobody else, as a lock's between two instants: longer than
-// any round, so a call that ended with an exception left it, and Redisson's watchdog renews it as long as the JVM lives.
+// owns reports whether the server showed one owner of a JVM, and no other, on a lock between from and to. No round is that
+// long: a call that ended with an exception left the hold, and Redisson's watchdog renews it as long as the JVM lives.
 func (l *lateness) owns(lock int, from, to int64) bool {
 	owner := ""
 	for _, s := range l.sightings {

@@ -7,19 +7,19 @@ import (
 	"github.com/rlock-go/redisson/integration/chaos/internal/history"
 )
 
-// numbering judges fencing tokens: each is at least 1, and higher than those of all grants before it. One grant was
-// before another if its call had returned when the other's began, or if both were inside, and it was so first. No token is
-// compared over a fault that took the server's data.
+// numbering judges fencing tokens: each is at least 1, and higher than those of all grants before it. One grant was before
+// another if its call returned before the other's began, or if both were inside and its call returned first. Tokens from
+// before and after a fault that deleted the server's data are not compared.
 type numbering struct {
 	*Checker
 	locks map[int]*numbers
 }
 
 type numbers struct {
-	grants []grant // that are still to be judged
+	grants []grant // still to be judged
 	tops   []grant // judged, each with a higher token than all that returned before it
-	inside grant   // with the highest token of those that were inside
-	since  int64   // when the data were taken last
+	inside grant   // the one with the highest token of those that were inside
+	since  int64   // when the data were last deleted
 }
 
 func (n *numbering) add(a *history.Acquisition, w Window) {
@@ -27,7 +27,7 @@ func (n *numbering) add(a *history.Acquisition, w Window) {
 	case !n.model.Tokens:
 		return
 	case a.Process.Side == history.Java && (a.Token == nil || w.Void != ""):
-		return // it may have asked only when the lock was another's
+		return // it may have read the token only when another had the lock
 	case a.Token == nil:
 		n.Violation("token: %s has none", a.Who())
 		return
@@ -40,7 +40,7 @@ func (n *numbering) add(a *history.Acquisition, w Window) {
 	l.grants = append(l.grants, grant{a, w})
 }
 
-// judge looks at what was granted before horizon: of that all is known. Whoever is still to come called since an instant.
+// judge checks the grants before horizon, which are all known. All later ones were called after since.
 func (n *numbering) judge(horizon, since int64) {
 	for lock, l := range n.locks {
 		slices.SortFunc(l.grants, func(a, b grant) int { return cmp.Compare(a.Returned, b.Returned) })
@@ -68,7 +68,7 @@ func (n *numbering) look(lock int, l *numbers, g grant) {
 			continue
 		}
 		if v.To > g.Called {
-			return // it may have been counted before or after
+			return // its token may be from before or after the deletion
 		}
 		if v.To > l.since {
 			*l = numbers{grants: l.grants, since: v.To}
@@ -79,7 +79,7 @@ func (n *numbering) look(lock int, l *numbers, g grant) {
 	if i, _ := slices.BinarySearchFunc(l.tops, g.Called, returned); i > 0 {
 		before = l.tops[i-1]
 	}
-	// Whoever is still inside can't have been granted the lock before somebody who was inside meanwhile.
+	// This holder is inside, so it was granted the lock after all that were inside before.
 	if g.window.From < g.window.To && g.window.Void == "" {
 		before = higher(before, l.inside)
 		l.inside = higher(l.inside, g)
@@ -93,10 +93,10 @@ func (n *numbering) look(lock int, l *numbers, g grant) {
 	}
 }
 
-// returned finds grants by when they returned.
+// returned compares for a binary search by the time of return.
 func returned(g grant, at int64) int { return cmp.Compare(g.Returned, at) }
 
-// higher is the grant with the higher token, if there is one.
+// higher returns the grant with the higher token. Either may be the zero grant.
 func higher(a, b grant) grant {
 	if a.Acquisition == nil || b.Acquisition != nil && *b.Token > *a.Token {
 		return b

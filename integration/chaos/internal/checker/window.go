@@ -9,7 +9,7 @@ import (
 	"github.com/rlock-go/redisson/integration/chaos/internal/history"
 )
 
-// Window is a stretch in which somebody had reason to believe that nobody else was inside.
+// Window is a time in which a holder had reason to believe that nobody else was inside.
 type Window struct {
 	From, To int64
 	Lock     int
@@ -22,30 +22,30 @@ type Window struct {
 	by       *history.Acquisition
 }
 
-// String is the window as a violation's text names it.
+// String returns the window's text in violations.
 func (w Window) String() string {
 	return fmt.Sprintf("%s, %v from %d", w.Who, time.Duration(w.To-w.From), w.From)
 }
 
-// owning is one owner's dealings with one lock.
+// owning is the key for one owner on one lock.
 type owning struct {
 	lock  int
 	owner string
 }
 
-// voiding cuts windows at faults that took the data.
+// voiding cuts windows at faults that deleted the data.
 type voiding struct {
 	voids []history.Void
-	// tainted is until when an owner's further windows are void, since an unlock of a void one may hit them.
+	// tainted is until when an owner's later windows are void: the unlock of a void window may release them.
 	tainted map[owning]int64
-	// spoilt is since when an unlock of an owner that several clients use may have taken another's hold.
+	// spoilt is the first unlock by one client of an owner that may have released another client's hold.
 	spoilt map[owning]int64
 }
 
 const forever = 1<<63 - 1
 
-// window is the acquisition's, as far as no fault took it. Acquisitions of one owner must come in the order of their
-// calls.
+// window returns the acquisition's window, cut where a fault took the lock. Acquisitions of one owner must come in the
+// order of their calls.
 func (v *voiding) window(a *history.Acquisition) Window {
 	from, to := a.Window()
 	w := Window{From: from, To: to, Lock: a.Lock, Owner: a.Owner, Read: a.Read, Permits: a.Permits, Process: a.Process, Who: a.Who(), by: a}
@@ -72,7 +72,7 @@ func (v *voiding) window(a *history.Acquisition) Window {
 	return w
 }
 
-// spoils notes an unlock by one of several clients that use an owner, which may have come when the hold was over, or not yet.
+// spoils records an unlock by one of several clients of an owner, if it may have run after the hold was over, or may yet run.
 func (v *voiding) spoils(a *history.Acquisition) {
 	if !a.Asked || a.Unlock == 0 || a.Outcome == history.Kept || a.Outcome == history.OK && a.Unlocked <= a.Until {
 		return
@@ -83,17 +83,17 @@ func (v *voiding) spoils(a *history.Acquisition) {
 	}
 }
 
-// between tells whether a fault took the data of a lock while a call lasted.
+// between reports whether a fault deleted the data of a lock between from and to.
 func (v *voiding) between(lock int, from, to int64) bool {
 	return slices.ContainsFunc(v.voids, func(x history.Void) bool {
 		return (x.Lock == lock || x.Lock == history.Every) && x.From < to && x.To > from
 	})
 }
 
-// Overlap is two windows that have a moment in common and may not, by themselves or because of others that have it too.
+// Overlap is two windows that must not overlap but do. With permits, others may add to the overlap.
 type Overlap struct{ A, B Window }
 
-// Overlaps sweeps windows of one lock. Empty windows overlap nothing.
+// Overlaps returns the forbidden overlaps among windows of one lock. Empty windows overlap nothing.
 func (m Model) Overlaps(windows []Window) []Overlap {
 	sorted := slices.DeleteFunc(slices.Clone(windows), func(w Window) bool { return w.To <= w.From })
 	slices.SortStableFunc(sorted, func(a, b Window) int { return cmp.Compare(a.From, b.From) })
