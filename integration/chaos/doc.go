@@ -1,4 +1,4 @@
-// Package chaos is the folder of the programs that play at random for a long time and judge what they saw: torture has Go
-// and Java on the same locks under faults, on one server and on sets, with owners that processes share among them; failover
-// has masters that are killed, silenced and replaced. What they are made of is in internal. `make test-all` runs them at length.
+// Package chaos holds the programs that run at random for a long time and judge what they saw. Torture runs Go and Java on
+// the same locks under faults, on one server and on sets, also with owners that processes share. Failover kills, silences
+// and replaces masters. Folder internal holds the parts of both. `make test-all` runs them at length.
 package chaos
