@@ -56,8 +56,7 @@ func isOneOf(scripts, cmd []string) bool {
 	return slices.ContainsFunc(scripts, func(sha string) bool { return faultproxy.Script(sha)(cmd) })
 }
 
-// Releases reports whether cmd is a release. For most kinds it has at least three keys, two without a latch; a renewal has
-// one or two.
+// Releases reports whether cmd is a release. Most have at least three keys, or two without a latch; a renewal has one or two.
 func (k Kind) Releases(cmd []string) bool {
 	if k.releases != nil {
 		return isOneOf(k.releases, cmd)
