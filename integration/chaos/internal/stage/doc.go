@@ -1,8 +1,8 @@
-// Package stage is what a run happens on: a redis-server, and before it one fault proxy for each process, Go workers as
-// real processes, and Java peers whose threads are driven from here. [Stage.Play] does to them what a fault of a
-// schedule says.
+// Package stage starts what a run needs: a redis-server behind one fault proxy for each process, or a set of servers, Go
+// workers as real processes, and Java peers whose threads this package drives. [Stage.Play] carries out a fault of a
+// schedule on them.
 //
-// A Java thread is an owner that comes back, and Redisson gives its unlock up where a Go client would fence the
-// connection it was lost on. So a thread that met an exception is not used again: what is still on its way in its name
-// then hits nobody.
+// A Java thread is an owner that comes back. When its unlock is lost, Redisson gives up, where a Go client would first kill
+// the connection on the server. So a thread is not used again after an exception: its commands that arrive late then hit
+// no hold.
 package stage

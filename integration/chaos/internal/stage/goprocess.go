@@ -17,7 +17,7 @@ import (
 	"github.com/rlock-go/redisson/integration/kit/subprocess"
 )
 
-// patience bounds what has to happen; a loaded machine may need seconds for what takes milliseconds.
+// patience bounds the wait for what must happen: a loaded machine may need seconds for what takes milliseconds.
 const patience = 30 * time.Second
 
 // goProcess is a worker process and its successors after SIGKILL.
@@ -38,9 +38,9 @@ type goRun struct {
 	in     io.WriteCloser
 	stderr bytes.Buffer
 	ready  chan struct{} // closed when it is connected
-	client string        // the first half of its owners; set by then
+	client string        // the first half of its owners; set before ready is closed
 	idle   chan struct{} // closed when its workers have finished
-	gone   chan struct{} // closed when it is gone and all that it said is in the book
+	gone   chan struct{} // closed when it has ended and all its events are in the book
 	closed *history.Event
 }
 
@@ -61,7 +61,7 @@ func (g *goProcess) startLocked() {
 		URL: g.url, Kind: s.Kind.Name, Locks: s.names(), Began: s.began, Workers: s.Workers,
 		Seed:     s.Seed ^ uint64(g.row+1)<<32 ^ uint64(g.life)<<48,
 		Watchdog: s.Watchdog, CommandTimeout: s.CommandTimeout, Place: s.Place,
-		// One has a pool, and one does not wait for replicas.
+		// One of three uses a pool, and one does not wait for replicas.
 		Alone: s.set == nil, Pooled: s.set == nil && g.row%3 == 1, ReplicaSync: g.row%3 != 2,
 	}.Args()
 	if err != nil {
@@ -84,7 +84,7 @@ func (g *goProcess) startLocked() {
 	go g.listen(r, out)
 }
 
-// listen takes in all that the process says, and its end.
+// listen records the process's events until it ends.
 func (g *goProcess) listen(r *goRun, out io.Reader) {
 	defer close(r.gone)
 	s := g.stage
@@ -174,7 +174,7 @@ func (g *goProcess) await(what string, state func(*goRun) <-chan struct{}) bool 
 		}
 		g.stage.fail("%v is gone before it was %s", r.id, what)
 	case <-time.After(patience):
-		// Its stacks tell why.
+		// Its stacks show why.
 		r.cmd.Process.Signal(syscall.SIGQUIT)
 		<-r.gone
 		g.stage.fail("%v was not %s within %v", r.id, what, patience)

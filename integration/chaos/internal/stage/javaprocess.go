@@ -16,10 +16,10 @@ import (
 	"github.com/rlock-go/redisson/integration/kit/machineclock"
 )
 
-// javaTimeout is Redisson's for one command. A JVM on a loaded machine needs more than a Go process does.
+// javaTimeout is Redisson's command timeout. On a loaded machine a JVM needs more time than a Go process.
 const javaTimeout = 500 * time.Millisecond
 
-// startsWithin is how long a JVM may take to come up: longer than a failover that other faults hinder.
+// startsWithin is how long a JVM may take to start: longer than a failover that other faults delay.
 const startsWithin = 2 * time.Minute
 
 // javaProcess is a JVM and its successors.
@@ -58,8 +58,8 @@ func (j *javaProcess) start() {
 	j.workers.Go(j.tick)
 }
 
-// comeUpLocked starts a JVM. On a loaded machine, or because of other faults, its first connection may take longer than a command
-// may; and Redisson starts on no cluster of which a master is missing.
+// comeUpLocked starts a JVM, and retries for startsWithin. On a loaded machine, or because of other faults, its first
+// connection may exceed the command timeout; and Redisson does not start on a cluster without one of its masters.
 func (j *javaProcess) comeUpLocked() {
 	began := time.Now()
 	for {
@@ -94,14 +94,14 @@ func (j *javaProcess) startLocked() error {
 	return nil
 }
 
-// made tells whether the JVM that lives now is the client of that id.
+// made reports whether the live JVM is the client of that id.
 func (j *javaProcess) made(client string) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.run != nil && j.run.peer.ID == client
 }
 
-// tick shows that calls of a while ago are all in the book.
+// tick reports that all calls of a second ago are in the book.
 func (j *javaProcess) tick() {
 	const each, ago = 200 * time.Millisecond, time.Second
 	for {
@@ -147,7 +147,7 @@ func (j *javaProcess) stop(d time.Duration) {
 	err := r.peer.Pause()
 	time.Sleep(d)
 	err = errors.Join(err, r.peer.Resume())
-	// On a slow machine its kill may come meanwhile.
+	// On a slow machine a kill may come meanwhile.
 	if err != nil && j.current() == r {
 		j.stage.fail("%v: %v", r.id, err)
 	}
@@ -166,7 +166,7 @@ func (j *javaProcess) cancel() {
 	}
 }
 
-// quiet lets the workers come to their end and waits for them.
+// quiet lets the workers finish and waits for them.
 func (j *javaProcess) quiet() {
 	close(j.stopping)
 	done := make(chan struct{})
@@ -188,14 +188,14 @@ func (j *javaProcess) end() {
 	})
 }
 
-// javaThread is a thread with a name for it as an owner.
+// javaThread is a thread with its name as an owner.
 type javaThread struct {
 	*javapeer.Thread
 	owner string
-	place string // the owner as the server has it, if it was asked for
+	place string // the owner's name on the server, if it was asked for
 }
 
-// thread gives a thread of its own to a worker.
+// thread returns a new thread.
 func (r *javaRun) thread() *javaThread {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -214,7 +214,7 @@ func (r *javaRun) working(t *javaThread, on bool) {
 	}
 }
 
-// exception is the class's name without package, and whether the thread can go on: nothing of it is on its way.
+// exception returns the class's name without its package, and whether the thread can go on because no command is pending.
 func exception(err error) (name string, clean bool) {
 	e, ok := errors.AsType[*javapeer.JavaError](err)
 	switch {

@@ -47,20 +47,20 @@ func (w *javaWorker) loop() {
 	}
 }
 
-// asking is how Java is asked for something, and what follows.
+// asking is how a thread acquires and releases something.
 type asking struct {
 	locks   []int         // one, or the members of a multi-lock
 	call    history.Event // of the acquire
-	modes   [3]string     // what try, wait and lock are called
+	modes   [3]string     // the names of try, wait and lock
 	try     func() (javapeer.Reply, error)
 	wait    func(time.Duration) (javapeer.Reply, error)
 	lock    func() (javapeer.Reply, error)
-	longest time.Duration // that wait waits
-	queued  bool          // it may not be interrupted
+	longest time.Duration // the longest that wait waits
+	queued  bool          // lock must not be interrupted
 	got     func(javapeer.Reply) bool
 	held    func(call history.Event, reply javapeer.Reply) history.Event
 	release func() (javapeer.Reply, error)
-	// released tells whether it did; nil: there is no other answer.
+	// released reports whether release released something; nil: it always does.
 	released func(javapeer.Reply) bool
 	undo     func() // after an exception; nil: there is nothing to undo
 }
@@ -116,7 +116,7 @@ func (w *javaWorker) take(ctx context.Context, r *javaRun, t *javaThread, k aski
 		if err != nil && k.undo != nil {
 			k.undo()
 		}
-		return kind == history.Locked // its repeated acquire may have met its first
+		return kind == history.Locked // a re-entry may be its repeated acquire that met its first
 	}
 	held := k.held(call, reply)
 	held.What, held.At = history.Held, reply.At
@@ -168,7 +168,7 @@ func (w *javaWorker) round(r *javaRun, t *javaThread) bool {
 	return w.take(ctx, r, t, w.locking(ctx, t, part, lock, lease))
 }
 
-// locking is of one lock.
+// locking asks for one lock.
 func (w *javaWorker) locking(ctx context.Context, t *javaThread, part javapeer.Kind, lock int, lease time.Duration) asking {
 	s, as, name := w.stage, t.Of(part), LockName(lock)
 	if s.Kind.Order && t.place == "" {
@@ -178,7 +178,7 @@ func (w *javaWorker) locking(ctx context.Context, t *javaThread, part javapeer.K
 	}
 	k := asking{
 		locks: []int{lock}, modes: [3]string{"tryLock", "tryLock(wait)", "lockInterruptibly"}, longest: 1500 * time.Millisecond,
-		queued: s.Kind.Order, // its place would keep all others out
+		queued: s.Kind.Order, // the place that it leaves would keep all others out
 		call:   history.Event{Read: part == javapeer.Read, Lease: max(lease, 0).Nanoseconds()},
 		got:    javapeer.Reply.Bool,
 		try:    func() (javapeer.Reply, error) { return as.TryLock(ctx, name) },
@@ -201,7 +201,7 @@ func (w *javaWorker) locking(ctx context.Context, t *javaThread, part javapeer.K
 		if numbered {
 			e.Token = new(reply.Int())
 		} else if s.Kind.Tokens {
-			// The last is this grant's as long as the lock is.
+			// The last token is this grant's while the thread has the lock.
 			if last, err := as.Token(ctx, name); err == nil && last.At < e.Until {
 				e.Token = new(last.Int())
 			}
@@ -211,8 +211,8 @@ func (w *javaWorker) locking(ctx context.Context, t *javaThread, part javapeer.K
 	return k
 }
 
-// permit is of a semaphore: one permit, always with a lease, since without one it would never come back from a JVM that was
-// killed.
+// permit asks for one permit of a semaphore, always with a lease: without one the permit of a killed JVM would never come
+// back.
 func (w *javaWorker) permit(ctx context.Context, t *javaThread, lock int, lease time.Duration) asking {
 	id := ""
 	call := func(method string, args ...any) (javapeer.Reply, error) {
@@ -227,17 +227,17 @@ func (w *javaWorker) permit(ctx context.Context, t *javaThread, lock int, lease 
 		lock: func() (javapeer.Reply, error) { return call("acquire", lease) },
 		held: func(call history.Event, reply javapeer.Reply) history.Event {
 			id = reply.Text()
-			// Java's clock, which tells when it ends, has whole milliseconds.
+			// It ends by Java's clock, which has whole milliseconds.
 			return history.Event{Owner: id, Until: call.At + (lease - time.Millisecond).Nanoseconds()}
 		},
 		release: func() (javapeer.Reply, error) { return call("tryrelease", id) }, released: javapeer.Reply.Bool,
 	}
 }
 
-// together is of a multi-lock of up to three locks, in any order. Without a lease of its own: where a member was lost on
-// the way, Redisson would set the lease of whoever holds it by then. Nobody is interrupted: Redisson 4.7.0 takes that for a
-// refusal, its thread stays interrupted, and so it asks again and again, is granted a member once more each time, and gives none
-// back. What an exception leaves is released member by member.
+// together asks for a multi-lock of up to three locks, in any order. It gives no lease: if a member was lost meanwhile,
+// Redisson would set the lease of its next holder. No thread is interrupted: Redisson 4.7.0 takes an interrupt for a refusal
+// and the thread stays interrupted, so it asks again and again, is granted a member once more each time, and releases none.
+// After an exception each member is released by itself.
 func (w *javaWorker) together(ctx context.Context, t *javaThread) asking {
 	members := w.rng.Perm(w.stage.Sizes.Locks)[:min(1+w.rng.IntN(3), w.stage.Sizes.Locks)]
 	if w.rng.IntN(10) < 6 {
@@ -255,19 +255,19 @@ func (w *javaWorker) together(ctx context.Context, t *javaThread) asking {
 		wait: func(d time.Duration) (javapeer.Reply, error) { return all.TryLockFor(ctx, name, d, javapeer.Watchdog) },
 		lock: func() (javapeer.Reply, error) { return all.LockInterruptibly(ctx, name, javapeer.Watchdog) },
 		held: func(call history.Event, _ javapeer.Reply) history.Event {
-			// Each member is renewed from its grant on, which was after the call. How late that was nobody knows.
+			// Each member is renewed from its grant on, at some unknown time after the call.
 			return history.Event{Owner: t.owner, Until: call.At + w.stage.Watchdog.Nanoseconds()}
 		},
 		release: func() (javapeer.Reply, error) { return all.Unlock(ctx, name) },
 		undo: func() {
 			for _, name := range names {
-				t.Unlock(ctx, name) // what it does not hold it is told of
+				t.Unlock(ctx, name) // it fails if the thread does not hold this one
 			}
 		},
 	}
 }
 
-// stay is for how long it is inside.
+// stay returns how long a thread stays inside.
 func (w *javaWorker) stay() time.Duration {
 	switch n := w.rng.IntN(20); {
 	case n == 0:

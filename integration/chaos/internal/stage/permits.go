@@ -12,7 +12,7 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// withClient has a client that has no part in the play.
+// withClient calls do with a client that is not under test.
 func (s *Stage) withClient(do func(ctx context.Context, c *rlock.Client) error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -24,7 +24,7 @@ func (s *Stage) withClient(do func(ctx context.Context, c *rlock.Client) error) 
 	return do(ctx, c)
 }
 
-// insist does something again in a set, where a failover may come between.
+// insist calls do, and in a set retries it until ctx ends, because a failover may make it fail.
 func (s *Stage) insist(ctx context.Context, do func() error) error {
 	for {
 		err := do()
@@ -35,8 +35,8 @@ func (s *Stage) insist(ctx context.Context, do func() error) error {
 	}
 }
 
-// setPermits deletes these semaphores, and sets how many permits there are; without any, it does so for all. It does
-// nothing for other kinds.
+// setPermits deletes one semaphore, or all if none is named, and sets its number of permits. It does nothing for other
+// kinds.
 func (s *Stage) setPermits(locks ...int) error {
 	if s.Kind.Permits == 0 {
 		return nil
@@ -54,7 +54,7 @@ func (s *Stage) setPermits(locks ...int) error {
 	})
 }
 
-// semaphores does something with each of them.
+// semaphores calls do with each semaphore.
 func (s *Stage) semaphores(do func(ctx context.Context, i int, sem *rlock.PermitSemaphore) error) error {
 	return s.withClient(func(ctx context.Context, c *rlock.Client) (err error) {
 		for i := range s.Sizes.Locks {
@@ -65,7 +65,7 @@ func (s *Stage) semaphores(do func(ctx context.Context, i int, sem *rlock.Permit
 	})
 }
 
-// refill sets the permits again of semaphores that a set has lost, as with a master that came back empty.
+// refill sets the permits of semaphores that a set has lost, for example because a master came back empty.
 func (s *Stage) refill() {
 	if s.Kind.Permits == 0 {
 		return
@@ -83,19 +83,19 @@ func (s *Stage) refill() {
 	}
 }
 
-// askAbout sends one command about a lock to the server that has it.
+// askAbout sends one command about a lock to the server that has its keys.
 func (s *Stage) askAbout(lock int, command string, args ...any) (reply any, err error) {
 	err = s.nodes(true, func(_ string, do func(string, ...any) (any, error)) (err error) {
 		if got, err := do(command, args...); err == nil || s.set == nil {
 			reply = got
 			return err
 		}
-		return nil // another has it
+		return nil // another server has them
 	})
 	return reply, err
 }
 
-// permitsLeft are those that somebody still has, and those that got lost. All have a lease.
+// permitsLeft reports permits that are still taken and permits that are missing. Every permit has a lease.
 func (s *Stage) permitsLeft() (left error) {
 	for i := range s.Sizes.Locks {
 		free, err := redis.Int(s.askAbout(i, "GET", LockName(i)))

@@ -17,7 +17,7 @@ import (
 // inForce is how long a fault of one command waits for such a command.
 const inForce = time.Second
 
-// Play carries out a fault and returns when it is over. Faults may be played at the same time.
+// Play carries out a fault and returns when it is over. It may be called for several faults at the same time.
 func (s *Stage) Play(f schedule.Fault) {
 	defer s.trouble()()
 	switch f.Target {
@@ -63,7 +63,7 @@ func (s *Stage) playProcess(p interface {
 	}
 }
 
-// playGate hits all who are connected to a server of a set.
+// playGate hits all connections to one server of a set.
 func (s *Stage) playGate(g *gate.Gate, f schedule.Fault) {
 	if f.Kind == schedule.Refuse {
 		g.Refuse(true)
@@ -74,7 +74,7 @@ func (s *Stage) playGate(g *gate.Gate, f schedule.Fault) {
 	}
 	s.playNetwork(g.Clients, f)
 	if f.Kind == schedule.DropReply || f.Kind == schedule.Blackhole {
-		g.Clients.CutAll() // see playNetwork, of Java
+		g.Clients.CutAll() // as playNetwork does for Java
 	}
 }
 
@@ -108,14 +108,14 @@ func (s *Stage) playNetwork(p *faultproxy.Proxy, f schedule.Fault) {
 		schedule.Withhold: faultproxy.Withhold, schedule.Blackhole: faultproxy.Blackhole, schedule.Refusal: faultproxy.Answer,
 	}[f.Kind]}
 	if f.Kind == schedule.Refusal {
-		// For as long as that lasts, or once. Redisson takes some of these for good, and what was loaded is known.
+		// NOSCRIPT comes once, as clients know what they have loaded; Redisson takes some of the others as final.
 		n := int(f.At/time.Millisecond) % len(refusals)
 		if f.Target != schedule.GoProcess {
 			n = 0
 		}
 		if r.Reply = refusals[n]; n > 0 {
-			r.Times = int(f.At/(16*time.Millisecond)) % 2
-		} else { // which a server says of scripts alone
+			r.Times = int(f.At/(16*time.Millisecond)) % 2 // for the whole fault, or once
+		} else { // a server says so to EVALSHA alone
 			of := r.Match
 			r.Match = func(cmd []string) bool { return strings.EqualFold(cmd[0], "EVALSHA") && of(cmd) }
 		}
@@ -135,12 +135,12 @@ func (s *Stage) playNetwork(p *faultproxy.Proxy, f schedule.Fault) {
 	case f.Kind == schedule.Withhold:
 		h.Release()
 	case f.Target == schedule.JavaProcess && (f.Kind == schedule.DropReply || f.Kind == schedule.Blackhole):
-		// Redisson would keep a silent connection in its pool, and lose an answer on it now and then, for long after.
+		// Redisson would keep a silent connection in its pool, and lose replies on it long after the fault.
 		p.CutAll()
 	}
 }
 
-// refusals are what a server says, in its own words, that will not always say so. Nothing of the command has run.
+// refusals are error replies that a server gives only for a time. Nothing of the command has run.
 var refusals = [][]byte{
 	[]byte("-NOSCRIPT No matching script. Please use EVAL.\r\n"),
 	[]byte("-LOADING Redis is loading the dataset in memory\r\n"),
@@ -149,7 +149,7 @@ var refusals = [][]byte{
 	[]byte("-READONLY You can't write against a read only replica.\r\n"),
 }
 
-// match knows both sides' scripts.
+// match returns what matches this script of either side.
 func (s *Stage) match(script schedule.Script) faultproxy.Match {
 	isAcquire := s.Kind.Acquires
 	switch script {
@@ -212,7 +212,7 @@ func (s *Stage) playServer(f schedule.Fault) (err error) {
 	return err
 }
 
-// force is a forced unlock by a client that has no part in the play. A semaphore is deleted, and set anew.
+// force unlocks by force, by a client that is not under test. It deletes a semaphore and sets its permits again.
 func (s *Stage) force(lock int) (err error) {
 	if s.Kind.Permits > 0 {
 		return s.setPermits(lock)
@@ -225,7 +225,7 @@ func (s *Stage) force(lock int) (err error) {
 		return err
 	})
 	if s.set != nil && (errors.Is(err, rlock.ErrUncertain) || errors.Is(err, rlock.ErrUnavailable)) {
-		return nil // here it has no way past the faults of the network
+		return nil // in a set the network faults hit this client too
 	}
 	return err
 }

@@ -19,16 +19,16 @@ import (
 )
 
 const (
-	// unsubscribed is how soon nobody may be subscribed any more once nobody waits, and a connection is closed.
+	// unsubscribed is how soon the last subscription ends after the last wait, and a connection after its client is closed.
 	unsubscribed = 5 * time.Second
-	// longestLatch is for a latch or a receipt of a process that was killed.
+	// longestLatch is the longest life of a latch or a receipt that a killed process left.
 	longestLatch = 10 * time.Minute
 	// A client has one connection for commands and one for subscriptions, and to a server with replicas a second for
 	// commands.
 	goConnections = 3
 )
 
-// Quiet lets all workers come to their end; clients stay open.
+// Quiet lets all workers finish and waits for them. The clients stay open.
 func (s *Stage) Quiet() {
 	var ending sync.WaitGroup
 	for _, j := range s.javas {
@@ -43,10 +43,10 @@ func (s *Stage) Quiet() {
 	ending.Wait()
 }
 
-// Residue looks, when all is quiet, at what is left: first with the clients open, whose watchdogs would keep alive what
-// they forgot to release, then with the clients closed. What is a JVM's is no failure while it lives: its watchdog may go on
-// extending what an interrupted or unanswered call left to nobody, and a wait that ends before its subscription is confirmed
-// leaves that (javapeer has a test); nobody got in wrongly meanwhile.
+// Residue checks after Quiet what is left: first with the clients open, whose watchdogs would renew what they forgot to
+// release, then with the clients closed. What a live JVM leaves is no failure: its watchdog may go on renewing a hold that
+// an interrupted or unanswered call left behind, and a wait that ends before its subscription is confirmed leaves the
+// subscription (javapeer has a test). Neither lets anybody in wrongly.
 func (s *Stage) Residue() {
 	if s.set != nil {
 		s.set.settling.Wait()
@@ -62,7 +62,7 @@ func (s *Stage) Residue() {
 	s.eventually(unsubscribed, "connections are left after the end", false, s.connections(0))
 }
 
-// closeClients ends all processes, and looks what they had left.
+// closeClients ends all processes. A Go process that leaves goroutines fails the run.
 func (s *Stage) closeClients() {
 	for _, g := range s.gos {
 		g.order("close")
@@ -86,7 +86,7 @@ func (s *Stage) closeClients() {
 	}
 }
 
-// eventually fails the run unless nothing is left in time, but for what is a JVM's, if it may be.
+// eventually fails the run unless left reports nothing in time. If spare is true, what a JVM left is only logged.
 func (s *Stage) eventually(within time.Duration, what string, spare bool, left func() (others, java error)) {
 	for began := time.Now(); ; time.Sleep(20 * time.Millisecond) {
 		others, java := left()
@@ -103,7 +103,7 @@ func (s *Stage) eventually(within time.Duration, what string, spare bool, left f
 	}
 }
 
-// nodes asks every server that answers: the only one, or those of a set, or only its masters.
+// nodes calls ask for the single server, or for each server of a set, or for each of its masters.
 func (s *Stage) nodes(masters bool, ask func(where string, do func(command string, args ...any) (any, error)) error) (err error) {
 	if s.set == nil {
 		return ask("the server", s.ask)
@@ -118,7 +118,7 @@ func (s *Stage) nodes(masters bool, ask func(where string, do func(command strin
 	return err
 }
 
-// left are the locks that somebody still has by the servers' word: those of JVMs that live, and all others.
+// left reports the locks that servers show as held: those of live JVMs, and all others.
 func (s *Stage) left() (others, java error) {
 	if s.Kind.Permits > 0 {
 		return s.permitsLeft(), nil
@@ -139,8 +139,8 @@ func (s *Stage) left() (others, java error) {
 	return others, java
 }
 
-// holders are the owners of a lock as left tells them apart. A read-write lock that a JVM keeps keeps also what those had
-// who died reading: only the leases of their holds end.
+// holders reports a lock's owners for left. While a JVM keeps a read-write lock, the read holds of killed processes stay in
+// it too: only their leases end.
 func (s *Stage) holders(key string, owners map[string]string) (others, java error) {
 	delete(owners, "mode") // of a read-write lock
 	kept := s.Kind.Shared && slices.ContainsFunc(slices.Collect(maps.Keys(owners)), s.isJavas)
@@ -155,7 +155,7 @@ func (s *Stage) holders(key string, owners map[string]string) (others, java erro
 	return others, java
 }
 
-// places are those that Go clients of now have in queues, where nobody waits any more, and the leases of read holds.
+// places reports queue places of running Go clients, though nobody waits, and leases of read holds that no live JVM has.
 func (s *Stage) places() (left error) {
 	for i := range s.Sizes.Locks {
 		if !s.Kind.Order {
@@ -181,7 +181,7 @@ func (s *Stage) places() (left error) {
 	return left
 }
 
-// isGos tells whether a Go process's last life made the owner.
+// isGos reports whether the last life of a Go process made the owner.
 func (s *Stage) isGos(owner string) bool {
 	client, _, _ := strings.Cut(owner, ":")
 	return slices.ContainsFunc(s.gos, func(g *goProcess) bool {
@@ -199,13 +199,13 @@ func (s *Stage) isGos(owner string) bool {
 	})
 }
 
-// isJavas tells whether a JVM that lives made the owner.
+// isJavas reports whether a live JVM made the owner.
 func (s *Stage) isJavas(owner string) bool {
 	client, _, _ := strings.Cut(owner, ":")
 	return slices.ContainsFunc(s.javas, func(j *javaProcess) bool { return j.made(client) })
 }
 
-// latches are to end by themselves.
+// latches reports latches without a TTL or with one that is too long.
 func (s *Stage) latches() (left, _ error) {
 	return s.nodes(true, func(_ string, do func(string, ...any) (any, error)) error {
 		keys, err := redis.Strings(do("KEYS", "redisson_unlock_latch:*"))
@@ -220,7 +220,7 @@ func (s *Stage) latches() (left, _ error) {
 	}), nil
 }
 
-// connections compares the Go clients' connections to each server with what may be.
+// connections reports servers to which Go clients have more connections than most.
 func (s *Stage) connections(most int) func() (others, java error) {
 	return func() (others, _ error) {
 		return s.nodes(false, func(where string, do func(string, ...any) (any, error)) error {
@@ -233,11 +233,11 @@ func (s *Stage) connections(most int) func() (others, java error) {
 	}
 }
 
-// listening finds the names of connections with a subscription.
+// listening finds the client names of connections with a subscription.
 var listening = regexp.MustCompile(`(?m)^.* name=(\S*) .* s?sub=[1-9]`)
 
-// channels are those, but for the Sentinels' own, that somebody is subscribed to: a Go client, whose name is rlock, or nobody
-// knows who, and a JVM alone, which has no name.
+// channels reports the servers with channels that somebody is subscribed to, without the Sentinels' own. They are Java's if
+// only connections without a name are subscribed, as a JVM's are.
 func (s *Stage) channels() (others, java error) {
 	others = s.nodes(false, func(where string, do func(string, ...any) (any, error)) error {
 		names, err := redis.Strings(do("PUBSUB", "CHANNELS"))

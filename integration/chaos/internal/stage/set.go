@@ -24,7 +24,7 @@ import (
 	"github.com/rlock-go/redisson/internal/redistest"
 )
 
-// slot is that of a fault's lock.
+// slot returns the slot of a fault's lock.
 func (s *Stage) slot(f schedule.Fault) uint16 {
 	return codec.Slot(LockName(f.Lock))
 }
@@ -33,9 +33,9 @@ func (s *Stage) slot(f schedule.Fault) uint16 {
 type set struct {
 	*sets.Set
 	clock    machineclock.Clock
-	settling sync.WaitGroup // failovers that are over for clients, and not for all servers
-	busy     sync.Mutex     // held by one of them
-	excused  atomic.Bool    // a failover is the schedule's
+	settling sync.WaitGroup // failovers that are over for clients, but not yet for all servers
+	busy     sync.Mutex     // held during a failover or a replica's fault
+	excused  atomic.Bool    // the schedule asked for the current failover
 	nameless bool           // owners are ids of permits, which don't tell Go from Java
 	moved    map[uint16]time.Time
 }
@@ -51,11 +51,11 @@ func buildSet(t testing.TB, topology string) *set {
 	return s
 }
 
-// shards is how many masters a cluster has, with a replica each.
+// shards is the number of a cluster's masters, each of which has one replica.
 const shards = sets.Shards
 
-// feedLate sets Redis's own delay, in seconds, before a master feeds a replica, and has it keep little for one that was there
-// before. The set was started without. One that was killed comes back without, too.
+// feedLate sets Redis's default delay, in seconds, before a master feeds a new replica, and a small backlog for a replica
+// that comes back. The set starts without both, and so does a server that was killed.
 func (s *set) feedLate(t testing.TB) {
 	for _, n := range s.Nodes {
 		for setting, value := range map[string]int{"repl-diskless-sync-delay": 5, "repl-backlog-size": 16 << 10} {
@@ -66,9 +66,9 @@ func (s *set) feedLate(t testing.TB) {
 	}
 }
 
-// spared tells whether a failover that began at from can't have taken a lock from its owner: all replicas that were asked
-// had acknowledged it, before its caller knew of it. The former master may have kept some of its replicas for a while, and
-// whoever connects to it then asks only those: of what was granted since, all must have been asked.
+// spared reports whether a failover that began at from can't have lost an owner's grant: all replicas that were asked had
+// acknowledged it before its caller knew of it. After from the former master may have only some of its replicas, and WAIT
+// asks only those. So if the grant came after from, all replicas must have been asked.
 func (s *set) spared(owner string, returned, from int64) bool {
 	at := s.clock.Time(returned)
 	return s.Witness.Of(owner, at) == gate.Proven && (returned < from || s.Cluster != nil || s.Witness.Asked(owner) == len(s.Nodes)-1)
@@ -76,7 +76,7 @@ func (s *set) spared(owner string, returned, from int64) bool {
 
 var ownerForm = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}:[0-9]+`)
 
-// Acknowledged is what WAIT answered to the owners that a text names.
+// Acknowledged returns the replies to WAIT for the owners that a text names.
 func (s *Stage) Acknowledged(text string) (b string) {
 	if s.set == nil {
 		return ""
@@ -120,8 +120,8 @@ func (s *set) onMasters(command string, args ...any) error {
 	return nil
 }
 
-// killSubscriptions ends those of all clients of the masters, but not the Sentinels': one that has just connected does not
-// connect again for a second, and takes the master for dead by then.
+// killSubscriptions ends the subscriptions to the masters, but not the Sentinels': a Sentinel that has just connected does
+// not reconnect for a second, and counts the master as dead by then.
 func (s *set) killSubscriptions() error {
 	for _, n := range s.masters() {
 		list, err := redis.String(sets.Do(n, "CLIENT", "LIST", "TYPE", "pubsub"))
@@ -163,7 +163,7 @@ func (s *Stage) playSet(f schedule.Fault) error {
 	return nil
 }
 
-// playFailover has a master replaced, or stand still, once the last such fault is over.
+// playFailover replaces or pauses a master. It skips the fault if the last such fault is not over.
 func (s *Stage) playFailover(f schedule.Fault) {
 	set := s.set
 	if !set.busy.TryLock() {
@@ -195,8 +195,8 @@ func (s *Stage) playFailover(f schedule.Fault) {
 		// All clients have heard of it by then.
 		time.Sleep(heard)
 		now := set.Watched.Master()
-		// On a busy machine Sentinels may fail over once more, to the server that came back empty. Behind a pause one that
-		// was left may be the master again.
+		// On a busy machine Sentinels may fail over once more, to the server that came back empty. After a pause the former
+		// master may be the master again.
 		if again := now == former && set.Watched.Epoch() != epoch; now == nil || again || next != nil && now != next {
 			s.Logf("note: %v: the Sentinels moved the master more than once", f)
 			v.twice.Store(true)
@@ -213,7 +213,7 @@ func (s *Stage) playFailover(f schedule.Fault) {
 	})
 }
 
-// playReplica carries out what happens to a replica. No failover meets one that is away.
+// playReplica carries out a fault of a replica. No failover runs meanwhile.
 func (s *Stage) playReplica(f schedule.Fault) error {
 	set := s.set
 	if !set.busy.TryLock() {
@@ -221,7 +221,7 @@ func (s *Stage) playReplica(f schedule.Fault) error {
 		return nil
 	}
 	defer set.busy.Unlock()
-	// The cluster's connections are those of one fault at a time.
+	// One fault at a time uses the cluster's connections.
 	var master, replica *redistest.Server
 	s.alone(func() {
 		if master, replica = set.pair(f); replica != nil && f.Kind == schedule.ReplicaGoes {
@@ -252,14 +252,14 @@ func (s *Stage) playReplica(f schedule.Fault) error {
 	return nil
 }
 
-// alone does something while no fault of a server is made.
+// alone calls do while no fault of a server runs.
 func (s *Stage) alone(do func()) {
 	s.serial.Lock()
 	defer s.serial.Unlock()
 	do()
 }
 
-// replicas is how many each master of the set has.
+// replicas returns how many replicas each master of the set has.
 func (s *set) replicas() int {
 	if s.Cluster != nil {
 		return 1
@@ -267,7 +267,7 @@ func (s *set) replicas() int {
 	return len(s.Nodes) - 1
 }
 
-// pair is a master and one of its replicas, nil while nobody knows.
+// pair returns a master and one of its replicas, or nil while no master is known.
 func (s *set) pair(f schedule.Fault) (master, replica *redistest.Server) {
 	if s.Cluster != nil {
 		at := s.Cluster.MasterOf(codec.Slot(LockName(f.Lock)))
@@ -283,7 +283,7 @@ func (s *set) pair(f schedule.Fault) (master, replica *redistest.Server) {
 	return master, others[f.Row%len(others)]
 }
 
-// follow has a server that was restarted be a replica of its master again. A cluster's knows of whom.
+// follow makes a restarted server a replica of its master again. In a cluster it knows its master.
 func (s *set) follow(replica, master *redistest.Server) error {
 	if s.Cluster != nil {
 		s.Cluster.Redial(slices.Index(s.Nodes, replica))

@@ -13,8 +13,8 @@ import (
 	"github.com/rlock-go/redisson/internal/redistest"
 )
 
-// failCluster says when all servers agree again, so that nothing is granted that would be taken, and whether what replicas
-// had was kept. It returns when a master that was replaced follows the next one, or false after some patience.
+// failCluster carries out a fault of slot's master. It calls agreed when all servers agree again, so that no later grant is
+// lost; kept says whether the replicas' data survived. It returns false if a replaced master does not follow the new one.
 func (s *set) failCluster(f schedule.Fault, slot uint16, agreed func(kept bool)) (followed bool) {
 	c := s.Cluster
 	if !testbed.Within(patience, func() bool { return c.MasterOf(slot) >= 0 }) {
@@ -26,7 +26,7 @@ func (s *set) failCluster(f schedule.Fault, slot uint16, agreed func(kept bool))
 	switch f.Kind {
 	case schedule.Failover, schedule.Forced, schedule.TakenOver:
 		args := map[schedule.Kind][]any{schedule.Failover: {"FAILOVER"}, schedule.Forced: {"FAILOVER", "FORCE"}, schedule.TakenOver: {"FAILOVER", "TAKEOVER"}}[f.Kind]
-		// A replica may give it up, if the master is busy.
+		// A replica may give up if the master is busy.
 		for range 5 {
 			if _, err := sets.Do(c.Servers[other], "CLUSTER", args...); err == nil &&
 				testbed.Within(6*time.Second, func() bool { return c.MasterOf(slot) == other }) {
@@ -50,17 +50,17 @@ func (s *set) failCluster(f schedule.Fault, slot uint16, agreed func(kept bool))
 		c.Servers[master].Pause()
 		time.Sleep(f.For)
 		c.Servers[master].Resume()
-		// It may have been taken for dead.
+		// The other servers may have counted it as dead.
 		testbed.Within(patience, func() bool { return c.MasterOf(slot) >= 0 })
 		agreed(true)
 	}
 	return c.MasterOf(slot) != other || testbed.Within(patience, func() bool { return c.Follows(master) })
 }
 
-// settles is how long a slot stays where it is: servers that hear an old claim late believe it.
+// settles is how long a slot stays where it is: a server that receives an old claim late believes it.
 const settles = 2 * time.Second
 
-// moveSlot has a lock's slot leave its master, and lie in two places for a while.
+// moveSlot moves a lock's slot to another master. For a while the slot is migrating.
 func (s *set) moveSlot(f schedule.Fault, slot uint16) {
 	c := s.Cluster
 	from := c.MasterOf(slot)
@@ -81,11 +81,11 @@ func (s *set) moveSlot(f schedule.Fault, slot uint16) {
 	}
 	c.End(slot, from, to)
 	s.moved[slot] = time.Now()
-	// The keys that MIGRATE moves have no WAIT: the next failover must not meet them on their way.
+	// Nothing waits for the replica to get the keys that MIGRATE moved. They must be there before the next failover.
 	testbed.Within(patience, func() bool { return synced(c.Servers[to]) })
 }
 
-// synced tells whether all replicas of a master have acknowledged all that it has written.
+// synced reports whether a master's first replica has acknowledged all but the last 4 KB that the master wrote.
 func synced(master *redistest.Server) bool {
 	info, err := redis.String(sets.Do(master, "INFO", "replication"))
 	if err != nil {
@@ -98,6 +98,6 @@ func synced(master *redistest.Server) bool {
 	_, rest, found := strings.Cut(info, "offset=")
 	offset, _, _ = strings.Cut(rest, ",")
 	fmt.Sscan(offset, &acked)
-	// Between two questions more may be written; what was there a second ago is what counts.
+	// The load goes on writing. Only what was written before the first poll has to be there.
 	return found && acked > 0 && written-acked < 4096
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/rlock-go/redisson/internal/redistest"
 )
 
-// watchSentinels sets aside what the Sentinels of a busy machine take by themselves: they fail over from a master that
-// lives.
+// watchSentinels records a void for each failover that no fault asked for: on a busy machine the Sentinels replace a live
+// master.
 func (s *Stage) watchSentinels(stop <-chan struct{}) {
 	set := s.set
 	for {
@@ -48,12 +48,12 @@ func (s *Stage) watchSentinels(stop <-chan struct{}) {
 	}
 }
 
-// failover is one from Sentinels' master to another.
+// failover is a change of the Sentinels' master.
 type failover struct {
 	set  *set
 	from atomic.Int64
-	gate atomic.Int32 // of the master that stays; -1: not known
-	left atomic.Int64 // since when no Go client uses another
+	gate atomic.Int32 // index of the remaining master; -1: not known
+	left atomic.Int64 // since when no Go client uses another master
 
 	twice atomic.Bool // the master was moved more than once
 }
@@ -66,15 +66,15 @@ func (s *set) newFailover(from int64) *failover {
 	return v
 }
 
-// stays says which master the failover left, and returns when no other is left.
+// stays records which master remains, and returns when no other server calls itself a master, or after patience.
 func (v *failover) stays(master *redistest.Server) {
 	v.gate.Store(int32(slices.Index(v.set.Nodes, master)))
-	v.left.Store(machineclock.Now() + time.Second.Nanoseconds()) // what was called before is answered by then
-	// Redisson may use the former master for as long as that takes itself for one.
+	v.left.Store(machineclock.Now() + time.Second.Nanoseconds()) // earlier calls have returned by then
+	// Redisson may use the former master while that calls itself a master.
 	testbed.Within(patience, func() bool { return len(v.set.masters()) == 1 })
 }
 
-// spares tells whether the failover can't have taken what its owner was granted at an instant.
+// spares reports whether the failover can't have lost a grant to owner by a call that returned at returned.
 func (v *failover) spares(owner string, returned int64) bool {
 	from := v.from.Load()
 	switch {
@@ -83,17 +83,17 @@ func (v *failover) spares(owner string, returned int64) bool {
 	case v.set.spared(owner, returned, from), returned >= v.left.Load() && !v.set.nameless && !javas(owner):
 		return true
 	}
-	// What that one granted meanwhile it has, whoever has acknowledged it.
+	// The remaining master has all that it granted meanwhile, whichever replicas have acknowledged it.
 	return returned >= from && v.set.Witness.OnlyAt(owner, int(v.gate.Load()))
 }
 
-// javas tells an owner as the book has those of Java: by the names of threads.
+// javas reports whether an owner of the book is Java's: its second half is a thread's name.
 func javas(owner string) bool { return strings.Contains(owner, ":t") }
 
 // heard is how long after a failover a Go client may still use the former master.
 const heard = 3 * time.Second
 
-// failWatched returns when most Sentinels name another master, and which. Behind a pause there may be either.
+// failWatched carries out a fault of the master. It returns the new one when most Sentinels name it, or nil after a pause.
 func (s *set) failWatched(f schedule.Fault) (next *redistest.Server) {
 	former := s.Watched.Master()
 	if former == nil {

@@ -25,22 +25,22 @@ import (
 type Config struct {
 	Seed           uint64
 	Kind           kind.Kind      // of all locks
-	Sizes          schedule.Sizes // also for how long
+	Sizes          schedule.Sizes // also how long the run lasts
 	Workers        int            // of each process
 	Watchdog       time.Duration
 	CommandTimeout time.Duration
-	Place          time.Duration // for which a waiter keeps its place, where there is a queue; Run sets it
+	Place          time.Duration // how long a waiter of a queue keeps its place; 0 without a queue
 	Logf           func(format string, args ...any)
 }
 
-// Stage is everything that a run needs. Its methods are for the goroutine that called Build, but for Play.
+// Stage is everything that a run needs. Play, Troubles and Forget may run concurrently; the rest is for Build's goroutine.
 type Stage struct {
 	Config
 	t      testing.TB
 	Book   *history.Book
 	server *redisserver.LocalServer // nil with a set
 	set    *set                     // nil with a single server
-	serial sync.Mutex               // held during a fault of the server, so that two never meet
+	serial sync.Mutex               // held during a fault of the server, so that two never overlap
 	began  int64
 	gos    []*goProcess
 	javas  []*javaProcess
@@ -48,10 +48,10 @@ type Stage struct {
 	mu       sync.Mutex // guards what follows
 	troubles []*checker.Trouble
 	failures []string
-	stood    time.Duration // for which the machine let this process wait
+	stood    time.Duration // how long the machine delayed this process
 }
 
-// Build starts everything. What it starts ends with t.
+// Build starts everything. It all ends with t.
 func Build(t testing.TB, c Config) *Stage {
 	s := &Stage{Config: c, t: t, Book: history.NewBook(), began: machineclock.Now()}
 	// Each write is in the file before its reply goes out, whatever happens to the process; only the machine's crash
@@ -95,9 +95,9 @@ func Build(t testing.TB, c Config) *Stage {
 	return s
 }
 
-// way is how a process gets to the server.
+// way is how a process reaches the server.
 type way struct {
-	proxy *faultproxy.Proxy // nil: by what a set's servers announce
+	proxy *faultproxy.Proxy // nil: at the addresses that a set's servers announce
 	url   string
 }
 
@@ -109,7 +109,7 @@ func (s *Stage) newWay() way {
 	return way{p, "redis://" + p.Addr()}
 }
 
-// url is where whoever has no part in the play finds the locks.
+// url returns the address for clients that are not under test.
 func (s *Stage) url() string {
 	if s.set != nil {
 		return s.set.URL
@@ -117,7 +117,7 @@ func (s *Stage) url() string {
 	return s.server.URL()
 }
 
-// LockName is the key of a lock. One of five has a long name: a few of its commands are all that a socket takes at once.
+// LockName returns the key of a lock. Every fifth has a name so long that a few of its commands fill a socket's buffer.
 func LockName(i int) string {
 	name := fmt.Sprintf("torture:%d", i)
 	if i%5 == 4 {
@@ -134,7 +134,7 @@ func (s *Stage) names() []string {
 	return names
 }
 
-// fail records what the run must not pass with.
+// fail records a failure, with which the run does not pass.
 func (s *Stage) fail(format string, args ...any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -143,21 +143,21 @@ func (s *Stage) fail(format string, args ...any) {
 	s.Logf("FAILURE: %s", text)
 }
 
-// Stood is for how long the machine let this process wait.
+// Stood returns how long the machine has delayed this process.
 func (s *Stage) Stood() time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.stood
 }
 
-// Failures are what went wrong beside the history.
+// Failures returns what went wrong apart from the history.
 func (s *Stage) Failures() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([]string(nil), s.failures...)
 }
 
-// Troubles are the stretches in which faults were in force; one that lasts ends at forever.
+// Troubles returns when faults were in force or the machine was late, by From. A fault that lasts has the greatest To.
 func (s *Stage) Troubles() []checker.Trouble {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -169,7 +169,7 @@ func (s *Stage) Troubles() []checker.Trouble {
 	return all
 }
 
-// trouble says that a fault begins. The returned function says that it is over.
+// trouble records that a fault begins. The caller calls over when it ends.
 func (s *Stage) trouble() (over func()) {
 	t := &checker.Trouble{From: machineclock.Now(), To: 1<<63 - 1}
 	s.mu.Lock()
@@ -182,7 +182,7 @@ func (s *Stage) trouble() (over func()) {
 	}
 }
 
-// watchMachine notes for how long the machine let this process wait, until stop is closed: the others had to wait too.
+// watchMachine records, until stop is closed, how long the machine delays this process: it delays the others too.
 func (s *Stage) watchMachine(stop <-chan struct{}) {
 	const each, much = 200 * time.Millisecond, 5 * time.Millisecond
 	for {

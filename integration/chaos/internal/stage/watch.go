@@ -14,10 +14,10 @@ import (
 	"github.com/rlock-go/redisson/integration/kit/machineclock"
 )
 
-// lookEvery is how often the locks are looked at on the server.
+// lookEvery is how often the locks are read from the server.
 const lookEvery = 15 * time.Millisecond
 
-// watch notes which owners a single server shows, past all faults, until stop is closed.
+// watch records, until stop is closed, which owners a single server shows past all network faults.
 func (s *Stage) watch(stop <-chan struct{}) {
 	var c redis.Conn
 	defer func() {
@@ -75,7 +75,7 @@ func (s *Stage) look(c redis.Conn) error {
 	return err
 }
 
-// shown is an owner as the history has it.
+// shown returns an owner in the form that the history uses.
 func (s *Stage) shown(field string) string {
 	if s.Kind.Permits > 0 {
 		return hex.EncodeToString([]byte(field))
@@ -83,7 +83,7 @@ func (s *Stage) shown(field string) string {
 	return field
 }
 
-// lookAtQueue notes who waits for a fair lock, and for how long each keeps its place by the server's clock.
+// lookAtQueue records the wait queue of a fair lock, and how long each place lasts by the server's clock.
 func (s *Stage) lookAtQueue(c redis.Conn, lock int) error {
 	q := history.Queue{Lock: lock, Asked: machineclock.Now()}
 	c.Send("MULTI")
