@@ -19,7 +19,7 @@ type worker struct {
 	*process
 	number int
 	rng    *rand.Rand
-	// regular is an owner that comes back: its next acquire must not meet what is left of its last.
+	// regular is an owner that comes back: what is left of its last acquire must not hit its next one.
 	regular rlock.Owner
 }
 
@@ -53,13 +53,13 @@ func (w *worker) rest(d time.Duration) {
 	}
 }
 
-// Long is how many times the watchdog's timeout the longest leases are.
+// Long is the longest lease, in watchdog timeouts.
 const Long = 4
 
-// noOwner asks for a fresh one.
+// noOwner asks for a fresh owner.
 var noOwner rlock.Owner
 
-// commonOwner is one of two that all processes act as for some seconds.
+// commonOwner returns one of the two owners that all processes act as for some seconds.
 func (w *worker) commonOwner() rlock.Owner {
 	const each = 3 * time.Second
 	slot := (machineclock.Now()-w.Began)/each.Nanoseconds()*2 + w.rng.Int64N(2)
@@ -95,9 +95,9 @@ type stay struct {
 	*worker
 	lock  int
 	holds []*held // outermost first
-	// exact tells that the owner has what is in holds, and nothing else: no outcome is open.
+	// exact: the owner has what is in holds and nothing else, because every outcome is known.
 	exact  bool
-	common bool // other processes act as its owner: all leases are alike, and what was lost is not unlocked
+	common bool // other processes act as its owner: all leases are alike, and a lost hold is not unlocked
 }
 
 // held is one acquisition of a stay.
@@ -106,11 +106,11 @@ type held struct {
 	hold  hold
 	part  int // of the kind
 	fixed bool
-	until time.Time // as last said
-	lost  bool      // as said
+	until time.Time // as last reported
+	lost  bool      // as reported
 }
 
-// hold is what a stay has: a rlock.Hold, or permits.
+// hold is a rlock.Hold, or permits.
 type hold interface {
 	Unlock(ctx context.Context) error
 	Extend(ctx context.Context, d time.Duration) error
@@ -119,7 +119,7 @@ type hold interface {
 	ValidUntil() time.Time
 }
 
-// acquire takes the lock in one of the ways there are. A zero owner asks for a fresh one.
+// acquire acquires the lock by one of the methods, at random. A zero owner asks for a fresh one.
 func (s *stay) acquire(owner rlock.Owner) bool {
 	ctx, cancel := context.WithTimeout(s.storm.Load().ctx, s.patience())
 	defer cancel()
@@ -140,7 +140,7 @@ func (s *stay) acquire(owner rlock.Owner) bool {
 	var err error
 	var c call
 	l := s.taking(part, &e)
-	began, most := time.Now(), 2*s.CommandTimeout // one until it is written, and one for the reply
+	began, most := time.Now(), 2*s.CommandTimeout // one to write the command, and one for the reply
 	switch n := s.rng.IntN(10); {
 	case n == 6:
 		c = tryLockCall(ctx)
@@ -161,7 +161,7 @@ func (s *stay) acquire(owner rlock.Owner) bool {
 	}
 	var until time.Time
 	if err == nil {
-		until = got.hold.ValidUntil() // before the instant from which it is taken at its word: it may be renewed at any time
+		until = got.hold.ValidUntil() // read before at, from which the checker relies on it: a renewal may come at any time
 	}
 	at := machineclock.Now()
 	s.inTime(c, began, most)
@@ -175,7 +175,7 @@ func (s *stay) acquire(owner rlock.Owner) bool {
 		name, why := c.judge(err)
 		s.say(history.Event{At: at, What: history.Refused, Op: e.Op, Kind: name})
 		s.odd(c.name, why)
-		// What it may have taken is given back some time: documented, and never exact.
+		// What the call may have taken is released at an unknown time, as documented.
 		s.exact = s.exact && (name == history.Locked || name == history.Reentered)
 		return false
 	}
@@ -192,7 +192,7 @@ func (s *stay) acquire(owner rlock.Owner) bool {
 	return true
 }
 
-// leasing is for how long an acquire asks.
+// leasing chooses the lease of an acquire.
 func (w *worker) leasing(e *history.Event) []rlock.AcquireOption {
 	switch {
 	case w.chance(35):
@@ -208,7 +208,7 @@ func (w *worker) leasing(e *history.Event) []rlock.AcquireOption {
 	return nil
 }
 
-// part is the lock of the kind that is taken next. Who is inside to read does not ask to write: it would wait for itself.
+// part chooses which lock of the kind is acquired next. A reader does not ask for the write lock: it would wait for itself.
 func (s *stay) part() int {
 	switch {
 	case len(s.kind.Parts) == 1:
@@ -230,7 +230,7 @@ func (s *stay) patience() time.Duration {
 	return s.between(3*time.Second, 8*time.Second)
 }
 
-// inTime wants a call to end in its documented time, or with its context, but for what the machine let this process wait.
+// inTime checks that a call ended in its documented time or with its context, without what the machine delayed this process.
 func (s *stay) inTime(c call, began time.Time, most time.Duration) {
 	if c.ctx != nil {
 		if end, bound := c.ctx.Deadline(); bound {
@@ -251,16 +251,16 @@ func (s *stay) odd(mode, why string) {
 	}
 }
 
-// way is one to acquire something.
+// way is a method that acquires something.
 type way[T any] = func(ctx context.Context, opts ...rlock.AcquireOption) (T, error)
 
-// taking is the ways to take a lock or permits.
+// taking is the methods that acquire a lock or permits.
 type taking struct {
 	try, wait way[granted]
 	tryFor    func(wait time.Duration) way[granted]
 }
 
-// granted is a hold, and whose it is.
+// granted is a hold and its owner.
 type granted struct {
 	hold  hold
 	owner string
@@ -281,7 +281,7 @@ func takingBy[T any](got func(T) granted, try, wait way[T], tryFor func(context.
 	}}
 }
 
-// taking is of a part of the kind, or of so many permits as e is told.
+// taking returns the methods for a part of the kind, or for one or two permits, and writes their number to e.
 func (s *stay) taking(part int, e *history.Event) taking {
 	if s.kind.Permits == 0 {
 		l := s.locks[s.lock][part]
@@ -304,7 +304,7 @@ func (s *stay) taking(part int, e *history.Event) taking {
 		})
 }
 
-// permits are released where a hold is unlocked.
+// permits makes Unlock release the permits.
 type permits struct{ *rlock.Permits }
 
 func (p permits) Unlock(ctx context.Context) error { return p.Release(ctx) }

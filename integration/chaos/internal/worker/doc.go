@@ -1,10 +1,9 @@
-// Package worker is a Go process under torture: some goroutines that take, re-enter, keep, extend, lose and release a
-// few locks at random, and say on standard output, as one line of JSON for each [history.Event], all that they do.
+// Package worker is a Go process under torture. Its goroutines acquire, re-enter, keep, extend, lose and release a few locks
+// at random, and report all that they do on standard output, as one line of JSON for each [history.Event].
 //
-// A call is written down before it is made and a return after it, so that the line of a process that is killed in
-// between is never missing where it would matter. What a worker believes comes from the hold's own word: it keeps asking
-// Err and ValidUntil and says what they answer.
+// A worker writes a call before it makes it, and a return after it. So no line that matters is missing when the process is
+// killed in between. It believes what its hold reports: it keeps asking Err and ValidUntil and writes what they return.
 //
 // Standard input carries orders, one a line: "cancel" ends all contexts that bound an acquire, "stop" lets the workers
-// come to their end, "close" closes the client. The process ends when standard input does.
+// finish, "close" closes the client. The process ends when standard input does.
 package worker

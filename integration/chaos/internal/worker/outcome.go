@@ -14,36 +14,36 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// call is a method as its contract names its errors.
+// call is a method with the errors that its contract names.
 type call struct {
 	name string
-	verb string // how its errors begin, behind "rlock: "
+	verb string // how its errors begin, after "rlock: "
 	ctx  context.Context
-	// errs are the sentinels that it may return here, the most telling first.
+	// errs are the sentinels that it may return here, the most specific first.
 	errs []sort
-	// unsent: it may say why it could not be sent. unanswered: it may say why no answer came.
+	// unsent: it may report why nothing was sent. unanswered: it may report why no reply came.
 	unsent, unanswered bool
-	half               bool // it may have run, and replicas not know
+	half               bool // it may report that it ran, but that replicas may not know
 }
 
 type sort struct {
 	name string
 	is   []error
-	says string // what its text has, which tells it from another with the same errors
+	says string // a part of its text that no other with the same errors has
 }
 
-// passing are the refusals that a call ends with if they last: nothing ran.
+// passing are the temporary refusals with which a call ends if they last: nothing ran.
 var passing = []string{"LOADING", "BUSY", "MOVED", "ASK", "TRYAGAIN", "CLUSTERDOWN", "READONLY", "MASTERDOWN", "UNBLOCKED"}
 
 var (
 	locked    = sort{name: history.Locked, is: []error{rlock.ErrLocked}}
-	late      = sort{"locked, a grant may come", []error{rlock.ErrLocked}, "whatever it took is given back"} // which a look may meet
+	late      = sort{"locked, a grant may come", []error{rlock.ErrLocked}, "whatever it took is given back"} // a sighting may show that grant
 	noPermits = sort{name: history.Locked, is: []error{rlock.ErrNoPermits}}
 	reentered = sort{name: history.Reentered, is: []error{rlock.ErrReentered}}
 	uncertain = sort{name: history.Uncertain, is: []error{rlock.ErrUncertain}}
 	leaseLost = sort{name: history.LostLease, is: []error{rlock.ErrLeaseLost}}
 	lostHold  = sort{name: history.LostLease, is: []error{rlock.ErrLeaseLost, rlock.ErrNotHeld}}
-	notHeld   = sort{history.NotHeld, []error{rlock.ErrLeaseLost, rlock.ErrNotHeld}, ": not held by this owner"} // which a release alone says, that finds the loss; it was relied on until then
+	notHeld   = sort{history.NotHeld, []error{rlock.ErrLeaseLost, rlock.ErrNotHeld}, ": not held by this owner"} // only from a release that finds the loss itself: the hold was relied on until then
 )
 
 func acquireCall(ctx context.Context, name string, errs ...sort) call {
@@ -89,8 +89,8 @@ func (c call) named(err error) (name string, known bool) {
 			}
 		}
 	}
-	// An error that speaks of a context which did not end would mislead whoever looks for that.
-	// By text: package net's own timeouts say that they are context.DeadlineExceeded.
+	// An error that names a context which did not end would mislead a caller that tests for it.
+	// Texts are compared, because package net's timeouts match context.DeadlineExceeded too.
 	if strings.Contains(err.Error(), context.Canceled.Error()) || strings.Contains(err.Error(), context.DeadlineExceeded.Error()) {
 		return "a context's error that is not its own", false
 	}
@@ -113,7 +113,7 @@ func (c call) named(err error) (name string, known bool) {
 	case errors.Is(err, rlock.ErrUnreplicated):
 		return "replicas may not know", c.half
 	case errors.Is(err, rlock.ErrRefused):
-		return "refused", false // nothing here is
+		return "refused", false // nothing is refused here
 	case !errors.Is(err, rlock.ErrUnavailable):
 		return "a kind without a name", false
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// lost is an error that its text does not name.
+// lost wraps an error without its text.
 type lost struct{ error }
 
 func (lost) Error() string { return "" }

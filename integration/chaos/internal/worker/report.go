@@ -38,7 +38,7 @@ func (r *report) say(e history.Event) {
 	if err := r.enc.Encode(e); err != nil {
 		panic(err)
 	}
-	// A parent that is gone ends this process by its standard input.
+	// If the parent has ended, so has standard input, and that ends this process.
 	_, _ = r.out.Write(r.buf.Bytes())
 }
 

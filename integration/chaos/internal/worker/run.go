@@ -23,7 +23,7 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// patience bounds what has to happen in the end; a loaded machine may need seconds for what takes milliseconds.
+// patience bounds the wait for what must happen: a loaded machine may need seconds for what takes milliseconds.
 const patience = 20 * time.Second
 
 type process struct {
@@ -57,7 +57,7 @@ func run(c Config) error {
 	closing := make(chan struct{})
 	orders := make(chan struct{})
 	go p.obey(closing, orders)
-	<-orders // the goroutine is one of those that were there before
+	<-orders // before counts its goroutine
 	before := runtime.NumGoroutine()
 
 	quiet := make(chan struct{})
@@ -97,7 +97,7 @@ func run(c Config) error {
 	return nil
 }
 
-// open connects, in spite of faults that are on already.
+// open connects. It retries, because faults may be in force already.
 func (p *process) open() (err error) {
 	testbed.Within(patience, func() bool {
 		opts := []rlock.Option{rlock.WithWatchdogTimeout(p.Watchdog), rlock.WithCommandTimeout(p.CommandTimeout), rlock.WithReplicaSync(p.ReplicaSync)}
@@ -114,7 +114,7 @@ func (p *process) open() (err error) {
 	return err
 }
 
-// pool is a caller's, some of whose connections come with a reply that nobody has read.
+// pool returns a caller's pool. About half of its connections come with a reply that nobody has read.
 func (p *process) pool() *redis.Pool {
 	u, err := url.Parse(p.URL)
 	if err != nil {
@@ -130,7 +130,7 @@ func (p *process) pool() *redis.Pool {
 	}}
 }
 
-// obey carries orders out until standard input ends, and the process with it.
+// obey carries out orders until standard input ends, and then ends the process.
 func (p *process) obey(closing, ready chan struct{}) {
 	close(ready)
 	orders := bufio.NewScanner(os.Stdin)
@@ -147,7 +147,7 @@ func (p *process) obey(closing, ready chan struct{}) {
 	os.Exit(3)
 }
 
-// leftover is how many goroutines are more than before, and their stacks. Some end a moment after what they served.
+// leftover returns how many more goroutines there are than before, and all stacks. Some end a moment after their work.
 func leftover(before int) (more int, stacks string) {
 	if testbed.Within(2*time.Second, func() bool { more = runtime.NumGoroutine() - before; return more <= 0 }) {
 		return 0, ""
@@ -159,7 +159,7 @@ func leftover(before int) (more int, stacks string) {
 // Word is the first argument that makes a binary a worker.
 const Word = "worker"
 
-// Config is what a worker process is told at its start, as its second argument.
+// Config is the second argument of a worker process, as JSON.
 type Config struct {
 	URL            string
 	Kind           string // of all locks
@@ -169,19 +169,19 @@ type Config struct {
 	Seed           uint64
 	Watchdog       time.Duration
 	CommandTimeout time.Duration
-	Place          time.Duration // for which a waiter keeps its place, where there is a queue; else 0
+	Place          time.Duration // how long a waiter of a queue keeps its place; 0 without a queue
 	Alone          bool          // there is one server, without replicas: calls end in their documented time
-	Pooled         bool          // it borrows from a pool of the caller's
+	Pooled         bool          // it uses a caller's pool
 	ReplicaSync    bool          // it waits for replicas
 }
 
-// Args are the arguments that start a worker process.
+// Args returns the arguments that start a worker process.
 func (c Config) Args() ([]string, error) {
 	text, err := json.Marshal(c)
 	return []string{Word, string(text)}, err
 }
 
-// RunIfAsked turns this process into a worker, and ends it, if its arguments say so.
+// RunIfAsked runs a worker and then ends the process, if the process's arguments say so. Otherwise it returns.
 func RunIfAsked() {
 	if len(os.Args) != 3 || os.Args[1] != Word {
 		return

@@ -11,7 +11,7 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// maxDepth is how deep a stay re-enters.
+// maxDepth is how many holds of a stay are nested at most.
 const maxDepth = 3
 
 // spend stays inside for a while, re-enters, asks and extends, and releases hold by hold.
@@ -23,7 +23,7 @@ func (s *stay) spend() {
 		}
 		called := time.Now()
 		if s.acquire(s.holds[0].hold.(*rlock.Hold).Owner()) && time.Since(called) > s.CommandTimeout {
-			// An attempt of it was lost. If its bytes are still on their way, its count will tell.
+			// An attempt was lost. If its command still arrives, the hold count will show it.
 			s.hold(s.between(s.Watchdog/2, 3*s.Watchdog/2))
 		}
 	}
@@ -39,7 +39,7 @@ func (s *stay) spend() {
 	}
 }
 
-// duration is how long a stay is: mostly short, sometimes long enough for renewals, and for what stands in their way.
+// duration is how long a stay is: mostly short, sometimes long enough for renewals and for faults that hinder them.
 func (s *stay) duration() time.Duration {
 	switch n := s.rng.IntN(100); {
 	case n < 88:
@@ -50,7 +50,7 @@ func (s *stay) duration() time.Duration {
 	return s.between(s.Watchdog/2, 2*s.Watchdog)
 }
 
-// hold stays inside and keeps asking whether that is still allowed. A loss ends it early, mostly.
+// hold stays inside for d, and keeps checking that all holds are valid. A loss ends it early.
 func (s *stay) hold(d time.Duration) {
 	const each = 10 * time.Millisecond
 	for end := time.Now().Add(d); ; {
@@ -65,7 +65,7 @@ func (s *stay) hold(d time.Duration) {
 	}
 }
 
-// trusts asks every hold whether it is still one, and says what changed.
+// trusts checks whether every hold is valid, and reports what changed.
 func (s *stay) trusts() bool {
 	all := true
 	for _, h := range s.holds {
@@ -77,12 +77,12 @@ func (s *stay) trusts() bool {
 func (s *stay) trust(h *held, why string) bool {
 	err := h.hold.Err()
 	if s.contradicts(h) {
-		// Its readings are of two clocks; only one that stands is odd.
+		// Only a contradiction that lasts is odd.
 		if s.contradicts(h) {
 			s.odd("Err", fmt.Sprintf("op %d: nil, though ValidUntil lay before the call", h.op))
 		}
 	}
-	// What it says jitters by the time between two readings of clocks.
+	// ValidUntil jitters by the time between two readings of clocks.
 	until := h.hold.ValidUntil()
 	if d := until.Sub(h.until); why != "" || d > time.Millisecond || d < -20*time.Microsecond {
 		h.until = until
@@ -95,8 +95,8 @@ func (s *stay) trust(h *held, why string) bool {
 	return err == nil
 }
 
-// contradicts tells that Err trusts what ValidUntil says is over. A process that is stopped between two readings of
-// clocks may see that once.
+// contradicts reports whether Err is nil though ValidUntil was over before. A process that is stopped between two readings
+// of clocks may see that once.
 func (s *stay) contradicts(h *held) bool {
 	before := time.Now()
 	return h.hold.Err() == nil && h.hold.ValidUntil().Before(before)
@@ -107,7 +107,7 @@ func (s *stay) extend(h *held) {
 	defer cancel()
 	d := s.between(50*time.Millisecond, s.Watchdog)
 	if short := time.Now().Add(d); short.Before(h.until) {
-		// From here on it may end so soon, also if nobody is left to tell that it does.
+		// From here on it may end that early, even if this process is killed before it can report so.
 		s.say(history.Event{What: history.Trust, Op: h.op, Until: s.clock.At(short), Mode: history.Moved})
 	}
 	c, began := extendCall(ctx), time.Now()
@@ -121,8 +121,8 @@ func (s *stay) extend(h *held) {
 	}
 }
 
-// release gives the innermost hold back, or with two locks of a name any of them. It reports whether it is certainly
-// given back.
+// release releases the innermost hold, or any hold if the kind has two locks. It returns false if the unlock returned an
+// error. A lost hold of a common owner is not unlocked.
 func (s *stay) release() bool {
 	n := len(s.holds) - 1
 	if len(s.kind.Parts) > 1 {

@@ -17,11 +17,11 @@ import (
 // mostTogether is how many locks are acquired together at most.
 const mostTogether = 3
 
-// together is a multi-lock's acquisition of some locks, from its call to its release. The history has an acquisition of each
-// member, with the hold that the member has of its own.
+// together is a multi-lock's acquisition of some locks, from its call to its release. The history has an acquisition for
+// each member, with that member's hold.
 type together struct {
 	*stay
-	members []int // the locks, in the order in which they are listed
+	members []int // the locks, as listed
 	hold    *rlock.MultiHold
 }
 
@@ -30,7 +30,7 @@ func (w *worker) together(lock int) {
 	t := &together{stay: &stay{worker: w, lock: lock}}
 	t.members = w.rng.Perm(len(w.locks))[:min(1+w.rng.IntN(mostTogether), len(w.locks))]
 	if w.chance(60) {
-		slices.Sort(t.members) // as all should
+		slices.Sort(t.members) // as all callers should
 	}
 	if t.acquire() {
 		t.stay.hold(t.duration())
@@ -42,7 +42,7 @@ func (w *worker) together(lock int) {
 	}
 }
 
-// each says e of every member.
+// each reports e for every member.
 func (t *together) each(e history.Event) {
 	for _, h := range t.holds {
 		e.Op = h.op
@@ -67,7 +67,7 @@ func (t *together) acquire() bool {
 	}
 	m := rlock.NewMultiLock(locks...)
 	c, take := lockCall(ctx), m.Lock
-	// Who waits keeps others waiting, so most don't for long.
+	// A waiter keeps others waiting, so most calls don't wait long.
 	switch n := t.rng.IntN(10); {
 	case n < 2:
 		c, take = tryLockCall(ctx), m.TryLock
@@ -84,14 +84,14 @@ func (t *together) acquire() bool {
 	}
 	hold, err := take(ctx, opts...)
 	if err == nil {
-		for k, one := range hold.Holds() { // before the instant from which they are taken at their word
+		for k, one := range hold.Holds() { // read before at, as in stay.acquire
 			t.holds[k].hold, t.holds[k].until = one, one.ValidUntil()
 		}
 	}
 	at := machineclock.Now()
 	if err != nil {
 		if strings.HasPrefix(err.Error(), "rlock: extend ") {
-			c.verb = "extend" // the last that it does
+			c.verb = "extend" // its last step
 		}
 		name, why := c.judge(err)
 		t.each(history.Event{At: at, What: history.Refused, Kind: name})
@@ -125,7 +125,7 @@ func (t *together) extend() {
 	}
 }
 
-// release gives all back, and sees that each member has an outcome of its own.
+// release releases all members, and checks that the error names an outcome for each.
 func (t *together) release() {
 	if lost := !t.trusts(); lost && t.hold.Err() == nil {
 		t.odd("Err", "nil, though a member was lost")
@@ -158,7 +158,7 @@ func (t *together) release() {
 	}
 }
 
-// ofMember is what joined errors say of the lock of that name.
+// ofMember returns what joined errors say about the lock of that name.
 func ofMember(err error, name string) error {
 	joined, ok := err.(interface{ Unwrap() []error })
 	if !ok {
