@@ -13,8 +13,8 @@ import (
 	"github.com/rlock-go/redisson/internal/stalls"
 )
 
-// configured is a run with a kind of lock on a single server, behind Sentinels or in a cluster. A failover takes two seconds, over
-// which holds are to be kept, and WAIT its part.
+// configured returns a run with a kind of lock on a single server, behind Sentinels or in a cluster. On a set its timeouts
+// are longer: holds must survive a failover, which takes two seconds, and WAIT takes its time.
 func configured(k kind.Kind, topology string, d time.Duration) stage.Config {
 	c := stage.Config{
 		Kind: k, Sizes: schedule.Sizes{Duration: d, Locks: 5, Go: 3, Java: 1, Topology: topology},
@@ -31,8 +31,8 @@ type result struct {
 	Config   stage.Config
 	Tallies  map[history.Tally]int
 	Faults   map[schedule.Kind]int
-	Failures []string      // beside the history's violations
-	Stood    time.Duration // for which the machine let the run wait: bounds grow by that
+	Failures []string      // apart from the history's violations
+	Stood    time.Duration // how long the machine delayed the run: bounds grow by that
 	Took     time.Duration
 }
 
@@ -41,23 +41,23 @@ func (r *result) failed() bool { return len(r.Violations)+r.Suppressed+len(r.Fai
 const (
 	// chapter is how often the history so far is judged, which bounds the memory that it takes.
 	chapter = 20 * time.Second
-	// A lock that was granted to somebody who could not be told is free when its lease ends, at the latest; then there
-	// is a server to be reached again.
+	// A lock whose grant never reached its caller is free when its lease ends. After that a waiter may have to reconnect
+	// to a server.
 	reconnect = 4 * time.Second
 	// stand is two rounds of three locks, and a moment.
 	stand = 10 * time.Second
 )
 
-// campaign is a whole run: a stage, a schedule played on it, a history judged while it grows, and in the end what is left. What it
-// starts ends with t.
+// campaign does a whole run: it builds a stage, plays a schedule on it, judges the history while it grows, and in the end
+// checks what is left. What it starts ends with t.
 func campaign(t testing.TB, c stage.Config) *result {
 	defer stalls.Watch()()
 	if c.Kind.Several {
-		c.Sizes.Locks *= 2 // each is wanted with others
+		c.Sizes.Locks *= 2 // each call wants several
 	}
 	r := &result{Config: c, Faults: map[schedule.Kind]int{}}
 	if c.Kind.Order {
-		// One that nobody has any more keeps others out for so long.
+		// A place that its owner has given up keeps others out for this long.
 		c.Place = min(c.Watchdog, 1500*time.Millisecond)
 	}
 	s := stage.Build(t, c)
@@ -99,9 +99,9 @@ func campaign(t testing.TB, c stage.Config) *result {
 	return r
 }
 
-// voided is the share of windows that may be set aside. A failover takes from what a master that is left had granted, as
-// far as not all replicas had acknowledged it; FLUSHALL and a forced unlock take what they meet, and
-// whoever waits for several locks is met more often.
+// voided returns the share of windows that may be set aside. A failover may lose what the former master had granted and not
+// all replicas had acknowledged. FLUSHALL and a forced unlock take all holds of that moment, and a call for several locks is
+// hit more often.
 func voided(c stage.Config) float64 {
 	switch {
 	case c.Sizes.Topology != "" && c.Kind.Common:
@@ -114,7 +114,7 @@ func voided(c stage.Config) float64 {
 	return 0.05
 }
 
-// play carries the schedule out and returns when its last fault is over.
+// play carries out the schedule and returns when its last fault is over.
 func (r *result) play(s *stage.Stage, began time.Time) {
 	var playing sync.WaitGroup
 	for _, f := range schedule.Draw(r.Config.Seed, r.Config.Sizes) {

@@ -3,14 +3,14 @@
 //
 //	go run ./chaos/torture -duration 10m
 //
-// With -topology sentinel or cluster they are on a set of servers, each behind a gate, whose masters fail over, die and are
-// silenced, whose replicas lag, go and come back, and whose slots move; what replicas had acknowledged must outlive that.
+// With -topology sentinel or cluster the locks are on a set of servers, each behind a gate. Masters fail over, die and are
+// silenced, replicas lag, die and come back, and slots move. What the replicas had acknowledged must survive that.
 //
-// With -kind shared several processes act as some of the owners, whose holds are counted, and read from the server past all
-// faults: `make endurance` does so for half an hour.
+// With -kind shared several processes act as the same owners. Their holds are counted, and compared with what the server
+// shows past all faults: `make endurance` does so for half an hour.
 //
 // With -kind fair, readwrite, fenced, nonreentrant, permits or multi the locks are of that kind, and judged by its
-// model. With multi each caller wants some of the locks together, in any order.
+// model. With multi each call wants several locks at once, in any order.
 //
 // It prints its seed first; the same seed with the same duration plays the same faults at the same offsets. The exit status
 // is 1 if anything was wrong. What is judged is in internal/checker, what faults there are in internal/schedule.
@@ -55,7 +55,7 @@ func main() {
 
 const tableFile = "endurance"
 
-// run runs as a test would, so that all ends with it.
+// run runs a campaign as a test would, so that all that it starts ends with it.
 func run(c stage.Config, write bool) (status int) {
 	p := &testbed.Program{Title: "torture"}
 	defer p.End(&status)

@@ -87,7 +87,7 @@ func (r *result) faults(b *strings.Builder) {
 	fmt.Fprintf(b, "\nfaults: %d: %s\n", total, strings.Join(parts, ", "))
 }
 
-// wakeUps are the times from a release to the entry of somebody who waited.
+// wakeUps prints the times from a release to the entry of a waiter.
 func wakeUps(b *strings.Builder, when string, times map[history.Side][]time.Duration) {
 	for _, side := range []history.Side{history.Go, history.Java} {
 		list := slices.Sorted(slices.Values(times[side]))

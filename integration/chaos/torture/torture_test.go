@@ -21,11 +21,11 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// TestTorture runs for some 20 s with a seed of its own, which it logs. TORTURE_SEED repeats a run's faults,
+// TestTorture runs for some 20 s with a random seed, which it logs. TORTURE_SEED repeats a run's faults,
 // TORTURE_DURATION makes it longer.
 func TestTorture(t *testing.T) { torture(t, configured(kind.All[0], "", 20*time.Second), 100) }
 
-// TestTortureOfASet is TestTorture behind Sentinels or in a cluster, by chance or as TORTURE_TOPOLOGY says.
+// TestTortureOfASet is TestTorture behind Sentinels or in a cluster: at random, unless TORTURE_TOPOLOGY chooses.
 func TestTortureOfASet(t *testing.T) {
 	topology := chosen(t, "TORTURE_TOPOLOGY", schedule.Sentinel, schedule.Cluster)
 	torture(t, configured(kind.All[0], topology, 20*time.Second), 50) // its faults stop all clients at once, and failovers take seconds
@@ -42,7 +42,7 @@ func TestTortureOfSharedOwners(t *testing.T) {
 	}
 }
 
-// TestTortureOfAKind is TestTorture, in short, of another kind of lock, by chance or as TORTURE_KIND says.
+// TestTortureOfAKind is a shorter TestTorture of another kind of lock: at random, unless TORTURE_KIND chooses.
 func TestTortureOfAKind(t *testing.T) {
 	k, found := kind.Named(chosen(t, "TORTURE_KIND", strings.Split(kind.Names(), ", ")[2:]...))
 	if !found {
@@ -58,7 +58,7 @@ func TestTortureOfAKind(t *testing.T) {
 	}
 }
 
-// chosen is what the environment says, or one of these by chance.
+// chosen returns the variable's value, or one of from at random.
 func chosen(t *testing.T, variable string, from ...string) string {
 	s := os.Getenv(variable)
 	if s == "" {
