@@ -17,8 +17,8 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// How replicas come and go while a master stays, beside Redisson in the same seconds: each has locks of its own. The
-// servers have Redis's own settings where a replica is fed, and the Sentinels call nobody down within a round.
+// besides are rounds in which replicas come and go while the master stays. rlock and Redisson use separate locks at the same
+// time. A returning replica gets a full copy after delay seconds, and the Sentinels call no server down within a round.
 var besides = []struct {
 	kind     string
 	replicas int // behind Sentinels; 0: a cluster, whose masters have one each
@@ -35,11 +35,11 @@ var besides = []struct {
 const (
 	besideCluster = "Cluster: the only replica of a master goes"
 
-	// besideLease is of the standing holds.
+	// besideLease is the lease of the standing holds.
 	besideLease = 6 * time.Second
-	// before the fault and after it.
+	// How long the load runs before the fault and after it.
 	besideBefore, besideAfter = 3 * time.Second, 16 * time.Second
-	// besideMore is how much longer than Redisson nobody may enter.
+	// besideMore is how much longer than with Redisson nobody may enter.
 	besideMore = 2500 * time.Millisecond
 )
 
@@ -53,7 +53,7 @@ func restarts(_ *redistest.SentinelSet, _, replicas []*redistest.Server) {
 	replicas[0].Restart()
 }
 
-// side is what one of the two came to.
+// side is the result of one of the two libraries.
 type side struct {
 	longest time.Duration // between two entries of one name
 	pairs   int
@@ -65,7 +65,7 @@ func (s side) String() string {
 	return fmt.Sprintf("%v, %d pairs, %d failed, hold kept: %v", s.longest.Round(time.Millisecond), s.pairs, s.failed, s.kept)
 }
 
-// playBeside plays each round. It tells whether ours kept up.
+// playBeside plays the rounds. The exit status is 1 if rlock did not keep up with Redisson.
 func playBeside(only string) (status int) {
 	for _, b := range besides {
 		if !strings.Contains(b.kind, only) {
@@ -85,7 +85,7 @@ func playBeside(only string) (status int) {
 				gone, replicas := reduce(t, set, b.replicas, 30*time.Second)
 				strike = func() { b.strike(set, gone, replicas) }
 			}
-			// Whoever comes back is sent a full copy, and not what it missed.
+			// A replica that comes back needs a full copy: the backlog is too small for what it missed.
 			for setting, value := range map[string]int{"repl-diskless-sync-delay": b.delay, "repl-backlog-size": 16 << 10} {
 				if _, err := master.Dial(t).Do("CONFIG", "SET", setting, value); err != nil {
 					t.Fatal(err)
@@ -106,7 +106,7 @@ func playBeside(only string) (status int) {
 	return status
 }
 
-// reduce leaves so many replicas of a set, and has its Sentinels forget the others.
+// reduce kills all replicas of a set but to, and makes its Sentinels forget those.
 func reduce(t *testbed.Program, set *redistest.SentinelSet, to int, downAfter time.Duration) (gone, stay []*redistest.Server) {
 	for _, n := range set.Nodes {
 		if n == set.Master() {
@@ -142,7 +142,7 @@ func reduce(t *testbed.Program, set *redistest.SentinelSet, to int, downAfter ti
 	return gone, stay
 }
 
-// beside has both want locks of their own, and strikes.
+// beside lets both libraries use separate locks, and strikes meanwhile.
 func beside(t *testbed.Program, url string, strike func()) (ours, java side) {
 	ctx := context.Background()
 	client, err := rlock.Open(ctx, url, rlock.WithWatchdogTimeout(besideLease))

@@ -11,7 +11,7 @@ import (
 	"github.com/rlock-go/redisson/internal/topologytest"
 )
 
-// What happens to one master of a cluster.
+// Faults of one master of a cluster.
 const (
 	clusterGraceful = "Cluster: planned failover"
 	clusterForced   = "Cluster: forced failover"
@@ -22,16 +22,16 @@ const (
 	clusterMoved    = "Cluster: slot moved with 1,000 held and waited for"
 )
 
-// asked is what a replica is told for each failover that an operator makes.
+// asked is the CLUSTER command by which an operator starts each failover at a replica.
 var asked = map[string][]any{
 	clusterGraceful: {"FAILOVER"}, clusterForced: {"FAILOVER", "FORCE"}, clusterTaken: {"FAILOVER", "TAKEOVER"},
 }
 
 const (
 	masters = gated.Shards
-	// dead is how long a server is silent until it is taken for dead.
+	// dead is the silence after which a server counts as dead.
 	dead = 2 * time.Second
-	// patient is that where no failover is wanted.
+	// patient is the same where no failover is wanted.
 	patient = time.Minute
 	still   = 4 * time.Second
 )
@@ -61,7 +61,7 @@ func several(w row, silence time.Duration, rounds int, tell func(result), play f
 
 func (c *cluster) urls() [2]string { return [2]string{c.ClusterURL(), c.ClusterURL()} }
 
-// on are so many names on each master, as the shards began.
+// on returns names of this form: each[i] of them on master i, as the slots are at the start.
 func on(form string, each ...int) (all []string) {
 	var found [masters]int
 	for i := 0; !slices.Equal(found[:], each); i++ {
@@ -74,10 +74,10 @@ func on(form string, each ...int) (all []string) {
 	return all
 }
 
-// shard is the master that a name began on.
+// shard returns the master that has a name at the start.
 func shard(name string) int { return min(int(codec.Slot(name))/(16384/masters), masters-1) }
 
-// clusterRounds have one master after the other replaced, or cut off, or its replica go.
+// clusterRounds replaces or cuts off one master after the other, or kills its replica.
 func clusterRounds(w row, rounds int, tell func(result)) {
 	silence := dead
 	if w.kind == clusterOnlyGoes {
@@ -143,7 +143,7 @@ func (c *cluster) leave(kind string, master, next int) {
 	}
 }
 
-// replicaOf is the other server of a shard.
+// replicaOf returns the other server of a shard.
 func (c *cluster) replicaOf(server int) int { return (server + masters) % (2 * masters) }
 
 func (c *cluster) awaitSuccessor(next, but int) {
@@ -161,7 +161,7 @@ func (c *cluster) present(name, owner string) (bool, error) {
 	return has(c.Servers[c.MasterOf(codec.Slot(name))], name, owner)
 }
 
-// pausedRounds have one shard stand still, without a failover.
+// pausedRounds pauses one shard, without a failover.
 func pausedRounds(w row, rounds int, tell func(result)) {
 	several(w, patient, rounds, tell, func(c *cluster, i int) result {
 		hit := i % masters
@@ -206,7 +206,7 @@ func pausedRounds(w row, rounds int, tell func(result)) {
 // crowd is how many locks of one slot are held, and waited for.
 const crowd = 1000
 
-// movedRounds have a slot leave its master with all its keys, while they are in use.
+// movedRounds moves a slot with all its keys to another master, while they are in use.
 func movedRounds(w row, rounds int, tell func(result)) {
 	several(w, patient, rounds, tell, func(c *cluster, i int) result {
 		slot := codec.Slot("{moved}")

@@ -13,8 +13,8 @@ import (
 
 func TestMain(m *testing.M) { testbed.Main(m, "4") }
 
-// TestOneOfEachKind plays what a full run plays again and again, with Redis's own delay before a replica is fed. Sets and
-// clusters wait most of the time, so some are there at once. The times of such a run say nothing, but for leases.
+// TestOneOfEachKind plays one round of each kind that is not long, with Redis's default delay before a replica is fed. Rounds
+// wait most of the time, so some run in parallel. Their times mean nothing, except that a lease is much longer.
 func TestOneOfEachKind(t *testing.T) {
 	for _, p := range parts {
 		for _, w := range p.rows(false) {
@@ -29,7 +29,7 @@ func TestOneOfEachKind(t *testing.T) {
 					if r.kept+r.lost == 0 || r.proofs[gate.Proven] < warm {
 						t.Errorf("%d holds kept, %d lost, %v entries by proof", r.kept, r.lost, r.proofs)
 					}
-					// Whoever is cut off together with the master has no replica that acknowledges a renewal.
+					// A client that is cut off together with the master has no replica that acknowledges a renewal.
 					if w.kind == deaf && r.kept > 0 {
 						t.Errorf("%d holds kept, %d lost", r.kept, r.lost)
 					}
@@ -39,7 +39,7 @@ func TestOneOfEachKind(t *testing.T) {
 	}
 }
 
-// TestAllKindsGoOnBehindAFailover plays one of the matrix.
+// TestAllKindsGoOnBehindAFailover plays one cell of the matrix.
 func TestAllKindsGoOnBehindAFailover(t *testing.T) {
 	t.Parallel()
 	o := playCell(cell{"Sentinel", left, 2, 0})
@@ -52,7 +52,7 @@ func TestAllKindsGoOnBehindAFailover(t *testing.T) {
 	}
 }
 
-// TestTwoInsideAreFoundAndProven keeps the judge from falling asleep.
+// TestTwoInsideAreFoundAndProven shows that overlaps finds two inside at once, and whether replicas had acknowledged both.
 func TestTwoInsideAreFoundAndProven(t *testing.T) {
 	at := func(s int) time.Time { return time.Unix(int64(s), 0) }
 	named := func(owner string) string { return fmt.Sprintf("00000000-0000-4000-8000-%012x:1", owner[0]) }

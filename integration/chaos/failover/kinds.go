@@ -18,28 +18,28 @@ import (
 const (
 	namesOfAKind = 2
 	keptOfAKind  = 4
-	seats        = 6 // permits of each semaphore, of which one client keeps keptOfAKind in the first
+	seats        = 6 // permits of each semaphore; one client keeps keptOfAKind of the first
 	countFrom    = 1_000_000
 )
 
-// use is one name in use: enter gets in and returns how to leave.
+// use is one name in use. enter gets in and returns a function that leaves.
 type use struct {
 	name   string
-	lock   string // which it excludes others from; readers and writers have one
-	shared bool   // with others of its own
+	lock   string // the lock of the name; readers and writers have the same
+	shared bool   // may be inside together with others that are shared
 	enter  entering
 }
 
 type entering func(ctx context.Context, c *rlock.Client) (leave func(context.Context) error, hold *rlock.Hold, err error)
 
-// entry is one time that somebody was inside.
+// entry is one stay inside.
 type entry struct {
 	*use
 	asked, from, to time.Time
 	token           int64
 }
 
-// crew is two clients that use all kinds of names, and what they saw.
+// crew is two clients that use all kinds of locks, and what they saw.
 type crew struct {
 	clients [2]*rlock.Client
 	uses    []*use
@@ -54,14 +54,14 @@ type crew struct {
 	mu        sync.Mutex // guards entries
 	entries   []entry
 	failed    atomic.Int64
-	counted   atomic.Int64 // of the latch, by calls without an error
-	uncertain atomic.Int64 // by others
+	counted   atomic.Int64 // count-downs of the latch without an error
+	uncertain atomic.Int64 // count-downs of the latch with an error
 }
 
-// locks are the kinds with holds of their own.
+// locks lists the kinds that have a rlock.Hold.
 var locks = append([]testbed.Kind{testbed.Plain}, testbed.Kinds...)
 
-// named is the name of a kind in the slot of the tag. A latch and its channel are in one slot without braces only.
+// named returns a name of a kind in the slot of the tag. A latch and its channel share a slot only without braces.
 func (w *crew) named(kind string, i int) string {
 	if kind == "latch" {
 		return w.tag
@@ -69,7 +69,7 @@ func (w *crew) named(kind string, i int) string {
 	return fmt.Sprintf("{%s}:%s:%d", w.tag, kind, i)
 }
 
-// man opens the clients, takes what stands, and sets what is counted.
+// man opens the clients, acquires the standing holds, and sets the counts.
 func man(url, tag string) (w *crew, err error) {
 	w = &crew{tag: tag}
 	w.ctx, w.stop = context.WithCancel(context.Background())
@@ -108,7 +108,7 @@ func man(url, tag string) (w *crew, err error) {
 	latch := w.named("latch", 0)
 	add(latch, latch, true, func(ctx context.Context, c *rlock.Client) (func(context.Context) error, *rlock.Hold, error) {
 		if err := c.NewCountDownLatch(latch).CountDown(ctx); err != nil {
-			// Refused or not, it goes on in the background.
+			// Even after an error the count-down may go on in the background.
 			w.uncertain.Add(1)
 			return nil, nil, err
 		}
@@ -118,7 +118,7 @@ func man(url, tag string) (w *crew, err error) {
 	return w, w.stand()
 }
 
-// stand takes what is kept, and sets what is counted. It tries until the servers take it.
+// stand acquires the standing holds and sets the counts. It retries for 2*patience.
 func (w *crew) stand() error {
 	ctx, cancel := context.WithTimeout(w.ctx, 2*patience)
 	defer cancel()
@@ -171,7 +171,7 @@ func (w *crew) stand() error {
 	})
 }
 
-// work has a caller of each client use each name, until the returned function is called.
+// work starts a caller of each client for each name. end stops them and waits for them.
 func (w *crew) work() (end func()) {
 	ctx, stop := context.WithCancel(w.ctx)
 	for i, u := range w.uses {
@@ -221,7 +221,7 @@ func (w *crew) enteredSince(at time.Time, name string) (n int) {
 	return n
 }
 
-// again is the longest time without an entry into one name between two instants, which name, and since when.
+// again returns the longest time between from and to without an entry into one name, and which name since when.
 func (w *crew) again(from, to time.Time) (longest time.Duration, where string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -242,7 +242,7 @@ func (w *crew) again(from, to time.Time) (longest time.Duration, where string) {
 	return longest, where
 }
 
-// judge says how often two were inside at once, and more than there are seats, and which tokens were no step forward.
+// judge returns how often two were inside that may not share, how often more than seats were, and which tokens did not rise.
 func (w *crew) judge(since time.Time) (two, more int, tokens []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -267,17 +267,17 @@ func (w *crew) judge(since time.Time) (two, more int, tokens []string) {
 		switch o := last[e.name]; {
 		case e.token > o.token:
 			last[e.name] = e
-		case e.token == 0: // of another kind
+		case e.token == 0: // of a kind without tokens
 		case e.token == o.token || e.asked.After(o.from):
-			// Who asked after another one had its token has a greater one. Two that asked at once have different ones.
+			// A token is greater than any granted before its call. Calls at the same time have different tokens.
 			tokens = append(tokens, fmt.Sprintf("%s: token %d after %d, at %v and %v", e.name, e.token, o.token, short(e.from.Sub(since)), short(o.from.Sub(since))))
 		}
 	}
 	return two, more, tokens
 }
 
-// off is by how much what is counted is wrong, once a lease is over within which permits may come back: permits and
-// semaphores that are free, beyond what should be, and the latch, beyond what was counted down.
+// off returns by how much the counts are wrong: free permits of both kinds of semaphores, and the latch. It waits for up to a
+// lease until they are right, because lost permits come back by then.
 func (w *crew) off() (permits, semaphores, latch int, err error) {
 	c := w.clients[1]
 	look := func() bool {

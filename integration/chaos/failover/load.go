@@ -16,7 +16,7 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// stay is a stretch in which a hold said that it was one.
+// stay is a time in which a hold reported that it was valid.
 type stay struct {
 	lock, owner string
 	from, to    time.Time
@@ -33,7 +33,7 @@ func (l *ledger) add(s stay) {
 	l.stays = append(l.stays, s)
 }
 
-// overlap is two owners inside one lock at once, by their holds' own words.
+// overlap is two owners inside one lock at once, as their holds reported.
 type overlap struct {
 	a, b   stay
 	pa, pb gate.Proof
@@ -50,7 +50,7 @@ func (o overlap) String() string {
 
 func (o overlap) proven() bool { return o.pa == gate.Proven && o.pb == gate.Proven }
 
-// overlaps sweeps the stays, by lock. A window has the number of its stay.
+// overlaps returns the stays that overlap on a lock. A window's Lock is the index of its stay.
 func (l *ledger) overlaps(w *gate.Witness) (found []overlap) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -67,7 +67,7 @@ func (l *ledger) overlaps(w *gate.Witness) (found []overlap) {
 	return found
 }
 
-// outage is the longest time between two instants without an entry into any of the locks; 0 if there was none at all.
+// outage returns the longest time between from and to without an entry into any of the locks, or 0 if there was no entry.
 func (l *ledger) outage(from, to time.Time, of func(lock string) bool) (longest time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -101,7 +101,7 @@ func (l *ledger) entries(since time.Time, of func(lock string) bool) (n int) {
 
 const (
 	timeout  = time.Second // for a command
-	callers  = 16          // who take locks from one another
+	callers  = 16          // that contend for locks
 	patience = 30 * time.Second
 )
 
@@ -109,7 +109,7 @@ type load struct {
 	book      *ledger
 	clients   [2]*rlock.Client
 	contested []string
-	kept      []*standing // over the fault
+	kept      []*standing // held over the fault
 	going     []*standing // released one after the other while it lasts
 
 	stays  chan struct{} // closed when all servers know the master that stays
@@ -119,23 +119,23 @@ type load struct {
 	failed atomic.Int64   // calls that ended with an error that is neither "taken" nor a loss
 }
 
-// standing is a hold that is there before the fault, while the other client waits for its lock.
+// standing is a hold from before the fault, for whose lock the other client waits.
 type standing struct {
 	hold  *rlock.Hold
 	owner string
 	shown bool // others may act as the owner: its unlock has a latch
 	from  time.Time
-	last  time.Time // at which it said that it was one
+	last  time.Time // when it last reported that it was valid
 	ended chan struct{}
 
 	mu       sync.Mutex  // guards what follows
 	released time.Time   // when Unlock was called
-	lost     bool        // it was by then
-	entered  []time.Time // when who waited was inside
-	done     bool        // the last of them is there
+	lost     bool        // the hold was lost by then
+	entered  []time.Time // when the waiter was inside
+	done     bool        // the waiter has entered at the master that stays
 }
 
-// begin opens the clients, of which the first has the standing holds.
+// begin opens the clients. The first of them has the standing holds.
 func begin(book *ledger, urls [2]string, lease time.Duration, sync bool) (*load, error) {
 	l := &load{book: book, stays: make(chan struct{})}
 	l.ctx, l.stop = context.WithCancel(context.Background())
@@ -153,7 +153,7 @@ func begin(book *ledger, urls [2]string, lease time.Duration, sync bool) (*load,
 	return l, nil
 }
 
-// use takes the locks that stand, and has callers take the contested ones from one another.
+// use acquires the standing holds, and starts callers that contend for the contested locks.
 func (l *load) use(contested, kept, going []string) (err error) {
 	if l.kept, err = l.stand(kept); err == nil {
 		l.going, err = l.stand(going)
@@ -170,7 +170,7 @@ func (l *load) use(contested, kept, going []string) (err error) {
 	return nil
 }
 
-// stand takes locks, and has the other client wait for each.
+// stand acquires locks with one client, and lets the other wait for each.
 func (l *load) stand(names []string) ([]*standing, error) {
 	ctx, cancel := context.WithTimeout(l.ctx, patience)
 	defer cancel()
@@ -207,7 +207,7 @@ func (l *load) stand(names []string) ([]*standing, error) {
 	return held, nil
 }
 
-// watch asks the standing holds whether they are still some.
+// watch keeps checking whether the standing holds are valid.
 func (l *load) watch() {
 	for l.ctx.Err() == nil {
 		for _, s := range l.standing() {
@@ -223,7 +223,7 @@ func (l *load) watch() {
 
 func (l *load) standing() []*standing { return slices.Concat(l.kept, l.going) }
 
-// look notes the moment if the hold says that it is one. Only watch calls it.
+// look records the time if the hold is valid. Only watch calls it.
 func (s *standing) look() {
 	now := time.Now()
 	if s.hold.Err() != nil {
@@ -233,10 +233,10 @@ func (s *standing) look() {
 	s.last = now
 }
 
-// again is the pause between two visits of whoever waits for a standing hold.
+// again is the pause of a waiter between two entries into its lock.
 const again = 500 * time.Millisecond
 
-// await enters a lock that another client holds, now and then until it is entered at the master that stays.
+// await waits for a lock that another client holds, and enters it again and again until it enters at the master that stays.
 func (l *load) await(s *standing) {
 	for last := false; !last && l.ctx.Err() == nil; {
 		select {
@@ -269,7 +269,7 @@ func (l *load) release(s *standing) error {
 	return s.hold.Unlock(l.ctx)
 }
 
-// releaseOver gives back what is going, one hold after the other, in so long. A caller waits for its own answer only.
+// releaseOver releases the going holds one after the other within d. No release waits for the reply to another.
 func (l *load) releaseOver(d time.Duration) {
 	var all sync.WaitGroup
 	defer all.Wait()
@@ -279,8 +279,8 @@ func (l *load) releaseOver(d time.Duration) {
 	}
 }
 
-// waited is the longest time without anybody inside a released lock, once there was a server for it, until it was
-// entered at the one that stays; 0 is not yet.
+// waited returns the longest time after the release and after served without an entry into the lock, up to the entry at the
+// master that stays, or 0 before that entry.
 func (s *standing) waited(served time.Time) (longest time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -299,7 +299,7 @@ func (s *standing) waited(served time.Time) (longest time.Duration) {
 	return max(longest, time.Nanosecond)
 }
 
-// contend takes one lock after the other, and gives it back.
+// contend acquires and releases one lock after the other.
 func (l *load) contend(c *rlock.Client, rng *rand.Rand) {
 	for l.ctx.Err() == nil {
 		h, err := c.NewLock(l.contested[rng.IntN(len(l.contested))]).TryLockFor(l.ctx, time.Second)
@@ -313,7 +313,7 @@ func (l *load) contend(c *rlock.Client, rng *rand.Rand) {
 	}
 }
 
-// visit stays inside for so long, or until the hold is lost, and releases it.
+// visit stays inside for d, or until the hold is lost, and then releases it.
 func (l *load) visit(h *rlock.Hold, d time.Duration) {
 	s := stay{lock: h.Name(), owner: testbed.Holder(h), from: time.Now()}
 	s.to = stayInside(h, s.from, d)
@@ -323,7 +323,7 @@ func (l *load) visit(h *rlock.Hold, d time.Duration) {
 	}
 }
 
-// stayInside waits for so long, or until the hold, if there is one, is lost. It returns when that was last not so.
+// stayInside waits for d, or until the hold, if there is one, is lost. It returns the last time at which it was not lost.
 func stayInside(h *rlock.Hold, from time.Time, d time.Duration) (to time.Time) {
 	to = from
 	for end := from.Add(d); ; time.Sleep(min(time.Millisecond, d)) {
@@ -337,7 +337,7 @@ func stayInside(h *rlock.Hold, from time.Time, d time.Duration) (to time.Time) {
 	}
 }
 
-// end closes the clients and writes down how long the standing holds were some.
+// end closes the clients and records how long the standing holds were valid.
 func (l *load) end() {
 	l.stop()
 	l.all.Wait()

@@ -29,7 +29,7 @@ func main() {
 	os.Exit(run(*full, *write, *only))
 }
 
-// run plays the rounds and says what came of them; its result is the exit status.
+// run plays the rounds, prints their results, and returns the exit status.
 func run(full, write bool, only string) (status int) {
 	began, commit := time.Now(), revision()
 	var all []result
@@ -55,7 +55,7 @@ func run(full, write bool, only string) (status int) {
 	return told(text, tableFile, write && only == "", status)
 }
 
-// told prints a table, and puts it into its file if that is wanted and nothing was wrong.
+// told prints a table, and writes it to its file if write is true and status is 0. It returns the exit status.
 func told(text, file string, write bool, status int) int {
 	fmt.Printf("\n%s", text)
 	if write && status == 0 {

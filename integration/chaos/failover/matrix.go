@@ -21,7 +21,7 @@ import (
 
 const matrixFile = "failover-kinds"
 
-// How a master is left in the matrix.
+// Faults of the master in the matrix.
 const (
 	left    = "planned"
 	died    = "killed"
@@ -63,8 +63,8 @@ type outcome struct {
 	two, more                  int
 	tokens                     []string
 	permits, semaphores, latch int
-	apart                      time.Duration // of the promotions, where there are two
-	back                       bool          // the Sentinels went back to a master that had never followed the next one: what that lost can't be kept
+	apart                      time.Duration // between two promotions, if there are two
+	back                       bool          // the Sentinels went back to a master that had never followed the next one, so losses are excused
 	entries                    int
 	failed, uncertain          int64
 	wrong, notes               []string
@@ -86,14 +86,14 @@ func (o outcome) String() string {
 	return s
 }
 
-// playMatrix plays the cells with these words, and writes their table if nothing was wrong.
+// playMatrix plays the cells whose text contains only. With write, and without only, it writes their table if nothing failed.
 func playMatrix(only string, write bool) (status int) {
 	began, commit := time.Now(), revision()
 	chosen := slices.DeleteFunc(cells(), func(c cell) bool { return !strings.Contains(c.String(), only) })
 	all := make([]outcome, len(chosen))
 	var mu sync.Mutex // guards status
 	var playing sync.WaitGroup
-	for _, set := range severalServers { // beside each other: they wait most of the time
+	for _, set := range severalServers { // in parallel: they wait most of the time
 		playing.Go(func() {
 			for i, c := range chosen {
 				if c.set != set {
@@ -154,12 +154,12 @@ type arena struct {
 	master   *redistest.Server
 	newcomer *redistest.Server // the replica that comes last, and is likely to be promoted
 	leave    func(promotions *promotions)
-	back     func()      // the newcomer was restarted
+	back     func()      // called after the newcomer is restarted
 	settled  func() bool // all replicas are fed
-	ends     func() bool // settled behind the failover
+	ends     func() bool // the same, after the failover
 }
 
-// sentinelCell has the newcomer preferred by its priority, and the former master last.
+// sentinelCell plays a cell behind Sentinels. By priority the newcomer is promoted first, and the former master last.
 func sentinelCell(t *testbed.Program, o *outcome) {
 	var nodes [3]redistest.Front
 	nodes[0].Args, nodes[1].Args = []string{"--replica-priority", "300"}, []string{"--replica-priority", "200"}
@@ -184,7 +184,7 @@ func sentinelCell(t *testbed.Program, o *outcome) {
 	a.play(t, o, "all")
 }
 
-// clusterCell has all names on one shard.
+// clusterCell plays a cell in a cluster. All names are on one shard.
 func clusterCell(t *testbed.Program, o *outcome) {
 	c := topologytest.StartReplicated(t, 1, 1, 1)
 	former, newcomer := 0, c.Replica(0)
@@ -245,7 +245,7 @@ func clusterCell(t *testbed.Program, o *outcome) {
 	a.play(t, o, tag)
 }
 
-// play has the newcomer go, and come back under load; then the master is left.
+// play kills the newcomer, restarts it under load, and then makes the master fail.
 func (a arena) play(t *testbed.Program, o *outcome, tag string) {
 	awaitFed(t, a.settled)
 	kill([]*redistest.Server{a.newcomer})
@@ -296,7 +296,7 @@ func (a arena) play(t *testbed.Program, o *outcome, tag string) {
 	if !testbed.Within(endless, a.ends) {
 		o.violate("not all replicas were fed within %v", endless)
 	}
-	time.Sleep(usual/3 + late) // holds that were lost must be told by then
+	time.Sleep(usual/3 + late) // lost holds must have reported it by then
 	o.again, o.where = w.again(served, time.Now())
 	rest()
 	for _, held := range w.kept {
@@ -330,7 +330,7 @@ func (a arena) play(t *testbed.Program, o *outcome, tag string) {
 	}
 }
 
-// linked tells whether a replica has all that its master has. The master calls it online as soon as it has sent that.
+// linked reports whether a replica has loaded its master's data. The master reports it as online once it has sent them.
 func linked(s *redistest.Server) bool {
 	info, err := redis.String(do(s, "INFO", "replication"))
 	return err == nil && strings.Contains(info, "master_link_status:up")
@@ -351,7 +351,7 @@ func keys(servers []*redistest.Server, name string) (all string) {
 	return all
 }
 
-// promotions are when replicas became masters and took a write.
+// promotions records when replicas became masters and took a write.
 type promotions struct {
 	mu    sync.Mutex // guards at
 	at    []time.Time
@@ -362,13 +362,13 @@ type promotions struct {
 func watchPromotions(servers []*redistest.Server, key string) *promotions {
 	p := &promotions{over: make(chan struct{})}
 	for _, s := range servers {
-		was := gated.Role(s) == "slave" // before anything happens, which may take some milliseconds
+		was := gated.Role(s) == "slave" // read before the fault: it may take some milliseconds
 		p.polls.Go(func() { p.watch(s, key, was) })
 	}
 	return p
 }
 
-// watch looks whether a server was a replica, and takes writes.
+// watch records when a server that was a replica takes a write as a master.
 func (p *promotions) watch(s *redistest.Server, key string, was bool) {
 	var conn redis.Conn
 	for {

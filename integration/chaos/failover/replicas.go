@@ -13,7 +13,7 @@ import (
 	"github.com/rlock-go/redisson/internal/redistest"
 )
 
-// Replicas of a master that stays.
+// Faults of replicas whose master stays.
 const (
 	onlyGoes        = "One server: its only replica goes, and comes back"
 	firstJoin       = "Sentinel: a master's first replicas join"
@@ -25,7 +25,7 @@ const (
 // away is how long a replica is gone: longer than a lease.
 const away = usual + 2*time.Second
 
-// serverRounds are played on a server of its own each, behind a gate that reads what WAIT answered.
+// serverRounds plays each round on a new server, behind a gate that reads the replies to WAIT.
 func serverRounds(w row, rounds int, tell func(result)) {
 	for range rounds {
 		tell(guarded(w, func(t *testbed.Program) result {
@@ -49,7 +49,7 @@ func serverRounds(w row, rounds int, tell func(result)) {
 	}
 }
 
-// goAndComeBack kills replicas and restarts them, and returns since when they were gone.
+// goAndComeBack kills replicas and restarts them after away. It returns when they were killed.
 func goAndComeBack(replicas ...*redistest.Server) time.Time {
 	gone := time.Now()
 	kill(replicas)
@@ -70,11 +70,11 @@ func restart(replicas []*redistest.Server) {
 	}
 }
 
-// do sends a command to one server, past all gates, and online is how many replicas a master feeds that have all it has.
+// do sends a command to one server, past all gates. online returns how many replicas a master reports as online.
 var do, online = gated.Do, gated.Online
 
-// delay sets how long masters wait for further replicas before they feed one. Sets are started without: that would take
-// as long.
+// delay sets how long masters wait for further replicas before they feed one. Sets start without a delay, which would make
+// their start slow.
 func delay(t *testbed.Program, seconds int, servers ...*redistest.Server) {
 	for _, s := range servers {
 		if _, err := do(s, "CONFIG", "SET", "repl-diskless-sync-delay", seconds); err != nil {
@@ -87,7 +87,7 @@ func has(s *redistest.Server, name, owner string) (bool, error) {
 	return redis.Bool(do(s, "HEXISTS", name, owner))
 }
 
-// firstAnswer makes a fault, and returns the instant at which one of these servers began to take writes of a lock.
+// firstAnswer makes a fault, and returns when the first of these servers took a write, or now if none did within patience.
 func firstAnswer(name string, next []*redistest.Server, fault func()) time.Time {
 	p := watchPromotions(next, "{"+name+"}")
 	fault()

@@ -18,7 +18,7 @@ import (
 
 const tableFile = "failover"
 
-// String is a round in a line, and what was odd in it in further ones.
+// String returns a round in one line, and its violations and notes in further ones.
 func (r result) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%v: %d kept, %d told as lost; each lock again after %v (%s); stood for a lease: %d of %d, without WAIT %d of %d; any lock %v, other shards %v; %d entries, %d errors; n of n %d, fewer %d, 0 %d, no WAIT %d; twice inside %d + %v",
@@ -74,7 +74,7 @@ func table(all []result) string {
 	return b.String() + more.String()
 }
 
-// some is a time, unless there is none.
+// some returns the text of a time, or a dash for 0.
 func some(d time.Duration) string {
 	if d == 0 {
 		return "–"
@@ -82,7 +82,7 @@ func some(d time.Duration) string {
 	return short(d).String()
 }
 
-// of is so many of all, unless there are none.
+// of returns the text for n of all, or a dash if all is 0.
 func of(n, all int) string {
 	if all == 0 {
 		return "–"
@@ -90,7 +90,7 @@ func of(n, all int) string {
 	return fmt.Sprintf("%d of %d", n, all)
 }
 
-// added is the sum of some rounds, and the largest of their times.
+// added returns the sum of some rounds, with the largest of their times.
 func added(all []result) (sum result) {
 	sum.unproven = map[string]int{}
 	for _, r := range all {
@@ -120,7 +120,7 @@ func (r result) twice() (n int) {
 var library = strings.Fields("codec pubsub rlock watchdog internal/command internal/kind internal/lockstate internal/luasrc " +
 	"internal/pipeline internal/redisconn internal/topology internal/waitqueue internal/wakepolicy")
 
-// revision is the commit that changed the library last.
+// revision returns the last commit that changed the library, and whether it has changed since.
 func revision() string {
 	root, err := codeedit.Root()
 	if err != nil {
@@ -139,7 +139,7 @@ func revision() string {
 	return commit
 }
 
-// circumstances are those of this run.
+// circumstances describes the library, the server and the machine of this run.
 func circumstances(commit string, took time.Duration) string {
 	server, _ := exec.Command("redis-server", "--version").Output()
 	version, _, _ := strings.Cut(strings.TrimPrefix(string(server), "Redis server "), " ")

@@ -19,32 +19,32 @@ type scene struct {
 	witness         *gate.Witness
 	lease           time.Duration
 	contested, kept []string
-	going           []string               // released over the fault, by clients that wait for replicas
+	going           []string               // released during the fault, by clients that wait for replicas
 	unsynced        []string               // the same, by clients that do not
 	over            time.Duration          // how long the releases take
 	affected        func(lock string) bool // by the fault; nil: all are
-	strike          func() time.Time       // makes the fault, returns when it is over, and since when there was a master
-	settled         func() bool            // all replicas are fed; nil: that is not waited for
+	strike          func() time.Time       // makes the fault, and when it is over returns since when there was a master
+	settled         func() bool            // all replicas are fed; nil: play does not wait for that
 	present         func(name, owner string) (bool, error)
 	excused         func() string            // why holds may be lost; nil: nothing does
-	inspect         func(l *load, r *result) // before the standing holds are released; nil: nothing
+	inspect         func(l *load, r *result) // called before the standing holds are released; may be nil
 }
 
 type result struct {
 	row
-	back, others time.Duration // the longest time without an entry into a lock that was affected, or was not
-	again        time.Duration // since there was a master, the longest without an entry into any one lock
-	where        string        // which one
+	back, others time.Duration // the longest time without an entry into any affected lock, and into any other
+	again        time.Duration // the longest time without an entry into one lock, since there was a master
+	where        string        // that lock
 	stood        [2]int        // locks that nobody could enter for a lease, or nearly: with and without WAIT
 	which        []string      // these locks, and when they were released
-	released     [2]int        // of so many that were released meanwhile
+	released     [2]int        // how many were released meanwhile
 	kept, lost   int
 	told         int           // waiters that entered when the standing holds were released
-	woken        time.Duration // from the first of these releases until the last of them was inside
-	gap          time.Duration // the longest between two renewals, where that is looked at
+	woken        time.Duration // from the first of these releases until the last waiter was inside
+	gap          time.Duration // the longest between two renewals, where that is measured
 	entries      int
 	failed       int64
-	proven       int // twice inside, both acknowledged: a violation
+	proven       int // two inside at once, both acknowledged: a violation
 	unproven     map[string]int
 	proofs       [4]int // of the entries and standing holds of the round
 	excuse       string // why holds may be lost, and locks stand
@@ -56,14 +56,14 @@ func (r *result) violate(format string, args ...any) {
 	r.wrong = append(r.wrong, r.row.String()+": "+fmt.Sprintf(format, args...))
 }
 
-// guarded plays a round, and ends what it started. What failed in its rig is a failure of the round.
+// guarded plays a round, and ends what it started. An error of the test rig is a violation of the round.
 func guarded(w row, play func(t *testbed.Program) result) (r result) {
 	r.row = w
 	rigged(r.violate, func(t *testbed.Program) { r = play(t) })
 	return r
 }
 
-// rigged plays, ends what was started for that, and says what failed of it.
+// rigged calls play, ends what that started, and passes the errors of the test rig to failed.
 func rigged(failed func(format string, args ...any), play func(t *testbed.Program)) {
 	p := &testbed.Program{Title: "failover", Quiet: true}
 	status := 0
@@ -79,22 +79,22 @@ func rigged(failed func(format string, args ...any), play func(t *testbed.Progra
 const (
 	warm = 40 // entries before the fault
 	late = 500 * time.Millisecond
-	// usual is the lease where nothing else is said: a failover takes some of it, and no more.
+	// usual is the default lease: a failover takes a part of it.
 	usual = 20 * time.Second
-	// endless is longer than what is left of a lease, and than a replica waits to be fed.
+	// endless is longer than any lease, and than a replica waits to be fed.
 	endless = 90 * time.Second
 )
 
-// latchLasts is how long an unlock with a latch is sent.
+// latchLasts is how long an unlock with a latch is retried.
 const latchLasts = 4*timeout + time.Second
 
-// lookPause is between two looks of a client in trouble at who is master, at most.
+// lookPause is the longest pause between two attempts of a client to find the master.
 const lookPause = time.Second
 
-// sudden are the faults by which a master may lose what it has just answered.
+// sudden lists the faults by which a master may lose a command that it has just answered.
 var sudden = []string{killed, clusterKilled, clusterParted}
 
-// awaitFed waits until the replicas count. What is acquired before that, none of them is asked to acknowledge.
+// awaitFed waits until all replicas are fed. Before that no replica is asked to acknowledge an acquire.
 func awaitFed(t *testbed.Program, fed func() bool) {
 	testbed.BecomesWithin(t, endless, "all replicas are fed", fed)
 }
@@ -148,7 +148,7 @@ func (s scene) play() (r result) {
 	if s.settled != nil && !testbed.Within(endless, s.settled) {
 		r.violate("not all replicas were fed within %v", endless)
 	}
-	time.Sleep(s.lease/3 + late) // holds that were lost must be told by then
+	time.Sleep(s.lease/3 + late) // lost holds must have reported it by then
 	if s.excused != nil {
 		if r.excuse = s.excused(); r.excuse != "" {
 			r.notes = append(r.notes, r.excuse)
@@ -187,7 +187,7 @@ func (s scene) awaitEntries(loads []*load, served time.Time, r *result) {
 	}
 }
 
-// measure says how long locks stayed without anybody, so far.
+// measure records how long nobody entered the locks so far.
 func (s scene) measure(loads []*load, struck, served time.Time, r *result) {
 	book, now := loads[0].book, time.Now()
 	r.back = book.outage(struck, now, func(lock string) bool { return s.affected(lock) && !slices.Contains(s.unsynced, lock) })
@@ -196,7 +196,7 @@ func (s scene) measure(loads []*load, struck, served time.Time, r *result) {
 		if r.released[i]++; d > r.again {
 			r.again, r.where = d, name
 		}
-		// A renewal comes each third of a lease: so much is left of one at least.
+		// A lease is renewed every third, so at least two thirds of it are left.
 		if d == 0 || d > s.lease*2/3-late {
 			r.stood[i]++
 			r.which = append(r.which, name+about)
@@ -210,7 +210,7 @@ func (s scene) measure(loads []*load, struck, served time.Time, r *result) {
 	for i, l := range loads {
 		for _, h := range l.going {
 			// An unlock whose owner others may use is sent again only if all replicas had acknowledged the acquire, and
-			// while its latch lasts. Its client may look a pause later than who entered first.
+			// while its latch lasts. Its client may find the master a lookPause later than the first to enter.
 			tooLate := struck.Add(r.back).Sub(h.released) > latchLasts-lookPause-late
 			if h.shown && (i == 1 && slices.Contains(sudden, s.row.kind) || tooLate) {
 				continue
@@ -227,7 +227,7 @@ func (s scene) measure(loads []*load, struck, served time.Time, r *result) {
 	}
 }
 
-// count asks the standing holds, and the master, whether they are held.
+// count compares what the standing holds report with what the master has.
 func (s scene) count(l *load, r *result) {
 	for _, h := range l.kept {
 		err := h.hold.Err()
@@ -258,7 +258,7 @@ func (s scene) count(l *load, r *result) {
 	}
 }
 
-// release gives the standing holds back; whoever waits must enter.
+// release releases the standing holds. All their waiters must enter.
 func (s scene) release(l *load, r *result) {
 	inside := func() (n int) {
 		for _, h := range l.kept {
@@ -292,7 +292,7 @@ func (s scene) release(l *load, r *result) {
 	}
 }
 
-// judge holds against one another what the holds said.
+// judge finds owners that were inside at once, and counts how well replicas had acknowledged them.
 func (s scene) judge(book *ledger, r *result) {
 	for _, one := range book.stays {
 		if !slices.Contains(s.unsynced, one.lock) {

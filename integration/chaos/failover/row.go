@@ -22,17 +22,17 @@ type part struct {
 	delays []int // of its rows
 	full   int   // rounds of a row in a full run
 	play   func(w row, rounds int, tell func(result))
-	// soon is how long after the next master's first answer, or after a replica went, each lock must have been entered
-	// again in a full run; 0: nothing is said.
+	// soon bounds the time from the next master's first answer, or from the loss of a replica, until each lock is entered
+	// again. Tests don't apply it. 0: no bound.
 	soon time.Duration
-	long bool // make test has another one like it
+	long bool // tests leave it out, because another one is like it
 }
 
 var every = []int{0, standard, 25}
 
 const (
 	afterFailover = 3 * time.Second
-	// afterReplica is what Redisson takes to see that a replica is gone, and a little.
+	// afterReplica is a little more than Redisson needs to see that a replica is gone.
 	afterReplica = 5 * time.Second
 )
 
@@ -56,12 +56,12 @@ var parts = []part{
 	{clusterOnlyGoes, []int{standard, 25}, 1, clusterRounds, afterReplica, true},
 }
 
-// chosen are the parts whose name has these words.
+// chosen returns the parts whose name contains words.
 func chosen(words string) []part {
 	return slices.DeleteFunc(slices.Clone(parts), func(p part) bool { return !strings.Contains(p.kind, words) })
 }
 
-// rows are a part's, or that of the standard delay alone.
+// rows returns all rows of a part, or only that of the standard delay, and then none of a long part.
 func (p part) rows(all bool) (rows []row) {
 	for _, delay := range p.delays {
 		if all || delay == standard && !p.long {

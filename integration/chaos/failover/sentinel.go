@@ -11,7 +11,7 @@ import (
 	"github.com/rlock-go/redisson/internal/redistest"
 )
 
-// How a master behind Sentinels is left.
+// Faults of a master behind Sentinels.
 const (
 	planned  = "Sentinel: planned failover"
 	killed   = "Sentinel: master killed, restarted empty"
@@ -26,7 +26,7 @@ const lone = "lone"
 // cutOff is how long a master stays cut off after another one was named.
 const cutOff = 2 * time.Second
 
-// brief is the lease where nobody's hold can be kept.
+// brief is the lease in rounds without a failover, and where a round waits for leases to end.
 const brief = 9 * time.Second
 
 type watched struct {
@@ -34,7 +34,7 @@ type watched struct {
 	gates *gated.Set
 }
 
-// sentinelRounds are played on a set of its own each: Sentinels are slow to fail over twice.
+// sentinelRounds plays each round on a new set, because Sentinels are slow to fail over twice.
 func sentinelRounds(w row, rounds int, tell func(result)) {
 	for range rounds {
 		tell(guarded(w, func(t *testbed.Program) result { return sentinelRound(t, w) }))
@@ -76,7 +76,7 @@ func sentinelRound(t *testbed.Program, w row) result {
 	}
 	delay(t, w.delay, set.Nodes...)
 	if w.kind == firstJoin {
-		// So little is kept for replicas that were there before: these have to be fed anew.
+		// With so small a backlog the replicas need a full copy when they come back.
 		if _, err := do(former, "CONFIG", "SET", "repl-backlog-size", 16<<10); err != nil {
 			t.Fatal(err)
 		}
@@ -89,7 +89,7 @@ func sentinelRound(t *testbed.Program, w row) result {
 	return s.play()
 }
 
-// startLone starts one more Sentinel, which the others do not know. It is with the first master whatever happens.
+// startLone starts one more Sentinel, which the others do not know. It is always on the first master's side of a cut.
 func (s *watched) startLone(t *testbed.Program) (url string) {
 	for _, n := range s.Nodes {
 		if _, err := do(n, "ACL", "SETUSER", lone, "reset", "resetchannels", "on", ">"+lone, "+ping", "+info", "+role"); err != nil {
