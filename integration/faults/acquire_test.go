@@ -15,7 +15,7 @@ import (
 )
 
 type way struct {
-	waits bool // somebody else holds the lock first, and the fault meets the try after the wake-up
+	waits bool // somebody else holds the lock first, and the fault hits the attempt after the wake-up
 	call  func(context.Context, *rlock.Lock) (*rlock.Hold, error)
 }
 
@@ -26,7 +26,7 @@ var ways = []way{
 	{waits: true, call: func(ctx context.Context, l *rlock.Lock) (*rlock.Hold, error) { return l.Lock(ctx) }},
 }
 
-// way is which one this round takes. A lane has every one of them in turn.
+// way returns the way of this round. A lane uses all of them in turn.
 func (r *round) way() way { return ways[r.variant(len(ways))] }
 
 // faulted acquires with a fault on the command that would be granted.
@@ -47,8 +47,8 @@ func (r *round) faulted(match faultproxy.Match, do faultproxy.Action) (*faultpro
 	return fault, got
 }
 
-// acquired judges what a faulted acquire came to. kinds are the errors that it may have; one that had waited may have
-// none.
+// acquired judges the outcome of a faulted acquire. kinds are the errors that it may return; an acquire that had waited
+// must return none.
 func (r *round) acquired(got testbed.Entry, kinds ...string) {
 	r.Helper()
 	if r.way().waits {
@@ -59,7 +59,7 @@ func (r *round) acquired(got testbed.Entry, kinds ...string) {
 	r.comesFree()
 }
 
-// inside judges whoever has entered as the only holder, and releases.
+// inside checks that a granted acquire is the only holder, and releases it.
 func (r *round) inside(got testbed.Entry) {
 	r.Helper()
 	if got.Err == nil {
@@ -68,7 +68,7 @@ func (r *round) inside(got testbed.Entry) {
 	}
 }
 
-// lostAcquireReply: the acquire runs and its caller does not hear of it.
+// lostAcquireReply: the acquire runs, and its reply is lost or late.
 func lostAcquireReply(do faultproxy.Action) func(*round) {
 	return func(r *round) {
 		var kinds []string
@@ -81,7 +81,7 @@ func lostAcquireReply(do faultproxy.Action) func(*round) {
 	}
 }
 
-// lateAcquire: the acquire's bytes are under way while it is given up and undone, and arrive then.
+// lateAcquire: the acquire's bytes arrive only after it was given up and undone.
 func lateAcquire(r *round) {
 	late, calls := r.faulted(acquires, faultproxy.Withhold)
 	r.comes(late)
@@ -92,7 +92,7 @@ func lateAcquire(r *round) {
 	got := r.await(calls)
 	r.expects(r.row.bound, "the lost acquire was not undone", func() bool { return r.answered(unlocks) > 0 })
 	if got.Err == nil && r.i%4 < 2 {
-		// While another attempt of the same caller holds it. Else it arrives at a free lock.
+		// The late acquire arrives while another attempt of the same caller holds the lock; below, at a free lock.
 		if n := late.Release(); n != 0 {
 			r.violates("the late acquire ran")
 		}
@@ -116,18 +116,18 @@ var acquireFaults = []scenario{
 	{fault: "acquire arrives after it was given up and undone", by: "proxy: bytes withheld and delivered", times: 200, round: lateAcquire},
 }
 
-// noKill may do everything but what the kill barrier needs.
+// noKill may do everything except CLIENT KILL, which the kill barrier needs.
 var noKill = &redisserver.User{Name: "app", Password: "secret", Rules: []string{"~*", "&*", "+@all", "-client|kill"}}
 
-// withoutFence has the reply to its acquire lost where no connection can be killed.
+// withoutFence: the reply to an acquire is lost, and no connection can be killed.
 func withoutFence(r *round) {
 	_, calls := r.faulted(acquires, faultproxy.CutAfter)
 	r.acquired(r.await(calls))
 	r.row.counted(1, r.ran())
 }
 
-// lateWithoutFence: the acquire is given up and undone, the lock is free, and then its bytes arrive and run. What they
-// leave is nobody's until the undo is repeated.
+// lateWithoutFence: the acquire is given up and undone, the lock is free, and then its bytes arrive and run. The key
+// that they leave is unowned until the undo is repeated.
 func lateWithoutFence(r *round) {
 	late := r.hit(acquires, 1, faultproxy.Withhold)
 	ctx, cancel := context.WithCancel(r.Context())
@@ -147,7 +147,7 @@ func lateWithoutFence(r *round) {
 	r.row.counted(1, ran)
 }
 
-// reentryWithoutFence: whether it ran can't be found out, and the error must say so.
+// reentryWithoutFence: the client can't find out whether the re-entry ran, and the error must say so.
 func reentryWithoutFence(r *round) {
 	first := r.take(r.lock)
 	r.hit(acquires, 1, faultproxy.CutAfter)
@@ -156,7 +156,7 @@ func reentryWithoutFence(r *round) {
 	ran := r.ran()
 	r.holds(1+ran, first) // one more than anybody knows of
 	r.release(first)
-	// What is left is the caller's to clear up: by the lease's end, or by force.
+	// The caller has to clear up what is left: it waits for the lease's end, or forces the lock.
 	if _, err := r.his.ForceUnlock(r.Context()); err != nil {
 		r.Fatal(err)
 	}
@@ -172,7 +172,7 @@ var noKillFaults = []scenario{
 		user: noKill, latches: true, inexact: true, bound: 2500 * time.Millisecond, remark: "the count stays one too high until the lease ends", round: reentryWithoutFence},
 }
 
-// numberTimeout is a command timeout of which a busy machine does not let several pass.
+// numberTimeout is a command timeout so long that even a busy machine delays no command by several of them.
 const numberTimeout = time.Second
 
 var (
@@ -180,8 +180,8 @@ var (
 	undoes = faultproxy.Script(luasrc.SemaphoreUndoScript.SHA1)
 )
 
-// Where no connection can be killed, an acquire that was given up arrives and takes permits. The undo is repeated each second,
-// and gives them back.
+// An acquire that was given up may arrive and take permits if its connection can't be killed. The undo, repeated every
+// second, releases them.
 func TestAcquireOfPermitsArrivesWhereNothingCanBeKilled(t *testing.T) {
 	t.Parallel()
 	p := testbed.NewProxied(t, redisserver.ACL(t, *noKill))

@@ -19,17 +19,17 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// A hosted service has one address for its master. When it puts another server there, connections that exist stay with
-// the old one, unless that is gone, and nobody tells the client.
+// A hosted service has one address for its master. When the address moves to another server, open connections stay with
+// the old server, unless it has ended, and the client gets no notice.
 
-// departure is what becomes of the old master once its replica has been promoted, before the address moves.
+// departure is what happens to the old master after its replica was promoted and before the address moves.
 type departure struct {
 	leaves  func(r *round, old *redisserver.LocalServer, direct redis.Conn, promoted string)
-	returns func(r *round, old *redisserver.LocalServer) // so far that it can be told whom to follow
+	returns func(r *round, old *redisserver.LocalServer) // makes it able to take a REPLICAOF
 }
 
-// demoted stays alive and follows the new master. In every second round it refuses what was sent meanwhile; else that has
-// no answer, and the connections that had nothing under way, those of the subscriptions, go on.
+// demoted lives on and follows the new master. In every second round it refuses what was sent meanwhile. Otherwise that
+// gets no reply, and connections with nothing in flight, such as those of the subscriptions, stay open.
 var demoted = departure{
 	leaves: func(r *round, _ *redisserver.LocalServer, direct redis.Conn, promoted string) {
 		host, port, _ := net.SplitHostPort(promoted)
@@ -41,13 +41,13 @@ var demoted = departure{
 	returns: func(*round, *redisserver.LocalServer) {},
 }
 
-// killed takes its connections with it.
+// killed dies, which closes its connections.
 var killed = departure{
 	leaves:  func(_ *round, old *redisserver.LocalServer, _ redis.Conn, _ string) { old.Kill() },
 	returns: func(_ *round, old *redisserver.LocalServer) { old.Restart() },
 }
 
-// paused keeps its connections and says nothing.
+// paused keeps its connections and does not reply.
 var paused = departure{
 	leaves:  func(_ *round, old *redisserver.LocalServer, _ redis.Conn, _ string) { old.Pause() },
 	returns: func(_ *round, old *redisserver.LocalServer) { old.Resume() },
@@ -61,8 +61,8 @@ var unmoved = departure{
 	returns: func(*round, *redisserver.LocalServer) {},
 }
 
-// promote has the replica take over all that the master has, but the keys that it is to lack as if they had not reached
-// it. What is sent while the master takes no more writes is left to the departure. The address is yet to move.
+// promote makes the replica the master, with all keys except lacks, as if these had not reached it. meanwhile sends
+// commands while the old master's writes are paused; d decides what happens to them. The address does not move yet.
 func (r *round) promote(d departure, lacks []string, meanwhile func()) {
 	r.Helper()
 	old, next := r.server, r.replica
@@ -92,7 +92,7 @@ func info(r *round, c redis.Conn, field string) string {
 	return value
 }
 
-// follow makes the old master the replica of the new one, for the next round, and sees that no client is left there.
+// follow makes the old master the replica of the new one, for the next round, and checks that no client is left there.
 func (r *round) follow(d departure) {
 	r.Helper()
 	d.returns(r, r.replica)
@@ -108,17 +108,17 @@ func (r *round) follow(d departure) {
 	testbed.BecomesWithin(r.T, 3*soon, "the old master follows", func() bool { return info(r, c, "master_link_status") == "up" })
 }
 
-// movesTo has the address lead to the promoted replica, and returns when it does.
+// movesTo promotes the replica, moves the address to it, and returns the time of the move.
 func (r *round) movesTo(d departure, lacks []string, meanwhile func()) time.Time {
 	r.Helper()
 	look := r.auditor.rests()
-	defer func() { look(r.server.URL()) }() // also if this fails: the auditor is to end
+	defer func() { look(r.server.URL()) }() // even if this fails, so that the auditor can end
 	r.promote(d, lacks, meanwhile)
 	r.proxy.Move(r.server.Addr())
 	return time.Now()
 }
 
-// nameIt gives the lane's address a name, and has a second proxy at the address that the name is to move to.
+// nameIt gives the lane's address a name, and starts a second proxy at the address to which the name will move.
 func (l *lane) nameIt(addr string) string {
 	l.Helper()
 	_, port, _ := net.SplitHostPort(addr)
@@ -137,8 +137,8 @@ func (l *lane) afresh() {
 	}
 }
 
-// nameServer answers this process's questions for names of its own, so that a name can be given another address while
-// somebody uses it. What it answers may not be kept.
+// nameServer answers this process's DNS queries for the test's names, so that a name can get another address while a
+// client uses it. Its answers must not be cached.
 type nameServer struct {
 	conn net.PacketConn
 	done sync.WaitGroup
@@ -149,7 +149,7 @@ type nameServer struct {
 
 var names nameServer
 
-// serve takes the place of the process's resolver until the test ends.
+// serve replaces the process's resolver until the test ends.
 func (s *nameServer) serve(t *testing.T) {
 	t.Helper()
 	conn, err := net.ListenPacket("udp4", "127.0.0.1:0")
@@ -165,7 +165,7 @@ func (s *nameServer) serve(t *testing.T) {
 				return
 			}
 			if answer := s.answer(b[:n]); answer != nil {
-				_, _ = conn.WriteTo(answer, from) // who hears nothing asks again
+				_, _ = conn.WriteTo(answer, from) // a resolver without an answer asks again
 			}
 		}
 	})
@@ -186,7 +186,7 @@ func (s *nameServer) set(name, address string) {
 	s.names[name] = netip.MustParseAddr(address)
 }
 
-// answer takes one question, RFC 1035 section 4. Names that are not its own do not exist.
+// answer returns the reply to one question (RFC 1035, section 4). Names that were not set do not exist.
 func (s *nameServer) answer(question []byte) []byte {
 	const header, typeA, classIN = 12, 1, 1
 	if len(question) < header || binary.BigEndian.Uint16(question[4:]) != 1 {
@@ -208,7 +208,7 @@ func (s *nameServer) answer(question []byte) []byte {
 	s.mu.Lock()
 	address, known := s.names[strings.ToLower(strings.Join(labels, "."))]
 	s.mu.Unlock()
-	flags := uint16(0x8580) // a response of an authority that resolves further
+	flags := uint16(0x8580) // an authoritative response, recursion available
 	if !known {
 		flags |= 3 // no such name
 	}
@@ -226,7 +226,7 @@ func (s *nameServer) answer(question []byte) []byte {
 		b = binary.BigEndian.AppendUint16(b, 0xc000|header) // the name, as in the question
 		b = binary.BigEndian.AppendUint16(b, typeA)
 		b = binary.BigEndian.AppendUint16(b, classIN)
-		b = binary.BigEndian.AppendUint32(b, 0) // seconds to keep it
+		b = binary.BigEndian.AppendUint32(b, 0) // TTL in seconds
 		b = binary.BigEndian.AppendUint16(b, 4)
 		a4 := address.As4()
 		b = append(b, a4[:]...)

@@ -13,14 +13,14 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// auditor reads the locks in use from the server, around all proxies, again and again, and holds them against what
-// this process believes.
+// auditor keeps reading the locks in use from the server, past all proxies, and compares them with the holds that this
+// process has.
 type auditor struct {
 	row  *row
 	stop chan struct{}
 	done sync.WaitGroup
 
-	looking sync.Mutex // held while a server is looked at; guards url and conn
+	looking sync.Mutex // held while a server is read; guards url and conn
 	url     string
 	conn    redis.Conn
 
@@ -31,9 +31,9 @@ type auditor struct {
 // watched is one lock's name while a round uses it.
 type watched struct {
 	holds  []*rlock.Hold        // granted, and not known to have ended
-	orphan map[string]time.Time // by owner: since when nobody believes to be it
-	vain   map[string]time.Time // by owner: since when a hold is valid that the server does not know
-	told   map[string]bool      // violations, and owners with an excuse, that were told already
+	orphan map[string]time.Time // by owner: since when no hold has this owner
+	vain   map[string]time.Time // by owner: since when a hold is valid that the server does not have
+	told   map[string]bool      // violations, and owners with an excuse, that were reported already
 }
 
 func audit(w *row, url string) *auditor {
@@ -47,7 +47,7 @@ func (a *auditor) end() {
 	a.done.Wait()
 }
 
-// rests keeps the auditor from looking until it is told where to look from then on. It returns when no look is under way.
+// rests stops the auditor until follow is called with the server to read from then on. It returns when no read is open.
 func (a *auditor) rests() (follow func(url string)) {
 	a.looking.Lock()
 	a.hangUp()
@@ -57,7 +57,7 @@ func (a *auditor) rests() (follow func(url string)) {
 	}
 }
 
-// hangUp is called with looking held.
+// hangUp closes the connection. The caller holds looking.
 func (a *auditor) hangUp() {
 	if a.conn != nil {
 		a.conn.Close()
@@ -77,7 +77,7 @@ func (a *auditor) unwatch(key string) {
 	delete(a.watched, key)
 }
 
-// believe makes h known as granted.
+// believe records h as granted.
 func (a *auditor) believe(h *rlock.Hold) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -101,7 +101,7 @@ func (a *auditor) run() {
 		}
 		a.looking.Lock()
 		if a.conn == nil {
-			// Without one the server is away, which is some row's fault.
+			// If this fails the server is down, which may be the row's fault.
 			if c, err := redis.DialURL(a.url, redis.DialConnectTimeout(time.Second), redis.DialReadTimeout(soon), redis.DialWriteTimeout(time.Second)); err == nil {
 				a.conn = c
 			}
@@ -113,7 +113,7 @@ func (a *auditor) run() {
 	}
 }
 
-// look reads every name once and judges. It reports false when the connection is of no more use.
+// look reads and judges every name once. It returns false when the connection is broken.
 func (a *auditor) look(conn redis.Conn) bool {
 	a.mu.Lock()
 	before := map[string][]*rlock.Hold{}
@@ -145,7 +145,7 @@ func (a *auditor) look(conn redis.Conn) bool {
 	return true
 }
 
-// judge takes what the server showed after asked; before are the holds that had been granted by then.
+// judge checks what the server showed after asked. before are the holds that had been granted by asked.
 func (a *auditor) judge(key string, fields map[string]int, before []*rlock.Hold, asked time.Time) {
 	now := time.Now()
 	a.mu.Lock()
@@ -203,7 +203,7 @@ func (a *auditor) judge(key string, fields map[string]int, before []*rlock.Hold,
 		switch {
 		case age <= a.row.bound+standstill: // a standstill that has just ended is noticed by then
 		case age < soon && machine.noticed(since):
-			// Giving back takes several answers, each of which had to come within a command timeout.
+			// An undo takes several replies, each of which had to come within a command timeout.
 			if !w.told[owner] {
 				w.told[owner] = true
 				a.row.outcome("unowned key for longer while the testing machine stood still", 1)
@@ -219,8 +219,8 @@ func (a *auditor) judge(key string, fields map[string]int, before []*rlock.Hold,
 	}
 }
 
-// witness knows when the machine itself stood still. It asks a server that no fault ever meets, all the time; when that
-// takes a good part of a command timeout, an answer that did not come in time elsewhere is no finding.
+// witness records when the machine itself stood still. It keeps pinging a server that no fault hits. When a reply takes
+// a good part of a command timeout, a reply that is late elsewhere is no violation.
 type witness struct {
 	stop chan struct{}
 	done sync.WaitGroup
@@ -229,7 +229,7 @@ type witness struct {
 	last time.Time  // when the last standstill ended
 }
 
-// standstill is how long an answer takes that usually comes within a millisecond.
+// standstill is how late a reply must be that usually comes within a millisecond.
 const standstill = timeout / 4
 
 var machine witness
@@ -268,14 +268,14 @@ func (w *witness) watch(t *testing.T) {
 	})
 }
 
-// stood tells whether the machine stood still at any time since.
+// stood reports whether the machine stood still at any time since.
 func (w *witness) stood(since time.Time) bool {
-	// What has just ended may not have been noticed yet.
+	// A standstill that has just ended may not have been noticed yet.
 	<-time.After(standstill)
 	return w.noticed(since)
 }
 
-// noticed is stood as far as is known by now.
+// noticed is stood without the wait: it may miss a standstill that has just ended.
 func (w *witness) noticed(since time.Time) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

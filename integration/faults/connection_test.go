@@ -10,7 +10,7 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// kill has the server close the lane's connections that have or have not subscribed.
+// kill makes the server close the lane's connections that have subscribed, or those that have not.
 func (r *round) kill(subscribed bool) {
 	r.Helper()
 	for _, c := range r.proxy.Log() {
@@ -21,18 +21,18 @@ func (r *round) kill(subscribed bool) {
 	}
 }
 
-// cutSubscription: the waiter's subscription ends, and what is published meanwhile goes unheard.
+// cutSubscription: the waiter's subscription ends, and it misses what is published meanwhile.
 func cutSubscription(r *round) {
 	first := r.rivalTakes()
 	calls := r.waits()
 	testbed.BecomesWithin(r.T, soon, "the waiter tries again", func() bool { return r.answered(acquires) == 2 })
 	var from time.Time
 	switch r.i % 3 {
-	case 0: // released while it is away
+	case 0: // released while the subscription is down
 		r.kill(true)
 		from = time.Now()
 		r.release(first)
-	case 1: // released when it is back
+	case 1: // released when the subscription is back
 		r.kill(true)
 		r.expects(soon, "the waiter did not look again after its subscription was cut", func() bool { return r.answered(acquires) >= 3 })
 		from = time.Now()
@@ -41,7 +41,7 @@ func cutSubscription(r *round) {
 		r.proxy.Refuse(true)
 		r.proxy.CutAll()
 		r.release(first)
-		<-time.After(timeout) // an outage has a length
+		<-time.After(timeout) // the length of the outage
 		from = time.Now()
 		r.proxy.Refuse(false)
 	}
@@ -57,12 +57,12 @@ func cutSubscription(r *round) {
 	r.row.counted(1, -1)
 }
 
-// idleClose: the server closes the command connection between calls, whatever is called next.
+// idleClose: the server closes the command connection between calls, before each kind of call in turn.
 func idleClose(r *round) {
 	noticed := func() {
 		r.kill(false)
 		if r.i%2 == 0 {
-			<-time.After(3 * time.Millisecond) // time to notice; else the next call does
+			<-time.After(3 * time.Millisecond) // time to notice; otherwise the next call notices
 		}
 	}
 	var h *rlock.Hold
@@ -84,7 +84,7 @@ func idleClose(r *round) {
 	r.auditor.believe(h)
 	count := 1
 	switch r.i % 4 {
-	case 2: // question, and release below
+	case 2: // a read, and the release below
 		noticed()
 		n, err := r.lock.HoldCount(r.Context(), h.Owner())
 		if (err != nil || n != 1) && !r.excused(err) {

@@ -24,8 +24,8 @@ func (r *round) several(n int) []*round {
 	return all
 }
 
-// lostWhileHeld: the server loses its data under those who hold. Others can enter at once; the holders are told at
-// their next renewal.
+// lostWhileHeld: the server loses its data while locks are held. Others can enter at once, and each hold reports its
+// loss at the next renewal.
 func lostWhileHeld(lose func(*round)) func(*round) {
 	return func(r *round) {
 		locks := r.several(r.row.batch)
@@ -42,7 +42,7 @@ func lostWhileHeld(lose func(*round)) func(*round) {
 		var all sync.WaitGroup
 		for i, h := range holds {
 			all.Go(func() {
-				// Each third of the lease, counted from the acquire.
+				// Renewals come every third of the lease, counted from the acquire.
 				limit := time.After(lease()/3 + 2*time.Second)
 				select {
 				case <-h.Done():
@@ -75,7 +75,7 @@ func lostWhileWaited(r *round) {
 	r.allowed("", got.Err, ok)
 	r.within(from, got.At)
 	if got.Err == nil {
-		// He who was in it learns from his unlock, which must not hit the other.
+		// The former holder learns of the loss by its unlock, which must not release the other's hold.
 		r.lost(first)
 		r.holds(1, got.Hold)
 		r.release(got.Hold)
@@ -84,15 +84,15 @@ func lostWhileWaited(r *round) {
 	r.row.counted(1, -1)
 }
 
-// forget has the auditor look at locks of a round no more.
+// forget makes the auditor stop reading a round's locks.
 func (r *round) forget(locks []*round) {
 	for _, l := range locks {
 		r.auditor.unwatch(l.name)
 	}
 }
 
-// within judges how soon a waiter entered: a second from the release, or from when its subscription was back. How long
-// that took is up to the pauses between its tries to connect.
+// within checks that a waiter entered within a second of from, or of when its subscription was back, and within 3 s of
+// from. How soon the subscription is back depends on the pauses between attempts to connect.
 func (r *round) within(from, at time.Time) {
 	r.Helper()
 	channel := codec.Channel(r.name)
@@ -127,7 +127,7 @@ func keptWhileHeld(r *round) {
 	r.row.counted(len(locks), -1)
 }
 
-// keptWhileWaited is the same for one who waits.
+// keptWhileWaited is the same while somebody waits for the lock.
 func keptWhileWaited(r *round) {
 	first := r.rivalTakes()
 	calls := r.waits()

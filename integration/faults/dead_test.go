@@ -17,18 +17,18 @@ func stopped(r *round) func() {
 	return r.server.Resume
 }
 
-// swallowed has the network take everything and give nothing.
+// swallowed makes the network accept everything and deliver nothing.
 func swallowed(r *round) func() {
 	r.proxy.Blackhole(true)
 	hole := r.proxy.Add(faultproxy.Rule{Do: faultproxy.Blackhole})
 	return func() {
 		hole.Remove()
 		r.proxy.Blackhole(false)
-		r.proxy.CutAll() // who is in the hole stays there
+		r.proxy.CutAll() // a connection that is in the hole stays there
 	}
 }
 
-// dead has the server go silent before, in turn, an acquire, an unlock, a question.
+// dead makes the server go silent before an acquire, an unlock or a read, in turn.
 func dead(silence func(*round) func()) func(*round) {
 	return func(r *round) {
 		h := r.take(r.lock)
@@ -67,7 +67,7 @@ func dead(silence func(*round) func()) func(*round) {
 	}
 }
 
-// noticed judges how long a call took to tell of a silent server: a command timeout, and what a busy machine adds.
+// noticed checks that a call reported a silent server within 2.5 command timeouts, unless the machine stood still.
 func (r *round) noticed(what string, after time.Duration) {
 	r.Helper()
 	r.row.took(what+" told of it after", after)
@@ -76,7 +76,7 @@ func (r *round) noticed(what string, after time.Duration) {
 	}
 }
 
-// door takes a proxy's place and shuts every connection that comes.
+// door listens at a proxy's address and closes every connection that it accepts.
 type door struct {
 	listener net.Listener
 	done     sync.WaitGroup
@@ -87,7 +87,7 @@ type door struct {
 func (r *round) shut() *door {
 	r.Helper()
 	r.proxy.Refuse(true)
-	// A process that is being started holds the port until it has closed what it inherited.
+	// A child process that is just starting holds the port until it has closed the files that it inherited.
 	var listener net.Listener
 	var err error
 	if !testbed.Within(soon, func() bool { listener, err = net.Listen("tcp", r.proxy.Addr()); return err == nil }) {
@@ -124,8 +124,8 @@ func outage() time.Duration {
 	return 3 * time.Second
 }
 
-// reconnects counts how often a client comes back to a server that shuts every connection: in turn the command
-// connection, with twenty callers who keep asking, and the subscription, with a waiter.
+// reconnects counts how often a client connects to a server that closes every connection: in turn for commands and
+// subscription, with twenty callers that keep asking and a waiter, and for the subscription alone, with the waiter.
 func reconnects(r *round) {
 	first := r.rivalTakes()
 	calls := r.waits()
@@ -164,20 +164,20 @@ func reconnects(r *round) {
 			gaps = append(gaps, k.Sub(knocks[max(i-1, 0)]))
 		}
 	}
-	// Half of each pause or more is drawn: clients of one server must not come back in step.
+	// At least half of each pause is random, so that the clients of a server do not reconnect in step.
 	if len(gaps) > 3 && slices.Max(gaps)-slices.Min(gaps) < slices.Max(gaps)/100 {
 		r.violates("the pauses are all alike: %v", gaps)
 	}
 	seconds := outage().Seconds() - 1
 	r.row.most(what+"connects in the first second", float64(inFirst))
 	r.row.most(what+"connects a second after that", float64(later)/seconds)
-	// The commands' connection pauses for half of a third of the command timeout at least, or of a second if that is
-	// less, once its pauses have grown; the subscription's for a fifth of a second. They grow from some milliseconds.
+	// The pauses grow from some milliseconds. Those of the command connection grow to at least a sixth of the command
+	// timeout, or half a second if that is less; those of the subscription to a fifth of a second.
 	most := 1/min(0.5, r.row.timeout.Seconds()/6) + 5
 	if float64(inFirst) > most+10 || float64(later)/seconds > most || len(knocks) == 0 {
 		r.violates("%d connects in the first second, %d in the %.0f s after it", inFirst, later, seconds)
 	}
-	r.release(first) // while the waiter comes back
+	r.release(first) // while the waiter reconnects
 	got := r.await(calls)
 	r.allowed("", got.Err, ok)
 	if got.Err == nil {

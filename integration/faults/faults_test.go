@@ -36,7 +36,7 @@ func table(rows []*row) string {
 	return tabled(lines)
 }
 
-// tabled puts the head on a table's lines.
+// tabled adds the head to a table's lines.
 func tabled(lines []string) string {
 	return line(columns...) + "|" + strings.Repeat("---|", len(columns)) + "\n" + strings.Join(lines, "")
 }
@@ -85,7 +85,7 @@ func writeTable(t *testing.T, rows []*row, took time.Duration) {
 	}
 }
 
-// TestDocumentHasEveryRow keeps the document from falling behind the catalogue.
+// TestDocumentHasEveryRow shows that the document has each row of the catalogue once, and no other.
 func TestDocumentHasEveryRow(t *testing.T) {
 	inside := measured(t)
 	for _, s := range catalogue() {
@@ -98,13 +98,13 @@ func TestDocumentHasEveryRow(t *testing.T) {
 	}
 }
 
-// catalogue is every row in the order of the table.
+// catalogue returns every row in the order of the table.
 func catalogue() []scenario {
 	return slices.Concat(acquireFaults, unlockFaults, noKillFaults, connectionFaults, refusals, deadServers, dataFaultsFor(),
 		pausesFor(), moves, storms, kindFaultsFor())
 }
 
-// TestFaults runs every row of a plain lock, the ones that mostly wait beside each other.
+// TestFaults runs every row of a plain lock. Those that mostly wait run in parallel.
 func TestFaults(t *testing.T) {
 	machine.watch(t)
 	names.serve(t)
@@ -133,7 +133,7 @@ func TestFaults(t *testing.T) {
 	tell(t, rows, began)
 }
 
-// TestFaultsByKind runs the rows of each other kind behind each other, and the kinds beside each other.
+// TestFaultsByKind runs the rows of each other kind one after the other, and the kinds in parallel.
 func TestFaultsByKind(t *testing.T) {
 	machine.watch(t)
 	began := time.Now()
@@ -154,7 +154,7 @@ func TestFaultsByKind(t *testing.T) {
 	tell(t, rows, began)
 }
 
-// tell prints what became of the rows that ran, and writes it down if that is wanted.
+// tell prints the table of the rows that ran. With -write it writes it to its file if the test has not failed.
 func tell(t *testing.T, rows []*row, began time.Time) {
 	t.Helper()
 	took := time.Since(began)
@@ -187,10 +187,10 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// scaled is how many of n are run. Even a small part has some of each variant of a row.
+// scaled returns how many of n are run: four at least, so that a small run has several variants of a row.
 func scaled(n int) int { return max(min(n, 4), int(float64(n)**scale+0.5)) }
 
-// full tells whether leases have their default length. A small run can't wait for those.
+// full reports whether the run is a full one, with leases of the default length. A small run can't wait for those.
 func full() bool { return *scale >= 1 }
 
 // lease is the watchdog timeout of rows that wait for renewals or for the end of a lease.

@@ -15,7 +15,7 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// inTurn plays a round with one action after the other.
+// inTurn plays each round with the next of the actions.
 func inTurn(of func(faultproxy.Action) func(*round), actions ...faultproxy.Action) func(*round) {
 	return func(r *round) { of(actions[r.i%len(actions)])(r) }
 }
@@ -25,7 +25,7 @@ func (r *round) comes(fault *faultproxy.Handle) {
 	testbed.Receive(r.T, "the command", fault.Hit())
 }
 
-// meets waits until a fault has met its command. One that is withheld is on a connection that is cut then.
+// meets waits until a fault has hit its command. If the command is withheld, its connection is then cut.
 func (r *round) meets(fault *faultproxy.Handle, do faultproxy.Action) {
 	r.Helper()
 	r.comes(fault)
@@ -34,11 +34,11 @@ func (r *round) meets(fault *faultproxy.Handle, do faultproxy.Action) {
 	}
 }
 
-// arrives lets the bytes go that were withheld, when their connection was killed. They must not run.
+// arrives delivers the withheld bytes after their connection was killed. They must not run.
 func (r *round) arrives(fault *faultproxy.Handle, do faultproxy.Action) {
 	r.Helper()
 	if do != faultproxy.Withhold {
-		return // a reply that is late comes by itself
+		return // a late reply comes by itself
 	}
 	killed := func() bool {
 		record := r.proxy.Record()
@@ -59,7 +59,7 @@ func (r *round) arrives(fault *faultproxy.Handle, do faultproxy.Action) {
 	}
 }
 
-// waiting is who waits on the server.
+// waiting returns how many of n waiters are in a queue on the server.
 func (r *round) waiting(n int) int {
 	if r.row.kind.Fair {
 		return n
@@ -67,7 +67,7 @@ func (r *round) waiting(n int) int {
 	return 0
 }
 
-// lostUndoReply: the acquire runs, and neither its reply nor that of its undo comes.
+// lostUndoReply: the acquire runs, and both its reply and that of its undo are lost.
 func lostUndoReply(do faultproxy.Action) func(*round) {
 	return func(r *round) {
 		r.hit(unlocks, 1, do)
@@ -77,14 +77,14 @@ func lostUndoReply(do faultproxy.Action) func(*round) {
 	}
 }
 
-// repeats waits until what had no reply was repeated with one. Until then the next round's commands would follow it into
-// the silence.
+// repeats waits until each command without a reply was retried and answered. Until then the next round's commands would
+// go to the silent connection too.
 func (r *round) repeats() {
 	r.Helper()
 	r.expects(soon, "it was not repeated", func() bool { return !r.unheard(unlocks) && !r.unheard(leaves) })
 }
 
-// unheard tells whether the last of this round's commands had no reply.
+// unheard reports whether the last such command of this round had no reply.
 func (r *round) unheard(match faultproxy.Match) (last bool) {
 	for _, e := range r.proxy.Record() {
 		if match(e.Cmd) && faultproxy.Key(r.name)(e.Cmd) {
@@ -94,7 +94,7 @@ func (r *round) unheard(match faultproxy.Match) (last bool) {
 	return last
 }
 
-// lostAcquireGivenUp: the caller gives up while the reply does not come.
+// lostAcquireGivenUp: the caller gives up an acquire without a reply.
 func lostAcquireGivenUp(do faultproxy.Action) func(*round) {
 	return func(r *round) {
 		fault := r.hit(acquires, 1, do)
@@ -116,8 +116,8 @@ func lostAcquireGivenUp(do faultproxy.Action) func(*round) {
 	}
 }
 
-// lostRefusal: the lock is taken, and the one who waits does not hear that, at its first try or at the next. A fair lock
-// has queued it by then.
+// lostRefusal: another holds the lock, and the waiter does not get that reply, at its first attempt or at the second. A
+// fair lock has queued it by then.
 func lostRefusal(do faultproxy.Action) func(*round) {
 	return func(r *round) {
 		first := r.rivalTakes()
@@ -144,7 +144,7 @@ func lostRefusal(do faultproxy.Action) func(*round) {
 	}
 }
 
-// lostLeave: the first of two in a fair lock's queue gives up, and does not hear that it has left.
+// lostLeave: the first of two in a fair lock's queue gives up, and the reply to its leave is lost or late.
 func lostLeave(do faultproxy.Action) func(*round) {
 	return func(r *round) {
 		first := r.rivalTakes()
@@ -177,8 +177,8 @@ func lostLeave(do faultproxy.Action) func(*round) {
 	}
 }
 
-// keepsOneWait fails unless the only one in the queue keeps its place for the lease and one wait of its own: those who
-// left have taken off what they had added, once.
+// keepsOneWait fails unless the place of the only waiter lasts for the lease and one wait: a waiter that left must have
+// subtracted the wait that it had added, exactly once.
 func (r *round) keepsOneWait() {
 	r.Helper()
 	scores, err := redis.Strings(testbed.Do(r.T, r.direct, "ZRANGE", codec.FairTimes(r.name), 0, -1, "WITHSCORES"), nil)
@@ -193,7 +193,7 @@ func (r *round) keepsOneWait() {
 	}
 }
 
-// lostForce: what its own client holds is forced, and whether that ran is not known.
+// lostForce: a client forces a lock that it holds itself, and does not learn whether the force ran.
 func lostForce(do faultproxy.Action) func(*round) {
 	return func(r *round) {
 		h := r.take(r.lock)
@@ -215,7 +215,7 @@ func lostForce(do faultproxy.Action) func(*round) {
 	}
 }
 
-// shortLease is of the rows in which a renewal is waited for.
+// shortLease is the watchdog timeout of the rows that wait for a renewal.
 const shortLease = 6 * time.Second
 
 // lostRenewal: the holds of an owner live on, and so do the keys that a read lock has for each.
@@ -235,7 +235,7 @@ func lostRenewal(do faultproxy.Action) func(*round) {
 		r.exact(0)
 		for n := range holds {
 			hold := codec.ReadHolds(r.name) + ":" + testbed.Field(holds[0].Owner()) + ":rwlock_timeout:" + strconv.Itoa(n+1)
-			// In this order: a renewal in between is no finding.
+			// The lock is read first, so that a renewal in between is no violation.
 			if left, ttl := r.ttl(r.name), r.ttl(hold); r.row.kind.Mode == "read" && ttl < left-timeout {
 				r.violates("the lock has %v, and its hold %d has %v", left, n+1, ttl)
 			}
@@ -252,7 +252,7 @@ func lostRenewal(do faultproxy.Action) func(*round) {
 	}
 }
 
-// lostRefusedReentry: an owner that holds a non-reentrant lock asks for it again, and does not hear the answer.
+// lostRefusedReentry: an owner that holds a non-reentrant lock asks for it again, and does not get the reply.
 func lostRefusedReentry(do faultproxy.Action) func(*round) {
 	return func(r *round) {
 		h := r.take(r.lock)
@@ -273,7 +273,7 @@ func lostRefusedReentry(do faultproxy.Action) func(*round) {
 	}
 }
 
-// lostToken: the token of the last grant is asked for, and the answer does not come.
+// lostToken: a client reads the token of the last grant, and does not get the reply.
 func lostToken(do faultproxy.Action) func(*round) {
 	return func(r *round) {
 		h := r.take(r.lock)
@@ -282,7 +282,7 @@ func lostToken(do faultproxy.Action) func(*round) {
 		a := r.asks(func() (err error) { token, err = r.lock.LastToken(r.Context()); return err })
 		r.meets(fault, do)
 		err := a.end()
-		if kindOf(err) == undocumented && errors.Is(err, rlock.ErrUnavailable) { // as any question to a silent server
+		if kindOf(err) == undocumented && errors.Is(err, rlock.ErrUnavailable) { // as for any read from a silent server
 			r.row.outcome("an error that says so", 1)
 		} else {
 			r.allowed("", err, ok)
@@ -297,7 +297,7 @@ func lostToken(do faultproxy.Action) func(*round) {
 	}
 }
 
-// kindFaultsFor are what each kind but the plain one goes through.
+// kindFaultsFor returns the rows of each kind except the plain one.
 func kindFaultsFor() (rows []scenario) {
 	const (
 		cut, silence, late, under = faultproxy.CutAfter, faultproxy.DropReply, faultproxy.HoldReply, faultproxy.Withhold
@@ -337,7 +337,7 @@ func kindFaultsFor() (rows []scenario) {
 		for _, s := range of {
 			s.fault = k.Name + " lock: " + s.fault
 			s.kind, s.times = k, 100
-			// The groups share the machine.
+			// The kinds run in parallel, so the machine is busier.
 			s.timeout, s.bound = 2*timeout, 2*timeout+time.Second
 			rows = append(rows, s)
 		}

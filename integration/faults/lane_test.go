@@ -16,7 +16,7 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// What the proxy is told to look for.
+// The commands that the proxy looks for.
 var (
 	acquires = testbed.Acquires
 	unlocks  = testbed.Unlocks
@@ -30,11 +30,11 @@ type lane struct {
 	*site
 	number int
 	proxy  *faultproxy.Proxy
-	host   string            // of a row with names: what leads to the server
-	second *faultproxy.Proxy // likewise: the same port of the address that the name moves to
-	client *rlock.Client     // behind the proxy: the one that meets the faults
-	rival  *rlock.Client     // straight to the server, unless the server moves
-	direct redis.Conn        // the lane's own eyes and hands
+	host   string            // in a named row: the server's name
+	second *faultproxy.Proxy // in a named row: at the same port of the address to which the name moves
+	client *rlock.Client     // behind the proxy: the one that the faults hit
+	rival  *rlock.Client     // directly to the server, unless its address moves
+	direct redis.Conn        // the lane's own connection to the server, past the proxy
 }
 
 func newLane(t *testing.T, at *site, number int) *lane {
@@ -76,7 +76,7 @@ func (l *lane) open(addr string, asUser bool) *rlock.Client {
 	return c
 }
 
-// finish closes the lane's clients and sees that they hang up.
+// finish closes the lane's clients and checks that their connections end.
 func (l *lane) finish() {
 	l.client.Close()
 	l.rival.Close()
@@ -90,7 +90,7 @@ func (l *lane) finish() {
 	l.counts(l.granted(), 0)
 }
 
-// counts adds to what the server's own count is held against in the end.
+// counts adds to the numbers that finish compares with the server's own count.
 func (s *site) counts(grants, expired int) {
 	s.row.mu.Lock()
 	defer s.row.mu.Unlock()
@@ -98,8 +98,8 @@ func (s *site) counts(grants, expired int) {
 	s.expired += expired
 }
 
-// granted counts the acquires through the proxy that ran and were granted, whatever became of their replies. A grant
-// with a token is an array. What stood behind a command whose connection was cut may have run, and nobody saw its reply.
+// granted counts the acquires through the proxy that were granted, even if their replies were lost. A grant with a token
+// is an array. A command behind one whose connection was cut may have run without a reply: then granted sets unseen.
 func (l *lane) granted() (n int) {
 	for _, e := range l.proxy.Record() {
 		_, token := e.Reply.([]any)
@@ -123,14 +123,14 @@ type round struct {
 	lock  *rlock.Lock // the faulted client's
 	his   *rlock.Lock // the rival's
 
-	tokens *atomic.Int64 // the highest that a call returned
+	tokens *atomic.Int64 // the highest token that a call returned
 }
 
 func (l *lane) play(i int) {
 	r := &round{lane: l, i: i, name: fmt.Sprintf("fault-%d", i), began: time.Now(), tokens: new(atomic.Int64)}
 	kind := l.row.kind
 	r.lock, r.his = kind.New(l.client, r.name), kind.New(l.rival, r.name)
-	if kind.Mode == "read" { // nobody keeps a reader out but a writer
+	if kind.Mode == "read" { // only a writer keeps a reader out
 		r.his = l.rival.NewReadWriteLock(r.name).WriteLock()
 	}
 	l.auditor.watch(r.name)
@@ -141,7 +141,7 @@ func (l *lane) play(i int) {
 // variant chooses among n in turn, both along a lane and across lanes.
 func (r *round) variant(n int) int { return (r.i/r.row.lanes + r.i) % n }
 
-// violates records what must never be seen, with what passed the proxy for this lock.
+// violates records a violation, with what passed the proxy for this lock.
 func (r *round) violates(format string, args ...any) {
 	r.Helper()
 	s := r.row.seen(r.name)
@@ -149,15 +149,15 @@ func (r *round) violates(format string, args ...any) {
 	r.Fail()
 }
 
-// hit is a rule for one command of this round.
+// hit makes a fault for times matching commands of this round, and for row.again more.
 func (r *round) hit(match faultproxy.Match, times int, do faultproxy.Action) *faultproxy.Handle {
 	return r.proxy.Add(faultproxy.Rule{Match: faultproxy.All(match, faultproxy.Key(r.name)), Times: times + r.row.again, Do: do, Delay: r.tooLate()})
 }
 
-// tooLate is after how long a reply comes that is late: even a busy machine has given it up.
+// tooLate is the delay of a late reply. Even on a busy machine the client has given up by then.
 func (r *round) tooLate() time.Duration { return 3 * r.row.timeout }
 
-// expects fails with these words unless a state comes in so long.
+// expects fails with these words unless the state comes in time.
 func (r *round) expects(within time.Duration, words string, state func() bool) {
 	r.Helper()
 	if !testbed.Within(within, state) {
@@ -165,7 +165,7 @@ func (r *round) expects(within time.Duration, words string, state func() bool) {
 	}
 }
 
-// count is how many of this round's commands are such.
+// count returns how many of this round's commands such accepts.
 func (r *round) count(such func(e faultproxy.Exchange) bool) (n int) {
 	for _, e := range r.proxy.Record() {
 		if faultproxy.Key(r.name)(e.Cmd) && such(e) {
@@ -175,7 +175,7 @@ func (r *round) count(such func(e faultproxy.Exchange) bool) (n int) {
 	return n
 }
 
-// ran counts those that met a fault and ran.
+// ran counts the commands that a fault hit and that ran.
 func (r *round) ran() int {
 	return r.count(func(e faultproxy.Exchange) bool {
 		_, refused := e.Reply.(faultproxy.Error)
@@ -183,12 +183,12 @@ func (r *round) ran() int {
 	})
 }
 
-// answered counts those that the server has answered.
+// answered counts the matching commands that the server has answered.
 func (r *round) answered(match faultproxy.Match) int {
 	return r.count(func(e faultproxy.Exchange) bool { return match(e.Cmd) && !e.Answered.IsZero() })
 }
 
-// acquiring calls on a goroutine; what it gets is believed at once.
+// acquiring calls fn on a goroutine. The auditor knows of the hold at once.
 func (r *round) acquiring(fn func() (*rlock.Hold, error)) <-chan testbed.Entry {
 	return testbed.Acquire(func() (*rlock.Hold, error) {
 		h, err := fn()
@@ -205,7 +205,7 @@ func (r *round) await(c <-chan testbed.Entry) testbed.Entry {
 	return returned(r, c)
 }
 
-// returned is what a call comes to that must not take long.
+// returned waits for the result of a call, which must come within soon.
 func returned[T any](r *round, c <-chan T) T {
 	r.Helper()
 	select {
@@ -218,7 +218,7 @@ func returned[T any](r *round, c <-chan T) T {
 	}
 }
 
-// lost releases a hold that was lost.
+// lost unlocks a hold that was lost. It must return ErrLeaseLost and ErrNotHeld.
 func (r *round) lost(h *rlock.Hold) {
 	r.Helper()
 	if kind := kindOf(h.Unlock(context.Background())); kind != lostNotHeld {
@@ -232,7 +232,7 @@ func (r *round) take(l *rlock.Lock, opts ...rlock.AcquireOption) *rlock.Hold {
 	got := r.await(r.acquiring(func() (*rlock.Hold, error) { return l.Lock(r.Context(), opts...) }))
 	for began := time.Now(); time.Since(began) < soon && r.excused(got.Err); {
 		if l == r.his {
-			r.unseen.Store(true) // it may have run, and passed no proxy
+			r.unseen.Store(true) // it may have run, and no proxy saw it
 		}
 		got = r.await(r.acquiring(func() (*rlock.Hold, error) { return l.Lock(r.Context(), opts...) }))
 	}
@@ -282,7 +282,7 @@ func (r *round) fields() map[string]int {
 	return m
 }
 
-// exact fails unless all that the server keeps of the lock goes with its counts and so many who wait.
+// exact fails unless all that the server has for the lock matches its counts and this number of waiters.
 func (r *round) exact(waiting int) {
 	r.Helper()
 	var odd []string
@@ -297,7 +297,7 @@ func (r *round) exact(waiting int) {
 	}
 }
 
-// comesFree fails unless the lock is nobody's within the row's bound, and then lets the rival show that it can be had.
+// comesFree fails unless the lock is free within the row's bound and the rival can then acquire it.
 func (r *round) comesFree() {
 	r.Helper()
 	began := time.Now()
@@ -320,11 +320,11 @@ func (r *round) listens(n int) {
 	testbed.BecomesWithin(r.T, soon, fmt.Sprintf("%d listen for %s", n, r.name), func() bool { return r.listeners() == n })
 }
 
-// waits has the client wait for the lock, which somebody else holds, and returns when it listens for its release.
+// waits lets the client wait for the lock, which somebody else holds, and returns when it has subscribed.
 func (r *round) waits() <-chan testbed.Entry { return r.joins(r.lock, 1) }
 
-// joins has a client wait for the lock, and returns when that makes so many connections that listen for its release. A
-// call that had no answer because the machine stood still is made again.
+// joins lets a client wait for the lock, and returns when n connections have subscribed. It repeats a call that got no
+// reply because the machine stood still.
 func (r *round) joins(l *rlock.Lock, n int) <-chan testbed.Entry {
 	r.Helper()
 	for {
@@ -353,7 +353,7 @@ func (r *round) listeners() int {
 	return testbed.Subscribed(r.T, r.direct, r.name)
 }
 
-// excused tells whether an error says that no answer came, while the machine stood still in this round. It is counted.
+// excused reports whether an error says that no reply came and the machine stood still in this round. It counts these.
 func (r *round) excused(err error) bool {
 	kind := kindOf(err)
 	if kind != uncertain && kind != readOnly && !errors.Is(err, rlock.ErrUnavailable) || !machine.stood(r.began) {
@@ -363,7 +363,7 @@ func (r *round) excused(err error) bool {
 	return true
 }
 
-// allowed counts a call's outcome and fails on one that is not among those that this fault may have.
+// allowed counts a call's outcome, and fails if it is not one of kinds and not excused.
 func (r *round) allowed(what string, err error, kinds ...string) {
 	r.Helper()
 	kind := kindOf(err)
@@ -371,7 +371,7 @@ func (r *round) allowed(what string, err error, kinds ...string) {
 		r.violates("an error that is not documented: %v", err)
 		return
 	}
-	// With the reply of an unlock that ran, the replica's word on it may be lost.
+	// When the reply to an unlock is lost, so may be the replica's acknowledgement.
 	lostWord := kind == unreplicated && r.row.topology == sentinel
 	for _, k := range kinds {
 		if k == kind || k == ok && lostWord {

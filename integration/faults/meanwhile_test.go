@@ -11,12 +11,12 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// reached counts commands of this round that are at the server without an answer.
+// reached counts the matching commands of this round that were sent and have no reply.
 func (r *round) reached(match faultproxy.Match) int {
 	return r.count(func(e faultproxy.Exchange) bool { return match(e.Cmd) && e.Answered.IsZero() })
 }
 
-// asked is a call that was made while the address moved.
+// asked is a call that runs on a goroutine.
 type asked struct {
 	*round
 	done <-chan error
@@ -29,7 +29,7 @@ func (a asked) end() error {
 	return returned(a.round, a.done)
 }
 
-// settles judges an unlock that was under way, and tells whether it was answered.
+// settles judges an unlock that was under way, and reports whether it returned nil.
 func (a asked) settles() bool {
 	a.Helper()
 	err := a.end()
@@ -37,7 +37,7 @@ func (a asked) settles() bool {
 	return err == nil
 }
 
-// tidies takes off what an unlock without an answer may have left, which would stay there for a lease.
+// tidies releases what an unlock without a reply may have left: it would stay there for a lease.
 func (r *round) tidies(owner rlock.Owner) {
 	r.Helper()
 	var err error
@@ -56,8 +56,8 @@ type held struct {
 
 func (r *round) held(opts ...rlock.AcquireOption) held { return held{r, r.take(r.lock, opts...)} }
 
-// unlocking sends the unlock, and returns when it is under way. A client has few batches at a server at a time, so what
-// comes behind them may still wait its turn.
+// unlocking starts the unlock, and returns when it is under way or after timeout/20: a client has few batches in flight
+// at a time, so the unlock may still be queued.
 func (h held) unlocking() asked {
 	h.Helper()
 	a := h.asks(func() error { return h.hold.Unlock(context.Background()) })
@@ -73,7 +73,7 @@ func (r *round) locking() <-chan testbed.Entry {
 	return calls
 }
 
-// queue is two who wait for the faulted client's hold: one in its own process and one in another.
+// queue is a hold of the faulted client and two waiters for it: one of the same client and one of the rival.
 type queue struct {
 	held
 	own, his <-chan testbed.Entry
@@ -87,7 +87,7 @@ func (r *round) queues() *queue {
 	return q
 }
 
-// advance releases, and has both enter one after the other.
+// advance releases the hold. Both waiters must enter, one after the other.
 func (q *queue) advance() {
 	q.Helper()
 	from := time.Now()
@@ -112,7 +112,7 @@ func (q *queue) advance() {
 	q.comesFree()
 }
 
-// crowded is callers who take one lock and release it all the time.
+// crowded is callers that keep acquiring and releasing one lock.
 type crowded struct {
 	*round
 	stop    context.CancelFunc
@@ -153,7 +153,7 @@ func (c *crowded) visit(ctx context.Context, l *rlock.Lock) {
 		c.violates("two are inside")
 	}
 	c.entered.Add(1)
-	<-time.After(time.Millisecond) // work has a length
+	<-time.After(time.Millisecond) // the work inside
 	if err := h.Err(); err != nil {
 		c.violates("a hold in use: %v", err)
 	}
@@ -164,7 +164,7 @@ func (c *crowded) visit(ctx context.Context, l *rlock.Lock) {
 	}
 }
 
-// goesOn waits for somebody to enter from now on, and ends it all.
+// goesOn checks that callers still enter, and then stops them.
 func (c *crowded) goesOn() {
 	c.Helper()
 	before := c.entered.Load()
@@ -174,7 +174,7 @@ func (c *crowded) goesOn() {
 	c.comesFree()
 }
 
-// first measures how long nobody can lock after the move.
+// first measures the time from the move to the first lock.
 func (r *round) first(from time.Time) {
 	r.Helper()
 	for {
@@ -194,11 +194,11 @@ func (r *round) first(from time.Time) {
 	}
 }
 
-// atOnce is how soon after a move a hold is renewed or told as lost: on the next connection, and not when a renewal is
-// due, which is after 10 s, or when its lease ends.
+// atOnce is how soon after a move a hold is renewed or reported as lost: on the next connection, and not when a renewal
+// is due, which is after 10 s, or when its lease ends.
 const atOnce = 5 * time.Second
 
-// renewed sees that the hold's trust grows, counted from since.
+// renewed checks that the hold's ValidUntil grows within atOnce of since.
 func (h held) renewed(before, from, since time.Time) {
 	h.Helper()
 	grown := func() bool { return h.hold.ValidUntil().Sub(before) > 5*time.Millisecond }
@@ -208,7 +208,7 @@ func (h held) renewed(before, from, since time.Time) {
 	h.row.took("renewed after", time.Since(from))
 }
 
-// told sees that a hold ends whose key the new master lacks.
+// told checks that a hold whose key the new master lacks reports its loss.
 func (h held) told(from time.Time) {
 	h.Helper()
 	over := func() bool { return h.hold.Err() != nil }
@@ -221,7 +221,7 @@ func (h held) told(from time.Time) {
 	h.lost(h.hold)
 }
 
-// still sees that the hold is what it was, and ends it.
+// still checks that the hold is unchanged, and releases it.
 func (h held) still() {
 	h.Helper()
 	h.holds(1, h.hold)

@@ -11,7 +11,7 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// moved has the address move to the promoted replica while locks are held, waited for, acquired and released.
+// moved moves the address to the promoted replica while locks are held, waited for, acquired and released.
 func moved(d departure) func(*round) {
 	return func(r *round) {
 		all := r.several(12)
@@ -25,10 +25,10 @@ func moved(d departure) func(*round) {
 		released := next().held()
 		outer := next().held()
 		inner := held{outer.round, outer.take(outer.lock, rlock.As(outer.hold.Owner()))}
-		// One more may be counted that had no answer because the machine stood still.
+		// The count may be higher by a re-entry that got no reply because the machine stood still.
 		testbed.Do(r.T, r.direct, "HSET", outer.name, testbed.Field(outer.hold.Owner()), 2)
 		waited := next().queues()
-		freed := next() // by the loss of its holder's key
+		freed := next() // its holder's key will be lost
 		rival := freed.take(freed.his)
 		entry := freed.waits()
 		crowd := next().crowds()
@@ -39,7 +39,7 @@ func moved(d departure) func(*round) {
 			lacks = append(lacks, h.name)
 		}
 		for _, name := range lacks {
-			r.auditor.unwatch(name) // it would say what is known: they are wrongly believed held
+			r.auditor.unwatch(name) // it would report what is known: these are wrongly believed held
 		}
 		before := kept[0].hold.ValidUntil()
 		var unlocked, left asked
@@ -59,7 +59,7 @@ func moved(d departure) func(*round) {
 			seen.Go(func() { h.told(from) })
 		}
 		got := probe.await(locked)
-		// A machine that is slow takes longer than a command timeout to reach the new master. Before that nobody gives up (A7).
+		// A slow machine may need more than a command timeout to reach the new master. No call gives up before that (A7).
 		probe.allowed("Lock under way: ", got.Err, ok, uncertain, unreachable, readOnly)
 		if waited, kind := got.At.Sub(began), kindOf(got.Err); (kind == unreachable || kind == readOnly) && waited < r.row.timeout {
 			probe.violates("Lock under way gave up after %v, before a command timeout: %v", waited, got.Err)
@@ -85,7 +85,7 @@ func moved(d departure) func(*round) {
 			freed.holds(1, in.Hold)
 			freed.release(in.Hold)
 		}
-		// Nothing renews it, so nothing asks.
+		// A fixed lease is not renewed, so its loss shows only at the unlock.
 		fixedLost.allowed("Unlock of a fixed lease whose key was lost: ", fixedLost.hold.Unlock(context.Background()), lostNotHeld)
 		for _, h := range kept {
 			h.still()
@@ -108,10 +108,10 @@ func moved(d departure) func(*round) {
 	}
 }
 
-// renamed has the lane's name lead to the promoted replica, while the old master lives on and takes writes. Nothing
+// renamed moves the lane's name to the promoted replica, while the old master lives on and takes writes. No connection
 // breaks: the client has to find out by itself.
 func renamed(r *round) {
-	r.afresh() // a client that has just moved looks less often
+	r.afresh() // a client that has just moved checks the name less often
 	all := r.several(5)
 	fixed := rlock.Lease(30 * time.Second)
 	kept := []held{all[0].held(), all[1].held(), all[2].held(fixed)}
@@ -125,7 +125,7 @@ func renamed(r *round) {
 			look(r.server.URL())
 		}
 	}()
-	direct := testbed.Dial(r.T, r.server) // which is to be left
+	direct := testbed.Dial(r.T, r.server) // the clients have to leave it
 	r.promote(unmoved, nil, func() {})
 	names.set(r.host, map[bool]string{true: "127.0.0.1", false: "127.0.0.2"}[r.proxy.Server() == r.server.Addr()])
 	from := time.Now()
@@ -155,7 +155,7 @@ func renamed(r *round) {
 	r.row.counted(1, -1)
 }
 
-// misled has the address lead to a replica that stays one, for longer than any call is patient, and back.
+// misled moves the address to a replica that is not promoted, for longer than any call waits for it, and then back.
 func misled(r *round) {
 	all := r.several(4)
 	first, asker := all[0].held(), all[1]
@@ -166,7 +166,7 @@ func misled(r *round) {
 	r.proxy.CutAll()
 	astray := time.Now()
 	unlocked := released.asks(func() error { return released.hold.Unlock(context.Background()) })
-	_, err := asker.lock.Lock(r.Context()) // which may be under way when the connection is cut
+	_, err := asker.lock.Lock(r.Context()) // it may be under way when the connection is cut
 	asker.allowed("first Lock: ", err, uncertain, unreachable)
 	began := time.Now()
 	_, err = asker.lock.Lock(r.Context())
@@ -196,7 +196,7 @@ func misled(r *round) {
 	r.row.counted(1, -1)
 }
 
-// connects counts the connections that were made since, and asked something.
+// connects counts the connections on which a command was sent after since.
 func (r *round) connects(since time.Time) int {
 	at := map[int]bool{}
 	for _, e := range r.proxy.Record() {

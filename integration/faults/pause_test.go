@@ -77,7 +77,7 @@ func (p *process) goOn() time.Time {
 	return at
 }
 
-// report has the child say what it saw, after its unlocks if that is the order.
+// report sends an order and returns what the child saw, after its unlocks if the order is unlockOrder.
 func (p *process) report(order string) (seen []sight) {
 	p.r.Helper()
 	fmt.Fprintln(p.in, order)
@@ -91,7 +91,7 @@ func (p *process) report(order string) (seen []sight) {
 	return seen
 }
 
-// looks is what the child has seen once it has looked at all holds since.
+// looks returns what the child saw, once it has checked all holds after since.
 func (p *process) looks(since time.Time) (seen []sight) {
 	p.r.Helper()
 	testbed.Within(soon, func() bool {
@@ -111,18 +111,18 @@ func (r *round) ttl(name string) time.Duration {
 
 func (r *round) at(name string) *rlock.Lock { return r.rival.NewLock(name) }
 
-// shortPause: the process stands still for half of its lease, and notices nothing.
+// shortPause: the process is stopped for half of its lease, and keeps its holds.
 func shortPause(r *round) {
 	p := r.spawn()
 	p.stop()
 	<-time.After(lease() / 2)
 	from := p.goOn()
 	name := func(i int) string { return fmt.Sprintf("%s-%d", r.name, i) }
-	// The renewals that were missed are made up for.
+	// The client makes up for the renewals that it missed.
 	for i := range r.row.batch {
 		if !testbed.Within(soon, func() bool { return r.ttl(name(i)) > lease()*6/10 }) {
 			r.violates("%s is not renewed: %v left", name(i), r.ttl(name(i)))
-			break // the rest, if not renewed, would be waited for as long
+			break // each of the rest would take as long
 		}
 	}
 	r.row.took("renewed after waking", time.Since(from))
@@ -143,13 +143,13 @@ func shortPause(r *round) {
 	r.row.counted(r.row.batch, -1)
 }
 
-// longPause: the process stands still until others are inside. What it sees when it goes on must not be its hold.
+// longPause: the process is stopped until others are inside. When it goes on, none of its holds may be valid.
 func longPause(r *round) {
 	p := r.spawn()
 	p.stop()
 	others := make([]*rlock.Hold, r.row.batch)
 	entered := make([]time.Time, r.row.batch)
-	// All have been told "taken" before the leases end; nobody is inside before that.
+	// All begin to wait before the leases end, and enter only then.
 	var all sync.WaitGroup
 	for i := range others {
 		l := r.at(fmt.Sprintf("%s-%d", r.name, i))
@@ -199,13 +199,13 @@ func pausesFor() []scenario {
 	}
 }
 
-// childEnv marks a process that this package started to be stopped and continued: its orders.
+// childEnv makes a process of this test binary a child, which is stopped and continued. Its value is the child's orders.
 const childEnv = "RLOCK_FAULTS_CHILD"
 
-// orders are what a child is to do: hold locks and look at them all the time.
+// orders say which locks a child holds and keeps checking.
 type orders struct {
 	URL   string
-	Name  string // of the locks, to which a number is added
+	Name  string // of the locks, each with a number added
 	Holds int
 	Lease time.Duration
 }
@@ -213,18 +213,18 @@ type orders struct {
 // sight is what a child saw of one of its holds.
 type sight struct {
 	Owner     string
-	LastValid time.Time // the moment before the last look at which Err was nil
-	Ended     time.Time // the moment after the first look at which it was not; zero for none
+	LastValid time.Time // the moment before the last check at which Err was nil
+	Ended     time.Time // the moment after the first check at which it was not; zero for none
 	Err       string    // its kind
 	Revived   bool      // Err was nil after it had not been
 	Done      bool      // Done is closed
 	Unlock    string    // the kind of Unlock's error
 }
 
-// unlockOrder is the line that has a child unlock. It ends then; any other line just asks for a report.
+// unlockOrder is the line that makes a child unlock, report and end. Any other line only asks for a report.
 const unlockOrder = "unlock"
 
-// child holds, says so in a line, and reports what it saw in a line of JSON for each line that it is given.
+// child acquires its locks, prints a line, and then prints what it saw as a line of JSON for each line that it reads.
 func child() int {
 	fail := func(err error) int {
 		fmt.Fprintln(os.Stderr, err)
@@ -252,7 +252,7 @@ func child() int {
 	stop := make(chan struct{})
 	var looking sync.WaitGroup
 	looking.Go(func() {
-		// Without a pause: whoever is at it when the process is stopped looks first when it goes on, before any timer.
+		// There is no pause between checks, so that this loop runs before any timer when a stopped process goes on.
 		for {
 			select {
 			case <-stop:

@@ -15,11 +15,11 @@ import (
 type refusal struct {
 	code    string
 	by      string
-	told    string // the kind of error that says so in the end, if the server's own words don't
+	told    string // the kind of the error that reports it in the end, if not the server's own reply
 	says    string // what the text must have if nothing could be sent
-	replica bool   // what is sent beside it may be answered READONLY, which has the connection given up
-	passes  bool   // it passes by itself: even who asks once has it waited out, for a command timeout
-	spins   bool   // it keeps a core to itself, and may not even refuse within the command timeout
+	replica bool   // other commands may be refused as READONLY, after which the client drops the connection
+	passes  bool   // it passes by itself: even TryLock waits for that, for a command timeout
+	spins   bool   // the server is so busy that it may not even refuse within the command timeout
 	enforce func(*round) (lift func())
 }
 
@@ -30,7 +30,7 @@ func config(parameter, during, after string) func(*round) func() {
 	}
 }
 
-// orphaned makes the server the replica of a master that is not there.
+// orphaned makes the server the replica of a master that does not exist.
 func orphaned(serveStale string) func(*round) func() {
 	return func(r *round) func() {
 		testbed.Do(r.T, r.direct, "CONFIG", "SET", "replica-serve-stale-data", serveStale)
@@ -39,7 +39,7 @@ func orphaned(serveStale string) func(*round) func() {
 	}
 }
 
-// replied has the proxy give the server's answer; what it stands for is hard to keep up for long.
+// replied makes the proxy reply for the server, because the state itself is hard to keep up.
 func replied(text string) func(*round) func() {
 	return func(r *round) func() {
 		writes := func(cmd []string) bool { return acquires(cmd) || unlocks(cmd) }
@@ -69,8 +69,7 @@ func busy(r *round) func() {
 	}
 }
 
-// play lets the refusal meet, in turn: an acquire, for a moment; an acquire, for as long as it asks; a waiter; an
-// unlock.
+// play lets the refusal hit, in turn: an acquire, for a moment; an acquire, until it returns; a waiter; an unlock.
 func (f refusal) play(r *round) {
 	reported := cmp.Or(f.told, "reported as "+f.code)
 	late := ok
@@ -84,7 +83,7 @@ func (f refusal) play(r *round) {
 		from := time.Now()
 		<-time.After(timeout / 3)
 		lift()
-		moment := time.Since(from) < timeout*3/4 // else this machine took its time
+		moment := time.Since(from) < timeout*3/4 // otherwise the machine was slow
 		got := r.await(calls)
 		if f.passes && !moment {
 			r.allowed("for too long a moment, TryLock: ", got.Err, ok, reported, late)
@@ -121,7 +120,7 @@ func (f refusal) play(r *round) {
 		calls := r.waits()
 		testbed.BecomesWithin(r.T, soon, "the waiter tries again", func() bool { return r.answered(acquires) >= 2 })
 		lift := f.enforce(r)
-		<-time.After(first + 2*timeout) // the lease ends and the waiter's patience would, had it any less
+		<-time.After(first + 2*timeout) // the lease ends, and a call that gives up after a command timeout would
 		lift()
 		got := r.await(calls)
 		r.allowed("for long, a waiter: ", got.Err, ok)
@@ -135,14 +134,14 @@ func (f refusal) play(r *round) {
 		r.allowed("for 0.3 s, Unlock: ", unlocked.end(), ok)
 	}
 	r.comesFree()
-	r.row.counted(1, 0) // held against the server's own count when the row ends
+	r.row.counted(1, 0) // finish compares the grants with the server's own count
 }
 
 var refusals = func() (all []scenario) {
 	const readOnly = " is a replica of 127.0.0.1:1 (link "
 	for _, f := range []refusal{
 		{code: "LOADING", by: "proxy: reply in the server's place", passes: true, enforce: replied("LOADING Redis is loading the dataset in memory")},
-		// The same batch may delete the latch of the unlock before, by a DEL that is refused as READONLY.
+		// The same batch may delete the latch of the previous unlock, by a DEL that is refused as READONLY.
 		{code: "MASTERDOWN", by: "server: REPLICAOF a master that is not there, no stale data", passes: true, replica: true, says: readOnly, enforce: orphaned("no")},
 		{code: "READONLY", by: "server: REPLICAOF a master that is not there", passes: true, told: unreachable,
 			says: readOnly, enforce: orphaned("yes")},

@@ -24,40 +24,40 @@ import (
 // scenario is one fault and a row of the table.
 type scenario struct {
 	fault string // what goes wrong
-	by    string // who makes it go wrong
+	by    string // what makes it go wrong
 	times int    // how often at full size
 	batch int    // how many of these happen at once in one round; 0 is 1
 	lanes int    // how many rounds run at a time; 0 is 8
 
 	alone   bool              // each lane has a server to itself
 	args    []string          // further arguments of the server
-	user    *redisserver.User // whom the faulted client is, if not the default user
-	options []rlock.Option    // of the clients, beside the command timeout
+	user    *redisserver.User // the faulted client's user, if not the default one
+	options []rlock.Option    // of the clients, in addition to the command timeout
 	timeout time.Duration     // of one command; 0 is the usual 200 ms
-	bound   time.Duration     // how long a key may be nobody's; 0 is usualBound
+	bound   time.Duration     // how long a key may be unowned; 0 is usualBound
 
 	kind  testbed.Kind // of lock; the zero Kind is the plain one
-	again int          // so many repetitions of a faulted command meet the fault too
+	again int          // how many retries of a faulted command the fault hits too
 
-	topology string // sentinel or cluster: what the clients find the server by; empty: its URL
+	topology string // sentinel or cluster: how the clients find the server; empty: by its URL
 
-	moves    bool // the server has a replica to be moved to; needs alone
-	named    bool // the faulted clients reach their server by a name, and not by an address
+	moves    bool // the server has a replica to which its address moves; needs alone
+	named    bool // the clients reach the server by a name, not by an IP address
 	loses    bool // the server loses its data, and with it what was promised
 	inexact  bool // the proxy can't tell what ran: replies may get lost behind it
 	latches  bool // latches may stay until they expire
 	remark   string
-	parallel bool // it mostly waits, and runs beside others
+	parallel bool // it mostly waits, and runs in parallel with others
 
 	round func(*round)
 }
 
-// usualBound is how long a key may be nobody's while the server can be reached and lets itself be asked for a fence:
-// until the loss of the reply is noticed, and a second for fence and undo on a busy machine.
+// usualBound is how long a key may be unowned while the server can be reached and allows CLIENT KILL: a command timeout
+// to notice the lost reply, and a second for the kill barrier and the undo on a busy machine.
 const usualBound = timeout + time.Second
 
-// replicaWait is how much later that loss is noticed where a change waits for a replica: the server may take so long to
-// answer WAIT.
+// replicaWait is how much later a lost reply is noticed where a change waits for a replica: the server may take this
+// long to answer WAIT.
 const replicaWait = time.Second
 
 type row struct {
@@ -67,7 +67,7 @@ type row struct {
 	mu         sync.Mutex // guards the rest
 	cases      int
 	ran        int
-	asked      bool // whether the fault's command ran was looked for at all
+	asked      bool // the row counts whether the faulted command ran
 	outcomes   map[string]int
 	longest    map[string]time.Duration
 	highest    map[string]float64
@@ -121,14 +121,14 @@ func (s scenario) run(t *testing.T) *row {
 	return w
 }
 
-// violates records what must never be seen.
+// violates records a violation and fails the test.
 func (w *row) violates(format string, args ...any) {
 	w.t.Helper()
 	w.mu.Lock()
 	w.violations++
 	n := w.violations
 	w.mu.Unlock()
-	// One fault a thousand times is one finding; the first few show it.
+	// A thousand equal violations are one finding: the first few are enough.
 	if n <= 5 {
 		w.t.Errorf("VIOLATION: "+format, args...)
 	} else {
@@ -136,7 +136,7 @@ func (w *row) violates(format string, args ...any) {
 	}
 }
 
-// seen is the end of what passed the proxies for a lock or an owner, with the fences.
+// seen lists the last commands for a lock or an owner that passed the proxies, with each CLIENT KILL.
 func (w *row) seen(word string) string {
 	w.mu.Lock()
 	proxies := slices.Clone(w.proxies)
@@ -163,7 +163,7 @@ func (w *row) outcome(kind string, n int) {
 	w.outcomes[kind] += n
 }
 
-// counted adds to the cases of the row, and how often the faulted command ran on the server; -1 where no command is
+// counted adds cases to the row, and how often the faulted command ran on the server; ran is -1 if no command is
 // faulted.
 func (w *row) counted(cases, ran int) {
 	w.mu.Lock()
@@ -189,7 +189,7 @@ func (w *row) most(what string, n float64) {
 	w.highest[what] = max(w.highest[what], n)
 }
 
-// cells are what the run fills into the table.
+// cells returns the cells of the table that a run fills.
 func (w *row) cells() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -225,7 +225,7 @@ func rough(d time.Duration) string {
 	return fmt.Sprintf("%.1f s", d.Seconds())
 }
 
-// What a call ended with, in the words of the table.
+// The outcomes of a call, as the table names them.
 const (
 	ok           = "nil"
 	uncertain    = "ErrUncertain"
@@ -241,7 +241,7 @@ const (
 	undocumented = ""
 )
 
-// kindOf names an error; undocumented is none that the API's comments know.
+// kindOf names an error. It returns undocumented for one that the API's comments do not mention.
 func kindOf(err error) string {
 	switch {
 	case err == nil:

@@ -16,13 +16,13 @@ import (
 type site struct {
 	row     *row
 	server  *redisserver.LocalServer // the master
-	replica *redisserver.LocalServer // of a row that moves, or behind a Sentinel: it has what the master has
+	replica *redisserver.LocalServer // of the master, in a row that moves or behind a Sentinel
 	watcher *redistest.Server        // the Sentinel, if there is one
 	auditor *auditor
-	grants  int // how often an acquire was granted; guarded by row.mu, as the next
+	grants  int // number of granted acquires; guarded by row.mu, as expired is
 	expired int // how many of those were left to expire
 
-	unseen atomic.Bool // what ran is not known: nobody saw the answer to an acquire
+	unseen atomic.Bool // nobody saw the reply to some acquire, so it is not known what ran
 }
 
 func newSite(t *testing.T, w *row) *site {
@@ -37,13 +37,13 @@ func newSite(t *testing.T, w *row) *site {
 		s.replica = redisserver.Replica(t, s.server)
 		for _, server := range []*redisserver.LocalServer{s.server, s.replica} {
 			c := testbed.Dial(t, server)
-			testbed.Do(t, c, "CLIENT", "KILL", "TYPE", "normal") // who saw to the replication
+			testbed.Do(t, c, "CLIENT", "KILL", "TYPE", "normal") // the connections that set up the replication
 			c.Close()
 		}
 	}
 	c := s.dial(t)
 	defer c.Close()
-	// The NOSCRIPT of each first use is no fault.
+	// A NOSCRIPT at a script's first use would be no fault of the row.
 	testbed.LoadScripts(t, c)
 	testbed.Do(t, c, "CONFIG", "RESETSTAT")
 	s.auditor = audit(w, s.server.URL())
@@ -89,7 +89,7 @@ func (s *site) finish(t *testing.T) {
 	if !testbed.Within(soon, func() bool { return len(channels()) == 0 }) {
 		s.row.violates("channels are left: %v", channels())
 	}
-	// Whatever was counted up was counted down again, once, unless it was left to expire.
+	// Each count up was followed by one count down, unless the hold was left to expire.
 	if changes := s.changes(t); !s.row.inexact && !s.unseen.Load() && !s.row.loses && changes != 2*s.grants-s.expired {
 		s.row.violates("%d grants, of which %d expired, but counts were changed %d times, not twice for each that was released",
 			s.grants, s.expired, changes)
@@ -106,7 +106,7 @@ func (s *site) finish(t *testing.T) {
 	}
 }
 
-// changes is how often a count was changed, up or down, as the server counted. A fair lock sets the first one.
+// changes returns how often the server changed a count, up or down. A fair lock sets its first count by HSET.
 func (s *site) changes(t *testing.T) int {
 	c := s.dial(t)
 	defer c.Close()

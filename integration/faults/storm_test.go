@@ -12,7 +12,7 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// crowd is many callers at few locks who give up at any moment: before, during and after their turn.
+// crowd is many callers of few locks that give up at any moment: before, during and after their hold.
 type crowd struct {
 	*round
 	locks                                 []*round
@@ -21,7 +21,7 @@ type crowd struct {
 	unsent                                atomic.Int64 // unlocks that go on in the background, and of which nothing has run
 }
 
-// ended judges a call's error; those of a server that stood still are counted.
+// ended judges a call's error. It counts those that a paused server causes.
 func (c *crowd) ended(what string, err error, kinds ...string) (kind string) {
 	kind = kindOf(err)
 	switch {
@@ -36,7 +36,7 @@ func (c *crowd) ended(what string, err error, kinds ...string) (kind string) {
 	return kind
 }
 
-// turn is one caller's try, whose patience ends within some milliseconds.
+// turn is one call of a caller, whose ctx ends within 30 ms.
 func (c *crowd) turn(ctx context.Context, client *rlock.Client) {
 	i := rand.N(len(c.locks))
 	l := client.NewLock(c.locks[i].name)
@@ -47,7 +47,7 @@ func (c *crowd) turn(ctx context.Context, client *rlock.Client) {
 	h, err := l.Lock(patience)
 	kinds := []string{ok, ctxEnded}
 	if time.Since(began) >= timeout {
-		kinds = append(kinds, unreachable) // the machine stood still for longer than its patience
+		kinds = append(kinds, unreachable) // the machine stood still for a command timeout
 	}
 	if c.ended("Lock", err, kinds...) != ok {
 		if err != nil && kindOf(err) == ctxEnded {
@@ -72,10 +72,10 @@ func (c *crowd) turn(ctx context.Context, client *rlock.Client) {
 	c.ended("Unlock", h.Unlock(patience), ok)
 }
 
-// stall is how long the server stands still at a time. A key that is to be given back is nobody's for all of it.
+// stall is how long the server is paused at a time. A key that waits for its undo is unowned for all of it.
 const stall = 300 * time.Millisecond
 
-// storm lets the crowd loose, and the server stand still meanwhile for stall out of every two seconds.
+// storm runs the crowd, and pauses the server for stall after every two seconds.
 func storm(stall time.Duration) func(*round) {
 	return func(r *round) {
 		const names = 20
@@ -100,7 +100,7 @@ func storm(stall time.Duration) func(*round) {
 			}
 		}
 		all.Wait()
-		// The last standstill is over for a client when it has been answered once.
+		// The last pause is over for a client when one of its calls has returned nil.
 		for _, client := range []*rlock.Client{r.client, r.rival} {
 			r.expects(soon, "the server is back, and a client has not noticed", func() bool { _, err := client.NewLock(r.name).IsLocked(r.Context()); return err == nil })
 		}

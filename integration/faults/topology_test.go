@@ -23,8 +23,8 @@ const (
 	cluster  = "cluster"
 )
 
-// byTopology are rows of lost, late and cut commands. The faults are made where they are made for one server: a lane's
-// clients dial its proxy where the set names the master.
+// byTopology returns the rows of lost, late and cut commands. Their faults are made as for a single server: a lane's
+// faulted client dials the proxy where the set names the master.
 func byTopology(topology string) []scenario {
 	rows := slices.Concat(acquireFaults, unlockFaults, connectionFaults)
 	for i := range rows {
@@ -37,7 +37,7 @@ func byTopology(topology string) []scenario {
 }
 
 // TestFaultsByTopology plays rows on a master with a replica and a Sentinel, where each change waits for the replica and
-// releases have a connection of their own, and on a cluster of one server.
+// releases have a separate connection, and on a cluster of one server.
 func TestFaultsByTopology(t *testing.T) {
 	machine.watch(t)
 	small := rand.IntN(5)
@@ -46,7 +46,7 @@ func TestFaultsByTopology(t *testing.T) {
 			var rows []*row
 			began := time.Now()
 			all := byTopology(topology)
-			// A small run has one row of each five.
+			// A small run has one row in five.
 			for i := range all {
 				if s := all[i]; full() || (i+small)%5 == 0 {
 					t.Run(s.fault+", "+s.by, func(t *testing.T) { rows = append(rows, s.run(t)) })
@@ -69,7 +69,7 @@ func serverArgs(topology string) []string {
 	return nil
 }
 
-// form makes of a server what the row's clients are to find it by.
+// form sets up the topology by which the row's clients find the server.
 func (s *site) form(t *testing.T) {
 	t.Helper()
 	switch s.row.topology {
@@ -81,14 +81,14 @@ func (s *site) form(t *testing.T) {
 		}
 		c := s.dial(t)
 		defer c.Close()
-		testbed.Do(t, c, "CLIENT", "KILL", "TYPE", "normal") // who saw to the replication
-		// At first a replica acknowledges by the second only.
+		testbed.Do(t, c, "CLIENT", "KILL", "TYPE", "normal") // the connections that set up the replication
+		// At first a replica acknowledges only once a second.
 		testbed.Do(t, c, "SET", "first", "word")
 		if n := testbed.Do(t, c, "WAIT", 1, soon.Milliseconds()); n != int64(1) {
 			t.Fatalf("the replica acknowledges nothing: %v", n)
 		}
 		testbed.Do(t, c, "DEL", "first")
-		// It never finds anybody down: no row is about that.
+		// The Sentinel never counts a server as down: no row is about that.
 		s.watcher = redistest.StartSentinel(t, "", fmt.Sprintf("sentinel monitor %s %s %s 1", redistest.MasterName, host, port),
 			fmt.Sprintf("sentinel down-after-milliseconds %s 600000", redistest.MasterName))
 	case cluster:
@@ -102,7 +102,7 @@ func (s *site) form(t *testing.T) {
 	}
 }
 
-// place is what a client is opened with that reaches the server at addr.
+// place returns the URL and the options for a client that reaches the server at addr.
 func (l *lane) place(addr string) (url.URL, []rlock.Option) {
 	options := []rlock.Option{rlock.WithCommandTimeout(l.row.timeout)}
 	detour := rlock.WithDialer(func(ctx context.Context, network, to string) (net.Conn, error) {

@@ -9,8 +9,8 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// lostUnlockReply: the only hold is released, and its holder does not hear of it. In every second round somebody waits
-// who gets in before the unlock is repeated; the repetition must not hit him.
+// lostUnlockReply: the only hold is released, and the reply is lost or late. In every second round a waiter enters before
+// the unlock is retried; the retry must not release the waiter's hold.
 func lostUnlockReply(do faultproxy.Action) func(*round) {
 	return func(r *round) {
 		h := r.take(r.lock)
@@ -41,7 +41,7 @@ func (r *round) nested() []*rlock.Hold {
 	return []*rlock.Hold{first, r.take(r.lock, as), r.take(r.lock, as)}
 }
 
-// lostPartialUnlockReply: one of three holds is released.
+// lostPartialUnlockReply: one of three holds is released, and the reply is lost or late.
 func lostPartialUnlockReply(do faultproxy.Action) func(*round) {
 	return func(r *round) {
 		holds := r.nested()
@@ -55,8 +55,8 @@ func lostPartialUnlockReply(do faultproxy.Action) func(*round) {
 	}
 }
 
-// lateUnlock: one of three holds is released by bytes that are under way while the unlock is repeated, and arrive
-// then. In every second round the connection is cut meanwhile, else it is silent.
+// lateUnlock: the bytes of the unlock of one of three holds arrive only after the unlock was retried. In every second
+// round the connection is cut meanwhile; otherwise it is silent.
 func lateUnlock(r *round) {
 	holds := r.nested()
 	late := r.hit(unlocks, 1, faultproxy.Withhold)
@@ -77,7 +77,7 @@ func lateUnlock(r *round) {
 	r.row.counted(1, ran)
 }
 
-// lostReentry: an owner that holds the lock enters again, and the reply is lost or the command never arrives.
+// lostReentry: an owner that holds the lock enters again, and the reply is lost or late, or the command arrives too late.
 func lostReentry(do faultproxy.Action) func(*round) {
 	return func(r *round) {
 		first := r.take(r.lock)
@@ -112,8 +112,8 @@ func lostReentry(do faultproxy.Action) func(*round) {
 	}
 }
 
-// lostReentryGivenUp: the caller of the re-entry gives up in the silence, and the hold that it had is released while the
-// outcome is still open. Both are off the count in the end.
+// lostReentryGivenUp: the caller gives up a re-entry that gets no reply, and releases its first hold while the outcome is
+// still open. In the end neither is counted.
 func lostReentryGivenUp(r *round) {
 	first := r.take(r.lock)
 	fault := r.hit(acquires, 1, faultproxy.DropReply)
