@@ -106,7 +106,7 @@ func playBeside(only string) (status int) {
 	return status
 }
 
-// reduce kills all replicas of a set but to, and makes its Sentinels forget those.
+// reduce leaves a set with to replicas: it kills the others and makes the Sentinels forget them.
 func reduce(t *testbed.Program, set *redistest.SentinelSet, to int, downAfter time.Duration) (gone, stay []*redistest.Server) {
 	for _, n := range set.Nodes {
 		if n == set.Master() {
