@@ -9,8 +9,8 @@
 // Behind Sentinels and in a cluster, masters are killed, silenced, replaced as planned, by force and by a takeover, and cut
 // off from all but their clients; slots move with a thousand locks that are held and waited for; a shard is paused; replicas
 // are down for longer than a lease and come back. Meanwhile two clients that wait for replicas, and two that do not, hold
-// locks, wait for them, contend for them, and release them one after the other. row.go has the rows: each kind with the values
-// of repl-diskless-sync-delay that matter for it. A replica that waits to be fed is connected but acknowledges nothing.
+// locks, wait for them, contend for them, and release them one after the other. row.go has the rows: each kind with the
+// values of repl-diskless-sync-delay that matter for it. A replica that waits to be fed is connected but acknowledges nothing.
 //
 // A round lasts until each lock was entered again at the master that stays, and all replicas are fed. It fails if a standing
 // hold was lost, or if nobody could enter a released lock for a lease. An unlock whose owner others may use is not counted if

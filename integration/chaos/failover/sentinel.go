@@ -26,7 +26,7 @@ const lone = "lone"
 // cutOff is how long a master stays cut off after another one was named.
 const cutOff = 2 * time.Second
 
-// brief is the lease in rounds without a failover, and where a round waits for leases to end.
+// brief is a short lease, for short faults and for a round that waits until leases end.
 const brief = 9 * time.Second
 
 type watched struct {

@@ -166,7 +166,7 @@ func (c *Checker) first(a *history.Acquisition, w Window) {
 	}
 }
 
-// ownWord is how long before a hold reports its loss its reported validity may already say so.
+// ownWord is how long before its loss a hold may already report a shortened validity.
 const ownWord = int64(2 * time.Millisecond)
 
 func (c *Checker) exclusion(lock int, windows []Window) {

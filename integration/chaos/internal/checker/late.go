@@ -46,7 +46,7 @@ type lateness struct {
 	locks     map[int]*comings
 	sightings []history.Sighting
 	jvms      map[string]bool // the first halves of Java's owners
-	// first reports whether waiter a had to enter first at an instant, and until another; nil: every waiter may enter.
+	// first reports whether a, of all waiters, had to enter a lock that was free from at to until; nil: any of them had to.
 	first   func(a *history.Acquisition, at, until int64) bool
 	entries [2]map[history.Side][]time.Duration // times from free to entered: near faults, in calm
 }

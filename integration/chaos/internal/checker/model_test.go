@@ -58,7 +58,7 @@ func shown(at, ttl int64, owners ...string) history.Sighting {
 	return s
 }
 
-// told is a stay that reported its loss at lost, after it had reported that it is valid until until.
+// told is a stay that first reported until as the end of its validity, and then its loss at lost.
 func told(lost, until int64) *history.Acquisition {
 	return change(stay("a", 1, 2, 4*sec), func(a *history.Acquisition) {
 		a.Lost, a.Until, a.Outcome = lost, until, history.LostLease

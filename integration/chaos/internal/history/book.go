@@ -65,7 +65,7 @@ func (b *Book) End(p Process) {
 	}
 }
 
-// Add records an event. It ignores processes between End and Begin.
+// Add records an event. It ignores a process before Begin and after End.
 func (b *Book) Add(p Process, e Event) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

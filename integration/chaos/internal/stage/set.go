@@ -67,8 +67,8 @@ func (s *set) feedLate(t testing.TB) {
 }
 
 // spared reports whether a failover that began at from can't have lost an owner's grant: all replicas that were asked had
-// acknowledged it before its caller knew of it. After from the former master may have only some of its replicas, and WAIT
-// asks only those. So if the grant came after from, all replicas must have been asked.
+// acknowledged it before its caller knew of it. During the failover the former master may have only some of its replicas,
+// and WAIT asks only those. So if the grant came after from, all replicas must have been asked.
 func (s *set) spared(owner string, returned, from int64) bool {
 	at := s.clock.Time(returned)
 	return s.Witness.Of(owner, at) == gate.Proven && (returned < from || s.Cluster != nil || s.Witness.Asked(owner) == len(s.Nodes)-1)

@@ -230,7 +230,7 @@ func (s *stay) patience() time.Duration {
 	return s.between(3*time.Second, 8*time.Second)
 }
 
-// inTime checks that a call ended in its documented time or with its context, without what the machine delayed this process.
+// inTime checks that a call ended with its context or in its documented time, plus the time that the machine stood still.
 func (s *stay) inTime(c call, began time.Time, most time.Duration) {
 	if c.ctx != nil {
 		if end, bound := c.ctx.Deadline(); bound {
