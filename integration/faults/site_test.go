@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/gomodule/redigo/redis"
+
 	"github.com/rlock-go/redisson/integration/kit/commandstats"
 	"github.com/rlock-go/redisson/integration/kit/redisserver"
 	"github.com/rlock-go/redisson/integration/kit/testbed"

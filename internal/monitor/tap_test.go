@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/gomodule/redigo/redis"
+
 	"github.com/rlock-go/redisson/internal/monitor"
 	"github.com/rlock-go/redisson/internal/redistest"
 )

@@ -8,10 +8,11 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"github.com/rlock-go/redisson/integration/kit/faultproxy"
 	"github.com/rlock-go/redisson/integration/kit/testbed"
 	"github.com/rlock-go/redisson/rlock"
-	"go.uber.org/goleak"
 )
 
 // Close takes about a command timeout at most, in whatever state the client is, and leaves nothing.

@@ -8,9 +8,10 @@ import (
 	"time"
 
 	"github.com/gomodule/redigo/redis"
+	"go.uber.org/goleak"
+
 	"github.com/rlock-go/redisson/integration/kit/testbed"
 	"github.com/rlock-go/redisson/rlock"
-	"go.uber.org/goleak"
 )
 
 // After heavy work an idle client keeps two connections, and nothing else on the server.

@@ -3,13 +3,14 @@ package stage
 import (
 	"errors"
 	"fmt"
-	"github.com/rlock-go/redisson/integration/chaos/internal/sets"
 	"maps"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/rlock-go/redisson/integration/chaos/internal/sets"
 
 	"github.com/gomodule/redigo/redis"
 

@@ -2,9 +2,10 @@ package stage
 
 import (
 	"fmt"
-	"github.com/rlock-go/redisson/integration/chaos/internal/sets"
 	"strings"
 	"time"
+
+	"github.com/rlock-go/redisson/integration/chaos/internal/sets"
 
 	"github.com/gomodule/redigo/redis"
 

@@ -3,9 +3,10 @@ package stage
 import (
 	"encoding/hex"
 	"errors"
-	"github.com/rlock-go/redisson/integration/chaos/internal/sets"
 	"strconv"
 	"time"
+
+	"github.com/rlock-go/redisson/integration/chaos/internal/sets"
 
 	"github.com/gomodule/redigo/redis"
 
