@@ -9,10 +9,17 @@
 // is sent again and what is trusted. It uses this interface only, and knows none of those
 // differences.
 //
-// Each kind has a file, and the two of a read-write lock share readwrite.go. A kind whose
-// waiters queue on the server has [Traits.ByOwner] (fair.go). A kind that refuses what others
-// grant says so by Grant.Refused (nonreentrant.go). docs/dev/another-kind.md describes how to
-// add one.
+// Each kind has a file, and the two of a read-write lock share readwrite.go.
+// docs/dev/another-kind.md describes how to add one.
+//
+//   - A kind makes its renewal itself: [Kind.Renew], for the read lock readLock.Renew with
+//     luasrc's read_renew.lua. Package renew asks the kind of a script's first lease, and puts
+//     leases into one script if their kinds have the same [Traits.RenewGroup].
+//   - A kind whose waiters queue on the server embeds fair (fair.go): [Traits.ByOwner], a
+//     channel for each owner, and the scripts that queue, leave and announce.
+//   - A kind that refuses what others grant replies so, and its Granted sets Grant.Refused
+//     (nonreentrant.go). For a lock that does both, embed fair, take Granted from NonReentrant,
+//     and write a fair_lock.lua that does not count a re-entry.
 //
 // A kind is pure. It performs no I/O, keeps no state and reads no clock; it only
 // makes commands and reads replies. One value of it serves all clients.

@@ -17,18 +17,18 @@
 // the errors of waiters that give up.
 //
 // An attempt is one acquire command. It can outlive its waiter, and always ends in
-// attempt.end (attempt.go). If its reply is lost, what it may have got for a fresh owner is
-// undone (undo.go). After a lost re-entry the client first asks for the owner's count of
-// holds, and undoes the re-entry only if nobody else can hold as that owner
-// (attempt.countHolds).
+// attempt.end (attempt.go). If its reply is lost, undo.go undoes what it may have got: for a
+// fresh owner without a question. With As, which mostly is a re-entry, the client first asks
+// for the owner's count of holds, and undoes one only if the count is one too high and
+// nobody else can hold as that owner (attempt.countHolds).
 //
 // A releasing is one unlock with all its repetitions. Package internal/release decides what
 // is sent, what the caller is told and when the unlock ends. releasing.go carries that out,
 // and errors.go has the texts. After a failover the unlock may be sent again (past.go).
 //
 // An extension is one Extend (extension.go); a ForceUnlock is one function (force.go).
-// Package renew makes the scripts that extend leases for the watchdog; renewal.go has what
-// it calls of an owner. Calls that concern no hold are elsewhere: changes of permits or of
+// Package renew puts leases into scripts for the watchdog; renewal.go has what package renew
+// calls of an owner. Calls that concern no hold are elsewhere: changes of permits or of
 // a latch in internal/change, and reads in internal/core.
 //
 // An [OwnerState] is the state of one owner on one name. Its commands are sent one at a
