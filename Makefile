@@ -1,47 +1,48 @@
 # make quickstart    sets up what the example needs and runs it
 # make install       builds the command-line tool, and puts it with its manual pages and completions under PREFIX (/usr/local)
 # make test          sets up what the tests need and shows each promise once, with the oldest and the newest Redisson
-# make test-all      that, and what is counted, random or long: all releases and servers, faults, chaos, defects, comparisons; hours
+# make test-all      that, and everything counted, random or long: all releases and servers, faults, chaos, defects, comparisons; hours
 #
-# They work on a fresh Debian machine with Go 1.26, Java 17, Maven, git and make. The other targets are the steps of
-# these, to be run alone; those that need a Docker engine start one if none answers and end it afterwards.
+# They work on a fresh Debian machine with Go 1.26, Java 17, Maven, git and make. The other targets are their steps, which can
+# be run alone. Steps that need a Docker engine start one if none answers, and end it afterwards.
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 
-# As many packages are tested beside each other as there are processors. `make vet` has vetted the tests too.
+# go test runs as many packages at a time as there are processors. `make vet` has vetted the tests already.
 GOTEST := go test -race -vet=off -count=1 -timeout 15m
-# What has no tests need not be built for them: the programs of the cookbook would be, with a database, and without use.
+# Packages without tests are left out: go test would build the cookbook's programs, with a database, for nothing.
 tested := go list -f "{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}"
 # What counts allocations has the machine to itself.
 measuring := /allocs$$
-# What is counted, random or long is for test-all: docs/dev/measuring.md lists it. What these packages say on pages is
-# tested by make test, too.
+# Everything counted, random or long is for test-all: docs/dev/measuring.md lists it. make test, too, checks the pages that
+# these packages write.
 later := /integration/((chaos|faults)(/|$$)|redisson/javamatrix$$|kit/gate$$|bench/(compare|javacourtesy)$$)
 paged := Document|Page|Makefile|Meets|Tables
 
-# -modcacherw: what is fetched can be removed like any other file.
+# -modcacherw: fetched modules can be removed like any other file.
 export GOFLAGS ?= -buildvcs=false -modcacherw
-# A second before each of some seventy processes ends would look for races of goroutines that leakcheck has seen gone.
+# Otherwise each of some seventy processes would wait a second at its end for late races, after leakcheck has seen all its
+# goroutines end.
 export GORACE ?= atexit_sleep_ms=50
-# Where HOME can't be written to, what is compiled stays here.
+# If HOME is read-only, the compiler's cache is in the checkout.
 ifneq ($(shell mkdir -p "$$(go env GOCACHE)" 2>/dev/null && test -w "$$(go env GOCACHE)" && echo writable),writable)
 export GOCACHE := $(CURDIR)/integration/.cache/go-build
 endif
 # A plain user's PATH lacks the folders where dockerd is.
 export PATH := $(PATH):/usr/local/sbin:/usr/sbin:/sbin
-# More tests would follow REDIS_URL to somebody's server than are meant to.
+# Otherwise more tests than intended would use the server of REDIS_URL.
 unexport REDIS_URL
 
 step := integration/step.sh
 beside := integration/beside.sh
 engine := integration/kit/docker/with-engine.sh
 
-# Every module but that of the tools, which has no packages.
+# Every module except the tools', which has no packages.
 modules = $(filter-out ./integration/tools,$(patsubst %/,%,$(dir $(shell find . -name go.mod -not -path '*/.*/*' | sort))))
 packages = $(addsuffix /...,$(modules))
-# What is checked and tested with -race. A program with a database would take a minute to build once more.
+# What is checked and tested with -race. One program is left out: building its database again would take a minute.
 raced := go list $(packages) | grep -v /cookbook/fencing$$
 # The packages of the integration module that need more than a server; a step without packages fails.
 java_packages := /(java|interop)[a-z]*$$
@@ -67,8 +68,8 @@ quickstart: export REDIS_URL := $(value REDIS_URL)
 quickstart:
 	@$(step) 'quick start' go run -C docs/quickstart .
 
-# `make test` finds nothing fetched: a cache would hide that a version can't be had any more. Each of its steps goes by
-# these, so nothing is fetched twice. A step that is run alone goes by the user's own caches.
+# `make test` begins with empty caches of modules and artifacts: a full cache would hide that a version is gone. All its steps
+# share them, so nothing is fetched twice. A step that is run alone uses the user's own caches.
 fetched := $(CURDIR)/integration/.cache/fetched
 
 .PHONY: test
@@ -85,7 +86,7 @@ test:
 empty:
 	@$(step) 'empty caches' bash -ec '[ ! -e $(fetched) ] || chmod -R u+w $(fetched); rm -rf $(fetched) integration/kit/java/target'
 
-# Checks and compilers are done before the first test: its servers and clocks share the processors with them.
+# Checks and compilers end before the first test begins, because they would take processor time from its servers and clocks.
 .PHONY: checked
 checked: check compiled unit modules integration interop
 
@@ -94,7 +95,7 @@ compiled:
 	@$(step) 'compile the tests' bash -ec '$(tested) $(packages) | xargs go list -race -export -test -f "" >/dev/null; \
 	  go list -race -export -test -f "" -tags norawsyscall ./internal/pipeline ./internal/redisconn ./pubsub >/dev/null'
 
-# What is needed and no more, a second and a third time if the network fails; a version that is gone is gone then too.
+# Fetches what is needed, up to three times if the network fails. A version that is gone fails each time.
 .PHONY: fetch
 fetch:
 	@$(step) 'fetch modules' bash -ec 'for module in $(modules) ./integration/tools; do echo "$$module"; \
@@ -112,13 +113,13 @@ check: gofmt vet staticcheck workflows
 gofmt:
 	@$(step) 'gofmt' bash -c '! gofmt -l $$(find . -name "*.go" -not -path "*/.*/*") | grep .'
 
-# By -race, checks and tests share what is compiled.
+# With -race, checks and tests share compiled packages.
 .PHONY: vet
 vet:
 	@$(step) 'go vet' bash -eo pipefail -c '$(raced) | xargs go vet -race; go vet -race -tags metrics ./integration/bench; \
 	  go vet ./docs/cookbook/fencing ./rlock ./internal/redisconn ./internal/release'
 
-# The tools are no part of go.work, which would raise what they require.
+# The tools are not in go.work, which would raise the versions that they require.
 tools := $(CURDIR)/integration/.cache/tools
 .PHONY: tools
 tools:
@@ -133,7 +134,7 @@ staticcheck: tools
 workflows: tools
 	@$(step) 'workflow files' $(tools)/actionlint -shellcheck= -pyflakes= $(wildcard .github/workflows/*)
 
-# The library on what else people run it on; the tests run on the machine's own.
+# Builds the library for other systems; the tests run on this one only.
 platforms := linux/amd64 linux/arm64 darwin/arm64 windows/amd64 freebsd/amd64
 
 .PHONY: builds
@@ -160,7 +161,7 @@ integration:
 	  $(tested) ./... | grep -Ev "$(java_packages)|$(later)" | ./longest-first.sh | xargs $(GOTEST) -skip "^$(docker_tests)$$"; \
 	  $(tested) ./... | grep -E "$(later)" | xargs $(GOTEST) -run "$(paged)"'
 
-# A JVM loads a core while it starts, and this step has little else.
+# A starting JVM loads a processor, and this step does little else.
 .PHONY: interop
 interop:
 	@$(step) 'tests with Java Redisson' bash -eo pipefail -c \
@@ -169,7 +170,7 @@ interop:
 .PHONY: test-all
 test-all: test builds unraced docker chaos releases topologies test-matrix faults kinds mutants torture endurance failover compare touched bench
 
-# What is not compiled with -race, or has no room there.
+# Also the tests that are not compiled with -race, or are too large for it.
 .PHONY: unraced
 unraced: tools
 	@$(step) 'staticcheck, without -race' $(tools)/staticcheck $(packages)
@@ -180,22 +181,22 @@ docker:
 	@integration/setup.sh all
 	@$(step) 'tests in Docker' $(engine) bash -ec 'cd integration && $(GOTEST) ./promises/behaviour -run "^$(docker_tests)$$"'
 
-# What `make test` leaves to test-all, in its small form: a twentieth of the faults, one failover of nearly each kind, torture for
-# some seconds, the comparison's broken locks. One package after the other: a call that a busy machine made late
-# looks like a broken promise.
+# A small form of what `make test` leaves to test-all: a twentieth of the faults, one failover of nearly each kind, torture for
+# some seconds, the comparison's broken locks. The packages run one after the other, because a call that is late on a busy
+# machine looks like a broken promise.
 .PHONY: chaos
 chaos:
 	@$(step) 'what is counted, random or long, in small' bash -eo pipefail -c 'cd integration; \
 	  $(tested) ./... | grep -E "$(later)" | xargs $(GOTEST) -p 1; cd bench && $(GOTEST) -p 1 ./compare ./javacourtesy'
 
-# The behaviours that `make test` shows with the newest and the oldest Redisson, with all that were recorded.
+# The behaviours that `make test` shows with the newest and the oldest Redisson, with every recorded release.
 .PHONY: releases
 releases:
 	@$(step) 'all releases of Redisson' bash -ec 'cd integration && $(GOTEST) -p 1 -timeout 60m ./redisson/interop ./redisson/javakinds -full; \
 	  $(GOTEST) -p 1 ./redisson/wire -full -run OtherFenced'
 
-# What is seen of replicas, Sentinels and clusters, on Redis 8.0 and Valkey 8 too; on the redis-server in PATH with more
-# scenarios of the wire proof than `make test` has.
+# The tests with replicas, Sentinels and clusters, also on Redis 8.0 and Valkey 8; and more scenarios of the wire proof than
+# `make test` has, on the redis-server in PATH.
 .PHONY: topologies
 topologies:
 	@$(step) 'topologies' bash -ec 'cd integration; $(GOTEST) ./redisson/wire -full -run "Replicas|Sentinels|Cluster"; \
@@ -220,8 +221,8 @@ kinds:
 test-matrix:
 	@$(step) 'Redisson by server' bash -ec 'cd integration/redisson/javamatrix && go test -count=1 -timeout 120m -run "TestMatrix$$" -full $(FLAGS)'
 
-# Shows that the tests bite: the tests named for each of some dozens of defects must fail where the code has it. Some ten
-# minutes. FLAGS=-write puts the table into docs/dev/tables/mutants.md.
+# Shows that the tests find defects: for each of some 450 defects, put into the code one at a time, the tests named for it must
+# fail. An hour. FLAGS=-write puts the table into docs/dev/tables/mutants.md.
 .PHONY: mutants
 mutants:
 	@$(step) 'mutants' bash -ec 'cd integration && go run ./mutants $(FLAGS)'
@@ -240,31 +241,31 @@ torture:
 endurance:
 	@$(step) 'endurance' bash -ec 'cd integration && go run ./chaos/torture -kind shared -duration 30m $(FLAGS)'
 
-# Masters lost behind Sentinels and in a cluster, replicas that go, slots moved, shards that stand still, under load; some eighty
+# Under load, masters behind Sentinels and in a cluster are lost, replicas go, slots move and shards are paused; some eighty
 # minutes. `make chaos` plays one of nearly each kind. FLAGS=-write puts the tables into docs/dev/tables.
 .PHONY: failover
 failover:
 	@$(step) 'failovers' bash -ec 'cd integration && go run ./chaos/failover -full $(FLAGS) && go run ./chaos/failover -kinds $(FLAGS) && go run ./chaos/failover -beside'
 
-# rlock beside its peers, those of others whose modules can be had. FLAGS='-write' makes docs/performance.md anew;
+# Compares rlock's speed with that of other libraries. FLAGS='-write' writes docs/performance.md;
 # FLAGS="-before REV -java=false -peers 'rlock before'" compares with an earlier commit; `go doc ./bench` in integration/ has more.
 .PHONY: bench
 bench:
 	@$(step) 'benchmark' bash -ec 'cd integration/bench && go run . -others $(FLAGS)'
 
-# The same faults tried on every lock that a Go service could take, in some twenty minutes. FLAGS=-write makes docs/dev/compare.md anew; `go doc ./compare` in
-# integration/bench has more.
+# Tries the same faults on every lock that a Go service could use, in some twenty minutes. FLAGS=-write writes
+# docs/dev/compare.md; `go doc ./compare` in integration/bench has more.
 .PHONY: compare
 compare:
 	@$(step) 'comparison' bash -ec 'cd integration/bench && go run ./compare $(FLAGS)'
 
-# Writes a version into the modules and the changelog, runs what must pass, and prints the tags to set. CONTRIBUTING.md has more.
+# Writes a version into the modules and the changelog, runs `make test`, and prints the tags to set. CONTRIBUTING.md has more.
 passing = $(MAKE) --no-print-directory test
 .PHONY: release
 release:
 	@integration/release.sh '$(VERSION)' $(passing)
 
-# go mod tidy would look for what the modules require of each other where they are fetched from, not here.
+# go mod tidy would fetch the modules that require each other, instead of using those of the checkout.
 .PHONY: tidy
 tidy:
 	@$(step) 'go mod tidy' bash -ec 'library=github.com/rlock-go/redisson; for module in $(filter-out ./integration/%,$(modules)); do echo "$$module"; \
@@ -272,7 +273,7 @@ tidy:
 	  for m in $$own; do go mod edit -replace $$m=$(CURDIR)$${m#$$library}; done; go mod tidy; \
 	  for m in $$own; do go mod edit -dropreplace $$m; done); done'
 
-# How many functions and files of the library one uncontended pair runs, by package. FLAGS=-v names them.
+# Counts the functions and files of the library that one uncontended lock and unlock run, by package. FLAGS=-v names them.
 .PHONY: touched
 touched:
 	@$(step) 'what a pair touches' bash -ec 'cd integration/bench && go run ./touched'

@@ -1,4 +1,4 @@
-// Command mutants shows that the tests bite. It checks that the tests it will use pass, then puts one defect at a time
+// Command mutants shows that the tests find defects. It checks that the tests it will use pass, then puts one defect at a time
 // into the library and builds those tests with it. Every test named for a defect must fail. With -lanes it tries
 // several defects at once, each in its own builds.
 //
