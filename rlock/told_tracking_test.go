@@ -105,18 +105,16 @@ func TestHoldIsWatchedAgainByOtherConnections(t *testing.T) {
 	s := redistest.Start(t)
 	conn := s.Dial(t)
 	c := openWith(t, s.URL(), neverRenewed)
-	h := lock(t, c, "orders", rlock.Lease(10*time.Minute))
 	for _, sort := range []string{"pubsub", "normal"} {
+		h := lock(t, c, sort, rlock.Lease(10*time.Minute))
 		watches(t, conn, 1)
 		if _, err := conn.Do("CLIENT", "KILL", "TYPE", sort, "SKIPME", "yes"); err != nil {
 			t.Fatal(err)
 		}
-		if sort == "pubsub" {
-			becomes(t, "a listener", func() bool { return strings.Contains(clients(t, conn), "sub=1") })
-			time.Sleep(2500 * time.Millisecond) // it is read again by then
-		}
+		becomes(t, "a listener", func() bool { return strings.Contains(clients(t, conn), "sub=1") })
+		time.Sleep(2500 * time.Millisecond) // it is read again by then
+		deletedUnder(t, conn, sort, "after another "+sort+" connection", h)
 	}
-	deletedUnder(t, conn, "orders", "after other connections", h)
 }
 
 func clients(t *testing.T, conn redis.Conn) string {
