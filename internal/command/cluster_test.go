@@ -53,7 +53,7 @@ func startShared(t *testing.T, shares ...int) *clusterRig {
 
 func (g *clusterRig) send(r *command.Request, resend kind.Resend) *handler {
 	g.Helper()
-	h := &handler{g.x, make(chan string, 10_000)}
+	h := &handler{x: g.x, events: make(chan string, 10_000)}
 	r.Handler, r.Resend, r.Slot = h, resend, g.slot
 	if resend != kind.Never {
 		r.Until = clock.System().Now() + timeout

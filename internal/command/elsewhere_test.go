@@ -134,7 +134,7 @@ func TestTableThatNeverComesIsNotSent(t *testing.T) {
 	top := topologytest.New("127.0.0.1:1", topology.Settings{Timeout: 200 * time.Millisecond, Clock: clock.System()})
 	t.Cleanup(func() { top.Close(timeout) })
 	x := executor(top, clock.System().Now)
-	h := &handler{x, make(chan string, 10)}
+	h := &handler{x: x, events: make(chan string, 10)}
 	r := &command.Request{Handler: h}
 	r.Command("PING")
 	x.Enqueue(r)

@@ -62,7 +62,7 @@ func TestCommandThatIsSentInCirclesIsPaused(t *testing.T) {
 	ended := make(chan int)
 	r := new(command.Request)
 	r.Command("INCR", g.key)
-	h := &handler{g.x, make(chan string, 10_000)}
+	h := &handler{x: g.x, events: make(chan string, 10_000)}
 	r.Handler, r.Resend, r.Slot = h, kind.Always, g.slot
 	r.Until = clock.System().Now() + 4*timeout
 	g.x.Enqueue(r)

@@ -297,7 +297,7 @@ func TestWhereARequestWentIsAskedWhileItIsRedirected(t *testing.T) {
 	g.c.Move(0, 1, g.slot)
 	r := new(command.Request)
 	r.Command("SET", g.key, "1")
-	h := &handler{g.x, make(chan string, 10_000)}
+	h := &handler{x: g.x, events: make(chan string, 10_000)}
 	r.Handler, r.Slot = h, g.slot
 	g.x.Enqueue(r)
 	go g.x.Flush()
