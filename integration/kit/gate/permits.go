@@ -11,16 +11,24 @@ import (
 
 // taken returns the owner whose acquire got permits, or "".
 func taken(e faultproxy.Exchange) string {
+	if e.Reply != nil {
+		return ""
+	}
+	return firstID(e.Cmd, 1) // after the lease
+}
+
+// firstID returns the first id of a script of permits, which follows so many other arguments, or "".
+func firstID(cmd []string, after int) string {
 	const announces = 6 // index of the number of announcing commands, after EVALSHA, script, number of keys, two keys, channel
-	if e.Reply != nil || len(e.Cmd) <= announces {
+	if len(cmd) <= announces {
 		return ""
 	}
-	n, err := strconv.Atoi(e.Cmd[announces])
-	first := announces + 1 + n + 1 // after these commands and the lease
-	if err != nil || first >= len(e.Cmd) {
+	n, err := strconv.Atoi(cmd[announces])
+	first := announces + 1 + n + after
+	if err != nil || first >= len(cmd) {
 		return ""
 	}
-	return hex.EncodeToString([]byte(e.Cmd[first]))
+	return hex.EncodeToString([]byte(cmd[first]))
 }
 
 // retaken returns the owners in a batch of renewals, and which of them still had their permits.

@@ -53,6 +53,7 @@ var (
 	renewals = faultproxy.Any(faultproxy.Script(luasrc.RenewScript.SHA1), faultproxy.Script(luasrc.ReadRenewScript.SHA1))
 	takes    = faultproxy.Script(luasrc.PermitAcquireScript.SHA1)
 	retakes  = faultproxy.Script(luasrc.PermitRenewScript.SHA1)
+	gives    = faultproxy.Script(luasrc.PermitReleaseScript.SHA1)
 	wait     = faultproxy.Command("WAIT")
 )
 
@@ -102,6 +103,8 @@ func (w *Witness) See(gate int, e faultproxy.Exchange) {
 				w.renewed[owner] = append(w.renewed[owner], e.Answered)
 			}
 		}
+	case gives(e.Cmd):
+		w.note(firstID(e.Cmd, 0), at, e, fmt.Sprintf("given back: %v", e.Reply))
 	case wait(e.Cmd):
 		asked, _ := strconv.ParseInt(e.Cmd[1], 10, 64)
 		n, _ := e.Reply.(int64)

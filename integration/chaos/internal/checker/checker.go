@@ -79,7 +79,7 @@ func (c *Checker) Judge(ch history.Chapter, troubles []Trouble) {
 	c.voiding.voids = append(c.voiding.voids, ch.Voids...)
 	c.fresh = append(c.fresh, ch.Acquisitions...)
 	c.late.sightings = append(c.late.sightings, ch.Sightings...)
-	c.probing.due = append(c.probing.due, ch.Sightings...)
+	c.probing.due = append(c.probing.due, slices.DeleteFunc(ch.Sightings, func(s history.Sighting) bool { return s.Set })...)
 	c.order.see(ch.Queues)
 	slices.SortStableFunc(c.fresh, func(a, b *history.Acquisition) int { return cmp.Compare(a.Called, b.Called) })
 	due := c.fresh
@@ -147,8 +147,8 @@ func (c *Checker) first(a *history.Acquisition, w Window) {
 		return
 	}
 	if a.Outcome == history.NotHeld && a.Lost == 0 && a.Unlocked < a.Until && !c.voiding.between(a.Lock, a.Unlock, a.Unlocked) {
-		c.Violation("unlock: %s was told that it does not hold, %v before the end of its lease, %v after the call",
-			a.Who(), time.Duration(a.Until-a.Unlocked), time.Duration(a.Unlocked-a.Unlock))
+		c.Violation("unlock: %s was told that it does not hold, %v before the end of its lease, %v after the call, at %d; it said %v%s", a.Who(),
+			time.Duration(a.Until-a.Unlocked), time.Duration(a.Unlocked-a.Unlock), a.Unlocked, a.Said, c.late.locks[a.Lock].meanwhile(a.Called, a.Unlocked, a.Owner))
 	}
 	if until := a.Trusted(a.Lost-ownWord, a.Lost-ownWord); a.Lost != 0 && until > a.Lost+c.late.bounds.Calm.Nanoseconds()/10 && !c.late.near(a.Called, a.Lost, c.troubles) {
 		c.Violation("loss: %s was told of its loss at %d, %v before the time that it had said, and no fault was near", a.Who(), a.Lost, time.Duration(until-a.Lost))

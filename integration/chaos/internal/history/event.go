@@ -64,6 +64,7 @@ type Sighting struct {
 	Lock            int
 	Owners          map[string]int // number of holds by owner
 	TTL             int64          // in ms; -2: there is no key
+	Set             bool           // of a set, where a failover may come between: no hold is judged by it
 }
 
 func (b *Book) Saw(s Sighting) {

@@ -74,9 +74,9 @@ func (s *set) spared(owner string, returned, from int64) bool {
 	return s.Witness.Of(owner, at) == gate.Proven && (returned < from || s.Cluster != nil || s.Witness.Asked(owner) == len(s.Nodes)-1)
 }
 
-var ownerForm = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}:[0-9]+`)
+var ownerForm = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}:[0-9]+|\b[0-9a-f]{32}\b`)
 
-// Acknowledged returns the replies to WAIT for the owners that a text names.
+// Acknowledged returns what the gates saw of the owners that a text names, with the replies to WAIT.
 func (s *Stage) Acknowledged(text string) (b string) {
 	if s.set == nil {
 		return ""

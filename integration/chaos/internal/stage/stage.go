@@ -88,6 +88,9 @@ func Build(t testing.TB, c Config) *Stage {
 	case s.set.Watched != nil:
 		watching.Go(func() { s.watchSentinels(stop) })
 	}
+	if s.set != nil && s.Kind.Several {
+		watching.Go(func() { s.watchMasters(stop) })
+	}
 	t.Cleanup(func() {
 		close(stop)
 		watching.Wait()

@@ -76,6 +76,23 @@ func (s *Stage) look(c redis.Conn) error {
 	return err
 }
 
+// watchMasters records, until stop is closed, which owners the masters of a set show.
+func (s *Stage) watchMasters(stop <-chan struct{}) {
+	for {
+		select {
+		case <-stop:
+			return
+		case <-time.After(time.Second):
+		}
+		for i := range s.Sizes.Locks {
+			seen := history.Sighting{Asked: machineclock.Now(), Lock: i, Set: true}
+			seen.Owners, _ = redis.IntMap(s.askAbout(i, "HGETALL", LockName(i)))
+			seen.Answered = machineclock.Now()
+			s.Book.Saw(seen)
+		}
+	}
+}
+
 // shown returns an owner in the form that the history uses.
 func (s *Stage) shown(field string) string {
 	if s.Kind.Permits > 0 {
