@@ -72,7 +72,7 @@ func hold(t *testing.T, url string) {
 		t.Fatal(err)
 	}
 	testbed.Enter(t.Context(), c.NewFairLock("orders:fair"))
-	testbed.Eventually(func() bool {
+	testbed.Within(testbed.Patience, func() bool {
 		shown, err := runTool(url, "show", "orders:fair") // it is queued before it listens
 		return err == nil && strings.Contains(shown, "queue") && !strings.Contains(shown, "not listening")
 	})

@@ -131,9 +131,6 @@ func reduce(t *testbed.Program, set *redistest.SentinelSet, to int, downAfter ti
 		if _, err := conn.Do("SENTINEL", "SET", redistest.MasterName, "down-after-milliseconds", downAfter.Milliseconds()); err != nil {
 			t.Fatal(err)
 		}
-	}
-	for _, s := range set.Sentinels {
-		conn := s.Dial(t)
 		redistest.Settles(t, "the Sentinels forget a replica", func() bool {
 			m, err := redis.StringMap(conn.Do("SENTINEL", "MASTER", redistest.MasterName))
 			return err == nil && m["num-slaves"] == fmt.Sprint(to) && m["num-other-sentinels"] == "2" && m["flags"] == "master"

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gomodule/redigo/redis"
 
+	"github.com/rlock-go/redisson/internal/redistest"
 	"github.com/rlock-go/redisson/internal/topologytest"
 )
 
@@ -57,19 +58,11 @@ func Connect(url string, options ...redis.DialOption) (redis.Conn, error) {
 	}, options...)...)
 }
 
-// await polls until try succeeds. After patience it fails the test with the last error.
+// await polls until try succeeds, or fails the test with the last error.
 func await(t testing.TB, what string, try func() error) {
 	t.Helper()
-	for end := time.Now().Add(patience); ; {
-		err := try()
-		if err == nil {
-			return
-		}
-		if time.Now().After(end) {
-			t.Fatalf("redisserver: %s: not within %v: %v", what, patience, err)
-		}
-		<-time.After(5 * time.Millisecond)
-	}
+	var err error
+	redistest.Becomes(t, what, func() bool { err = try(); return err == nil }, func() string { return err.Error() })
 }
 
 // answers sends PING on a new connection with timeouts of 1 s.

@@ -18,9 +18,6 @@ func Within(most time.Duration, state func() bool) bool {
 	return true
 }
 
-// Eventually waits up to Patience for a state, and reports whether it came.
-func Eventually(state func() bool) bool { return Within(Patience, state) }
-
 // Becomes waits for a state that must come.
 func Becomes(t testing.TB, what string, state func() bool) {
 	t.Helper()
@@ -38,13 +35,7 @@ func BecomesWithin(t testing.TB, most time.Duration, what string, state func() b
 // Becomes waits for a state.
 func (r *Rig) Becomes(what string, state func() bool) {
 	r.Helper()
-	BecomesWithin(r.T, Patience, what, state)
-}
-
-// BecomesWithin waits for a state that must come within most.
-func (r *Rig) BecomesWithin(most time.Duration, what string, state func() bool) {
-	r.Helper()
-	BecomesWithin(r.T, most, what, state)
+	Becomes(r.T, what, state)
 }
 
 // Stays checks that a state holds for the time d.

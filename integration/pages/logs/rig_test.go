@@ -49,7 +49,7 @@ func (r *rig) lock() *rlock.Lock { return r.client.NewLock("logs/" + rand.Text()
 // becomes waits for a state, and shows what was logged if it never comes.
 func (r *rig) becomes(what string, state func() bool) {
 	r.Helper()
-	if testbed.Eventually(state) {
+	if testbed.Within(testbed.Patience, state) {
 		return
 	}
 	var events []string

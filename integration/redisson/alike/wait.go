@@ -179,7 +179,7 @@ func (p *Play) end(w *wait) result {
 // entered waits until one wait has ended, and returns it with its result. It must have been granted, and be the only one.
 func (p *Play) entered() (in *wait, got result) {
 	p.Helper()
-	p.BecomesWithin(p.Most, "one of those who wait is in", func() bool {
+	testbed.BecomesWithin(p.T, p.Most, "one of those who wait is in", func() bool {
 		for _, w := range p.waits {
 			if len(w.ended) > 0 {
 				in = w

@@ -135,7 +135,7 @@ func toolShows(t *testing.T, url string) {
 	}()
 	var all map[string]listed
 	listens := func(name string) bool { l := all[name].Listening; return l.Plain+l.Sharded > 0 }
-	testbed.Eventually(func() bool {
+	testbed.Within(testbed.Patience, func() bool {
 		all = list(t, url)
 		return len(all["java-fair"].Queue) == 1 && listens("java-semaphore") && listens("java-latch") && listens("go-") && listens("java-")
 	})

@@ -127,7 +127,7 @@ func (r *rig) recordAt(i int) []faultproxy.Exchange {
 
 func (r *rig) await(what string, state func([]faultproxy.Exchange) bool) {
 	r.T.Helper()
-	if testbed.Eventually(func() bool { return state(r.record()) }) {
+	if testbed.Within(testbed.Patience, func() bool { return state(r.record()) }) {
 		return
 	}
 	for _, e := range r.record() {
