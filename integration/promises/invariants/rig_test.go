@@ -218,7 +218,7 @@ func (r *rig) storm(key, message string, n int) {
 // latchesGo waits until no latch is left, for less time than any takes to expire.
 func (r *rig) latchesGo() {
 	r.Helper()
-	r.Becomes("no latch is left", func() bool { return len(r.Latches()) == 0 })
+	testbed.BecomesWithin(r.T, 5*time.Second, "no latch is left", func() bool { return len(r.Latches()) == 0 })
 }
 
 // with runs a test with each fault, in a subtest with its own rig.
