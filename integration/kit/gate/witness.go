@@ -39,6 +39,8 @@ type Witness struct {
 	said    map[string][]string // by owner: descriptions of the exchanges
 	asked   map[string]int      // by owner: the fewest replicas that a WAIT asked for
 	granted map[string][]int    // by owner: the gates of its acquires
+	javas   map[string]bool     // by gate and permit: Redisson was granted it there
+	doubled map[string]int      // by semaphore: repeated grants to Redisson since its permits were set
 }
 
 // line is one connection.
@@ -46,15 +48,17 @@ type line struct{ gate, conn int }
 
 // NewWitness returns a witness that has seen nothing.
 func NewWitness() *Witness {
-	return &Witness{conns: map[line]*[]string{}, proofs: map[string]Proof{}, known: map[string]time.Time{}, renewed: map[string][]time.Time{}, said: map[string][]string{}, asked: map[string]int{}, granted: map[string][]int{}}
+	return &Witness{conns: map[line]*[]string{}, proofs: map[string]Proof{}, known: map[string]time.Time{}, renewed: map[string][]time.Time{}, said: map[string][]string{}, asked: map[string]int{}, granted: map[string][]int{}, javas: map[string]bool{}, doubled: map[string]int{}}
 }
 
 var (
-	renewals = faultproxy.Any(faultproxy.Script(luasrc.RenewScript.SHA1), faultproxy.Script(luasrc.ReadRenewScript.SHA1))
-	takes    = faultproxy.Script(luasrc.PermitAcquireScript.SHA1)
-	retakes  = faultproxy.Script(luasrc.PermitRenewScript.SHA1)
-	gives    = faultproxy.Script(luasrc.PermitReleaseScript.SHA1)
-	wait     = faultproxy.Command("WAIT")
+	renewals  = faultproxy.Any(faultproxy.Script(luasrc.RenewScript.SHA1), faultproxy.Script(luasrc.ReadRenewScript.SHA1))
+	takes     = faultproxy.Script(luasrc.PermitAcquireScript.SHA1)
+	javaTakes = faultproxy.Script("992c96b0")
+	retakes   = faultproxy.Script(luasrc.PermitRenewScript.SHA1)
+	gives     = faultproxy.Script(luasrc.PermitReleaseScript.SHA1)
+	sets      = faultproxy.Script(luasrc.PermitSetScript.SHA1)
+	wait      = faultproxy.Command("WAIT")
 )
 
 var ownerForm = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}:-?[0-9]+`)
@@ -103,6 +107,14 @@ func (w *Witness) See(gate int, e faultproxy.Exchange) {
 				w.renewed[owner] = append(w.renewed[owner], e.Answered)
 			}
 		}
+	case javaTakes(e.Cmd) && e.Reply == "OK":
+		grant := fmt.Sprint(gate, e.Cmd[len(e.Cmd)-1])
+		if w.javas[grant] {
+			w.doubled[e.Cmd[3]]++
+		}
+		w.javas[grant] = true
+	case sets(e.Cmd) && e.Reply == int64(1):
+		delete(w.doubled, e.Cmd[3])
 	case gives(e.Cmd):
 		w.note(firstID(e.Cmd, 0), at, e, fmt.Sprintf("given back: %v", e.Reply))
 	case wait(e.Cmd):
@@ -196,6 +208,14 @@ func (w *Witness) OnlyAt(owner string, gate int) bool {
 	defer w.mu.Unlock()
 	at := w.granted[owner]
 	return len(at) == 1 && at[0] == gate
+}
+
+// Doubled returns how many permits of a semaphore Redisson may have lost since they were set: it repeats an acquire with the
+// same id, and each grant takes one from the count.
+func (w *Witness) Doubled(semaphore string) int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.doubled[semaphore]
 }
 
 // Gaps returns the intervals between an owner's successive renewals, if they overlap the given time.

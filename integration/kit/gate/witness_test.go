@@ -19,9 +19,7 @@ import (
 func TestTheWitnessKnowsTheAcquiresAndRenewalsOfAllKinds(t *testing.T) {
 	master, replica := redistest.Start(t), redistest.Start(t)
 	host, port, _ := net.SplitHostPort(master.Addr())
-	if _, err := replica.Dial(t).Do("REPLICAOF", host, port); err != nil {
-		t.Fatal(err)
-	}
+	testbed.Do(t, replica.Dial(t), "REPLICAOF", host, port)
 	asks := master.Dial(t)
 	testbed.Becomes(t, "a replica", func() bool {
 		n, err := redis.Int(asks.Do("WAIT", 1, 100))
@@ -34,9 +32,7 @@ func TestTheWitnessKnowsTheAcquiresAndRenewalsOfAllKinds(t *testing.T) {
 	for _, k := range []javapeer.Kind{javapeer.Plain, javapeer.Fair, javapeer.Read, javapeer.Write, javapeer.Fenced, javapeer.NonReentrant} {
 		name := "of " + string(k)
 		h, err := k.GoLock(c, name).Lock(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		testbed.Must(t, err)
 		owner := h.Owner().String()
 		testbed.Becomes(t, "renewals of "+string(k), func() bool { return len(w.Gaps(owner, time.Time{}, time.Now())) > 0 })
 		if !w.OnlyAt(owner, 7) {
@@ -57,5 +53,39 @@ func TestTheWitnessKnowsTheAcquiresAndRenewalsOfAllKinds(t *testing.T) {
 		if err := h.Unlock(t.Context()); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+func TestTheWitnessCountsWhatRedissonIsGrantedTwice(t *testing.T) {
+	server, w := redistest.Start(t), gate.NewWitness()
+	p := faultproxy.Start(t, server.Addr())
+	acquires := make(chan []string, 2)
+	p.Observe(func(e faultproxy.Exchange) {
+		w.See(7, e)
+		if faultproxy.Script("992c96b0")(e.Cmd) {
+			acquires <- e.Cmd
+		}
+	})
+	sets := testbed.Open(t, "redis://"+p.Addr()).NewPermitSemaphore("sem")
+	isSet := func() bool {
+		done, err := sets.TrySetPermits(t.Context(), 3)
+		return done && err == nil
+	}
+	java := javapeer.Start(t, javapeer.Newest, p.Addr()).Thread("t").Of("permits")
+	if !isSet() {
+		t.Fatal("no permits are set")
+	}
+	_, err := java.Call(t.Context(), "sem", "acquire", time.Minute)
+	testbed.Must(t, err)
+	acquire := <-acquires
+	if n := w.Doubled("sem"); n != 0 {
+		t.Errorf("%d after one grant", n)
+	}
+	testbed.Do(t, dial(t, p.Addr()), acquire[0], redis.Args{}.AddFlat(acquire[1:])...)
+	if free := testbed.Do(t, server.Dial(t), "GET", "sem"); string(free.([]byte)) != "1" || w.Doubled("sem") != 1 {
+		t.Errorf("after the same grant twice %s of 3 are free; the witness counts %d", free, w.Doubled("sem"))
+	}
+	if _, err := sets.Delete(t.Context()); err != nil || !isSet() || w.Doubled("sem") != 0 {
+		t.Errorf("after a new setting: %v; the witness counts %d", err, w.Doubled("sem"))
 	}
 }

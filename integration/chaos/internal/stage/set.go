@@ -192,17 +192,12 @@ func (s *Stage) playFailover(f schedule.Fault) {
 	former, epoch := set.Watched.Master(), set.Watched.Epoch()
 	next := set.failWatched(f)
 	set.settling.Go(func() {
-		// All clients have heard of it by then.
-		time.Sleep(heard)
-		now := set.Watched.Master()
-		// On a busy machine Sentinels may fail over once more, to the server that came back empty. After a pause the former
-		// master may be the master again.
-		if again := now == former && set.Watched.Epoch() != epoch; now == nil || again || next != nil && now != next {
+		// After a pause the former master may be the master again.
+		v.remains(func(master *redistest.Server, now int) bool {
+			return (next == nil || master == next) && (master != former || now == epoch)
+		})
+		if v.twice.Load() {
 			s.Logf("note: %v: the Sentinels moved the master more than once", f)
-			v.twice.Store(true)
-			set.Watched.AwaitSettled()
-		} else {
-			v.stays(now)
 		}
 		set.excused.Store(false)
 		s.refill()
