@@ -80,9 +80,7 @@ func writeTable(t *testing.T, rows []*row, took time.Duration) {
 		}
 		lines = append(lines, w.line())
 	}
-	if err := tablefile.Write(tableFile, tabled(lines)+"\n"+lasted); err != nil {
-		t.Fatal(err)
-	}
+	testbed.Must(t, tablefile.Write(tableFile, tabled(lines)+"\n"+lasted))
 }
 
 // TestDocumentHasEveryRow shows that the document has each row of the catalogue once, and no other.

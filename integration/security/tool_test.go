@@ -68,9 +68,7 @@ func hold(t *testing.T, url string) {
 	_, err := p.TrySetPermits(t.Context(), 2)
 	_, err2 := p.TryAcquire(t.Context(), 1, lease)
 	_, err3 := c.NewSemaphore("orders:number").TrySetPermits(t.Context(), 5)
-	if err := errors.Join(err, err2, err3); err != nil {
-		t.Fatal(err)
-	}
+	testbed.Must(t, errors.Join(err, err2, err3))
 	testbed.Enter(t.Context(), c.NewFairLock("orders:fair"))
 	testbed.Within(testbed.Patience, func() bool {
 		shown, err := runTool(url, "show", "orders:fair") // it is queued before it listens
@@ -109,9 +107,7 @@ func TestAccountOfTheTool(t *testing.T) {
 	}
 	r.grant(d.tool)
 	c := redisserver.Dial(t, r.Server)
-	if _, err := c.Do("AUTH", d.tool.name, d.tool.password); err != nil {
-		t.Fatal(err)
-	}
+	testbed.Do(t, c, "AUTH", d.tool.name, d.tool.password)
 	if _, err := c.Do("DEL", "orders:plain"); err == nil || !strings.Contains(err.Error(), "NOPERM") {
 		t.Errorf("it may delete: %v", err)
 	}

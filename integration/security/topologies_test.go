@@ -29,9 +29,7 @@ const (
 // grantAt makes the account on a server: accounts are not replicated.
 func grantAt(t *testing.T, conn redis.Conn, a account) {
 	t.Helper()
-	if _, err := conn.Do("ACL", redis.Args{"SETUSER", a.name}.AddFlat(a.rules)...); err != nil {
-		t.Fatal(err)
-	}
+	testbed.Do(t, conn, "ACL", redis.Args{"SETUSER", a.name}.AddFlat(a.rules)...)
 }
 
 // deniedTo lists what servers refused an account, or any if user is empty.
@@ -39,9 +37,7 @@ func deniedTo(t *testing.T, user string, servers []redis.Conn) (all []string) {
 	t.Helper()
 	for _, conn := range servers {
 		entries, err := redis.Values(conn.Do("ACL", "LOG"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		testbed.Must(t, err)
 		for _, e := range entries {
 			list, _ := redis.Values(e, nil)
 			fields := map[string]string{}
@@ -191,9 +187,7 @@ func TestDocumentedAccountInACluster(t *testing.T) {
 	counts.name = "counts"
 	grant(counts)
 	hot := testbed.Open(t, by(c.ClusterURL(), counts), options...).NewLock(c.names()[0])
-	if err := heats(t.Context(), hot, func() bool { return topologytest.Calls(t, c.masters[0], "pubsub|shardnumsub") > 0 }); err != nil {
-		t.Fatal(err)
-	}
+	testbed.Must(t, heats(t.Context(), hot, func() bool { return topologytest.Calls(t, c.masters[0], "pubsub|shardnumsub") > 0 }))
 	if denied := deniedTo(t, counts.name, c.servers); len(denied) != 0 {
 		t.Errorf("denied: %q", denied)
 	}

@@ -53,9 +53,7 @@ func TestWaitThatEndsBeforeItIsSubscribedStaysSubscribed(t *testing.T) {
 				}()
 				r.Hit(reply)
 				if !late {
-					if err := th.AwaitParked(t.Context()); err != nil {
-						t.Fatal(err)
-					}
+					testbed.Must(t, th.AwaitParked(t.Context()))
 				}
 				if how == "interrupted" {
 					if _, err := th.Interrupt(t.Context()); err != nil {

@@ -52,6 +52,14 @@ func (r *Rig) Redial() {
 	r.Conn = Dial(r.T, r.Server)
 }
 
+// Must ends the test if err is not nil.
+func Must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // Open makes a client that ends with the test.
 func Open(t testing.TB, url string, opts ...rlock.Option) *rlock.Client {
 	t.Helper()

@@ -41,9 +41,7 @@ func (v *View) For(t *testing.T) *View {
 // Must ends the test if err is not nil.
 func (v *View) Must(err error) {
 	v.Helper()
-	if err != nil {
-		v.Fatal(err)
-	}
+	Must(v, err)
 }
 
 // Named gives owners names by order of appearance, which are the same for Go and Java.

@@ -32,9 +32,7 @@ func TestRenewalsThatFailAreToldOnceAndWhenTheyWorkAgain(t *testing.T) {
 	r.becomes("some renewals fail", func() bool { return renewals() >= 8 })
 	fault.Remove()
 	again := r.logged("renewals work again")
-	if err := h.Err(); err != nil {
-		t.Fatal(err)
-	}
+	testbed.Must(t, h.Err())
 	lines := r.seen.of("renewal failed")
 	if warned, debugged := len(lines[slog.LevelWarn]), int64(len(lines[slog.LevelDebug])); warned != 1 || debugged != renewals()-1 {
 		t.Errorf("%d warnings and %d lines at level debug of %d renewals that failed", warned, debugged, renewals())

@@ -55,9 +55,7 @@ func life(t *testing.T, s redisserver.Server) []*rig {
 
 	h = r.Hold(l, rlock.Lease(time.Minute))
 	r.logged("acquired", "owner", h.Owner().String(), "lease", "1m0s", "renewed", "false")
-	if err := h.Extend(r.Context(), time.Hour); err != nil {
-		t.Fatal(err)
-	}
+	testbed.Must(t, h.Extend(r.Context(), time.Hour))
 	r.logged("extended", "lock", l.Name(), "owner", h.Owner().String(), "lease", "1h0m0s")
 	if there, err := l.ForceUnlock(r.Context()); !there || err != nil {
 		t.Fatal(there, err)
@@ -67,9 +65,7 @@ func life(t *testing.T, s redisserver.Server) []*rig {
 
 	o := r.client.NewOwner()
 	r.Do("HSET", l.Name(), o.String(), 1)
-	if err := l.UnlockAs(r.Context(), o); err != nil {
-		t.Fatal(err)
-	}
+	testbed.Must(t, l.UnlockAs(r.Context(), o))
 	r.logged("released as", "lock", l.Name(), "owner", o.String())
 
 	r.Hold(l, rlock.Lease(time.Minute))
@@ -119,9 +115,7 @@ func long(t *testing.T, s redisserver.Server) []*rig {
 			t.Errorf("logged after %v", held)
 		}
 	}
-	if err := fixed.Extend(r.Context(), 2*time.Minute); err != nil {
-		t.Fatal(err)
-	}
+	testbed.Must(t, fixed.Extend(r.Context(), 2*time.Minute))
 	r.logged("renewed")
 	// Another hold of an owner whose first one was logged.
 	r.Unlock(r.Hold(r.client.NewLock(renewed.Name()), rlock.As(renewed.Owner())))

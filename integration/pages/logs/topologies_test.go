@@ -17,13 +17,9 @@ import (
 func sentinels(t *testing.T, s redisserver.Server) []*rig {
 	set := redistest.StartSentinels(t, redistest.SentinelPasswords{})
 	silent := set.Sentinels[2]
-	if _, err := silent.Dial(t).Do("ACL", "SETUSER", "default", "resetchannels"); err != nil {
-		t.Fatal(err)
-	}
+	testbed.Do(t, silent.Dial(t), "ACL", "SETUSER", "default", "resetchannels")
 	for _, sentinel := range set.Sentinels {
-		if _, err := sentinel.Dial(t).Do("SENTINEL", "SET", redistest.MasterName, "down-after-milliseconds", 30000); err != nil {
-			t.Fatal(err)
-		}
+		testbed.Do(t, sentinel.Dial(t), "SENTINEL", "SET", redistest.MasterName, "down-after-milliseconds", 30000)
 	}
 	r := &rig{Proxied: testbed.NewProxied(t, s), seen: newCapture()}
 	r.client = r.Open(set.URL(), rlock.WithLogger(slog.New(r.seen)), rlock.WithCommandTimeout(timeout))
@@ -39,9 +35,7 @@ func sentinels(t *testing.T, s redisserver.Server) []*rig {
 		}
 		conn := node.Dial(t)
 		for _, command := range [][]any{{"CONFIG", "SET", "replica-read-only", "no"}, {"DEL", h.Name()}} {
-			if _, err := conn.Do(command[0].(string), command[1:]...); err != nil {
-				t.Fatal(err)
-			}
+			testbed.Do(t, conn, command[0].(string), command[1:]...)
 		}
 	}
 	set.Failover(set.Sentinels[0])

@@ -219,9 +219,7 @@ func unfenced(t *testing.T, s redisserver.Server) []*rig {
 	var rigs []*rig
 	for user, rule := range map[string]string{"nokill": "-client|kill", "noid": "-client|id"} {
 		conn := redisserver.Dial(t, s)
-		if _, err := conn.Do("ACL", "SETUSER", user, "reset", "on", ">"+secret, "~*", "&*", "+@all", rule); err != nil {
-			t.Fatal(err)
-		}
+		testbed.Do(t, conn, "ACL", "SETUSER", user, "reset", "on", ">"+secret, "~*", "&*", "+@all", rule)
 		r := start(t, s, user)
 		rigs = append(rigs, r)
 		r.onLock(faultproxy.CutAfter, 1)
@@ -235,9 +233,7 @@ func unfenced(t *testing.T, s redisserver.Server) []*rig {
 		if user == "nokill" {
 			continue
 		}
-		if _, err := conn.Do("ACL", "SETUSER", user, "-client|tracking"); err != nil {
-			t.Fatal(err)
-		}
+		testbed.Do(t, conn, "ACL", "SETUSER", user, "-client|tracking")
 		h := r.Hold(r.lock(), rlock.Lease(time.Minute))
 		r.logged("losses are noticed at renewals only", "server", r.Proxy.Addr())
 		r.Unlock(h)
@@ -249,9 +245,7 @@ func unfenced(t *testing.T, s redisserver.Server) []*rig {
 func unreplicated(t *testing.T, _ redisserver.Server) []*rig {
 	master := redisserver.Local(t)
 	conn := redisserver.Dial(t, master)
-	if _, err := conn.Do("ACL", "SETUSER", "worker", "on", ">"+secret, "~*", "&*", "+@all"); err != nil {
-		t.Fatal(err)
-	}
+	testbed.Do(t, conn, "ACL", "SETUSER", "worker", "on", ">"+secret, "~*", "&*", "+@all")
 	testbed.New(t, master).LoadScripts()
 	replica := redisserver.Replica(t, master)
 	r := start(t, master, "worker", rlock.WithReplicaSync(true))

@@ -141,8 +141,6 @@ func TestPrometheusAlertsOnLossesAndAnswersTheDashboard(t *testing.T) {
 		t.Errorf("the picture has %d lines", lines)
 	}
 	if *write {
-		if err := os.WriteFile(pages+"dashboard.svg", []byte(picture), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		testbed.Must(t, os.WriteFile(pages+"dashboard.svg", []byte(picture), 0o644))
 	}
 }

@@ -59,9 +59,7 @@ func TestFullServerRefusesAcquiresAndGoesOnRenewing(t *testing.T) {
 	}
 	before := len(r.saying("msg=renewed"))
 	r.Becomes("renewals go on", func() bool { return len(r.saying("msg=renewed")) > before+2 })
-	if err := h.Err(); err != nil {
-		t.Fatal(err)
-	}
+	testbed.Must(t, h.Err())
 	refusals := r.refusals()
 	released := testbed.Begun(func() error { return h.Unlock(context.WithoutCancel(t.Context())) })
 	r.Becomes("the unlock is refused", func() bool { return r.refusals() > refusals })

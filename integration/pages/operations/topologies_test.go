@@ -52,9 +52,7 @@ func TestForcingByHandWakesEveryWaiterOfACluster(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer c.Close()
-		if _, err := c.Do(subscribe, testbed.Channel("invoices")); err != nil {
-			t.Fatal(err)
-		}
+		testbed.Do(t, c, subscribe, testbed.Channel("invoices"))
 		go func() {
 			reply, err := redis.Values(c.Receive())
 			if err != nil || len(reply) != 3 {

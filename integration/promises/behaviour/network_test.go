@@ -19,9 +19,7 @@ func TestNetworkThatIsCutAndHeals(t *testing.T) {
 		until := r.renewed(h, timeout)
 		s.CutNetwork()
 		<-time.After(timeout/3 + command/2)
-		if err := h.Err(); err != nil {
-			r.Fatal(err)
-		}
+		testbed.Must(r, h.Err())
 		if moved := h.ValidUntil().Sub(until); moved > timeout/10 {
 			r.Errorf("ValidUntil moved by %v without a network", moved)
 		}

@@ -242,9 +242,7 @@ func kindsTable() string {
 func TestTablesSayWhatTheTestsAre(t *testing.T) {
 	tables := promisesTable(t) + "\n" + kindsTable() + "\n" + othersTable()
 	if *write {
-		if err := tablefile.Write(tableFile, tables); err != nil {
-			t.Fatal(err)
-		}
+		testbed.Must(t, tablefile.Write(tableFile, tables))
 	}
 	if _, there, err := tablefile.Read(tableFile); err != nil || strings.TrimSpace(there) != strings.TrimSpace(tables) {
 		t.Errorf("%s is not what the tests say (%v); run make kinds FLAGS=-write", tablefile.Path(tableFile), err)

@@ -69,9 +69,7 @@ type listed struct {
 func list(t *testing.T, url string) map[string]listed {
 	t.Helper()
 	var all []listed
-	if err := json.Unmarshal([]byte(run(t, url, "ls", "-o", "json")), &all); err != nil {
-		t.Fatal(err)
-	}
+	testbed.Must(t, json.Unmarshal([]byte(run(t, url, "ls", "-o", "json")), &all))
 	by := map[string]listed{}
 	for _, l := range all {
 		by[l.Name] = l

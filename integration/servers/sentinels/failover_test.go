@@ -32,9 +32,7 @@ func TestHoldThatTheReplicasHaveOutlivesTheMaster(t *testing.T) {
 	set.AllowFailover()
 	former.Kill()
 	untilRenewed(t, h, before)
-	if err := h.Err(); err != nil {
-		t.Fatal(err)
-	}
+	testbed.Must(t, h.Err())
 	next := set.AwaitMaster(former)
 	if !holds(t, next, h) {
 		t.Error("the master does not have it")

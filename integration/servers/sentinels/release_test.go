@@ -93,9 +93,7 @@ func lacks(t *testing.T, set *redistest.SentinelSet, name string, release func()
 			return err == nil
 		})
 		keys, err := redis.Strings(conn.Do("KEYS", "*"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		testbed.Must(t, err)
 		had[n] = map[string]string{}
 		for _, key := range keys {
 			switch dump, err := redis.String(conn.Do("DUMP", key)); err {
@@ -108,9 +106,7 @@ func lacks(t *testing.T, set *redistest.SentinelSet, name string, release func()
 		}
 		testbed.Do(t, conn, "CONFIG", "SET", "replica-read-only", "no")
 	}
-	if err := release(); err != nil {
-		t.Fatal(err)
-	}
+	testbed.Must(t, release())
 	conn := former.Dial(t)
 	testbed.Do(t, conn, "SET", "behind it", 1)
 	testbed.BecomesWithin(t, farOff, "the replicas have what it did", func() bool {
@@ -179,9 +175,7 @@ func TestCountThatTheNextMasterLacksIsSentAgain(t *testing.T) {
 	})
 	t.Run("semaphore", func(t *testing.T) {
 		set, s := seats(t)
-		if err := s.Acquire(t.Context(), 2); err != nil {
-			t.Fatal(err)
-		}
+		testbed.Must(t, s.Acquire(t.Context(), 2))
 		next := lacks(t, set, "seats", func() error { return s.Release(t.Context(), 2) })
 		counts(t, next, "seats", 3)
 	})

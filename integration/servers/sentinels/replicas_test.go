@@ -32,9 +32,7 @@ func TestReplicasThatTheSentinelsKnowAreWaitedForByANewClient(t *testing.T) {
 				if n == set.Master() {
 					continue
 				}
-				if err := row.leaves(n); err != nil {
-					t.Fatal(err)
-				}
+				testbed.Must(t, row.leaves(n))
 			}
 			for _, s := range set.Sentinels {
 				conn := s.Dial(t)
@@ -54,9 +52,7 @@ func TestReplicasThatTheSentinelsKnowAreWaitedForByANewClient(t *testing.T) {
 				t.Errorf("got %v, want %v", err, row.want)
 			}
 			stats, err := redis.String(set.Master().Dial(t).Do("INFO", "commandstats"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			testbed.Must(t, err)
 			// A grant increments the count, and one that is given back decrements it again.
 			if once := strings.Contains(stats, "cmdstat_hincrby:calls=1,"); once != (row.want == nil) {
 				t.Errorf("granted at once: %v", once)

@@ -74,9 +74,7 @@ type suite struct {
 
 func build(t *testing.T) *suite {
 	t.Helper()
-	if err := built(); err != nil {
-		t.Fatal(err)
-	}
+	testbed.Must(t, built())
 	out, err := exec.CommandContext(t.Context(), bin, "-test.list", "^Test").Output()
 	if err != nil {
 		t.Fatal(err)
