@@ -21,7 +21,6 @@ type Checker struct {
 	reentry  *reentry
 	troubles []Trouble
 
-	fresh   []*history.Acquisition // called after the last horizon
 	carried []*history.Acquisition // judged, and open beyond the last horizon
 	told    map[[2]string]bool     // pairs reported already, because carried windows are judged again
 
@@ -77,18 +76,10 @@ func (c *Checker) Violation(format string, args ...any) {
 func (c *Checker) Judge(ch history.Chapter, troubles []Trouble) {
 	c.troubles = troubles
 	c.voiding.voids = append(c.voiding.voids, ch.Voids...)
-	c.fresh = append(c.fresh, ch.Acquisitions...)
 	c.late.sightings = append(c.late.sightings, ch.Sightings...)
 	c.probing.due = append(c.probing.due, slices.DeleteFunc(ch.Sightings, func(s history.Sighting) bool { return s.Set })...)
 	c.order.see(ch.Queues)
-	slices.SortStableFunc(c.fresh, func(a, b *history.Acquisition) int { return cmp.Compare(a.Called, b.Called) })
-	due := c.fresh
-	if i := slices.IndexFunc(c.fresh, func(a *history.Acquisition) bool { return a.Called >= ch.Horizon }); i >= 0 {
-		due = c.fresh[:i]
-		c.fresh = slices.Clone(c.fresh[i:])
-	} else {
-		c.fresh = nil
-	}
+	due := slices.SortedStableFunc(slices.Values(ch.Acquisitions), func(a, b *history.Acquisition) int { return cmp.Compare(a.Called, b.Called) })
 	for _, a := range due {
 		c.standing.add(a)
 		c.probing.add(a)

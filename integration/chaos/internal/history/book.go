@@ -3,6 +3,7 @@ package history
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/rlock-go/redisson/integration/kit/machineclock"
@@ -155,10 +156,10 @@ func (b *Book) VoidingSince(lock int, why string, spares func(owner string, retu
 	return now(&v.From), now(&v.To)
 }
 
-// Chapter is a complete part of the history: every acquisition that was called before Horizon and every Void
-// that began before it is in this chapter or an earlier one.
+// Chapter is a complete part of the history: every acquisition that was called before Horizon, and every Void that began
+// before one of these ended, is in this chapter or an earlier one.
 type Chapter struct {
-	Acquisitions []*Acquisition // unordered; some may be later than Horizon
+	Acquisitions []*Acquisition // unordered
 	Voids        []Void
 	Sightings    []Sighting
 	Queues       []Queue
@@ -169,8 +170,8 @@ type Chapter struct {
 func (b *Book) Turn() Chapter {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	c := Chapter{Acquisitions: b.finished, Sightings: b.sightings, Queues: b.queues, Horizon: machineclock.Now()}
-	b.finished, b.sightings, b.queues = nil, nil, nil
+	c := Chapter{Sightings: b.sightings, Queues: b.queues, Horizon: machineclock.Now()}
+	b.sightings, b.queues = nil, nil
 	for _, l := range b.lives {
 		c.Horizon = min(c.Horizon, l.seen)
 		for _, a := range l.open {
@@ -181,12 +182,23 @@ func (b *Book) Turn() Chapter {
 	for _, v := range b.voids {
 		if v.To == open {
 			c.Horizon = min(c.Horizon, v.From)
+			for _, a := range b.finished {
+				if max(a.Returned, a.Unlocked) >= v.From { // what its holder was told may be the fault's doing
+					c.Horizon = min(c.Horizon, a.Called)
+				}
+			}
 			rest = append(rest, v)
 		} else {
 			c.Voids = append(c.Voids, *v)
 		}
 	}
 	b.voids = rest
+	b.finished = slices.DeleteFunc(b.finished, func(a *Acquisition) bool {
+		if a.Called < c.Horizon {
+			c.Acquisitions = append(c.Acquisitions, a)
+		}
+		return a.Called < c.Horizon
+	})
 	return c
 }
 

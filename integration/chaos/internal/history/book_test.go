@@ -72,12 +72,12 @@ func TestHorizonStopsAtWhatIsOpen(t *testing.T) {
 	b.Add(proc, Event{At: now + 5, What: Tick})
 	b.Add(proc, Event{At: now + 2, What: Called, Op: 2})
 	b.Add(proc, Event{At: now + 3, What: Refused, Op: 2, Kind: "locked"})
-	if ch := b.Turn(); ch.Horizon != now+1 || len(ch.Acquisitions) != 1 {
+	if ch := b.Turn(); ch.Horizon != now+1 || len(ch.Acquisitions) != 0 {
 		t.Errorf("an acquire: %+v, want %d", ch, now+1)
 	}
 	b.Add(proc, Event{At: now + 4, What: Refused, Op: 1, Kind: "locked"})
-	if ch := b.Turn(); ch.Horizon != now+5 {
-		t.Errorf("a sign of life: %d, want %d", ch.Horizon, now+5)
+	if ch := b.Turn(); ch.Horizon != now+5 || len(ch.Acquisitions) != 2 {
+		t.Errorf("a sign of life: %+v, want 2 acquisitions to %d", ch, now+5)
 	}
 	b.Add(proc, Event{At: now + 1_000_000_000_000, What: Tick})
 	done := b.Voiding(Every, "flush")
@@ -89,6 +89,29 @@ func TestHorizonStopsAtWhatIsOpen(t *testing.T) {
 	done()
 	if ch = b.Turn(); len(ch.Voids) != 1 || ch.Voids[0].From != begun || ch.Voids[0].To < begun {
 		t.Errorf("a void that is over: %+v", ch)
+	}
+}
+
+func TestVoidThatIsNotOverKeepsBackWhatEndedInIt(t *testing.T) {
+	b, _ := told(t)
+	add := func(op, called, unlocked int64) {
+		b.Add(proc, Event{At: called, What: Called, Op: op})
+		b.Add(proc, Event{At: called + 1, What: Held, Op: op, Until: unlocked})
+		b.Add(proc, Event{At: unlocked - 1, What: Unlock, Op: op})
+		b.Add(proc, Event{At: unlocked, What: Unlocked, Op: op, Kind: NotHeld})
+	}
+	begun := machineclock.Now()
+	b.Add(proc, Event{At: begun + time.Minute.Nanoseconds(), What: Tick})
+	add(1, begun-50, begun-10)
+	done := b.Voiding(Every, "flush")
+	add(2, begun-40, machineclock.Now())
+	add(3, begun-30, begun-5)
+	if ch := b.Turn(); len(ch.Acquisitions) != 1 || ch.Acquisitions[0].Op != 1 || ch.Horizon != begun-40 {
+		t.Errorf("while it lasts: %+v", ch)
+	}
+	done()
+	if ch := b.Turn(); len(ch.Acquisitions) != 2 || len(ch.Voids) != 1 {
+		t.Errorf("when it is over: %+v", ch)
 	}
 }
 
