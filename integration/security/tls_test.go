@@ -37,9 +37,7 @@ type terminator struct {
 func terminate(t *testing.T, server string, config *tls.Config) *terminator {
 	t.Helper()
 	l, err := tls.Listen("tcp", "127.0.0.1:0", config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testbed.Must(t, err)
 	s := &terminator{addr: l.Addr().String()}
 	var serving sync.WaitGroup
 	ctx, cancel := context.WithCancel(context.Background())
@@ -211,9 +209,7 @@ func TestSchemeOfTheOtherSortIsGuessed(t *testing.T) {
 func TestHandshakeThatNeverEndsIsBounded(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testbed.Must(t, err)
 	defer l.Close()
 	began := time.Now()
 	c, err := rlock.Open(t.Context(), "rediss://"+l.Addr().String(), rlock.WithCommandTimeout(timeout))

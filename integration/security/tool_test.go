@@ -82,9 +82,7 @@ func TestAccountOfTheTool(t *testing.T) {
 	r := on(t, redisserver.Local(t))
 	hold(t, r.Server.URL())
 	all, err := looks(t, r.Server.URL())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testbed.Must(t, err)
 	try := func(a account) (string, []string, error) {
 		r.grant(a)
 		r.Do("ACL", "LOG", "RESET")
@@ -161,9 +159,7 @@ func TestAccountOfTheToolOnSeveralServers(t *testing.T) {
 			}
 			hold(t, url)
 			all, err := looks(t, url)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testbed.Must(t, err)
 			if got, err := looks(t, by(url, a)); err != nil || got != all {
 				t.Errorf("%v:\n%s\nwant\n%s", err, got, all)
 			}

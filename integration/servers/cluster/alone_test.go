@@ -30,9 +30,7 @@ func TestMasterThatComesBackAloneLetsNobodyIn(t *testing.T) {
 	former, replica := 0, s.Replica(0)
 	name := nameOf(0)
 	h, err := open(t, s, rlock.WithReplicaSync(true), rlock.WithWatchdogTimeout(10*time.Minute)).NewLock(name).TryLock(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testbed.Must(t, err)
 	s.Servers[former].Kill()
 	s.TakeOver(replica)
 	network.Isolate(gates[former].Host())

@@ -56,9 +56,7 @@ func handOver(t *testing.T, c *topologytest.Cluster, holder, waiter *rlock.Clien
 	defer cancel()
 	name := nameOf(master)
 	h, err := holder.NewLock(name).Lock(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testbed.Must(t, err)
 	entered := testbed.Begun(func() error {
 		return waiter.NewLock(name).Do(ctx, func(context.Context) error { return nil })
 	})
@@ -79,9 +77,7 @@ func handOver(t *testing.T, c *topologytest.Cluster, holder, waiter *rlock.Clien
 func peers(t *testing.T, c *topologytest.Cluster, server int) (addrs []string) {
 	t.Helper()
 	list, err := redis.String(c.Conn(server).Do("CLIENT", "LIST"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testbed.Must(t, err)
 	for line := range strings.Lines(list) {
 		if strings.Contains(line, " name=tried ") {
 			_, addr, _ := strings.Cut(line, " addr=")

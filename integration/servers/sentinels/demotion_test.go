@@ -49,9 +49,7 @@ func (s *gated) owners(t *testing.T, n *redistest.Server, name string) []string 
 	c := n.Dial(t) // a Sentinel that makes another master ends the connections of clients
 	defer c.Close()
 	list, err := redis.Strings(c.Do("HKEYS", name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testbed.Must(t, err)
 	return list
 }
 

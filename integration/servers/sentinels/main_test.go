@@ -22,9 +22,7 @@ func lock(t *testing.T, l *rlock.Lock, opts ...rlock.AcquireOption) *rlock.Hold 
 	ctx, cancel := context.WithTimeout(t.Context(), farOff)
 	defer cancel()
 	h, err := l.Lock(ctx, opts...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testbed.Must(t, err)
 	return h
 }
 

@@ -76,9 +76,7 @@ func build(t *testing.T) *suite {
 	t.Helper()
 	testbed.Must(t, built())
 	out, err := exec.CommandContext(t.Context(), bin, "-test.list", "^Test").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testbed.Must(t, err)
 	all := strings.Fields(string(out))
 	for _, name := range slices.Sorted(maps.Keys(excluded)) {
 		if !slices.Contains(all, name) {
