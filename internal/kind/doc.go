@@ -13,13 +13,14 @@
 // docs/dev/another-kind.md describes how to add one.
 //
 //   - A kind makes its renewal itself: [Kind.Renew], for the read lock readLock.Renew with
-//     luasrc's read_renew.lua. Package renew asks the kind of a script's first lease, and puts
-//     leases into one script if their kinds have the same [Traits.RenewGroup].
+//     luasrc's read_renew.lua. Package renew asks the kind of a script's first lease, puts
+//     leases into one script if their kinds have the same [Traits.RenewGroup], and sends it.
 //   - A kind whose waiters queue on the server embeds fair (fair.go): [Traits.ByOwner], a
 //     channel for each owner, and the scripts that queue, leave and announce.
 //   - A kind that refuses what others grant replies so, and its Granted sets Grant.Refused
 //     (nonreentrant.go). For a lock that does both, embed fair, take Granted from NonReentrant,
-//     and write a fair_lock.lua that does not count a re-entry.
+//     write Traits of its own, and an Acquire that sends a fair_lock.lua which answers its own
+//     holder with status_reply(luasrc.Reacquired) before it queues.
 //
 // A kind is pure. It performs no I/O, keeps no state and reads no clock; it only
 // makes commands and reads replies. One value of it serves all clients.

@@ -17,10 +17,10 @@
 // the errors of waiters that give up.
 //
 // An attempt is one acquire command. It can outlive its waiter, and always ends in
-// attempt.end (attempt.go). If its reply is lost, undo.go undoes what it may have got: for a
-// fresh owner without a question. With As, which mostly is a re-entry, the client first asks
-// for the owner's count of holds, and undoes one only if the count is one too high and
-// nobody else can hold as that owner (attempt.countHolds).
+// attempt.end (attempt.go). If its reply is lost, attempt.Rest has undo.go undo what it may
+// have got: for a fresh owner without a question. With As, which mostly is a re-entry, the
+// client first asks for the owner's count of holds, and sends the kind's Release for one only
+// if the count is one too high and nobody else can hold as that owner (attempt.countHolds).
 //
 // A releasing is one unlock with all its repetitions. Package internal/release decides what
 // is sent, what the caller is told and when the unlock ends. releasing.go carries that out,
