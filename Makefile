@@ -18,7 +18,7 @@ tested := go list -f "{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}
 measuring := /allocs$$
 # Everything counted, random or long is for test-all: docs/dev/measuring.md lists it. make test, too, checks the pages that
 # these packages write.
-later := /integration/((chaos|faults)(/|$$)|redisson/javamatrix$$|kit/gate$$|bench/(compare|javacourtesy)$$)
+later := /integration/((chaos/(failover|torture)|faults)(/|$$)|redisson/javamatrix$$|kit/gate$$|bench/(compare|javacourtesy)$$)
 paged := Document|Page|Makefile|Meets|Tables
 
 # -modcacherw: fetched modules can be removed like any other file.
