@@ -101,12 +101,11 @@ func (s *Stage) permitsLeft() (left error) {
 	for i := range s.Sizes.Locks {
 		free, err := redis.Int(s.askAbout(i, "GET", LockName(i)))
 		ids, e := redis.Strings(s.askAbout(i, "ZRANGE", codec.PermitTimes(LockName(i)), 0, -1))
-		lost := 0
+		missing, lost := s.Kind.Permits-free-len(ids), 0
 		if s.set != nil {
 			lost = s.set.Witness.Doubled(LockName(i))
 		}
-		left = errors.Join(left, err, e)
-		if missing := s.Kind.Permits - free - len(ids); missing < 0 || missing > lost {
+		if left = errors.Join(left, err, e); missing < 0 || missing > lost {
 			left = errors.Join(left, fmt.Errorf("semaphore %d has %d free permits, and %d are taken; Redisson may have lost %d", i, free, len(ids), lost))
 		}
 		live, err := redis.Int(s.askAbout(i, "ZCOUNT", codec.PermitTimes(LockName(i)), time.Now().UnixMilli(), "+inf"))
