@@ -153,9 +153,7 @@ var names nameServer
 func (s *nameServer) serve(t *testing.T) {
 	t.Helper()
 	conn, err := net.ListenPacket("udp4", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testbed.Must(t, err)
 	s.conn, s.names = conn, map[string]netip.Addr{}
 	s.done.Go(func() {
 		b := make([]byte, 512)

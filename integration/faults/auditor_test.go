@@ -236,9 +236,7 @@ var machine witness
 
 func (w *witness) watch(t *testing.T) {
 	c, err := redis.DialURL(redisserver.Local(t).URL())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testbed.Must(t, err)
 	w.stop = make(chan struct{})
 	w.done.Go(func() {
 		defer c.Close()

@@ -46,9 +46,7 @@ func (w *row) line() string { return line(append([]string{w.fault, w.by}, w.cell
 func measured(t *testing.T) string {
 	t.Helper()
 	_, table, err := tablefile.Read(tableFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testbed.Must(t, err)
 	return table
 }
 

@@ -277,9 +277,7 @@ func (r *round) holds(count int, holds ...*rlock.Hold) {
 func (r *round) fields() map[string]int {
 	r.Helper()
 	m, err := testbed.Counts(r.direct.Do("HGETALL", r.name))
-	if err != nil {
-		r.Fatal(err)
-	}
+	testbed.Must(r, err)
 	return m
 }
 

@@ -34,9 +34,7 @@ func (r *round) spawn() *process {
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), childEnv+"="+string(o))
 	in, out, err := subprocess.Start(cmd, syscall.SIGKILL)
-	if err != nil {
-		r.Fatal(err)
-	}
+	testbed.Must(r, err)
 	p := &process{r: r, cmd: cmd, in: in, out: bufio.NewReader(out)}
 	r.Cleanup(func() {
 		in.Close()
@@ -103,9 +101,7 @@ func (p *process) looks(since time.Time) (seen []sight) {
 
 func (r *round) ttl(name string) time.Duration {
 	ms, err := redis.Int64(testbed.Do(r.T, r.direct, "PTTL", name), nil)
-	if err != nil {
-		r.Fatal(err)
-	}
+	testbed.Must(r, err)
 	return time.Duration(ms) * time.Millisecond
 }
 

@@ -112,9 +112,7 @@ func (s *site) changes(t *testing.T) int {
 	c := s.dial(t)
 	defer c.Close()
 	calls, err := commandstats.Read(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testbed.Must(t, err)
 	if s.row.kind.Fair {
 		return int(calls["hincrby"] + calls["hset"])
 	}

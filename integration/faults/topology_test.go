@@ -77,9 +77,7 @@ func (s *site) form(t *testing.T) {
 	case sentinel:
 		s.replica = redisserver.Replica(t, s.server)
 		host, port, err := net.SplitHostPort(s.server.Addr())
-		if err != nil {
-			t.Fatal(err)
-		}
+		testbed.Must(t, err)
 		c := s.dial(t)
 		defer c.Close()
 		testbed.Do(t, c, "CLIENT", "KILL", "TYPE", "normal") // the connections that set up the replication

@@ -19,9 +19,7 @@ func TestMain(m *testing.M) { testbed.Main(m, "2") }
 func dial(t *testing.T, addr string) redis.Conn {
 	t.Helper()
 	c, err := redis.Dial("tcp", addr, redis.DialReadTimeout(10*time.Second))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testbed.Must(t, err)
 	t.Cleanup(func() { c.Close() })
 	return c
 }
@@ -30,9 +28,7 @@ func dial(t *testing.T, addr string) redis.Conn {
 func askedFor(t *testing.T, url string, slot uint16) string {
 	t.Helper()
 	top, err := topology.Open(url, topology.Settings{Timeout: 5 * time.Second, Clock: clock.System()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testbed.Must(t, err)
 	defer top.Close(0)
 	var n *topology.Node
 	testbed.Becomes(t, "a node serves the slot", func() bool { n, err = top.Node(slot); return err == nil })

@@ -133,9 +133,7 @@ func borrowed(t *testing.T, s redisserver.Server) []*rig {
 	}}
 	t.Cleanup(func() { pool.Close() })
 	c, err := rlock.New(pool, rlock.WithLogger(slog.New(r.seen)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testbed.Must(t, err)
 	t.Cleanup(func() { c.Close() })
 	r.logged("client started", "client", c.ID().String(), "server", "pool", "watchdog_timeout", "30s", "command_timeout", "3s")
 	if _, err := c.NewLock("logs/borrowed").TryLock(r.Context()); err != nil {

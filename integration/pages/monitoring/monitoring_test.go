@@ -28,9 +28,7 @@ const pages = "../../../docs/monitoring/"
 func read(t *testing.T, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(pages + name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testbed.Must(t, err)
 	return string(text)
 }
 

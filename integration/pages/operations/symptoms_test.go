@@ -40,9 +40,7 @@ var inCapitals = regexp.MustCompile("`([A-Z]+(?: [A-Z]+)*(?: [a-z]+)?)`")
 func TestEachSymptomCanBeChecked(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile(symptoms)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testbed.Must(t, err)
 	typed := map[string]bool{}
 	for _, m := range inCapitals.FindAllStringSubmatch(string(page), -1) {
 		first, _, _ := strings.Cut(m[1], " ")

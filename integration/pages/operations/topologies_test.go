@@ -27,13 +27,9 @@ func (r *rig) cluster() (url, master string, conn redis.Conn) {
 func listeners(t *testing.T, conn redis.Conn, command string) int {
 	t.Helper()
 	reply, err := redis.Values(conn.Do("PUBSUB", command, testbed.Channel("invoices")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testbed.Must(t, err)
 	n, err := redis.Int(reply[1], nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testbed.Must(t, err)
 	return n
 }
 
@@ -48,9 +44,7 @@ func TestForcingByHandWakesEveryWaiterOfACluster(t *testing.T) {
 	heard := make(chan string, 2)
 	for _, subscribe := range []string{"SUBSCRIBE", "SSUBSCRIBE"} {
 		c, err := redis.Dial("tcp", master, redis.DialReadTimeout(patience))
-		if err != nil {
-			t.Fatal(err)
-		}
+		testbed.Must(t, err)
 		defer c.Close()
 		testbed.Do(t, c, subscribe, testbed.Channel("invoices"))
 		go func() {

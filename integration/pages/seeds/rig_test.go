@@ -36,9 +36,7 @@ func newRig(t *testing.T) *rig {
 func (r *rig) text(script string) string {
 	r.Helper()
 	b, err := scripts.ReadFile("scripts/" + script + ".lua")
-	if err != nil {
-		r.Fatal(err)
-	}
+	testbed.Must(r, err)
 	return string(b)
 }
 
@@ -67,8 +65,6 @@ func (r *rig) replies(want any, script string, keys []string, args ...any) {
 func (r *rig) owner(s string) rlock.Owner {
 	r.Helper()
 	o, err := rlock.ParseOwner(s)
-	if err != nil {
-		r.Fatal(err)
-	}
+	testbed.Must(r, err)
 	return o
 }

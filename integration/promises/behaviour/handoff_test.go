@@ -190,9 +190,7 @@ func TestHandOffWithinAClientIsOneRoundTrip(t *testing.T) {
 	}}
 	defer pool.Close()
 	c, err := rlock.New(pool)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testbed.Must(t, err)
 	defer c.Close()
 	r.Unlock(r.Lock(c.NewLock("warm"))) // connected, the scripts loaded
 	n.Store(0)

@@ -28,9 +28,7 @@ func TestE1CloseInEveryStateLeavesNothing(t *testing.T) {
 	}
 	lockNow := func(r *rig, l *rlock.Lock, opts ...rlock.AcquireOption) *rlock.Hold {
 		h, err := l.Lock(context.Background(), opts...)
-		if err != nil {
-			r.Fatal(err)
-		}
+		testbed.Must(r, err)
 		return h
 	}
 	acquireWith := func(do faultproxy.Action) state {
@@ -128,9 +126,7 @@ func TestE1CloseInEveryStateLeavesNothing(t *testing.T) {
 			others := goleak.IgnoreCurrent()
 			const timeout = timeout / 2 // shorter, because the subtests run one after the other
 			opened, err := rlock.Open(t.Context(), "redis://"+r.Proxy.Addr(), rlock.WithCommandTimeout(timeout), rlock.WithWatchdogTimeout(2*timeout))
-			if err != nil {
-				t.Fatal(err)
-			}
+			testbed.Must(t, err)
 			c := client{opened, r.kind}
 			undo, results := arrive(r, c)
 			began := time.Now()

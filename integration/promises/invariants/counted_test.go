@@ -27,9 +27,7 @@ func (r *rig) seats(c client) *rlock.PermitSemaphore {
 func (r *rig) seat(ctx context.Context, s *rlock.PermitSemaphore) *rlock.Permits {
 	r.Helper()
 	p, err := s.Acquire(ctx, 1)
-	if err != nil {
-		r.Fatal(err)
-	}
+	testbed.Must(r, err)
 	return p
 }
 

@@ -223,9 +223,7 @@ func TestH4HoldOutlivesTheContextThatBoundedTheWait(t *testing.T) {
 	type key struct{}
 	ctx, cancel := context.WithTimeout(context.WithValue(t.Context(), key{}, "of the wait"), time.Minute)
 	h, err := l.Lock(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testbed.Must(t, err)
 	held, free := h.Context(context.Background())
 	defer free()
 	cancel()

@@ -97,9 +97,7 @@ func noCredentials(context.Context) (user, password string, err error) { return 
 
 func TestI1BadClientOptionsAndURLsDialNobody(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testbed.Must(t, err)
 	defer listener.Close()
 	at := listener.Addr().String()
 	url := "redis://" + at

@@ -277,14 +277,10 @@ func TestTablesSayWhatTheTestsAre(t *testing.T) {
 		}
 	}
 	files, err := filepath.Glob("*_test.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testbed.Must(t, err)
 	for _, file := range files {
 		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testbed.Must(t, err)
 		for _, m := range regexp.MustCompile(`(?m)^func (Test[A-Z]\d[A-Z]\w*)`).FindAllSubmatch(text, -1) {
 			if n := listed[string(m[1])]; n != 1 {
 				t.Errorf("%s is in the list %d times", m[1], n)

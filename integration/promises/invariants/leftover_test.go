@@ -19,9 +19,7 @@ func TestE2NothingIsLeftAfterWork(t *testing.T) {
 	r := rigAlone(t)
 	others := goleak.IgnoreCurrent()
 	opened, err := rlock.Open(t.Context(), r.server.URL(), rlock.WithCommandTimeout(patient), rlock.WithWatchdogTimeout(6*time.Second))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testbed.Must(t, err)
 	c := client{opened, r.kind}
 	var all sync.WaitGroup
 	for i := range 16 {
@@ -63,9 +61,7 @@ func TestE2PoolGetsItsConnectionsBack(t *testing.T) {
 	}}
 	defer pool.Close()
 	opened, err := rlock.New(pool, rlock.WithCommandTimeout(timeout))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testbed.Must(t, err)
 	c := client{opened, r.kind}
 	r.occupy(name)
 	got := testbed.Enter(t.Context(), c.NewLock(name))
@@ -113,9 +109,7 @@ func TestE1CloseWithBorrowedConnectionsIsBounded(t *testing.T) {
 			defer pool.Close()
 			others := goleak.IgnoreCurrent()
 			opened, err := rlock.New(pool, rlock.WithCommandTimeout(timeout))
-			if err != nil {
-				t.Fatal(err)
-			}
+			testbed.Must(t, err)
 			c := client{opened, r.kind}
 			lock(t, c.NewLock("held"))
 			r.occupy(name)

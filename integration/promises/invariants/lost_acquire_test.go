@@ -272,9 +272,7 @@ func TestA5UndoOfASharedOwnerEndsBeforeItsLatch(t *testing.T) {
 	r.connected(l)
 	// The same owner's next command waits for all that is still sent about the lost one.
 	again, err := l.TryLock(t.Context(), rlock.As(outer.Owner()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testbed.Must(t, err)
 	r.heldOnlyBy(name, outer.Owner(), count+1)
 	if err := outer.Err(); err != nil {
 		t.Errorf("the outer hold: %v", err)

@@ -93,9 +93,7 @@ func TestA3SharedOwnerAndTryLockDoNotQueueFirst(t *testing.T) {
 	_, err = l.TryLock(t.Context(), rlock.As(c.NewOwner()))
 	want(t, err, rlock.ErrLocked)
 	third, err := l.TryLock(t.Context(), rlock.As(h.Owner()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testbed.Must(t, err)
 	cancel()
 	for _, got := range queue {
 		want(t, testbed.Receive(t, "a waiter returns", got).Err, context.Canceled)
@@ -152,9 +150,7 @@ func TestA3OwnerThatCameToHoldByAnotherCallIsLetThrough(t *testing.T) {
 		r.answered(name, 3)
 		r.Do("DEL", name) // no message: nobody is woken
 		h, err := l.TryLock(t.Context(), rlock.As(o))
-		if err != nil {
-			t.Fatal(err)
-		}
+		testbed.Must(t, err)
 		unlock(t, granted(t, waiting), h)
 		unlock(t, granted(t, plain))
 	})

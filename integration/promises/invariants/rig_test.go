@@ -163,9 +163,7 @@ func another(t testing.TB, thread string) rlock.Owner {
 func parse(t testing.TB, text string) rlock.Owner {
 	t.Helper()
 	o, err := rlock.ParseOwner(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testbed.Must(t, err)
 	return o
 }
 

@@ -60,9 +60,7 @@ func (r *rig) openStuck(lock string, timeout time.Duration) (client, *stuckWrite
 		return redis.DialContext(ctx, "tcp", r.Proxy.Addr(), dial, redis.DialReadTimeout(timeout), redis.DialWriteTimeout(timeout))
 	}}
 	opened, err := rlock.New(pool, rlock.WithCommandTimeout(timeout))
-	if err != nil {
-		r.Fatal(err)
-	}
+	testbed.Must(r, err)
 	c := client{opened, r.kind}
 	r.Cleanup(func() { pool.Close() })
 	r.Cleanup(func() { c.Close() })

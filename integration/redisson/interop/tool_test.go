@@ -35,9 +35,7 @@ var (
 func command(t *testing.T, url string, args ...string) *exec.Cmd {
 	t.Helper()
 	program, err := toolBuilt()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testbed.Must(t, err)
 	cmd := exec.Command(program, args...)
 	cmd.Env = append(os.Environ(), "REDIS_URL="+url)
 	return cmd

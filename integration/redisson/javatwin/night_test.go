@@ -112,9 +112,7 @@ func TestTwinsLoseTheLock(t *testing.T) {
 				t.Fatalf("forced: %v, %v", forced, err)
 			}
 			stranger, err := lock.TryLock(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			testbed.Must(t, err)
 			b.await(of.side, "lost")
 			if err := stranger.Unlock(t.Context()); err != nil {
 				t.Errorf("the stranger's hold: %v", err)
