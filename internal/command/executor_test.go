@@ -213,6 +213,19 @@ func TestIdempotentRequestIsNotSentAgainAfterItsLimit(t *testing.T) {
 	}
 }
 
+// What is sent again may wait behind a WAIT, and be written too late to be known from its first send.
+func TestOnlyARepetitionIsNotWrittenAfterItsLimit(t *testing.T) {
+	t.Parallel()
+	g := start(t)
+	r := &command.Request{Until: g.now()}
+	r.Command("INCR", "n")
+	for _, want := range []command.Fate{command.Answered, command.NotSent} {
+		if fate := g.x.Do(r); fate != want {
+			t.Errorf("%v, want %v: %v", fate, want, r.Wire.Err)
+		}
+	}
+}
+
 func TestDoSendsAgainWhatMayBe(t *testing.T) {
 	t.Parallel()
 	for resend, want := range map[kind.Resend]command.Fate{

@@ -32,6 +32,7 @@ func (x *Executor) Enqueue(r *Request) bool {
 		if r.takenBack {
 			return false
 		}
+		r.Wire.Until = r.Until
 	}
 	if r.Handler == nil && r.wake == nil {
 		r.wake = make(chan struct{}, 1)

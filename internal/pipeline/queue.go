@@ -68,7 +68,7 @@ func (p *Pipeline) Enqueue(r *Request) bool {
 }
 
 // Resend queues r, which did not run: the server that got it here or through another
-// pipeline said so, or no pipeline took it. It is written by deadline or not at all. With
+// pipeline said so, or no pipeline took it. It waits for a connection until deadline. With
 // asking, ASKING is sent directly before r. Then r's script is loaded before ASKING, unless
 // it was loaded once, because any command between ASKING and r would use up ASKING's
 // permission. Like Enqueue, it does no I/O and reports false on a closed pipeline.

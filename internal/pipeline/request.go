@@ -28,6 +28,7 @@ type Request struct {
 	Script  *luasrc.Script // what an EVALSHA runs: loaded when the server answers NOSCRIPT
 	Done    Completion     // called once, when the request has ended
 	Wait    bool           // followed by WAIT for all connected replicas, one WAIT per batch
+	Until   time.Duration  // not written after this clock reading, but ends as not sent; 0: no such limit
 
 	// Tentative skips the WAIT while no replica is online. The request's effect is undone
 	// then, and during a WAIT it would keep others out.
@@ -62,7 +63,7 @@ type Request struct {
 	ArgBuffer [luasrc.MaxArgs]any
 
 	conn     *conn
-	deadline time.Duration // not sent by then: NotSentError
+	deadline time.Duration // no connection by then: NotSentError
 	batch    uint64
 	loads    int
 	asking   bool     // ASKING goes directly before it
@@ -80,7 +81,8 @@ type Request struct {
 // NotKnown is the value of Acked if the connection broke before the answer to WAIT.
 const NotKnown = -1
 
-// Deadline is the clock reading by which r is sent, or ends as not sent.
+// Deadline is the clock reading until which r waits for a connection. Once there is one, r may
+// be written later, behind a WAIT. Until is the limit for that.
 func (r *Request) Deadline() time.Duration { return r.deadline }
 
 // NotSentError is the error of a request that did not run: it was never sent, or

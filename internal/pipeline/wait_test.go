@@ -233,3 +233,28 @@ func TestWAITThatNobodyAcknowledgesCountsForNothingOnceNobodyIsWaitedFor(t *test
 		t.Error("none has it, and none is waited for")
 	}
 }
+
+// A command that has no limit waits for the end of the WAIT, however long its deadline is over by then.
+func TestNothingIsWrittenAfterItsTime(t *testing.T) {
+	t.Parallel()
+	redistest.Slow(t, "waits for WAITs of a second")
+	s := redistest.Start(t)
+	replica := s.StartReplica(t)
+	p := open(t, dialler(t, s), Options{Replicas: true})
+	end(t, ask(p, "PING"))
+	replica.Pause()
+	defer replica.Resume()
+	waitFor(t, p, 1)
+	s.AwaitBlocked(t)
+	late := make(chan *Request, 1)
+	r := &Request{Command: "SET", Args: []any{"late", ""}, Done: CompletionFunc(func(r *Request) { late <- r })}
+	r.Until = p.o.Clock.Now()
+	submit(p, r)
+	read := ask(p, "EXISTS", "late")
+	if _, unsent := end(t, late).Err.(*NotSentError); !unsent {
+		t.Errorf("%v, %v", r.Reply, r.Err)
+	}
+	if r := end(t, read); r.Err != nil || r.Reply != int64(0) {
+		t.Errorf("%v keys of it, %v", r.Reply, r.Err)
+	}
+}

@@ -86,14 +86,23 @@ func (c *conn) writeAll() {
 // it now. If there is no connection, it starts to make one. It is called with mu
 // held.
 func (p *Pipeline) ready() bool {
-	if p.queue.length == 0 && !(p.discardNow && len(p.discards) > 0) && (p.conn == nil || len(p.conn.repeats) == 0) {
+	c := p.conn
+	switch {
+	case !p.pending():
 		return false
-	}
-	if p.conn == nil {
+	case c == nil:
 		p.connect()
 		return false
+	case c.writing || c.busy.Load() || c.inflight == maxInFlight || c.syncing:
+		return false
 	}
-	return !p.conn.writing && !p.conn.busy.Load() && p.conn.inflight < maxInFlight && !p.conn.syncing
+	p.dropLate()
+	return p.pending()
+}
+
+// pending tells whether there is something to write. It is called with mu held.
+func (p *Pipeline) pending() bool {
+	return p.queue.length > 0 || p.discardNow && len(p.discards) > 0 || p.conn != nil && len(p.conn.repeats) > 0
 }
 
 // writeBatch writes the rest of a batch, or cuts and writes a new one. Without wait it is
