@@ -17,10 +17,10 @@ func (p *Pipeline) Close(patience time.Duration) {
 	p.mu.Lock()
 	p.over = cmp.Or(p.over, ErrClosed)
 	p.discard.Stop()
-	c := p.conn
-	if c != nil {
-		c.end()
+	if p.conn != nil {
+		p.conn.end()
 	}
+	c := p.ending
 	p.stop()
 	p.mu.Unlock()
 	if c != nil {
@@ -59,8 +59,8 @@ func (p *Pipeline) drain(d time.Duration) {
 		p.mu.Lock()
 		p.discardNow = true
 		left := p.queue.length + len(p.discards) + p.awaited()
-		if p.conn != nil {
-			left += p.conn.inflight
+		if c := cmp.Or(p.conn, p.ending); c != nil {
+			left += c.inflight
 		}
 		over := left == 0 || p.ctx.Err() != nil || !time.Now().Before(deadline)
 		p.mu.Unlock()

@@ -2,6 +2,8 @@ package pipeline
 
 import (
 	"context"
+	"errors"
+	"os"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -63,6 +65,41 @@ func TestConnectionThatBreaksDuringCloseIsMadeAnewForAReason(t *testing.T) {
 			if n := dials.Load(); n != row.want {
 				t.Errorf("%d dials, want %d", n, row.want)
 			}
+		})
+	}
+}
+
+// Close treats a connection that was given up like the one in use: it waits for the reply, and ends the connection
+// when its patience does.
+func TestCloseEndsAConnectionThatWasGivenUp(t *testing.T) {
+	for name, patience := range map[string]time.Duration{"at once": 0, "when it is answered": 10 * timeout} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := redistest.Start(t)
+			p := start(t, s)
+			done := ask(p, "BLPOP", "list", 0)
+			s.AwaitBlocked(t)
+			p.Retire(errReadOnly)
+			closed := make(chan struct{})
+			go func() {
+				p.Close(patience)
+				close(closed)
+			}()
+			if patience > 0 {
+				redistest.Becomes(t, "Close waits", func() bool {
+					p.mu.Lock()
+					defer p.mu.Unlock()
+					return p.discardNow
+				})
+				if _, err := s.Dial(t).Do("RPUSH", "list", "x"); err != nil {
+					t.Fatal(err)
+				}
+			}
+			r := end(t, done)
+			if _, lost := r.Err.(*LostError); lost != (patience == 0) || errors.Is(r.Err, os.ErrDeadlineExceeded) {
+				t.Errorf("%v, %v", r.Reply, r.Err)
+			}
+			<-closed
 		})
 	}
 }

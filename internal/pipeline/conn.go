@@ -154,7 +154,7 @@ func (c pooled) WritesAtOnce() bool      { return false }
 // then releases the connection. end is called with p.mu held.
 func (c *conn) end() {
 	if c.p.conn == c {
-		c.p.conn, c.p.releasing = nil, true
+		c.p.conn, c.p.ending = nil, c
 	}
 	if !c.ended {
 		c.ended = true

@@ -36,7 +36,7 @@ func (c *conn) finish(rest []*Request, cause error) {
 	}
 	c.release()
 	p.mu.Lock()
-	c.released, p.releasing = true, false
+	c.released, p.ending = true, nil
 	if anew && !p.closing {
 		p.connect() // even if nothing is queued: for the kill barrier, and for Node.Connected
 	}

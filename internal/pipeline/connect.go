@@ -10,7 +10,7 @@ import (
 // connect starts to connect in the background, unless there is a connection or
 // one is being made. It is called with mu held.
 func (p *Pipeline) connect() {
-	if p.dialling || p.releasing || p.conn != nil || p.ctx.Err() != nil {
+	if p.dialling || p.ending != nil || p.conn != nil || p.ctx.Err() != nil {
 		return
 	}
 	p.dialling = true

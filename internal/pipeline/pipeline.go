@@ -51,7 +51,7 @@ type Pipeline struct {
 	spares     [][]*Request // backing arrays of former batches
 	conn       *conn        // nil while not connected
 	dialling   bool
-	releasing  bool     // the last connection has ended, but is not released yet
+	ending     *conn    // the last connection: it takes no more batches, and is not released yet; nil: none
 	replaced   bool     // the last connection was given up, see Retire, or its server was a replica
 	server     server   // of the last connection
 	listener   Listener // of changes
