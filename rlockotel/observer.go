@@ -142,16 +142,27 @@ func (o *observer) count(ctx context.Context, n metric.Int64Counter, s rlock.Sub
 func (o *observer) begin(span string) func(context.Context, rlock.Subject) context.Context {
 	return func(ctx context.Context, s rlock.Subject) context.Context {
 		ctx, begun := o.tracer.Start(ctx, span, o.of(&o.others, s, event{}).start...)
-		if o.label == nil && begun.IsRecording() {
+		if !begun.IsRecording() {
+			return ctx // there is nothing to end, and this saves an allocation
+		}
+		if o.label == nil {
 			begun.SetAttributes(lockName.String(text(s.Name)))
 		}
-		return ctx
+		return context.WithValue(ctx, o, begun)
 	}
 }
 
+// span returns the span that o records for a call. The context's current span may be that of
+// another observer.
+func (o *observer) span(ctx context.Context) trace.Span {
+	if own, ok := ctx.Value(o).(trace.Span); ok {
+		return own
+	}
+	return noop.Span{}
+}
+
 // end ends the span of a call.
-func end(ctx context.Context, err error) {
-	span := trace.SpanFromContext(ctx)
+func end(span trace.Span, err error) {
 	if err != nil && span.IsRecording() {
 		span.SetStatus(codes.Error, err.Error())
 	}
@@ -159,7 +170,7 @@ func end(ctx context.Context, err error) {
 }
 
 func (o *observer) waiting(ctx context.Context, _ rlock.Subject, at time.Time) {
-	trace.SpanFromContext(ctx).AddEvent("wait", trace.WithTimestamp(at))
+	o.span(ctx).AddEvent("wait", trace.WithTimestamp(at))
 }
 
 func (o *observer) woken(ctx context.Context, s rlock.Subject, e rlock.WakeEvent) {
@@ -167,7 +178,7 @@ func (o *observer) woken(ctx context.Context, s rlock.Subject, e rlock.WakeEvent
 	if o.tracer == nil {
 		return
 	}
-	if span := trace.SpanFromContext(ctx); span.IsRecording() {
+	if span := o.span(ctx); span.IsRecording() {
 		span.AddEvent("woken", trace.WithTimestamp(e.At), trace.WithAttributes(source.String(e.Source)))
 	}
 }
@@ -189,17 +200,19 @@ func (o *observer) acquired(ctx context.Context, s rlock.Subject, e rlock.Acquir
 	if e.Outcome == "locked" || e.Outcome == "timeout" || e.Outcome == "cancelled" {
 		err = nil // the caller asked for that
 	}
-	if span := trace.SpanFromContext(ctx); span.IsRecording() {
+	span := o.span(ctx)
+	if span.IsRecording() {
 		span.SetAttributes(outcome.String(e.Outcome), contended.Bool(e.Contended))
 	}
-	end(ctx, err)
+	end(span, err)
 }
 
 func (o *observer) released(ctx context.Context, _ rlock.Subject, e rlock.ReleaseEvent) {
+	span := o.span(ctx)
 	if e.Reason != "" {
-		trace.SpanFromContext(ctx).AddEvent("lost", trace.WithTimestamp(e.LostAt), trace.WithAttributes(reason.String(e.Reason)))
+		span.AddEvent("lost", trace.WithTimestamp(e.LostAt), trace.WithAttributes(reason.String(e.Reason)))
 	}
-	end(ctx, e.Err)
+	end(span, e.Err)
 }
 
 func (o *observer) ended(s rlock.Subject, e rlock.HoldEvent) {
@@ -231,6 +244,9 @@ func (o *observer) command(ctx context.Context, e rlock.CommandEvent) {
 	o.metrics.commands.Record(ctx, e.Duration.Seconds(), opts.record...)
 	if o.tracer == nil || !o.renewals && !trace.SpanContextFromContext(ctx).IsValid() {
 		return
+	}
+	if own, ok := ctx.Value(o).(trace.Span); ok {
+		ctx = trace.ContextWithSpan(ctx, own)
 	}
 	name := e.Name
 	if e.Script != "" {

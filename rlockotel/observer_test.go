@@ -274,3 +274,43 @@ func TestSpanOfTheCallerIsNotEnded(t *testing.T) {
 		t.Errorf("ended at %v, with %v and %v", got.EndTime(), got.Events(), got.Attributes())
 	}
 }
+
+// Each observer ends its own span, and has the commands below it.
+func TestTwoObserversHaveTheirOwnSpans(t *testing.T) {
+	var exporters [2]*tracetest.InMemoryExporter
+	var options []rlock.Option
+	for i := range exporters {
+		exporters[i] = tracetest.NewInMemoryExporter()
+		observer, err := rlockotel.New(rlockotel.WithTracerProvider(sdktrace.NewTracerProvider(sdktrace.WithSyncer(exporters[i]))))
+		if err != nil {
+			t.Fatal(err)
+		}
+		options = append(options, rlock.WithObserver(observer))
+	}
+	client, err := rlock.Open(t.Context(), os.Getenv("REDIS_URL"), options...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	hold, err := client.NewLock("two").Lock(t.Context())
+	if err == nil {
+		err = hold.Unlock(t.Context())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, exporter := range exporters {
+		calls, below := map[trace.SpanID]string{}, map[string]int{}
+		for _, s := range exporter.GetSpans() {
+			calls[s.SpanContext.SpanID()] = s.Name
+		}
+		for _, s := range exporter.GetSpans() {
+			below[calls[s.Parent.SpanID()]+"/"+s.Name]++
+		}
+		for _, want := range []string{"/rlock.acquire", "rlock.acquire/EVALSHA lock", "/rlock.release", "rlock.release/EVALSHA unlock_once"} {
+			if below[want] != 1 {
+				t.Errorf("observer %d has %v, not one %s", i, below, want)
+			}
+		}
+	}
+}
