@@ -31,13 +31,28 @@ func inTime(dial func(context.Context) (redis.Conn, error)) func(context.Context
 
 // punctual makes dials return in time. The zero value is ready.
 type punctual[C io.Closer] struct {
-	late sync.Map // by address: the abandoned channel of a late dial
+	mu   sync.Mutex     // guards late
+	late map[string]int // by address: how many late dials go on
+}
+
+// count adds n to the late dials of an address, and tells whether there are any.
+func (p *punctual[C]) count(address string, n int) (some bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.late == nil {
+		p.late = map[string]int{}
+	}
+	p.late[address] += n
+	if some = p.late[address] > 0; !some {
+		delete(p.late, address)
+	}
+	return some
 }
 
 // dial calls f, unless an earlier call for the address is late. It returns at most 50 ms
 // after ctx has ended.
 func (p *punctual[C]) dial(ctx context.Context, address string, f func(context.Context) (C, error)) (none C, err error) {
-	if _, late := p.late.Load(address); late {
+	if p.count(address, 0) {
 		return none, errLate
 	}
 	type result struct {
@@ -53,7 +68,7 @@ func (p *punctual[C]) dial(ctx context.Context, address string, f func(context.C
 			if err == nil {
 				_ = conn.Close() // no caller is left to take its error
 			}
-			p.late.CompareAndDelete(address, abandoned)
+			p.count(address, -1)
 		}
 	}()
 	select {
@@ -65,7 +80,7 @@ func (p *punctual[C]) dial(ctx context.Context, address string, f func(context.C
 	case r := <-done:
 		return r.conn, r.err
 	case <-time.After(grace):
-		p.late.Store(address, abandoned)
+		p.count(address, 1)
 		close(abandoned)
 		return none, errLate
 	}
