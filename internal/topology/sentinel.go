@@ -31,7 +31,7 @@ type Sentinel struct {
 	choice    choice
 	sentinels []*sentinelNode // all that are known
 	begun     bool            // listen has subscribed
-	known     []string        // replicas of the first master; nil: not known yet
+	known     []string        // the master's replicas, see first
 	turned    int             // rounds in which all that answered refused, before any named a master
 }
 

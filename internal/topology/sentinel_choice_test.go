@@ -154,3 +154,14 @@ func TestMasterIsLeftByAnyOfItsNames(t *testing.T) {
 		t.Errorf("left by one of its names: %q", former)
 	}
 }
+
+// The Sentinel x has just promoted b. It calls b the master, and lists the former master's replicas.
+func TestMasterIsNotItsOwnReplica(t *testing.T) {
+	t.Parallel()
+	x := testimony{from: "x", master: "b", run: "run", epoch: 4, known: []string{"b", "c"}}
+	y := testimony{from: "y", master: "B", run: "run", epoch: 4, known: []string{"a", "c"}}
+	best, err := new(choice).believes([]testimony{x, y}, 2, time.Now())
+	if want := []string{"c", "a"}; err != nil || !slices.Equal(best.known, want) {
+		t.Errorf("its replicas are %q, %v; want %q", best.known, err, want)
+	}
+}

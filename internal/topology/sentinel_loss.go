@@ -52,10 +52,10 @@ func (t *Sentinel) first(best testimony, said []testimony) []string {
 	if len(best.known) == 0 && 2*answer <= existing(said, len(t.sentinels)) {
 		return best.down
 	}
-	return append([]string{}, best.known...)
+	return best.known
 }
 
-// replicas returns those that the Sentinels knew of the first master.
+// replicas returns those that the master is taken to have if it is the client's first.
 func (t *Sentinel) replicas() []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

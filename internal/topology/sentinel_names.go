@@ -47,17 +47,19 @@ func (c *choice) byServer(said []testimony) (servers [][]testimony) {
 
 // spelled picks one of several testimonies for one server: one with the name that is
 // dialled already, or else with the name that most use. It adds all names, and the
-// replicas that any of them knows.
+// replicas that any of them knows. A Sentinel that has just promoted one still lists that
+// one too, as a replica of the former master.
 func (c *choice) spelled(said []testimony) testimony {
 	uses := map[string]int{c.master.addr(): len(said)}
 	var names, known, down []string
+	promoted := func(replica string) bool { return slices.Contains(names, replica) }
 	for _, t := range said {
 		uses[t.master]++
 		names = append(names, t.master)
 		known, down = append(known, t.known...), append(down, t.down...)
 	}
 	best := slices.MaxFunc(said, func(a, b testimony) int { return uses[a.master] - uses[b.master] })
-	best.names, best.known, best.down = names, distinct(known), distinct(down)
+	best.names, best.known, best.down = names, slices.DeleteFunc(distinct(known), promoted), distinct(down)
 	return best
 }
 

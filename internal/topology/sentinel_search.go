@@ -58,9 +58,8 @@ func (t *Sentinel) locate(ctx context.Context) (addr string, err error) {
 	err = t.turnedAway(said, err)
 	var former master
 	if err == nil {
-		if former = t.choice.believe(best, now); t.known == nil {
-			t.known = t.first(best, said)
-		}
+		former = t.choice.believe(best, now)
+		t.known = t.first(best, said) // also if there is another master before the first connection
 	}
 	t.mu.Unlock()
 	t.meet(said)
