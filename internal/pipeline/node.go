@@ -14,8 +14,8 @@ type Node interface {
 	Usable(redisconn.Server) error
 
 	// Stays asks the servers that could replace the master whether it still is the master;
-	// gone are the replicas that it lost. Nil means that it is; an error says why that is
-	// not known. Stays blocks for a second at the most.
+	// gone are the replicas that it lost, if that was a moment ago. Nil means that it is;
+	// an error says why that is not known. Stays blocks for a second at the most.
 	Stays(ctx context.Context, gone []string) error
 
 	// Elsewhere takes the key of a DEL if its slot has left the server.

@@ -30,6 +30,7 @@ type replicaCount struct {
 	online []string      // addresses of the replicas at the last count
 	seen   []string      // their addresses when n was agreed
 	loss   int           // number of the latest loss; each answer is about one loss
+	lost   time.Duration // when that was
 	fewer  time.Duration // since when some, but fewer than n, are online; 0: not so
 }
 
@@ -44,6 +45,10 @@ const (
 // fewerFor is how long fewer replicas must be online until n falls to their number.
 const fewerFor = time.Minute
 
+// promotedFor is how long a lost replica may be the next master without the topology's
+// knowledge. If it is a master later, it is one of something else.
+const promotedFor = time.Minute
+
 // counted takes the result of a count: the replicas that are online.
 func (r *replicaCount) counted(online []string, now time.Duration) {
 	switch {
@@ -53,6 +58,7 @@ func (r *replicaCount) counted(online []string, now time.Duration) {
 	case r.state == agreed || len(without(r.online, online)) > 0:
 		r.state = missing
 		r.loss++
+		r.lost = now
 	}
 	r.online = online
 	switch {
@@ -158,11 +164,15 @@ func (t *tally) counted(online []string, now time.Duration) (soon, ask bool) {
 	return soon, ask
 }
 
-// question returns the number of the loss to ask about, and the replicas that are gone.
-func (t *tally) question() (loss int, gone []string) {
+// question returns the number of the loss to ask about, and the replicas that are gone:
+// those that may have been promoted.
+func (t *tally) question(now time.Duration) (loss int, gone []string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.count.loss, without(t.count.seen, t.count.online)
+	if now-t.count.lost < promotedFor {
+		gone = without(t.count.seen, t.count.online)
+	}
+	return t.count.loss, gone
 }
 
 // told takes the topology's answer about a loss. It reports whether to ask again.

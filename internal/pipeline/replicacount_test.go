@@ -67,3 +67,18 @@ func TestReplicaCountFallsByTheWordOfTheTopology(t *testing.T) {
 		})
 	}
 }
+
+// A replica that left long ago may serve something else by now.
+func TestReplicaThatLeftIsAskedForAMinute(t *testing.T) {
+	r := &tally{count: replicaCount{keeps: true}}
+	for _, step := range []struct {
+		online string
+		at     time.Duration
+		asked  string
+	}{{"ab", 0, ""}, {"a", 1, "b"}, {"", 2, "ab"}, {"", 1 + promotedFor, "ab"}, {"", 2 + promotedFor, ""}} {
+		r.counted(strings.Split(step.online, "")[:len(step.online)], step.at)
+		if _, gone := r.question(step.at); strings.Join(gone, "") != step.asked {
+			t.Errorf("at %v, with %q online, %q are asked, want %q", step.at, step.online, gone, step.asked)
+		}
+	}
+}

@@ -104,7 +104,7 @@ func (p *Pipeline) Count() {
 // stays. After any other answer the next count asks again.
 func (p *Pipeline) askOfLoss(t *tally) {
 	for {
-		loss, gone := t.question()
+		loss, gone := t.question(p.o.Clock.Now())
 		if again := t.told(p.o.Node.Stays(p.ctx, gone), loss); !again || p.ctx.Err() != nil {
 			return
 		}

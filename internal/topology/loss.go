@@ -14,7 +14,7 @@ import (
 
 // A replica that a master loses may be about to take its place. The servers that would
 // have to agree know that: the Sentinels, or the masters of the cluster. They learn of
-// a failover late, so the replica itself is asked too. See pipeline.Node.
+// a failover late, so the replica itself is asked too, at first. See pipeline.Node.
 
 // lossTimeout bounds one such question.
 const lossTimeout = time.Second

@@ -1,13 +1,17 @@
 package topology_test
 
 import (
+	"fmt"
 	"net"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/gomodule/redigo/redis"
 
+	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/redistest"
 	"github.com/rlock-go/redisson/internal/topology"
 	"github.com/rlock-go/redisson/internal/topologytest"
@@ -172,4 +176,36 @@ func TestMastersSayWhetherOneThatLostAReplicaStays(t *testing.T) {
 	if topology.Stays(t.Context(), g.top, master, c.Servers[other].Addr()) == nil {
 		t.Error("it stays, and what it had as a replica is a master")
 	}
+}
+
+// The server runs on as a master without slots. It was no failover: the masters would know of one by then.
+func TestReplicaThatLeftTheClusterIsNotWaitedForAfterAMinute(t *testing.T) {
+	t.Parallel()
+	c := topologytest.StartReplicated(t, 1, 1, 1)
+	var later atomic.Int64
+	real := clock.System()
+	g := openCluster(t, c, func(s *topology.Settings) {
+		s.Replicas, s.Clock = true, clock.Func(func() time.Duration { return real.Now() + time.Duration(later.Load()) })
+	})
+	g.becomes("its replica is waited for", func() bool { return waitedFor(g.top) == 1 })
+	n, err := g.top.Node(codec.Slot("k"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	leaves := c.Replica(c.MasterOf(codec.Slot("k")))
+	for i := range c.Servers {
+		what := []any{"FORGET", c.ID(leaves)}
+		if i == leaves {
+			what = []any{"RESET"}
+		}
+		if _, err := c.Conn(i).Do("CLUSTER", what...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	g.becomes("it may have been promoted", func() bool {
+		waitedFor(g.top)
+		return strings.Contains(fmt.Sprint(n.Pipe.Doubt()), "is a master")
+	})
+	later.Store(int64(time.Minute))
+	g.becomes("it is not waited for", func() bool { return waitedFor(g.top) == 0 })
 }

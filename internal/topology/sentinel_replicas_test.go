@@ -10,6 +10,7 @@ import (
 
 	"github.com/gomodule/redigo/redis"
 
+	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/internal/pipeline"
 	"github.com/rlock-go/redisson/internal/redistest"
 	"github.com/rlock-go/redisson/internal/topology"
@@ -17,10 +18,14 @@ import (
 
 // waitedFor makes a write. It returns how many replicas its WAIT asked for, or -1 if it failed.
 func waitedFor(top topology.Topology) int {
+	n, err := top.Node(codec.Slot("k"))
+	if err != nil {
+		return -1
+	}
 	done := make(chan struct{})
 	r := &pipeline.Request{Command: "SET", Args: []any{"k", ""}, Wait: true, Done: pipeline.CompletionFunc(func(*pipeline.Request) { close(done) })}
-	if pipe := top.Nodes()[0].Pipe; pipe.Enqueue(r) {
-		pipe.Flush()
+	if n.Pipe.Enqueue(r) {
+		n.Pipe.Flush()
 		<-done
 	}
 	if r.Err != nil {
