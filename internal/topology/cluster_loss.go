@@ -43,8 +43,10 @@ var (
 )
 
 // clusterStays returns nil if most masters call the server that answered own a master
-// with slots, without fail?, and none calls it dead or a replica. An answer has a line
-// for each server: its id, address, flags, five more words, and its slots.
+// with slots, without fail?, and none calls it dead or a replica. It is fail? only after
+// cluster-node-timeout. So a master that has no link to it, or no answer to a ping, does
+// not count. An answer has a line for each server: its id, address, flags, its master,
+// when a ping was sent that is not answered, two more words, its link, and its slots.
 func clusterStays(said []string, own string) error {
 	id, n := "", 0
 	for line := range strings.Lines(own) {
@@ -60,7 +62,7 @@ func clusterStays(said []string, own string) error {
 			}
 			switch strings.TrimSuffix(strings.TrimPrefix(words[2], "myself,"), ",nofailover") {
 			case "master":
-				if len(words) > 8 {
+				if len(words) > 8 && words[4] == "0" && words[7] == "connected" {
 					n++
 				}
 			case "master,fail?": // the opinion of this master alone

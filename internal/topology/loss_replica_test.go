@@ -153,17 +153,11 @@ func TestMastersSayWhetherOneThatLostAReplicaStays(t *testing.T) {
 		return len(topology.Known(new.top, master)) == 1
 	})
 	stays := func() bool { return topology.Stays(t.Context(), g.top, master, replica.Addr()) == nil }
-	if !stays() {
-		t.Error("it does not stay, and nothing has happened")
-	}
+	g.becomes("it stays, and nothing has happened", stays)
 	replica.Kill()
-	if !stays() {
-		t.Error("it does not stay, and has lost its replica")
-	}
+	g.becomes("it stays, and has lost its replica", stays)
 	c.Servers[1].Pause()
-	if !stays() {
-		t.Error("it does not stay by the word of two, its own included")
-	}
+	g.becomes("it stays by the word of two, its own included", stays)
 	c.Servers[2].Pause()
 	if stays() {
 		t.Error("it stays by its own word")

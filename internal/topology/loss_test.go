@@ -86,6 +86,8 @@ func TestMostMastersOfAClusterSayThatOneStays(t *testing.T) {
 	}
 	own := "aaaa 127.0.0.1:7000@17000 myself,master - 0 0 3 connected 0-5460\nbbbb 127.0.0.1:7001@17001 master,fail - 0 0 2 connected 5461-10922\n"
 	clean := line("master", "0-5460")
+	cut := strings.Replace(clean, "3 connected", "3 disconnected", 1)
+	silent := strings.Replace(clean, "- 0 0", "- 1795868460093 0", 1) // since then a ping is unanswered
 	for name, row := range map[string]struct {
 		said []string
 		own  string
@@ -99,6 +101,9 @@ func TestMostMastersOfAClusterSayThatOneStays(t *testing.T) {
 		"it does not answer":         {[]string{"", clean, clean}, "", false},
 		"one misses it":              {[]string{own, clean, line("master,fail?", "0-5460")}, own, true},
 		"most miss it":               {[]string{own, line("master,fail?", "0-5460"), line("master,fail?", "0-5460")}, own, false},
+		"one has no link to it":      {[]string{own, clean, cut}, own, true},
+		"most have no link to it":    {[]string{own, cut, cut}, own, false},
+		"most have no answer of it":  {[]string{own, silent, silent}, own, false},
 		"it may replace nobody":      {[]string{own, clean, line("master,nofailover", "0-5460")}, own, true},
 		"it is called dead":          {[]string{own, clean, line("master,fail", "0-5460")}, own, false},
 		"it is called a replica":     {[]string{own, clean, line("slave", "")}, own, false},
