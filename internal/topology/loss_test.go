@@ -1,6 +1,7 @@
 package topology
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"testing"
@@ -14,6 +15,7 @@ func TestMostSentinelsSayThatTheMasterStays(t *testing.T) {
 	next := testimony{master: "b", epoch: 4, clean: true}
 	former := testimony{master: "z", epoch: 2, clean: true}
 	down := testimony{err: errDown}
+	twice := testimony{master: "a", epoch: 3, clean: true, id: "x"} // by a name and by an address
 	for name, row := range map[string]struct {
 		said []testimony
 		of   int
@@ -31,13 +33,22 @@ func TestMostSentinelsSayThatTheMasterStays(t *testing.T) {
 		"one has not heard of it":   {[]testimony{clean, clean, former}, 3, true},
 		"most have not heard of it": {[]testimony{clean, former, former}, 3, false},
 		"the only one":              {[]testimony{clean}, 1, true},
+		"one answers twice":         {[]testimony{twice, twice, down}, 3, false},
 		"nobody":                    {nil, 0, false},
 	} {
 		t.Run(name, func(t *testing.T) {
+			from(row.said)
 			if got := c.stays(row.said, row.of); (got == nil) != row.want {
 				t.Errorf("got %v", got)
 			}
 		})
+	}
+}
+
+// from gives each testimony an address, unless it has one.
+func from(said []testimony) {
+	for i := range said {
+		said[i].from = cmp.Or(said[i].from, fmt.Sprint(i))
 	}
 }
 

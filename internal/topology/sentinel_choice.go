@@ -61,12 +61,12 @@ func (c *choice) believes(said []testimony, known int, now time.Time) (testimony
 		return testimony{}, silence(said)
 	}
 	servers := c.byServer(newest)
-	best := slices.MaxFunc(servers, func(a, b []testimony) int { return len(a) - len(b) })
+	best := slices.MaxFunc(servers, func(a, b []testimony) int { return voices(a) - voices(b) })
 	if c.replaced(slices.ContainsFunc(best, func(t testimony) bool { return t.going }), now) {
 		return testimony{}, errGoing
 	}
 	for _, rival := range servers {
-		if rival[0].master != best[0].master && len(rival) == len(best) {
+		if rival[0].master != best[0].master && voices(rival) == voices(best) {
 			return testimony{}, fmt.Errorf("the Sentinels disagree: as many name %s as %s", best[0].master, rival[0].master)
 		}
 	}
@@ -105,14 +105,16 @@ func (c *choice) outdated(t testimony, now time.Time) bool {
 // had called it replaced. In a failover those name the next master, while the others
 // name the former one for up to two seconds.
 func (c *choice) takenBack(said []testimony, known int) bool {
-	var naming []string
+	var naming []testimony
 	for _, t := range said {
 		if t.err == nil && c.left.is(t) && t.asked.After(c.toldAt) {
-			naming = append(naming, t.from)
+			naming = append(naming, t)
 		}
 	}
-	denies := func(by string) bool { return !slices.Contains(naming, by) }
-	return len(c.leftBy) > 0 && 2*len(naming) > known && !slices.ContainsFunc(c.leftBy, denies)
+	denies := func(by string) bool {
+		return !slices.ContainsFunc(naming, func(t testimony) bool { return t.from == by })
+	}
+	return len(c.leftBy) > 0 && 2*voices(naming) > known && !slices.ContainsFunc(c.leftBy, denies)
 }
 
 // believe takes a testimony over, and returns the master that it replaces, if any.
@@ -131,16 +133,17 @@ func (c *choice) believe(t testimony, now time.Time) (former master) {
 // stays returns nil if a majority of that many Sentinels names the master, with no flag
 // but "master", and none is replacing it or names a newer one.
 func (c *choice) stays(said []testimony, of int) error {
-	n := 0
+	var naming []testimony
 	for _, t := range said {
 		switch {
 		case t.err != nil:
 		case t.going, !c.master.is(t) && t.epoch > c.epoch:
 			return errGoing
 		case t.clean && c.master.is(t):
-			n++
+			naming = append(naming, t)
 		}
 	}
+	n := voices(naming)
 	if 2*n > of {
 		return nil
 	}

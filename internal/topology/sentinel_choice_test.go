@@ -38,6 +38,7 @@ func TestNewestConfigurationOfTheMasterCounts(t *testing.T) {
 	const soon, early, before = time.Millisecond, 1500 * time.Millisecond, 3 * time.Second
 	next := testimony{from: "x", master: "c", epoch: 4, asked: now}
 	runs := func(master, run string) testimony { return testimony{master: master, epoch: 3, run: run} }
+	twice := testimony{master: "a", epoch: 1, id: "x"} // by a name and by an address
 	two := choice{master: master{[]string{"b", "B"}, "run"}, epoch: 3, seen: now}
 	leftTwo := choice{epoch: 3, seen: now, left: master{[]string{"b"}, "run"}, leftEpoch: 3, leftAt: now.Add(-time.Second)}
 	for name, row := range map[string]struct {
@@ -52,6 +53,7 @@ func TestNewestConfigurationOfTheMasterCounts(t *testing.T) {
 		"of one age: the majority":                      {fresh, []testimony{say("b", 1), say("a", 1), say("a", 1)}, "a"},
 		"of one age: the majority, told first":          {fresh, []testimony{say("a", 1), say("a", 1), say("b", 1)}, "a"},
 		"of one age: no majority":                       {fresh, []testimony{say("a", 1), say("b", 1)}, ""},
+		"of one age: one answers twice":                 {fresh, []testimony{twice, twice, say("b", 1)}, ""},
 		"old ones don't vote":                           {fresh, []testimony{say("a", 1), say("a", 1), say("b", 2), say("a", 2), say("b", 2)}, "b"},
 		"only those that were away answer":              {at3, []testimony{say("a", 2), say("a", 2), down}, ""},
 		"one of them is up to date":                     {at3, []testimony{say("a", 2), say("a", 2), say("b", 3)}, "b"},
@@ -79,6 +81,7 @@ func TestNewestConfigurationOfTheMasterCounts(t *testing.T) {
 		"the one who told was wrong, and that was long": {leftLong, []testimony{say("b", 3), say("b", 3)}, "b"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			from(row.said)
 			best, err := row.known.believes(row.said, len(row.said), now)
 			if best.master != row.want || (err == nil) != (row.want != "") {
 				t.Errorf("got %q, %v; want %q", best.master, err, row.want)

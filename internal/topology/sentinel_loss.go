@@ -38,18 +38,23 @@ func existing(said []testimony, known int) int {
 	return len(all)
 }
 
+// voices counts the Sentinels that answered. One may have answered at two addresses.
+func voices(said []testimony) int {
+	var all []sentinelAddr
+	for _, one := range said {
+		if m := (sentinelAddr{one.from, one.id}); one.err == nil && !slices.ContainsFunc(all, m.same) {
+			all = append(all, m)
+		}
+	}
+	return len(all)
+}
+
 // first returns the replicas that a client's first master is taken to have: those that
 // are not down. If all are down and no majority of the Sentinels answers, they count:
 // they may be reachable for the other Sentinels, and one of them the next master. A
 // client that was there before waits for them too. It is called with mu held.
 func (t *Sentinel) first(best testimony, said []testimony) []string {
-	answer := 0
-	for _, one := range said {
-		if one.err == nil {
-			answer++
-		}
-	}
-	if len(best.known) == 0 && 2*answer <= existing(said, len(t.sentinels)) {
+	if len(best.known) == 0 && 2*voices(said) <= existing(said, len(t.sentinels)) {
 		return best.down
 	}
 	return best.known

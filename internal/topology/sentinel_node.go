@@ -125,14 +125,11 @@ func (t *Sentinel) askAll(ctx context.Context) []testimony {
 	t.mu.Unlock()
 	var said []testimony
 	var enough <-chan time.Time
-	for good := 0; len(said) < len(sentinels); {
+	for len(said) < len(sentinels) {
 		select {
 		case one := <-answers:
 			said = append(said, one)
-			if one.err == nil {
-				good++
-			}
-			if enough == nil && 2*good > existing(said, len(sentinels)) {
+			if enough == nil && 2*voices(said) > existing(said, len(sentinels)) {
 				enough = time.After(stragglers)
 			}
 		case <-enough:
