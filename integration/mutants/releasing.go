@@ -14,6 +14,8 @@ var releasing = []defect{
 		edits{inScript("unlock_keep", "announce(ARGV[i], ARGV[4], ARGV[1])", "")}},
 	{"a repetition of a release that leaves the lock finds nothing", "AtLeast", tests{"TestUnlockKeepLeavesTheLockAndTellsOnce"},
 		edits{inScript("unlock_keep", "call('hexists', lock, ARGV[6]) == 1", "false")}},
+	{"a release that leaves the lock calls what the documented account may not", "AtLeast", tests{"TestScriptsNeedWhatTheDocumentedAccountMayDo"},
+		edits{inScript("unlock_keep", "call('hincrby', lock, ARGV[6], 1)", "call('hset', lock, ARGV[6], 1)")}},
 	{"a release that finds nothing is no loss", "errors", tests{"TestErrorsSayOnceWhatHappened"},
 		edits{{In: "lockstate.Hold.Unlock", Stmt: "err = lockerr.OfKind(err, lockerr.ErrLeaseLost)", Remove: true}}},
 	{"a hold that is over does not name its lock", "errors", tests{"TestErrorsSayOnceWhatHappened"},

@@ -73,7 +73,7 @@ func (s *suite) holds(ctx context.Context) error {
 
 func (s *suite) asks(ctx context.Context) error {
 	l := s.lock()
-	h, err := l.TryLock(ctx)
+	h, err := l.TryLock(ctx, rlock.AtLeast(watchdog))
 	if err != nil {
 		return err
 	}

@@ -30,7 +30,7 @@ if call('hincrby', lock, owner, '-1') > 0 then
   result = 0
 else
   call('del', lock)
-  call('hset', lock, ARGV[5], 1)
+  call('hincrby', lock, ARGV[5], 1)
   call('pexpire', lock, ARGV[6])
   tell(first(clock()), 7)
   result = 1

@@ -37,7 +37,7 @@ if call('hincrby', lock, owner, '-1') > 0 then
   result = 0
 else
   call('del', lock)
-  call('hset', lock, ARGV[6], 1)
+  call('hincrby', lock, ARGV[6], 1)
   call('pexpire', lock, ARGV[7])
   for i = 8, #ARGV do
     announce(ARGV[i], ARGV[4], ARGV[1])
