@@ -92,6 +92,15 @@ func (e overError) Error() string { return lockerr.Named("hold", e.name, e.cause
 
 func (e overError) Unwrap() error { return e.cause }
 
+// KeepTaken leaves the lock taken for at least d from now, even if the owner's last hold is released
+// before. It is for a hold that its caller has: what is given back because a call failed must not
+// keep others out.
+func (h *Hold) KeepTaken(d time.Duration) {
+	defer h.l.s.enter(mustNotBlock).leave()
+	extras := h.st.ensureExtras()
+	extras.keepUntil = max(extras.keepUntil, clock.Later(h.st.n.now(), d))
+}
+
 // ValidUntil is until when exclusion may be trusted without another renewal.
 func (h *Hold) ValidUntil() time.Time {
 	defer h.l.s.enter(mustNotBlock).leave()

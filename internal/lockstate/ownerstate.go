@@ -50,7 +50,7 @@ type ownerExtras struct {
 
 	lasts time.Duration // until when the server may keep the key because of a command that was not answered; 0: there was none
 
-	keepUntil time.Duration // until when the lock stays taken after the last release; if that is past, it is free at once
+	keepUntil time.Duration // until when the lock stays taken after the last release, see Hold.KeepTaken; if that is past, it is free at once
 
 	token int64 // the newest fencing token of its holds; 0: none
 
@@ -113,10 +113,6 @@ func (st *OwnerState) grant(l *Lock, t *Terms, sent, ttl time.Duration) (*Hold, 
 		h.promise = lease.Bounded(clock.Later(now, t.MaxHold), c.Watchdog)
 	default:
 		h.promise = lease.Watched
-	}
-	if t.AtLeast > 0 {
-		extras := st.ensureExtras()
-		extras.keepUntil = max(extras.keepUntil, clock.Later(now, t.AtLeast))
 	}
 	if t.Lease > 0 || t.MaxHold > 0 || c.LongHold > 0 {
 		st.alarmed = true

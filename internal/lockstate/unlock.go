@@ -88,7 +88,7 @@ func (h *Hold) endAndUnlock(then func(error), u *observedUnlock) *releasing {
 	}
 	r := st.newRelease(why, h.l, limit) // counted before the hold is over, or Shutdown would miss both
 	r.then, r.seen = then, u.seen
-	if until := h.st.rare().keepUntil; then == nil && until > h.l.s.sec.now() {
+	if until := h.st.rare().keepUntil; until > h.l.s.sec.now() {
 		r.keep = &keeping{until, c.Actors.OfAcquire().String()}
 	}
 	ends := clock.Later(h.l.s.sec.now(), c.Watchdog) // if no command of its owner follows

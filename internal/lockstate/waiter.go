@@ -226,6 +226,9 @@ func (w *Waiter) Result(ctx context.Context, cause error) (h *Hold, err error) {
 		c.Exec.Discard(w.l.Slot, kind.Receipt(&w.l.Names, w.owner))
 	}
 	if h != nil {
+		if w.Terms.AtLeast > 0 {
+			h.KeepTaken(w.Terms.AtLeast) // nothing gives it back any more
+		}
 		w.done()
 	}
 	return h, err
