@@ -171,3 +171,26 @@ func TestAtLeastThatCannotBe(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A round that fails leaves no member taken. Once all are held, an early Unlock leaves each taken for the rest of the time.
+func TestAtLeastOfAMultiLockIsForAllMembersOrNone(t *testing.T) {
+	t.Parallel()
+	m, others := newTrio(t)
+	both := NewMultiLock(m.members[:2]...)
+	taken := lockOf(t, others[1])
+	if _, err := both.TryLock(t.Context(), AtLeast(time.Hour)); !errors.Is(err, ErrLocked) {
+		t.Fatal(err)
+	}
+	m.held(t, false, true, false)
+	unlock(t, taken)
+	h, err := both.TryLock(t.Context(), AtLeast(time.Hour))
+	if err != nil {
+		t.Fatal(err)
+	}
+	multiUnlocked(t, h)
+	for _, l := range m.members[:2] {
+		if left, err := l.RemainTTL(t.Context()); err != nil || left < 50*time.Minute || left > time.Hour {
+			t.Errorf("%s lives for %v, %v", l.Name(), left, err)
+		}
+	}
+}

@@ -139,8 +139,8 @@ func (l *Lock) startAcquire(ctx context.Context, wait time.Duration, opts []Acqu
 	}
 	w := l.l.NewWaiter()
 	err := setTerms(&w.Terms, wait, opts)
-	if err == nil && w.Terms.AtLeast > 0 && !l.l.Keeps() {
-		err = fmt.Errorf("%w: AtLeast is for locks that one owner holds alone", ErrInvalidOption)
+	if err == nil {
+		err = l.checkTerms(&w.Terms)
 	}
 	if err == nil {
 		err = w.Begin(ctx)
@@ -149,6 +149,14 @@ func (l *Lock) startAcquire(ctx context.Context, wait time.Duration, opts []Acqu
 		return nil, wrap("acquire", l.Name(), err)
 	}
 	return w, nil
+}
+
+// checkTerms returns why no lock of l's kind can be acquired on these terms, or nil.
+func (l *Lock) checkTerms(t *terms) error {
+	if t.AtLeast > 0 && !l.l.Keeps() {
+		return fmt.Errorf("%w: AtLeast is for locks that one owner holds alone", ErrInvalidOption)
+	}
+	return nil
 }
 
 func setTerms(t *terms, wait time.Duration, opts []AcquireOption) error {

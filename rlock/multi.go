@@ -44,9 +44,10 @@ const (
 // Lock waits until all members are acquired or ctx ends. Its options are those of
 // [Lock.Lock], and Wait limits the wait for all members together: when that is over, the
 // error is ErrLocked. A Lease begins once all members are acquired. Until then they have a
-// longer one. After an error this call holds nothing. Its other errors are those of
-// [Lock.Lock]: ctx's, ErrClosed, ErrUncertain, ErrUnavailable, ErrLeaseLost, ErrRefused,
-// ErrUnreplicated, ErrInvalidOption and ErrInvalidName.
+// longer one. AtLeast begins then too. After an error this call holds nothing, and leaves no
+// member taken. Its other errors are those of [Lock.Lock]: ctx's, ErrClosed, ErrUncertain,
+// ErrUnavailable, ErrLeaseLost, ErrRefused, ErrUnreplicated, ErrInvalidOption and
+// ErrInvalidName.
 func (m *MultiLock) Lock(ctx context.Context, opts ...AcquireOption) (*MultiHold, error) {
 	return m.acquire(ctx, -1, opts)
 }
@@ -138,6 +139,14 @@ func (m *MultiLock) terms(wait time.Duration, opts []AcquireOption) (t terms, er
 		if err := l.unusable(); err != nil {
 			return t, err
 		}
+		if err := l.checkTerms(&t); err != nil {
+			return t, err
+		}
+		if t.As {
+			if err := l.l.MayAct(t.Owner); err != nil {
+				return t, err
+			}
+		}
 		for _, before := range m.members[:i] {
 			if !t.As && before.l.SameKey(&l.l.Lock) {
 				return t, fmt.Errorf("%w: %q is there twice", ErrInvalidOption, l.l.Key())
@@ -177,10 +186,11 @@ func (m *MultiLock) order() []int {
 }
 
 // round acquires all members, or releases those that it got. Until it has all of them, a fixed
-// lease is longer by wait, so that none expires during the round.
+// lease is longer by wait, so that none expires during the round, and AtLeast keeps none taken.
 func (m *MultiLock) round(ctx context.Context, wait time.Duration, t terms) (*MultiHold, error) {
 	h, order := &MultiHold{holds: make([]*Hold, 0, len(m.members))}, m.order()
 	member, end := t, time.Now().Add(wait)
+	member.AtLeast = 0
 	if t.Lease > 0 {
 		member.Lease = clock.Later(wait, t.Lease)
 	}
@@ -208,6 +218,11 @@ func (m *MultiLock) round(ctx context.Context, wait time.Duration, t terms) (*Mu
 	}
 	if err != nil {
 		return nil, h.giveBack(ctx, err)
+	}
+	if t.AtLeast > 0 {
+		for _, one := range h.holds {
+			one.h.KeepTaken(t.AtLeast)
+		}
 	}
 	h.all, h.end = h.Context(context.Background())
 	return h, nil

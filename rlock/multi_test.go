@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -204,6 +205,28 @@ func TestMultiLockRefusesWhatItCannotDo(t *testing.T) {
 		multiUnlocked(t, h)
 	} else if !errors.Is(err, ErrInvalidOption) && !errors.Is(err, ErrRefused) {
 		t.Errorf("the longest lease: %v", err)
+	}
+}
+
+// What the member that is acquired last can't do is refused before the first is acquired.
+func TestMultiLockRefusesBeforeItSends(t *testing.T) {
+	t.Parallel()
+	m, _ := newTrio(t)
+	h := lockOf(t, m.members[1])
+	client, _, _ := strings.Cut(h.Owner().String(), ":")
+	unlock(t, h)
+	strange, err := ParseOwner(client + ":1000")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, option := range map[string]AcquireOption{"a write lock": AtLeast(time.Minute), "an owner that its client never made": As(strange)} {
+		if _, err := m.TryLock(t.Context(), option); !errors.Is(err, ErrInvalidOption) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	stats, err := redis.String(m.keys[0].Do("INFO", "commandstats"))
+	if err != nil || strings.Contains(stats, "evalsha") {
+		t.Errorf("something was sent: %v\n%s", err, stats)
 	}
 }
 

@@ -40,6 +40,9 @@ func (n *name) ensureShown(o owner.Owner) *OwnerState {
 	return st
 }
 
+// MayAct returns an error if the owner may not acquire l by As.
+func (l *Lock) MayAct(o owner.Owner) error { return l.c.act(l, o) }
+
 // act asks whether an owner may act by As or UnlockAs on l. It must not be called with a
 // shard locked.
 func (c *State) act(l *Lock, o owner.Owner) error {
