@@ -3,9 +3,11 @@ package lockstate
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/redistest"
 )
@@ -47,5 +49,56 @@ func TestNestedGrantThatIsGivenBackChangesNoAtLeast(t *testing.T) {
 			}
 			do(t, conn, "DEL", name)
 		}
+	}
+}
+
+// A server that refuses a release for a while runs it later. The lock stays taken until AtLeast is over, no longer.
+func TestReleaseThatRunsLaterLeavesTheLockForLess(t *testing.T) {
+	t.Parallel()
+	const atLeast = 10 * time.Minute
+	for name, row := range map[string]struct {
+		shown bool
+		after time.Duration
+	}{
+		"within the time":           {false, 4 * time.Minute},
+		"within the time, by latch": {true, 4 * time.Minute},
+		"when it is over":           {false, 15 * time.Minute},
+		"when it is over, by latch": {true, 15 * time.Minute},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := redistest.Start(t)
+			conn, now := s.Dial(t), &ahead{Clock: clock.System()}
+			o := config()
+			o.Timeout, o.Watchdog, o.Clock = 10*time.Minute, time.Hour, now
+			c := openWith(t, s, o)
+			l := c.NewLock(kind.Reentrant, "orders", "orders")
+			h := acquireAs(t, &l, Terms{AtLeast: atLeast})
+			if row.shown {
+				h.Owner()
+			}
+			refusedTwice := func() {
+				t.Helper()
+				do(t, conn, "CONFIG", "RESETSTAT")
+				redistest.Becomes(t, "two sends are refused", func() bool {
+					_, count, _ := strings.Cut(string(do(t, conn, "INFO", "errorstats").([]byte)), "errorstat_NOREPLICAS:count=")
+					return count != "" && !strings.HasPrefix(count, "1\r")
+				})
+			}
+			do(t, conn, "CONFIG", "SET", "min-replicas-to-write", 1)
+			released := make(chan error, 1)
+			go func() { released <- h.Unlock(context.Background()) }()
+			refusedTwice()
+			now.by.Store(int64(row.after))
+			refusedTwice() // the second of these was made after the leap
+			do(t, conn, "CONFIG", "SET", "min-replicas-to-write", 0)
+			if err := <-released; err != nil {
+				t.Fatal(err)
+			}
+			left := time.Duration(do(t, conn, "PTTL", "orders").(int64)) * time.Millisecond
+			if most := atLeast - row.after; left > max(most, 0) || left < most-time.Minute {
+				t.Errorf("it lives for %v, want %v", left, most)
+			}
+		})
 	}
 }

@@ -145,7 +145,7 @@ func (r *releasing) Facts() release.Facts {
 // Submit gives the command to the executor.
 func (r *releasing) Submit() {
 	n, q := r.st.n, &r.req
-	if !r.encoded || r.sentAs != r.Form {
+	if !r.encoded || r.sentAs != r.Form || r.want.Keep.Millis > 0 { // less is left of that each time
 		r.encode()
 	}
 	q.Until, q.Told, q.Aside = r.Until, r.tells(), n.ahead < math.MaxInt16 // ahead must not overflow
