@@ -169,3 +169,42 @@ func TestInfoOfWhatIsNoLock(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A lock has several keys. An error about one of them says nothing untrue about the others.
+func TestErrorNamesTheKeyThatIsOfAnotherType(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	c, conn := openWith(t, s.URL()), s.Dial(t)
+	permit := func(name string) error {
+		_, err := c.NewPermitSemaphore(name).TryAcquire(t.Context(), 1)
+		return err
+	}
+	fair := func(name string) error {
+		_, err := c.NewFairLock(name).TryLockFor(t.Context(), time.Minute)
+		return err
+	}
+	if _, err := c.NewPermitSemaphore("seats").TrySetPermits(t.Context(), 2); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := conn.Do("HSET", "fair", c.NewOwner().String(), 1); err != nil {
+		t.Fatal(err)
+	}
+	const other = "a key holds a value of another type (WRONGTYPE)"
+	for name, row := range map[string]struct {
+		sets string
+		call func(name string) error
+		says string
+	}{
+		"jobs":  {"HSET jobs a 1", permit, "the key holds a hash, which is no lock"},
+		"seats": {"SET {seats}:timeout text", permit, other},
+		"fair":  {"SET redisson_lock_queue:{fair} text", fair, other},
+	} {
+		words := strings.Fields(row.sets)
+		if _, err := conn.Do(words[0], redis.Args{}.AddFlat(words[1:])...); err != nil {
+			t.Fatal(err)
+		}
+		if err := row.call(name); !errors.Is(err, rlock.ErrRefused) || !strings.Contains(err.Error(), row.says) {
+			t.Errorf("%s: %v", row.sets, err)
+		}
+	}
+}

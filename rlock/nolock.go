@@ -29,7 +29,7 @@ func (l *Lock) named(ctx context.Context, err error) error {
 		return err
 	}
 	found, asked := redis.String(l.l.Read(ctx, func(*kind.Want) kind.Call { return kind.Read("TYPE", l.l.Key()) }))
-	if asked != nil || found == "none" || found == "hash" {
+	if asked != nil || found == "none" || found == l.l.Traits.KeyType {
 		return err // another key of the lock has the wrong type, or the key has changed
 	}
 	return otherType{lockerr.Classify(err), found}

@@ -16,6 +16,8 @@ var telling = []defect{
 		edits{{In: "lockstate.Waiter.Forever", Expr: "w.forever", Put: "false"}}},
 	{"what a key of another type holds is not said", "kinds of errors", tests{"TestInfoOfWhatIsNoLock"},
 		edits{{In: "Lock.named", If: "!said.WrongType()", Put: "!said.WrongType() || true"}}},
+	{"the type of another key is said of the lock's", "kinds of errors", tests{"TestErrorNamesTheKeyThatIsOfAnotherType"},
+		edits{{In: "Lock.named", Expr: "l.l.Traits.KeyType", Put: `"hash"`}}},
 	{"the undo of an acquire looks like an unlock", "observer", tests{"TestObserverIsToldEachOutcomeByItsFault"},
 		edits{{In: "State.sent", Expr: "h.Why == release.Undo", Put: "h.Why == release.Undo && false"}}},
 	{"a server that can't be reached is called its refusal", "kinds of errors", tests{"TestErrorOfEveryCallIsOfAKind"},

@@ -87,11 +87,12 @@ func Classify(err error) error {
 	return OfKind(err, ErrRefused)
 }
 
-// wrongType is the server's WRONGTYPE error, shown without the script that met it.
+// wrongType is the server's WRONGTYPE error, shown without the script that met it. It does not
+// say which of the lock's keys it is about.
 type wrongType struct{ error }
 
 func (e wrongType) Error() string {
-	return "the key holds a value of another type, which is no lock (WRONGTYPE)"
+	return "a key holds a value of another type (WRONGTYPE)"
 }
 
 func (e wrongType) Unwrap() error { return e.error }
