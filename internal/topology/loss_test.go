@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/rlock-go/redisson/internal/redisconn"
 )
 
 func TestMostSentinelsSayThatTheMasterStays(t *testing.T) {
@@ -124,6 +126,34 @@ func TestMostMastersOfAClusterSayThatOneStays(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			if got := clusterStays(row.said, row.own); (got == nil) != row.want {
 				t.Errorf("got %v", got)
+			}
+		})
+	}
+}
+
+func TestAnswerFromALearnedAddressIsThatOfItsSentinel(t *testing.T) {
+	t.Parallel()
+	for name, row := range map[string]struct {
+		given   bool
+		learned string // the id of the Sentinel at a
+		id      string // of the one that answers there
+		listed  string // by the other Sentinel
+		want    bool
+	}{
+		"it is the same":              {learned: "x", id: "x", listed: "x", want: true},
+		"it is the same, and unheard": {learned: "x", id: "x", listed: "", want: true},
+		"it is another one":           {learned: "x", id: "y", listed: "x", want: false},
+		"it was set up anew":          {learned: "x", id: "y", listed: "y", want: true},
+		"the URL has it":              {given: true, learned: "x", id: "y", listed: "x", want: true},
+		"its id is not known yet":     {learned: "", id: "y", listed: "x", want: true},
+		"it does not say its id":      {learned: "x", id: "", listed: "x", want: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := &sentinelNode{target: &redisconn.Target{Address: "a"}, given: row.given, id: row.learned}
+			s := &Sentinel{sentinels: []*sentinelNode{p}}
+			said := s.ours([]testimony{{from: "a", id: row.id, master: "m"}, {from: "b", others: []sentinelAddr{{"a", row.listed}}}})
+			if got := said[0].err == nil && said[0].master == "m"; got != row.want {
+				t.Errorf("got %v", said[0])
 			}
 		})
 	}

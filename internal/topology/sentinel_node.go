@@ -2,6 +2,8 @@ package topology
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"net"
 	"slices"
 	"strings"
@@ -133,7 +135,27 @@ func (t *Sentinel) askAll(ctx context.Context) []testimony {
 				enough = time.After(stragglers)
 			}
 		case <-enough:
-			return said
+			return t.ours(said)
+		}
+	}
+	return t.ours(said)
+}
+
+// errStranger is why a Sentinel that answered is not believed.
+var errStranger = errors.New("another Sentinel answers at its address, and no other Sentinel knows of that")
+
+// ours drops the answer of a Sentinel with another id than the address was learned with.
+// The other Sentinels list an address until they are reset, and a Sentinel of another set
+// may have got it since. One that was set up anew is listed with its new id.
+func (t *Sentinel) ours(said []testimony) []testimony {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, p := range t.sentinels {
+		for i, one := range said {
+			knows := func(o testimony) bool { return slices.Contains(o.others, sentinelAddr{one.from, one.id}) }
+			if one.from == p.target.Address && !p.given && p.id != "" && one.id != "" && one.id != p.id && !slices.ContainsFunc(said, knows) {
+				said[i] = testimony{from: one.from, err: fmt.Errorf("sentinel %s: %w", one.from, errStranger)}
+			}
 		}
 	}
 	return said

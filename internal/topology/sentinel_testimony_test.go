@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -74,5 +75,40 @@ func TestWordThatMostSentinelsTakeBackCostsOneConnection(t *testing.T) {
 	becomes(t, "at the master again", func() bool { return port(t, top) == master.Port() })
 	if took := time.Since(began); took > topology.LeftFor/2+stalls.Since(began) {
 		t.Errorf("all Sentinels name the master, and it was avoided for %v", took)
+	}
+}
+
+// Its address was that of a Sentinel that the others have not forgotten. It watches another master of the same name.
+func TestSentinelOfAnotherSetAtALearnedAddressIsNotBelieved(t *testing.T) {
+	t.Parallel()
+	set := redistest.StartSentinels(t, redistest.SentinelPasswords{})
+	other := redistest.Start(t)
+	stranger := redistest.StartSentinel(t, "", fmt.Sprintf("sentinel monitor %s 127.0.0.1 %d 2", redistest.MasterName, other.Port()), "sentinel config-epoch "+redistest.MasterName+" 9")
+	var replaced atomic.Bool
+	var asked atomic.Int64
+	given, learned, _ := strings.Cut(set.Addrs(), ",")
+	top := openSet(t, "redis+sentinel://"+given+"/"+redistest.MasterName, func(s *topology.Settings) {
+		s.Dialer = func(ctx context.Context, network, addr string) (net.Conn, error) {
+			if replaced.Load() && strings.HasSuffix(learned, addr) {
+				addr = stranger.Addr()
+				asked.Add(1)
+			}
+			return new(net.Dialer).DialContext(ctx, network, addr)
+		}
+	})
+	if got := port(t, top); got != set.Master().Port() {
+		t.Fatalf("it is at %d, and the master at %d", got, set.Master().Port())
+	}
+	becomes(t, "it knows all", func() bool { return top.Sentinels() == 3 })
+	replaced.Store(true)
+	for n := range int64(3) { // the question of one look has been answered when the next one asks
+		top.Look()
+		becomes(t, "the stranger is asked", func() bool { return asked.Load() > n })
+	}
+	if got := port(t, top); got != set.Master().Port() {
+		t.Errorf("it is at %d, and the master at %d", got, set.Master().Port())
+	}
+	if n := top.Sentinels(); n != 3 {
+		t.Errorf("it knows %d Sentinels", n)
 	}
 }
