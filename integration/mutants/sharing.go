@@ -51,6 +51,8 @@ var sharing = []defect{
 		edits{{In: "alone", Stmt: "return 2*heard <= all && all > 0", Put: "return false"}}},
 	{"a replica without a port costs its master's slots", "topology", tests{"TestSlotMapsOfRecordedReplies"},
 		edits{{In: "decodeRange", Case: "i == 0 && err != nil", Put: "err != nil"}}},
+	{"no master is looked for while a connection is tried", "topology", tests{"TestClusterIsLookedAtWhileAConnectionIsTried"},
+		edits{{In: "Cluster.watch", Expr: "n.Pipe.Connecting()", Put: "n == nil"}}},
 	{"slots that nobody serves are logged at each look", "topology", tests{"TestMasterThatForgotTheClusterCostsItsOwnSlotsOnly"},
 		edits{{In: "Cluster.warn", If: "a.unusable != nil && text != t.warned", Put: "a.unusable != nil"}}},
 	{"a master is left for one Sentinel's word, whatever most of them say", "Sentinels", tests{"TestWordThatMostSentinelsTakeBackCostsOneConnection", "TestNewestConfigurationOfTheMasterCounts"},

@@ -36,6 +36,13 @@ func (p *Pipeline) connecting() {
 	}
 }
 
+// Connecting tells whether a connection is being made.
+func (p *Pipeline) Connecting() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.dialling
+}
+
 // Retry ends the pause after a failed attempt to connect, because there may be another
 // server by now. It returns at once.
 func (p *Pipeline) Retry() { p.link.Retry() }

@@ -68,6 +68,10 @@ func (t *Cluster) watch() {
 			return
 		}
 		pause = min(2*pause, longLookPause)
+		// A lost host refuses nothing, so its replica is in its place before a dial has failed.
+		if slices.ContainsFunc(t.Nodes(), func(n *Node) bool { return n.Pipe.Connecting() }) {
+			t.lookSoon()
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package topology_test
 import (
 	"context"
 	"fmt"
+	"net"
 	"reflect"
 	"strings"
 	"sync"
@@ -14,6 +15,7 @@ import (
 	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/command"
+	"github.com/rlock-go/redisson/internal/pipeline"
 	"github.com/rlock-go/redisson/internal/redistest"
 	"github.com/rlock-go/redisson/internal/stalls"
 	"github.com/rlock-go/redisson/internal/topology"
@@ -301,5 +303,46 @@ func TestClusterIsKnownWhileAServerStandsStill(t *testing.T) {
 	g.answered(keyOn(1), "SET", 1)
 	if d := time.Since(began); d > timeout+stalls.Since(began) {
 		t.Errorf("it took %v", d)
+	}
+}
+
+// The host of a master is lost: nothing refuses the next connection. The failover comes while it is tried.
+func TestClusterIsLookedAtWhileAConnectionIsTried(t *testing.T) {
+	t.Parallel()
+	c := topologytest.Start(t, 1, 1, 1)
+	lost, tried := c.Servers[0].Addr(), make(chan struct{}, 1)
+	g := openCluster(t, c, func(s *topology.Settings) {
+		s.Timeout = farOff
+		s.Dialer = func(ctx context.Context, network, addr string) (net.Conn, error) {
+			if addr == lost {
+				<-ctx.Done()
+				return nil, ctx.Err()
+			}
+			return new(net.Dialer).DialContext(ctx, network, addr)
+		}
+	})
+	g.answered(keyOn(1), "GET")
+	n, err := g.top.Node(codec.Slot(keyOn(0)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &pipeline.Request{Command: "PING", Done: pipeline.CompletionFunc(func(*pipeline.Request) { close(tried) })}
+	if !n.Pipe.Enqueue(r) {
+		t.Fatal(r.Err)
+	}
+	n.Pipe.Flush()
+	looks, looked := 0, topology.Looked(g.top)
+	g.becomes("several looks", func() bool { // without a reason it looks every ten seconds
+		select {
+		case <-looked:
+			looks, looked = looks+1, topology.Looked(g.top)
+		default:
+		}
+		return looks == 5
+	})
+	select {
+	case <-tried:
+		t.Errorf("the connection was tried no longer: %v", r.Err)
+	default:
 	}
 }
