@@ -51,6 +51,8 @@ var sharing = []defect{
 		edits{{In: "alone", Stmt: "return 2*heard <= all && all > 0", Put: "return false"}}},
 	{"a replica without a port costs its master's slots", "topology", tests{"TestSlotMapsOfRecordedReplies"},
 		edits{{In: "decodeRange", Case: "i == 0 && err != nil", Put: "err != nil"}}},
+	{"a connection to a master that was left is tried on", "Sentinels", tests{"TestConnectionToTheFormerMasterIsTriedNoLonger"},
+		edits{{In: "Target.Dial", Stmt: "t.dials.Store(&cancel, nil)", Remove: true}}},
 	{"no master is looked for while a connection is tried", "topology", tests{"TestClusterIsLookedAtWhileAConnectionIsTried"},
 		edits{{In: "Cluster.watch", Expr: "n.Pipe.Connecting()", Put: "n == nil"}}},
 	{"slots that nobody serves are logged at each look", "topology", tests{"TestMasterThatForgotTheClusterCostsItsOwnSlotsOnly"},

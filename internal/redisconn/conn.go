@@ -1,6 +1,7 @@
 package redisconn
 
 import (
+	"context"
 	"net"
 	"os"
 	"sync"
@@ -145,9 +146,12 @@ func (c *Conn) Admit(n int) { c.admit = n }
 func (c *Conn) Reads() int { return c.reads }
 
 // Sever ends at once every connection of t that is open or being greeted, whatever
-// is in flight on it. Reads and writes fail with cause. A Dial that has not connected
-// yet goes on.
+// is in flight on it. Reads and writes fail with cause. It cancels each Dial that has
+// not connected yet.
 func (t *Target) Sever(cause error) {
+	for end := range t.dials.Range {
+		(*end.(*context.CancelFunc))()
+	}
 	for c := range t.open.Range {
 		c.(*Conn).Sever(cause)
 	}

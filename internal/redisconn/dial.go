@@ -66,6 +66,10 @@ func (c *Conn) interruptedBy(ctx context.Context) (stop func() bool) {
 // it, the TLS handshake included, and must have a deadline. timeout bounds
 // each later write; reads are bounded by ReceiveWithTimeout.
 func (t *Target) Dial(ctx context.Context, timeout time.Duration) (redis.Conn, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	t.dials.Store(&cancel, nil)
+	defer t.dials.Delete(&cancel)
 	// redigo's own TLS handshake ignores ctx, so the stream is made here.
 	nc, err := t.connect(ctx)
 	if err != nil {

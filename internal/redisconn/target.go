@@ -27,7 +27,8 @@ type Target struct {
 	Option      string      // the option that sets Credentials, for an error; empty: WithCredentials, or the URL
 	Dialer      Dialer      // makes the stream beneath TLS; nil: a net.Dialer does
 
-	open sync.Map // of *Conn: the open connections
+	open  sync.Map // of *Conn: the open connections
+	dials sync.Map // of *context.CancelFunc: ends a Dial under way
 }
 
 // Credentials returns the user, empty for the default one, and the password for one

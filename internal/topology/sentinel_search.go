@@ -28,24 +28,26 @@ func (t *Sentinel) dial(ctx context.Context) (redis.Conn, error) {
 	}
 	target, _ := t.nodesAt.LoadOrStore(addr, t.u.Target.At(addr))
 	conn, err := target.(*redisconn.Target).Dial(ctx, t.s.Timeout)
-	if err != nil {
-		return nil, err
-	}
-	// Checked only now: leave ends a connection that is open, not one that was dialled.
+	// Checked only now: leave ends a dial, and a connection that is open, but none in between.
 	t.mu.Lock()
-	if !slices.Contains(t.choice.master.names, addr) {
-		err = errLeft
-	}
+	left := !slices.Contains(t.choice.master.names, addr)
 	t.mu.Unlock()
-	if err == nil {
+	switch {
+	case left:
+		err = errLeft
+	case err != nil:
+		return nil, err
+	default:
 		err = checkRole(ctx, conn)
 	}
-	if err != nil {
+	if err == nil {
+		return conn, nil
+	}
+	if conn != nil {
 		conn.(interface{ Interrupt() }).Interrupt()
 		_ = conn.Close() // the error is the one that counts
-		return nil, fmt.Errorf("connect to %s: %w", addr, err)
 	}
-	return conn, nil
+	return nil, fmt.Errorf("connect to %s: %w", addr, err)
 }
 
 // locate asks the Sentinels for the master, and leaves the former one if they name

@@ -348,6 +348,46 @@ func TestSentinelsAreAskedWhenTheyAreListenedToAgain(t *testing.T) {
 	becomes(t, "at the master", func() bool { return port(t, top) == next.Port() })
 }
 
+// The host of the former master is lost: nothing refuses the connection, which is tried until a Sentinel announces the
+// next master.
+func TestConnectionToTheFormerMasterIsTriedNoLonger(t *testing.T) {
+	t.Parallel()
+	set := redistest.StartSentinels(t, redistest.SentinelPasswords{})
+	former, tried := set.Master(), make(chan struct{}, 8)
+	top := openSet(t, set.URL(), func(s *topology.Settings) {
+		s.Timeout = 2 * farOff
+		s.Dialer = func(ctx context.Context, network, addr string) (net.Conn, error) {
+			if addr == former.Addr() {
+				tried <- struct{}{}
+				<-ctx.Done()
+				return nil, ctx.Err()
+			}
+			return new(net.Dialer).DialContext(ctx, network, addr)
+		}
+	})
+	done := make(chan struct{})
+	r := &pipeline.Request{Command: "PING", Done: pipeline.CompletionFunc(func(*pipeline.Request) { close(done) })}
+	pipe := top.Nodes()[0].Pipe
+	if !pipe.Enqueue(r) {
+		t.Fatal(r.Err)
+	}
+	pipe.Flush()
+	<-tried
+	set.Failover(set.Sentinels[0])
+	next := set.AwaitMaster(former)
+	becomes(t, "it is tried no longer", func() bool {
+		select {
+		case <-done:
+			return true
+		default:
+			return false
+		}
+	})
+	if got := port(t, top); r.Err != nil || got != next.Port() {
+		t.Errorf("%v; it is at %d, and the master at %d", r.Err, got, next.Port())
+	}
+}
+
 func TestSentinelsThatCannotBeAsked(t *testing.T) {
 	t.Parallel()
 	set := redistest.StartSentinels(t, redistest.SentinelPasswords{Sentinels: "mellon"})
