@@ -392,6 +392,45 @@ func TestWaitsGoOnUntilTheSlotHasSettled(t *testing.T) {
 	}
 }
 
+// No server has all keys of the re-entry, so it waits. Meanwhile the hold that it re-enters must be renewed.
+func TestHoldIsRenewedWhileAReentryWaitsForItsSlot(t *testing.T) {
+	t.Parallel()
+	var beside redistest.Parts
+	defer beside.Wait()
+	for kind, row := range map[string]struct {
+		lock  func(c *rlock.Client, name string) *rlock.Lock
+		moved int
+	}{
+		"read":   {func(c *rlock.Client, name string) *rlock.Lock { return c.NewReadWriteLock(name).ReadLock() }, 0},
+		"fair":   {(*rlock.Client).NewFairLock, 0},
+		"fenced": {(*rlock.Client).NewFencedLock, 1},
+	} {
+		beside.Run(t, kind, func(t *testing.T) {
+			g := startSplit(t)
+			l := row.lock(openCluster(t, g.s, rlock.WithWatchdogTimeout(4500*time.Millisecond)), g.tag)
+			outer := held(t, l)
+			g.begin(row.moved)
+			entered := make(chan error, 1)
+			go func() {
+				inner, err := l.Lock(t.Context(), rlock.As(outer.Owner()))
+				if err == nil {
+					err = inner.Unlock(t.Context())
+				}
+				entered <- err
+			}()
+			becomes(t, "it was answered TRYAGAIN more than once", func() bool { return g.tryAgain() > 2 })
+			renewed(t, outer)
+			g.settle()
+			if err := <-entered; err != nil {
+				t.Error(err)
+			}
+			if err := outer.Unlock(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
 // The only place in the queue has expired, so the script deletes the keys that the new place would be in. It may not make
 // them again: now they belong to the other server. The undo needs all keys too, and the waiter outlasts it.
 func TestAcquireThatMeetsAKeyElsewhereIsTriedAgain(t *testing.T) {

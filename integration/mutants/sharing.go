@@ -8,6 +8,8 @@ var sharing = []defect{
 		edits{{In: "Request.Moving", Expr: "r.moved && r.stillMisplaced()", Put: "false"}}},
 	{"one attempt lasts for as long as a slot moves", "moved slots", tests{"TestBoundsInASlotThatDoesNotSettle"},
 		edits{{In: "Queue.bears", Expr: "heard && !w.OneTry", Put: "heard"}}},
+	{"a re-entry keeps its owner's commands waiting while a slot moves", "moved slots, H6", tests{"TestHoldIsRenewedWhileAReentryWaitsForItsSlot"},
+		edits{{In: "attempt.begin", If: "st.held > 0", Put: "false"}}},
 	{"an acquire of permits takes the number before it meets a key elsewhere", "moved slots", tests{"TestPermitsAreExactThoughAnAcquireMeetsAKeyElsewhere"},
 		edits{inScript("permit_acquire", "  for i = from + 1, #ARGV do", "  call('decrby', free, n) n = 0\n  for i = from + 1, #ARGV do")}},
 	{"an acquire that has met a key elsewhere is refused", "moved slots", tests{"TestAcquireThatMeetsAKeyElsewhereIsTriedAgain"},

@@ -85,6 +85,11 @@ func (a *attempt) begin() {
 	a.forces = n.forces
 	a.req.Aside = n.acquiresAside()
 	a.req.Strict, a.req.Wire.Counts = w.l.Traits.Lasting, c.FailsOver && st.mayBeShared()
+	if st.held > 0 {
+		// In a half moved slot each send ends the attempt. The executor would keep the attempt,
+		// and with it the command queue, while the holds must be renewed (H6).
+		a.req.Resend = kind.Unrun
+	}
 	w.ownerUsed = true
 	a.req.Handler, a.req.Wire.Tentative = a, true
 	w.l.c.Fill(&a.req, w.l.Slot, w.l.Kind.Acquire(a.req.Wire.ArgBuffer[:0], &a.want))
