@@ -119,4 +119,8 @@ var releasing = []defect{
 		edits{{In: "lockstate.Lock.force", If: "r.MayHaveRun()", Put: "r.Wire.Err == nil"}}},
 	{"a refused nested unlock keeps the outer hold from being renewed", "H6", tests{"TestH6RefusedCommandLeavesRoomForRenewals"},
 		edits{{In: "releasing.Settle", Case: "q.MayArrive", Put: "q.MayArrive || r.st != nil"}}},
+	{"what an unlock that never ran leaves is not released with the other holds", "owner's count", tests{"TestUnlockThatNeverRanIsMadeUpForByTheNext", "TestUnlockThatWaitedTooLongIsMadeUpForByTheNext"},
+		edits{{In: "releasing.answer", If: "r.counted && did == codec.Partial", Put: "false"}}},
+	{"what an unlock that never ran left is released though the server has lost it", "owner's count", tests{"TestUnlockThatNeverRanIsForgottenWithItsHold"},
+		edits{{In: "OwnerState.forgetUnrun", Stmt: "st.extras.unrun = nil", Put: "_ = st"}}},
 }

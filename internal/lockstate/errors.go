@@ -135,7 +135,7 @@ func (w *Waiter) sinceLost(err error) error {
 // unwritten is the error of an unlock that was never written, because it waited behind other
 // commands until its limit.
 func (c *State) unwritten() error {
-	return command.Unsent(fmt.Errorf("the unlock was not sent within %v; the key expires by itself", c.Timeout))
+	return command.Unsent(fmt.Errorf("the unlock was not sent within %v", c.Timeout))
 }
 
 // verdict is the error for the release's Verdict.
@@ -163,7 +163,11 @@ func (r *releasing) verdict() error {
 	case release.UnsentSoFar:
 		return r.unsentSoFar()
 	case release.Expired:
-		return fmt.Errorf("not released, the key is left to expire: %w", failed)
+		then := "the key is left to expire"
+		if r.st.held > 0 {
+			then = "the owner's next unlock releases it too"
+		}
+		return fmt.Errorf("not released, %s: %w", then, failed)
 	case release.Unreleased:
 		return fmt.Errorf("not released: %w", failed)
 	case release.Closed:

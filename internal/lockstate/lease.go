@@ -50,6 +50,7 @@ func (st *OwnerState) renewedLease() time.Duration {
 // register registers the lease with the watchdog before an acquire is sent
 // (H5).
 func (st *OwnerState) register() {
+	st.forgetUnrun()
 	if st.room.Holder() != nil { // room was used: each generation has its own registration (H5)
 		st.lease = st.n.l.c.watchdog.Register(st)
 		return
@@ -172,6 +173,14 @@ func (st *OwnerState) forget() {
 	}
 }
 
+// forgetUnrun is called when the holds of unlocks that never ran are released, or when the server
+// may no longer count them.
+func (st *OwnerState) forgetUnrun() {
+	if st.extras != nil {
+		st.extras.unrun = nil
+	}
+}
+
 // timeIsUp ends the hold. But an Extend that was not written yet restarts its own time.
 func (h *Hold) timeIsUp(now time.Duration) {
 	if e := h.extends; e != nil && now >= e.end && h.l.c.Exec.Waiting(&e.req) {
@@ -262,6 +271,7 @@ func (st *OwnerState) end(l *core.Lock, cause error) (ended []*Hold) {
 // wakes waiters.
 func (st *OwnerState) lose(l *core.Lock, cause error) {
 	lost := st.end(l, lostBy(cause))
+	st.forgetUnrun()
 	if st.held == 0 {
 		st.forget()
 	}

@@ -43,6 +43,7 @@ type OwnerState struct {
 type ownerExtras struct {
 	queue        []operation // commands that wait for the one under way
 	stillCounted int         // holds whose own lease ended before the shared one; the server counts them until their Unlock
+	unrun        []*Lock     // of holds whose unlock ended and never ran; the server counts them while others are renewed
 
 	// When the last renewal was sent that all replicas acknowledged while others could act as
 	// the owner; 0: never.

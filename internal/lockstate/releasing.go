@@ -194,12 +194,27 @@ func (r *releasing) answer() release.Answer {
 	if r.l.c.FailsOver && err == nil {
 		r.remember(q, did)
 	}
+	if r.counted && did == codec.Partial {
+		r.releaseUnrun()
+	}
 	if r.Form.Once() && did == codec.Partial && r.Why != release.Repeat && err == nil {
 		r.l.c.Log.ActedAs(&r.st.n.l.s.sec, r.st.told())
 	}
 	return release.Answer{
 		Did: did, Err: err, Untold: q.Untold, Unreplicated: q.Unreplicated, ReplicasUnknown: q.ReplicasNotKnown, Kept: r.kept,
 	}
+}
+
+// releaseUnrun releases what earlier unlocks of the owner, which never ran, have left on the
+// server. Otherwise the last unlock would leave the lock taken.
+func (r *releasing) releaseUnrun() {
+	st := r.st
+	for _, l := range st.rare().unrun {
+		u := st.newRelease(release.Vain, l, st.n.now()+l.c.UnlockFor)
+		u.counted, u.keep, u.then = true, r.keep, st.logGivenBack
+		st.run(u)
+	}
+	st.forgetUnrun()
 }
 
 // Settle waits until the release may be sent again. If an earlier send may still set the lease,
@@ -279,6 +294,10 @@ func (r *releasing) Apply(e release.Effect) {
 	case release.Wake:
 		st.n.wakeHead()
 	case release.End:
+		if r.counted && r.req.First == 0 {
+			extras := st.ensureExtras()
+			extras.unrun = append(extras.unrun, r.l)
+		}
 		if r.Why == release.Undo && r.l.Traits.ByOwner && !r.want.OneTry {
 			st.newLeaver(r.l, r.want, r.since).begin()
 		} else {

@@ -152,11 +152,17 @@ func (a *attempt) countHolds() {
 	}
 }
 
-// unsent is how many unlocks wait in the command queue, whose holds the server
-// still counts together with those of l's kind.
+// unsent is how many unlocks wait in the command queue, or have ended and never ran, whose
+// holds the server still counts together with those of l's kind.
 func (st *OwnerState) unsent(l *core.Lock) (n int32) {
-	for _, cmd := range st.rare().queue {
+	rare := st.rare()
+	for _, cmd := range rare.queue {
 		if r, ok := cmd.(*releasing); ok && r.counted && r.l.Traits.Tally == l.Traits.Tally {
+			n++
+		}
+	}
+	for _, of := range rare.unrun {
+		if of.Traits.Tally == l.Traits.Tally {
 			n++
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gomodule/redigo/redis"
+
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/lockerr"
 	"github.com/rlock-go/redisson/internal/redistest"
@@ -66,10 +68,91 @@ func TestUnlockThatIsNotWrittenIsNotUncertain(t *testing.T) {
 	if err := h.Unlock(ctx); err == nil || errors.Is(err, lockerr.ErrUncertain) {
 		t.Errorf("nothing of it was sent, and it says %v", err)
 	}
-	if says := c.unwritten().Error(); !strings.Contains(says, "the unlock was not sent within 300ms; the key expires by itself") {
+	if says := c.unwritten().Error(); !strings.Contains(says, "the unlock was not sent within 300ms") {
 		t.Errorf("without any trouble it says %s", says)
 	}
 	s.Resume()
 	conn := s.Dial(t)
 	becomes(t, conn, 0, "EXISTS", "orders")
+}
+
+// refuses makes the server refuse the unlock of h, which is one of several.
+func refuses(t *testing.T, conn redis.Conn, h *Hold) {
+	t.Helper()
+	do(t, conn, "CONFIG", "SET", "maxmemory", 1) // a latch needs memory
+	err := h.Unlock(t.Context())
+	if err == nil || errors.Is(err, lockerr.ErrUncertain) || !strings.Contains(err.Error(), "not released, the owner's next unlock releases it too: OOM") {
+		t.Errorf("it never ran, and it says %v", err)
+	}
+	do(t, conn, "CONFIG", "SET", "maxmemory", 0)
+}
+
+// The server refuses the unlock of one hold of several, and goes on to count that hold. The key must be free after the
+// last unlock, without waiting for a lease.
+func TestUnlockThatNeverRanIsMadeUpForByTheNext(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	o := config()
+	o.Timeout, o.Watchdog = 300*time.Millisecond, 10*time.Minute
+	c := openWith(t, s, o)
+	l := c.NewLock(kind.Reentrant, "orders", "orders")
+	as := Terms{As: true, Owner: c.NewOwner()}
+	outer, inner := acquireAs(t, &l, as), acquireAs(t, &l, as)
+	conn := s.Dial(t)
+	refuses(t, conn, inner)
+	unlock(t, outer)
+	becomes(t, conn, 0, "EXISTS", "orders")
+}
+
+// The server loses what the refused unlock has left. What its owner acquires later is not released for it.
+func TestUnlockThatNeverRanIsForgottenWithItsHold(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	o := config()
+	o.Timeout = 300 * time.Millisecond
+	c := openWith(t, s, o)
+	r, w := sharedLocks(c)
+	as := Terms{As: true, Owner: c.NewOwner()}
+	write, outer, inner := acquireAs(t, w, as), acquireAs(t, r, as), acquireAs(t, r, as)
+	conn := s.Dial(t)
+	refuses(t, conn, inner)
+	do(t, conn, "HDEL", "rw", as.Owner.String())
+	if err := outer.Unlock(t.Context()); !errors.Is(err, lockerr.ErrNotHeld) {
+		t.Fatal(err)
+	}
+	later := acquireAs(t, r, as)
+	unlock(t, write)
+	unlock(t, later)
+}
+
+// An unlock waits behind an open command until its limit, and is not sent after that if its owner holds nothing else. But
+// the owner's last unlock waits behind it.
+func TestUnlockThatWaitedTooLongIsMadeUpForByTheNext(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	o := config()
+	o.Timeout = 300 * time.Millisecond
+	c := openWith(t, s, o)
+	l := c.NewLock(kind.Reentrant, "orders", "orders")
+	as := Terms{As: true, Owner: c.NewOwner(), Lease: 10 * time.Minute}
+	outer, inner := acquireAs(t, &l, as), acquireAs(t, &l, as)
+	s.Pause()
+	defer s.Resume()
+	if err := outer.Extend(t.Context(), as.Lease); !errors.Is(err, lockerr.ErrUncertain) {
+		t.Fatal(err)
+	}
+	if err := inner.Unlock(t.Context()); !errors.Is(err, lockerr.ErrUncertain) || !strings.Contains(err.Error(), "an earlier command") {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- outer.Unlock(context.Background()) }()
+	redistest.Becomes(t, "both unlocks wait", func() bool {
+		_, queued, _ := outer.OwnerSnapshot()
+		return queued == 2
+	})
+	s.Resume()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	becomes(t, s.Dial(t), 0, "EXISTS", "orders")
 }
