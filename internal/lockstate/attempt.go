@@ -198,7 +198,7 @@ func (a *attempt) refused(g kind.Grant) {
 		w.l.c.Log.Waiting(&w.l.s.sec, eventlog.Lock{Name: w.n.l.Name()}, g.TTL)
 	}
 	a.w.ownerUsed = false
-	if !a.w.contended {
+	if !a.w.contended && !a.w.Settled { // a caller that has left tells what it saw without the mutex
 		a.w.waitsForOthers()
 	}
 	q.Refused(a.st.n.now(), &a.w.Waiter, q.unheard(a.w.l.Pause(a.w.tries, g)))

@@ -9,6 +9,7 @@ import (
 
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/lockerr"
+	"github.com/rlock-go/redisson/internal/observe"
 	"github.com/rlock-go/redisson/internal/owner"
 	"github.com/rlock-go/redisson/internal/redistest"
 )
@@ -78,5 +79,49 @@ func TestA6GrantThatComesWithTheEndOfTheWaitIsTheCallers(t *testing.T) {
 	cancel()
 	if h, err := w.Result(ctx, lockerr.ErrLocked); h != nil || !errors.Is(err, context.Canceled) || errors.Is(err, lockerr.ErrLocked) {
 		t.Errorf("%v, %v", h, err)
+	}
+}
+
+// acquires is an observer of acquires, and of nothing else.
+type acquires struct{ observe.Observer }
+
+func (acquires) OnPanic(func(any))                                          {}
+func (acquires) Calls() bool                                                { return false }
+func (acquires) Commands() bool                                             { return false }
+func (acquires) Acquired(context.Context, observe.Subject, observe.Acquire) {}
+
+// Its caller tells the observer without the shard's mutex, so nothing may change what is told.
+func TestAnswerAfterTheCallerHasLeftChangesNothingForTheObserver(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	held := open(t, s).NewLock(kind.Reentrant, "orders", "orders")
+	acquire(t, &held)
+	o := config()
+	o.Observer = acquires{}
+	c := openWith(t, s, o)
+	l := c.NewLock(kind.Reentrant, "orders", "orders")
+	if _, err := c.Query(t.Context(), l.Slot, kind.Read("TYPE", "orders")); err != nil { // connects
+		t.Fatal(err)
+	}
+	s.Pause()
+	defer s.Resume()
+	ctx, cancel := context.WithCancel(t.Context())
+	w := l.NewWaiter()
+	if err := w.Begin(ctx); err != nil {
+		t.Fatal(err)
+	}
+	redistest.Becomes(t, "its attempt is written", func() bool {
+		defer l.s.enter(mustNotBlock).leave()
+		return w.attempt.unanswered()
+	})
+	cancel()
+	if _, err := w.Result(ctx, w.Await(ctx)); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	s.Resume()
+	redistest.Becomes(t, "the attempt has ended", func() bool { return c.Work.Count() == 0 })
+	defer l.s.enter(mustNotBlock).leave()
+	if w.call.seen != nil || w.contended {
+		t.Error("the answer changed what the observer is told")
 	}
 }
