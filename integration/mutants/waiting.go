@@ -6,6 +6,8 @@ var waiting = []defect{
 		edits{{In: "waitQueue.unheard", If: "q.Listening() || q.l.Traits.Silent", Put: "true"}}},
 	{"a waiter whose subscription is lost trusts that it is told", "A2", tests{"TestWaiterThatNobodyTellsLooksEachSecond"},
 		edits{{In: "subscriber.Lost", Expr: "q.n.now() + q.l.c.lookAfter()", Put: "1 << 62"}}},
+	{"a waiter whose slot has moved keeps the timer that it had", "A2", tests{"TestWaiterWhoseSlotHasMovedLooksUntilItListens"},
+		edits{{In: "State.changed", Call: "n.step", Remove: true}}},
 	{"a queue whose channel is lost does not look sooner", "A2", tests{"TestHeadLooksSoonWhenItsSubscriptionIsLost"},
 		edits{{In: "Queue.Unconfirmed", Stmt: "q.expiryDeadline = min(q.expiryDeadline, lookBy)", Put: "_ = lookBy"}}},
 	{"a head that gives up does not hand its wake-up on", "queue's actions, A3", tests{"TestA3TryThatIsTakenBackHandsItsWakeUpOn", "waitqueue.TestHeadThatGivesUpHandsItsWakeUpOn"},

@@ -34,6 +34,7 @@ func (c *State) changed(change topology.Change) {
 			for q := range n.eachQueue {
 				q.resubscribe()
 			}
+			n.step() // which sets the timer for their looks
 		}
 	})
 }

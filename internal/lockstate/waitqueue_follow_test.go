@@ -1,7 +1,9 @@
 package lockstate
 
 import (
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/owner"
@@ -23,15 +25,10 @@ func TestQueueThatDoesNotListenDoesNotFollowItsSlot(t *testing.T) {
 	q := n.ensureQueue(&l, owner.Owner{})
 	q.subscribe()
 	listened := len(q.subs)
-	sec.leave()
-	moved := topology.Change{Slots: topology.Slots{{First: l.Slot, Last: l.Slot}}, To: c.Top.Nodes()[0]}
-	c.changed(moved)
-	sec = l.s.enter(mustNotBlock)
+	q.resubscribe()
 	follows := len(q.subs)
 	q.unsubscribe()
-	sec.leave()
-	c.changed(moved)
-	sec = l.s.enter(mustNotBlock)
+	q.resubscribe()
 	left := len(q.subs)
 	n.step()
 	n.unpin()
@@ -64,5 +61,60 @@ func TestQueueDoesNotListenBeforeItsNewSubscriptionIsConfirmed(t *testing.T) {
 		}
 	}()
 	unlock(t, h)
+	unlock(t, next(t, ended).hold)
+}
+
+// elsewhere is a topology whose waiters listen on another server once their slot has moved.
+type elsewhere struct {
+	topology.Topology
+	other topology.Topology
+	moved *atomic.Bool
+}
+
+func (e elsewhere) Subscriptions(slot uint16) []topology.Subscription {
+	if e.moved.Load() {
+		return e.other.Subscriptions(slot)
+	}
+	return e.Topology.Subscriptions(slot)
+}
+
+// The server that the slot has moved to takes commands, but no subscription. The waiter hears of no release there, and
+// must not wait for the lease that it was told before.
+func TestWaiterWhoseSlotHasMovedLooksUntilItListens(t *testing.T) {
+	t.Parallel()
+	here, there := redistest.Start(t), redistest.Start(t)
+	o := config()
+	other, err := topology.Open(there.URL(), topology.Settings{Timeout: o.Timeout, Clock: o.Clock})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { other.Close(soon) })
+	there.Pause()
+	defer there.Resume()
+	moved := new(atomic.Bool)
+	o.Topology = func(s topology.Settings) (topology.Topology, error) {
+		top, err := topology.Open(here.URL(), s)
+		return elsewhere{top, other, moved}, err
+	}
+	c, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	l, conn := c.NewLock(kind.Reentrant, "k", "k"), here.Dial(t)
+	do(t, conn, "HSET", "k", c.NewOwner().String(), 1)
+	do(t, conn, "PEXPIRE", "k", time.Hour.Milliseconds())
+	ended := make(chan outcome, 1)
+	wait(t.Context(), t, &l, 0, ended, Terms{})
+	awaitsMessage(t, &l, 1)
+	func() { // its timer may still be for a look before it listened
+		defer l.s.enter(mustNotBlock).leave()
+		q := l.s.find(&l).findQueue(&l, owner.Owner{})
+		q.Tick(q.n.now())
+		q.n.step()
+	}()
+	moved.Store(true)
+	c.changed(topology.Change{Slots: topology.AllSlots, From: c.Top.Nodes()[0], To: other.Nodes()[0]})
+	do(t, conn, "DEL", "k")
 	unlock(t, next(t, ended).hold)
 }
