@@ -8,6 +8,8 @@ var waiting = []defect{
 		edits{{In: "subscriber.Lost", Expr: "q.n.now() + q.l.c.lookAfter()", Put: "1 << 62"}}},
 	{"a waiter whose slot has moved keeps the timer that it had", "A2", tests{"TestWaiterWhoseSlotHasMovedLooksUntilItListens"},
 		edits{{In: "State.changed", Call: "n.step", Remove: true}}},
+	{"a reused queue says that no permits were set of the name before", "queues that are reused", tests{"TestReusedQueueForgetsThatNoPermitsWereSet"},
+		edits{{In: "name.ensureQueue", Stmt: "q.n, q.l, q.owner, q.listens, q.place, q.unset = n, l, o, o, -1, false", Put: "q.n, q.l, q.owner, q.listens, q.place = n, l, o, o, -1"}}},
 	{"a queue whose channel is lost does not look sooner", "A2", tests{"TestHeadLooksSoonWhenItsSubscriptionIsLost"},
 		edits{{In: "Queue.Unconfirmed", Stmt: "q.expiryDeadline = min(q.expiryDeadline, lookBy)", Put: "_ = lookBy"}}},
 	{"a head that gives up does not hand its wake-up on", "queue's actions, A3", tests{"TestA3TryThatIsTakenBackHandsItsWakeUpOn", "waitqueue.TestHeadThatGivesUpHandsItsWakeUpOn"},

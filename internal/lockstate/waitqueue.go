@@ -105,7 +105,7 @@ func (n *name) ensureQueue(l *Lock, o owner.Owner) *waitQueue {
 	} else {
 		q = &waitQueue{Queue: waitqueue.New(n.l.c.Timeout, rand.N[time.Duration]), shard: s}
 	}
-	q.n, q.l, q.owner, q.listens, q.place = n, l, o, o, -1
+	q.n, q.l, q.owner, q.listens, q.place, q.unset = n, l, o, o, -1, false
 	if q.next = n.queues; q.next != nil {
 		q.next.prev = q
 	}

@@ -32,3 +32,28 @@ func TestQueueThatDoesNotListenStaysSoWhenItsSlotMoves(t *testing.T) {
 	n.unpin()
 	sec.leave()
 }
+
+// The last answer to a semaphore's waiters says nothing of the next name that uses their queue.
+func TestReusedQueueForgetsThatNoPermitsWereSet(t *testing.T) {
+	t.Parallel()
+	c, err := New(config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	l := c.NewLock(kind.Reentrant, "orders", "orders")
+	w := l.NewWaiter()
+	defer l.s.enter(mustNotBlock).leave()
+	w.n = l.s.pin(&l)
+	q := w.n.ensureQueue(&l, owner.Owner{})
+	q.unset = true
+	q.Tick(q.n.now())
+	w.n.step() // nobody waits
+	if w.queue() != nil || w.n.ensureQueue(&l, owner.Owner{}) != q {
+		t.Fatal("it is not reused")
+	}
+	if err := w.unsetToo(l.Taken()); err != l.Taken() {
+		t.Error(err)
+	}
+	w.n.unpin()
+}
