@@ -158,3 +158,23 @@ func TestAnswerFromALearnedAddressIsThatOfItsSentinel(t *testing.T) {
 		})
 	}
 }
+
+// Two of another set have got the addresses of two that were replaced, and know each other.
+func TestSentinelsThatKnowEachOtherAreNoWitnesses(t *testing.T) {
+	t.Parallel()
+	at := func(name string) *sentinelNode {
+		return &sentinelNode{target: &redisconn.Target{Address: name}, id: "former " + name}
+	}
+	s := &Sentinel{sentinels: []*sentinelNode{{target: &redisconn.Target{Address: "a"}, given: true}, at("b"), at("c"), at("d")}}
+	said := s.ours([]testimony{
+		{from: "b", id: "strange b", others: []sentinelAddr{{"c", "strange c"}}},
+		{from: "c", id: "strange c", others: []sentinelAddr{{"b", "strange b"}}},
+		{from: "d", id: "new d", others: []sentinelAddr{{"e", "new e"}}},
+		{from: "a", others: []sentinelAddr{{"b", "former b"}, {"c", "former c"}, {"d", "new d"}}},
+	})
+	for i, want := range []bool{false, false, true, true} {
+		if said[i].err == nil != want {
+			t.Errorf("%s: %v", said[i].from, said[i].err)
+		}
+	}
+}

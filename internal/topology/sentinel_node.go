@@ -144,18 +144,30 @@ func (t *Sentinel) askAll(ctx context.Context) []testimony {
 // errStranger is why a Sentinel that answered is not believed.
 var errStranger = errors.New("another Sentinel answers at its address, and no other Sentinel knows of that")
 
-// ours drops the answer of a Sentinel with another id than the address was learned with.
+// ours drops the answers of Sentinels with another id than their address was learned with.
 // The other Sentinels list an address until they are reset, and a Sentinel of another set
-// may have got it since. One that was set up anew is listed with its new id.
+// may have got it since. One that was set up anew is listed with its new id, by a Sentinel
+// that is believed.
 func (t *Sentinel) ours(said []testimony) []testimony {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for _, p := range t.sentinels {
-		for i, one := range said {
-			knows := func(o testimony) bool { return slices.Contains(o.others, sentinelAddr{one.from, one.id}) }
-			if one.from == p.target.Address && !p.given && p.id != "" && one.id != "" && one.id != p.id && !slices.ContainsFunc(said, knows) {
-				said[i] = testimony{from: one.from, err: fmt.Errorf("sentinel %s: %w", one.from, errStranger)}
-			}
+	var listed []sentinelAddr // by those that are believed
+	believed := func(one testimony) bool {
+		ok := slices.Contains(listed, sentinelAddr{one.from, one.id}) || !slices.ContainsFunc(t.sentinels, func(p *sentinelNode) bool {
+			return one.from == p.target.Address && !p.given && p.id != "" && one.id != "" && one.id != p.id
+		})
+		if ok {
+			listed = append(listed, one.others...)
+		}
+		return ok
+	}
+	strangers := slices.Clone(said)
+	for n := -1; n != len(strangers); { // each that is believed may know another
+		n, strangers = len(strangers), slices.DeleteFunc(strangers, believed)
+	}
+	for i, one := range said {
+		if slices.ContainsFunc(strangers, func(s testimony) bool { return s.from == one.from }) {
+			said[i] = testimony{from: one.from, err: fmt.Errorf("sentinel %s: %w", one.from, errStranger)}
 		}
 	}
 	return said
