@@ -1,6 +1,7 @@
 package lockstate
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -285,6 +286,38 @@ func TestUnlocksAreNotSentAgainAfterTheirLatch(t *testing.T) {
 	now.by.Store(int64(c.UnlockFor))
 	repeated(t, c)
 	becomes(t, conn, 1, "EXISTS", "orders")
+}
+
+// A repetition waits behind the WAIT of another unlock for longer than its latch lives.
+func TestRepetitionThatWaitsTooLongMeetsNoLaterHold(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	replica := s.StartReplica(t)
+	conn, now := s.Dial(t), &ahead{Clock: clock.System()}
+	o := config()
+	o.Replicas, o.Clock = true, now
+	c := openWith(t, s, o)
+	l, before := c.NewLock(kind.Reentrant, "orders", "orders"), c.NewLock(kind.Reentrant, "before", "before")
+	as := Terms{Owner: c.NewOwner(), As: true}
+	h, first := acquireAs(t, &l, as), acquire(t, &before)
+	h.acknowledged()
+	unlock(t, h)
+	replica.Pause()
+	defer replica.Resume()
+	released := make(chan error, 1)
+	go func() { released <- first.Unlock(context.Background()) }()
+	s.AwaitBlocked(t)
+	latches, err := redis.Strings(conn.Do("KEYS", "redisson_unlock_latch:*"))
+	if err != nil || len(latches) != 1 {
+		t.Fatalf("latches that were left: %v, %v", latches, err)
+	}
+	do(t, conn, "DEL", latches[0])
+	do(t, conn, "HSET", "orders", as.Owner.Share(), 1) // acquired by another process
+	c.repeatUnlocks(topology.AllSlots)
+	now.by.Store(int64(c.UnlockFor))
+	redistest.Becomes(t, "the repetition ends", func() bool { return !c.repeatsLeft() })
+	becomes(t, conn, 1, "EXISTS", "orders")
+	<-released
 }
 
 // The number of remembered unlocks is bounded, and so is their age.

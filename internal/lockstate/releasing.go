@@ -149,6 +149,12 @@ func (r *releasing) Submit() {
 		r.encode()
 	}
 	q.Until, q.Told, q.Aside = r.Until, r.tells(), n.ahead < math.MaxInt16 // ahead must not overflow
+	if r.Why == release.Repeat { // it may wait behind a WAIT until it could meet another hold
+		if !r.l.c.Exclusive(r.st.owner) {
+			q.Until = min(r.Until, r.everywhere)
+		}
+		q.Wire.Until = q.Until
+	}
 	if r.unsendable = !n.l.s.sec.enqueue(q); !r.unsendable && q.WentAside {
 		n.ahead++
 	}
