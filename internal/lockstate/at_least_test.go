@@ -52,6 +52,38 @@ func TestNestedGrantThatIsGivenBackChangesNoAtLeast(t *testing.T) {
 	}
 }
 
+// The outer hold is lost while a nested attempt is open, and with it what it had asked for.
+func TestAtLeastEndsWithALoss(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	c, conn := open(t, s), s.Dial(t)
+	l := c.NewLock(kind.Reentrant, "orders", "orders")
+	outer := acquireAs(t, &l, Terms{AtLeast: time.Hour})
+	do(t, conn, "DEL", "orders")
+	s.Pause()
+	defer s.Resume()
+	w := l.NewWaiter()
+	w.Terms = Terms{Owner: outer.Owner(), As: true}
+	if err := w.Start(); err != nil {
+		t.Fatal(err)
+	}
+	redistest.Becomes(t, "its attempt is written", func() bool {
+		defer l.s.enter(mustNotBlock).leave()
+		return w.attempt.unanswered()
+	})
+	func() {
+		defer l.s.enter(mustNotBlock).leave()
+		outer.st.lose(nil, errExpired)
+	}()
+	outer.KeepTaken(time.Hour) // as its call would, if it had returned only now
+	if _, err := w.Result(t.Context(), context.Canceled); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	s.Resume()
+	redistest.Becomes(t, "the grant is given back", func() bool { return c.Work.Count() == 0 })
+	becomes(t, conn, 0, "EXISTS", "orders")
+}
+
 // A server that refuses a release for a while runs it later. The lock stays taken until AtLeast is over, no longer.
 func TestReleaseThatRunsLaterLeavesTheLockForLess(t *testing.T) {
 	t.Parallel()

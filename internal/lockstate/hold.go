@@ -97,6 +97,9 @@ func (e overError) Unwrap() error { return e.cause }
 // keep others out.
 func (h *Hold) KeepTaken(d time.Duration) {
 	defer h.l.s.enter(mustNotBlock).leave()
+	if h.ended != nil {
+		return // a loss has freed the lock
+	}
 	extras := h.st.ensureExtras()
 	extras.keepUntil = max(extras.keepUntil, clock.Later(h.st.n.now(), d))
 }

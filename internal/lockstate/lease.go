@@ -274,6 +274,9 @@ func (st *OwnerState) lose(l *core.Lock, cause error) {
 	st.forgetUnrun()
 	if st.held == 0 {
 		st.forget()
+		if st.extras != nil {
+			st.extras.keepUntil = 0
+		}
 	}
 	if len(lost) > 0 {
 		if share := st.n.fairShare; share != nil && st.held == 0 {
