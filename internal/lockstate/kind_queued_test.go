@@ -160,6 +160,43 @@ func TestOwnerLeavesTheServersQueueWithItsLastWaiter(t *testing.T) {
 	becomes(t, conn, 0, "EXISTS", "q", "q:queue")
 }
 
+// A caller that leaves hands its owner's place to one that will leave in its turn: not to one that makes a single
+// attempt. Its heir leaves the place even if the server never answers it.
+func TestPlaceOfASharedOwnerIsLeftByItsLastWaiter(t *testing.T) {
+	t.Parallel()
+	o := config()
+	o.Timeout = time.Minute // no stall ends a connection
+	for _, heirs := range []int{0, 1} {
+		s := redistest.Start(t)
+		conn := s.Dial(t)
+		a, b := open(t, s), openWith(t, s, o)
+		la, lb := a.NewLock(queuedKind, "q", "q"), b.NewLock(queuedKind, "q", "q")
+		h := acquire(t, &la)
+		as := Terms{As: true, Owner: b.NewOwner()}
+		ended, tried := make(chan outcome, 2), make(chan outcome, 1)
+		ctx, cancel := context.WithCancel(t.Context())
+		refused(t, wait(ctx, t, &lb, 0, ended, as), 1)
+		s.Pause()
+		wait(t.Context(), t, &lb, 1, tried, Terms{As: true, Owner: as.Owner, HasWait: true})
+		heirCtx, heirCancel := context.WithCancel(t.Context())
+		for i := range heirs { // its attempt stays in the command queue, behind the one above
+			wait(heirCtx, t, &lb, 2+i, ended, as)
+		}
+		cancel()
+		<-ended
+		heirCancel()
+		for range heirs {
+			<-ended
+		}
+		s.Resume()
+		if o := <-tried; !errors.Is(o.err, lockerr.ErrLocked) {
+			t.Error(o.err)
+		}
+		becomes(t, conn, 0, "LLEN", "q:queue")
+		unlock(t, h)
+	}
+}
+
 // refused waits until the server has refused w, and w is one of n waiters in its queue. A waiter that gives up before
 // its reply leaves the server's queue in another way: through the end of its attempt.
 func refused(t *testing.T, w *Waiter, n int) {

@@ -56,7 +56,7 @@ type Waiter struct {
 
 	queueOwner owner.Owner   // whose queue it waits in, where each owner has one
 	place      time.Duration // its wait as the server is told it; 0: without limit
-	refused    bool          // the server has refused it since it was last told that the waiter left
+	refused    bool          // it must leave the server's queue: since it last left, it was refused, or took a place over
 
 	references atomic.Int32 // calls of done
 }
@@ -333,8 +333,8 @@ func (w *Waiter) asked() {
 	}
 }
 
-// leaveServer takes a waiter that gives up after a refusal out of the server's queue. It does
-// not if another caller waits as the same owner: that one still needs the place.
+// leaveServer takes a waiter that gives up after a refusal out of the server's queue, unless
+// another waiter takes over its place.
 func (w *Waiter) leaveServer() {
 	if !w.refused {
 		return
@@ -342,21 +342,24 @@ func (w *Waiter) leaveServer() {
 	w.refused = false
 	n := w.n
 	o := w.acquirer()
-	if !w.l.Traits.ByOwner || w.OneTry || w.Terms.As && w.waitsWithOthers() {
+	if !w.l.Traits.ByOwner || w.OneTry || w.Terms.As && w.passPlaceOn() {
 		return
 	}
 	st := n.ensureOwnerState(o)
 	st.run(st.newLeaver(w.l, w.want(st), w.began))
 }
 
-// waitsWithOthers tells whether another caller waits as the owner of w, which acts by As.
-func (w *Waiter) waitsWithOthers() bool {
+// passPlaceOn reports whether another caller waits as the owner of w, which acts by As. That one
+// needs the place, and leaves it in its turn, even if the server never answers it. A caller that
+// makes one attempt needs no place.
+func (w *Waiter) passPlaceOn() bool {
 	q := w.queue()
 	if q == nil {
 		return false
 	}
 	for other := range q.All() {
-		if o := other.Call.(*Waiter); o != w && o.Terms.As && o.Terms.Owner == w.Terms.Owner {
+		if o := other.Call.(*Waiter); o != w && !o.OneTry && o.Terms.As && o.Terms.Owner == w.Terms.Owner {
+			o.refused = true
 			return true
 		}
 	}
