@@ -18,6 +18,8 @@ var numbers = []defect{
 		edits{{In: "Waiter.giveUp", If: "w.taken", Put: "false"}}},
 	{"permits of nobody that come after a cancellation are not given back", "numbers", tests{"TestPermitsOfNobodyAreGivenBackThatNobodyWants"},
 		edits{{In: "attempt.taken", Case: "w.Settled", Put: "false"}}},
+	{"Close does not wait for a caller that has permits of nobody and may not want them", "numbers", tests{"TestPermitsOfNobodyAreGivenBackThatNobodyWants"},
+		edits{{In: "attempt.taken", Call: "n.l.c.Work.Add", Remove: true}}},
 	{"permits of nobody that no replica has are kept", "numbers", tests{"TestPermitsThatNoReplicaHasAreGivenBack"},
 		edits{{In: "attempt.taken", Case: "r.Unreplicated", Put: "false"}}},
 	{"a release ends with its context", "numbers", tests{"TestChangeThatIsDueIsSentThoughItsContextIsOver", "TestPermitsOfNobodyAreReleasedHoweverDoEnds"},

@@ -112,7 +112,7 @@ func TestPermitsOfNobodyAreGivenBackThatNobodyWants(t *testing.T) {
 	r.take(2)
 	r.change(luasrc.GiveBack, 2)
 	two := r.of(2)
-	leaves := func(when func(w *Waiter) bool) {
+	leaves := func(when func(w *Waiter) bool, meanwhile func()) {
 		t.Helper()
 		ctx, cancel := context.WithCancel(t.Context())
 		w := two.NewWaiter()
@@ -124,24 +124,36 @@ func TestPermitsOfNobodyAreGivenBackThatNobodyWants(t *testing.T) {
 			return when(w)
 		})
 		cancel()
+		meanwhile()
 		if h, err := w.Result(ctx, w.Await(ctx)); h != nil || !errors.Is(err, context.Canceled) {
 			t.Fatalf("%v, %v", h, err)
 		}
 	}
+	nothing := func() {}
 	given := func(when string) {
 		t.Helper()
 		if r.become("2"); t.Failed() {
 			t.Fatal(when)
 		}
 	}
-	leaves(func(w *Waiter) bool { return w.taken })
+	leaves(func(w *Waiter) bool { return w.taken }, nothing)
 	given("the grant is there")
 	r.server.Pause()
-	leaves(func(w *Waiter) bool { return !r.c.Exec.Waiting(&w.attempt.req) })
+	leaves(func(w *Waiter) bool { return !r.c.Exec.Waiting(&w.attempt.req) }, nothing)
 	r.server.Resume()
 	r.change(luasrc.GiveExisting, 1) // answered after the acquire
 	r.change(luasrc.AddMore, -1)
 	given("the grant is under way")
+	// Close waits for a caller that has a grant and has not run since.
+	leaves(func(w *Waiter) bool { return w.taken }, func() {
+		if _, commands := r.c.UnderWay(); commands != 1 {
+			t.Errorf("%d are under way", commands)
+		}
+		go r.c.Close()
+		redistest.Becomes(t, "the client is being closed", r.c.Closed)
+	})
+	r.c.Close()
+	given("the grant is there, and the client is being closed")
 }
 
 // A caller whose wait elapses when the grant is there gets it.

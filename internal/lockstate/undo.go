@@ -255,6 +255,7 @@ func (a *attempt) taken(r *command.Request) {
 		a.undoFirst(a.unsent)
 	default:
 		w.taken, w.takenAt = true, r.Wire.Sent
+		n.l.c.Work.Add() // the caller may not want it any more: Close must leave it the time for the undo
 		a.reportGrant()
 		a.end()
 	}
@@ -277,4 +278,5 @@ func (w *Waiter) undoTaken() {
 	defer n.unpin()
 	st := n.ensureOwnerState(w.owner)
 	st.run(st.newUndo(w.l, &kind.Want{}, st.logGivenBack))
+	n.l.c.Work.Done()
 }

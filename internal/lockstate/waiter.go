@@ -40,7 +40,7 @@ type Waiter struct {
 
 	ready   chan struct{} // gets one value when the wait has ended; buffered
 	hold    *Hold
-	taken   bool          // its attempt has taken what nobody owns
+	taken   bool          // its attempt has taken what nobody owns; until Result returns, it counts in Work
 	takenAt time.Duration // when that attempt was sent
 	err     error
 
@@ -218,12 +218,13 @@ func (w *Waiter) Result(ctx context.Context, cause error) (h *Hold, err error) {
 	}
 	w.logResult(ctx, h, err)
 	w.count(ctx, h, err)
-	switch {
-	case !w.taken || err != nil:
-	case c.FailsOver:
-		w.rememberTaken()
-	default: // it needs no undo any more
-		c.Exec.Discard(w.l.Slot, kind.Receipt(&w.l.Names, w.owner))
+	if w.taken {
+		if c.FailsOver {
+			w.rememberTaken()
+		} else { // it needs no undo any more
+			c.Exec.Discard(w.l.Slot, kind.Receipt(&w.l.Names, w.owner))
+		}
+		c.Work.Done()
 	}
 	if h != nil {
 		if w.Terms.AtLeast > 0 {
