@@ -58,6 +58,8 @@ var telling = []defect{
 		edits{{In: "observe.Call.Tell", Call: "o.Woken", Put: "o.Woken(c.ctx, s, Wake{Source: w.Source, At: time.Now()})"}}},
 	{"an answer that comes after its caller has left changes what an observer is told", "observer", tests{"TestAnswerAfterTheCallerHasLeftChangesNothingForTheObserver"},
 		edits{{In: "attempt.refused", Expr: "!a.w.contended && !a.w.Settled", Put: "!a.w.contended"}}},
+	{"a grant that comes after its caller has left counts as lost", "observer", tests{"TestGrantThatComesDuringCloseIsNoLoss"},
+		edits{{In: "attempt.grantedInVain", If: "w.Settled", Put: "false"}}},
 	{"what a call has seen is used again before the call is told", "observer", tests{"TestObserverIsToldEachOutcomeByItsFault"},
 		edits{{In: "State.leave", Expr: "seen.Left() == 2", Put: "seen.Left() == 1"}}},
 	{"events wait without bound for a slow observer", "observer", tests{"TestStillObserverLosesEventsAndHoldsNobodyUp"},

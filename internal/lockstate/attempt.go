@@ -222,7 +222,11 @@ func (a *attempt) grantedInVain(r *command.Request, h *Hold, ok bool) {
 		st.drop(h)
 		st.mayHaveSet(r.Wire.Sent, a.lease)
 		st.updateLease()
-		h.over(lostBy(errExpired))
+		why := lostBy(errExpired)
+		if w.Settled { // nobody has lost what no caller had
+			why = lockerr.ErrReleased
+		}
+		h.over(why)
 		h.giveBack()
 		w.fail(fmt.Errorf("%w: its reply took longer than the lease of %v", lockerr.ErrLeaseLost, st.least(r.Wire.Sent, a.lease)))
 	case r.Unreplicated:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -89,6 +90,46 @@ func (acquires) OnPanic(func(any))                                          {}
 func (acquires) Calls() bool                                                { return false }
 func (acquires) Commands() bool                                             { return false }
 func (acquires) Acquired(context.Context, observe.Subject, observe.Acquire) {}
+
+// endings is an observer of acquires, and counts holds that end.
+type endings struct {
+	acquires
+	n atomic.Int32
+}
+
+func (e *endings) Ended(observe.Subject, observe.Hold) { e.n.Add(1) }
+
+// The watchdog is closed by then, so the hold can't be trusted. But nobody had it.
+func TestGrantThatComesDuringCloseIsNoLoss(t *testing.T) {
+	t.Parallel()
+	s, o, e := redistest.Start(t), config(), new(endings)
+	o.Observer = e
+	c := openWith(t, s, o)
+	l := c.NewLock(kind.Reentrant, "orders", "orders")
+	unlock(t, acquire(t, &l)) // connects
+	before := e.n.Load()
+	s.Pause()
+	ended := make(chan outcome, 1)
+	w := wait(t.Context(), t, &l, 0, ended, Terms{})
+	redistest.Becomes(t, "its attempt is written", func() bool {
+		defer l.s.enter(mustNotBlock).leave()
+		return w.attempt.unanswered()
+	})
+	noWatchdog := make(chan struct{})
+	c.Timers.After(time.Hour, func() { close(noWatchdog) }) // Close runs it once it has closed the watchdog
+	go c.Close()
+	<-noWatchdog
+	s.Resume()
+	c.Close()
+	if got := <-ended; !errors.Is(got.err, lockerr.ErrClosed) {
+		t.Errorf("%v, %v", got.hold, got.err)
+	}
+	all, _, _ := c.Stats()
+	if n := e.n.Load(); n != before || all[l.Traits.Label].Lost != (Counts{}).Lost {
+		t.Errorf("%d holds ended; lost: %v", n-before, all[l.Traits.Label].Lost)
+	}
+	becomes(t, s.Dial(t), 0, "EXISTS", "orders")
+}
 
 // Its caller tells the observer without the shard's mutex, so nothing may change what is told.
 func TestAnswerAfterTheCallerHasLeftChangesNothingForTheObserver(t *testing.T) {
