@@ -196,8 +196,8 @@ func setTerms(t *terms, wait time.Duration, opts []AcquireOption) error {
 //   - ErrUncertain: no answer came in time, or an earlier unlock of this owner
 //     may still run, see Hold.Unlock.
 //   - ErrClosed: the client is closed.
-//   - ErrUnavailable: nothing was sent, because an earlier command of the owner
-//     is still pending or no server can be reached.
+//   - ErrUnavailable: nothing ran, and nothing of it is sent later. An earlier
+//     command of the owner is still pending, or no server can be reached or runs it.
 //   - ErrRefused and ErrUnreplicated: see Hold.Unlock.
 func (l *Lock) UnlockAs(ctx context.Context, owner Owner) error {
 	if err := l.unusable(); err != nil {

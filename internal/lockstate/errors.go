@@ -217,11 +217,8 @@ func (r *releasing) uncertain() error {
 func (r *releasing) unsentSoFar() error {
 	why := cmp.Or(r.Failed, r.l.c.Exec.Trouble(r.l.Slot), r.l.c.unwritten())
 	then := "it goes on in the background while the lease lasts"
-	switch {
-	case r.Until == clock.Never:
+	if r.Until == clock.Never {
 		then = "it goes on in the background"
-	case r.Unheld == 0:
-		then = "it goes on in the background for a while"
 	}
 	return fmt.Errorf("not released so far, %s: %w", then, why)
 }

@@ -146,6 +146,10 @@ func (r *releasing) await(ctx context.Context, l *Lock, outcome chan error) erro
 	default:
 	}
 	r.leaves = 0
+	if r.Why == release.UnlockAs {
+		r.Leave(r) // nothing of it is sent later, since another one would release one more hold
+		return <-outcome
+	}
 	if r.Unsent(r) {
 		return r.unsentSoFar()
 	}

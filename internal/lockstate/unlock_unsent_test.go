@@ -156,3 +156,28 @@ func TestUnlockThatWaitedTooLongIsMadeUpForByTheNext(t *testing.T) {
 	}
 	becomes(t, s.Dial(t), 0, "EXISTS", "orders")
 }
+
+// The caller of an UnlockAs leaves while the server refuses it, and learns that nothing has run. It may try again, so the
+// first one must not run later and release another hold of that owner.
+func TestUnlockAsIsNotSentAfterItsCallerHasLeft(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	o := config()
+	o.Timeout = 300 * time.Millisecond
+	c := openWith(t, s, o)
+	l := c.NewLock(kind.Reentrant, "orders", "orders")
+	conn := s.Dial(t)
+	of := c.NewOwner()
+	do(t, conn, "HSET", "orders", of.String(), 2)
+	do(t, conn, "CONFIG", "SET", "min-replicas-to-write", 1)
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if err := l.UnlockAs(ctx, of); err == nil || errors.Is(err, lockerr.ErrUncertain) || !strings.Contains(err.Error(), "not released: NOREPLICAS") {
+		t.Error(err)
+	}
+	do(t, conn, "CONFIG", "SET", "min-replicas-to-write", 0)
+	redistest.Becomes(t, "it has ended", func() bool { return !l.Snapshot().Known })
+	if n := do(t, conn, "HGET", "orders", of.String()); string(n.([]byte)) != "2" {
+		t.Errorf("of 2 holds %s are left", n)
+	}
+}

@@ -168,6 +168,8 @@ func (u *Release) refused(w World, split bool) {
 // ends decides whether the unlock ends instead of being sent (again).
 func (u *Release) ends(w World) (v Verdict, ends bool) {
 	switch f := w.Facts(); {
+	case u.Why == UnlockAs && u.Told():
+		return Open, true // its caller may have sent another one
 	case u.Why == Repeat && f.Barred:
 		return Released, true
 	case u.Form.Once() && f.Shown && f.Reached != 0 && f.MayArrive:
@@ -297,6 +299,12 @@ func (u *Release) failed(w World, how How) Verdict {
 		return Closed
 	}
 	return Expired
+}
+
+// Leave tells the caller of an UnlockAs, who waits no longer, what is known.
+func (u *Release) Leave(w World) {
+	u.Limit = 0
+	u.LimitPassed(w)
 }
 
 // LimitPassed tells the caller what is known when the limit has passed.

@@ -172,6 +172,9 @@ func (w *world) run(f Form) (did codec.Release, untold bool) {
 	if !w.ours && w.others == 0 {
 		return codec.NotHeld, false
 	}
+	if w.u.Verdict == Unreleased || w.u.Verdict == Queued && w.u.Why == UnlockAs {
+		w.t.Fatalf("it releases after %v", w.u.Verdict)
+	}
 	if w.releases++; !w.ours || w.releases > 1 {
 		w.t.Fatalf("a send of form %v releases a hold that is not its own, after %d releases", f, w.releases-1)
 	}
@@ -234,6 +237,9 @@ func (w *world) blocks() (kindly bool) {
 			}
 		}
 		w.flying = left
+		if w.u.Why == UnlockAs && w.yes(2) {
+			w.u.Leave(w)
+		}
 		w.u.LimitPassed(w)
 	}
 	return false
