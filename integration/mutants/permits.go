@@ -4,6 +4,8 @@ package main
 var permits = []defect{
 	{"one script renews all permits of a batch", "permits", tests{"TestManyPermitsAreRenewedByManyScripts"},
 		edits{{In: "part.scripts", Expr: "s.weight+weight <= mostRenewed", Put: "weight > 0"}}},
+	{"a full server refuses to renew permits", "permits", tests{"TestPermitsAreRenewedWhileTheServerIsFull"},
+		edits{inScript("permit_renew", "call('zrem', times, '')", "")}},
 	{"an acquire takes back no more than it wants, although fewer than none are free", "permits", tests{"TestPermitsWhoseTimeIsOverAreFreeAfterAShrink"},
 		edits{inScript("permit_acquire", "clean(now, -1)", "clean(now, 0)")}},
 	{"an id is hex text, as Redisson had it before 3.21", "permits", tests{"TestPermitIDsAreOfTheirOwner", "TestBothLeaveTheSameOnTheServer"},

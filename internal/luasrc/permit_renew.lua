@@ -21,6 +21,7 @@ for i, times in ipairs(KEYS) do
     end
   end
   if renewed[i] == 1 and ARGV[1] ~= '0' then
+    call('zrem', times, '') -- changes nothing; a full server takes zadd only behind another write
     for j = at + 1, last do
       call('zadd', times, now + ARGV[1], ARGV[j])
     end

@@ -228,6 +228,20 @@ func TestPermitsAreRenewedTogether(t *testing.T) {
 	r.says()
 }
 
+// A lost permit would be taken by others. So it is renewed like a lock, also while the server takes nothing that could
+// need memory.
+func TestPermitsAreRenewedWhileTheServerIsFull(t *testing.T) {
+	t.Parallel()
+	r := newPermitRig(t, 0)
+	r.taken(raw(1), 1000)
+	r.do("CONFIG", "SET", "maxmemory", 1)
+	r.gets("[1]", PermitRenew(nil, lease, 1, func(int) (Arg, []string) { return semaphoreTimes, []string{raw(1)} }))
+	if score, err := redis.Int64(r.conn.Do("ZSCORE", semaphoreTimes, raw(1))); score <= r.now()+1000 || err != nil {
+		t.Errorf("it is not renewed: %v", err)
+	}
+	r.are("0", raw(1))
+}
+
 func TestPermitsLease(t *testing.T) {
 	t.Parallel()
 	r := newPermitRig(t, 0)
