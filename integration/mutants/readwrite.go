@@ -33,6 +33,8 @@ var readWrite = []defect{
 		edits{inScript("read_renew", "call('pexpire', KEYS[at + k], lease)", "call('set', KEYS[at + k], 1, 'px', lease)")}},
 	{"a renewal to read names the keys of no hold", "read-write, moved slots", tests{"TestRenewalMakesNoKey"},
 		edits{{In: "renewee.held", Expr: "sub.Count", Put: "0"}}},
+	{"a renewal to read makes the names of others' keys from any key", "read-write", tests{"TestReadRenew"},
+		edits{inScript("read_renew", "known > 0 and n or 0", "n")}},
 	{"a renewal to read cuts the lock's lease", "read-write", tests{"TestReadRenew"},
 		edits{inScript("read_renew", "call('pttl', lock) < lease", "true")}},
 	{"a write release that leaves reads announces a read release", "read-write", tests{"TestWriteUnlock"},

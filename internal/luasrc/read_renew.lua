@@ -6,7 +6,7 @@
 --              are known, numbers 1, 2 …
 -- ARGV[1]      the lease, in ms, the same for all; 0: only looks
 -- ARGV[2i]     the owner
--- ARGV[2i+1]   how many keys of its holds there are
+-- ARGV[2i+1]   how many keys of its holds there are; 0: only its lock gets the lease
 --
 -- Reply: for each lock 1, renewed, or 0, not held by that owner.
 
@@ -19,7 +19,7 @@ for i = 2, #ARGV, 2 do
     for k = 1, known do
       call('pexpire', KEYS[at + k], lease)
     end
-    for k = known + 1, n do
+    for k = known + 1, known > 0 and n or 0 do
       -- Of others who act as this owner. Half of a moved slot may not have it.
       redis.pcall('pexpire', string.gsub(KEYS[at + 1], '%d+$', k), lease)
     end

@@ -26,8 +26,10 @@ func writeUnlock(of string, lease int) Call {
 	return WriteUnlock(nil, key, rwChannel, rwHolds(), latch, rwOwners[of], lease*1000, latchMs, Publish)
 }
 
-func readRenew(of string, lease int) Call {
-	return ReadRenew(nil, lease*1000, 1, func(int) (k Arg, holds []string, o Arg) { return key, []string{rwHold(of, 1)}, rwOwners[of] })
+func readRenew(of string, lease int) Call { return readRenewKnown(of, lease, rwHold(of, 1)) }
+
+func readRenewKnown(of string, lease int, holds ...string) Call {
+	return ReadRenew(nil, lease*1000, 1, func(int) (Arg, []string, Arg) { return key, holds, rwOwners[of] })
 }
 
 func force(mode, message string) Call {
@@ -129,6 +131,8 @@ func TestReadRenew(t *testing.T) {
 		{readRenew("a", 30), "read 10 | a 0,10", "[1]", "read 30 | a 0,30", ""},
 		{readRenew("a", 30), "write 10 | a 5 | aW 1", "[1]", "write 30 | a 30 | aW 1", ""},
 		{readRenew("a", 30), "write 60 | a 5 | aW 1", "[1]", "write 60 | a 30 | aW 1", ""},
+		// A writer has just released its read hold: no key is known, and the release comes next.
+		{readRenewKnown("a", 30), "write 10 | a 5 | aW 1", "[1]", "write 30 | a 5 | aW 1", ""},
 	})
 }
 
