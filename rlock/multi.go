@@ -44,10 +44,11 @@ const (
 // Lock waits until all members are acquired or ctx ends. Its options are those of
 // [Lock.Lock], and Wait limits the wait for all members together: when that is over, the
 // error is ErrLocked. A Lease begins once all members are acquired. Until then they have a
-// longer one. AtLeast begins then too. After an error this call holds nothing, and leaves no
-// member taken. Its other errors are those of [Lock.Lock]: ctx's, ErrClosed, ErrUncertain,
-// ErrUnavailable, ErrLeaseLost, ErrRefused, ErrUnreplicated, ErrInvalidOption and
-// ErrInvalidName.
+// longer one. AtLeast begins then too. After an error this call holds nothing, except as
+// [Lock.Lock] says. It blocks for at most one more command timeout to release the members that
+// it had; the client then goes on in the background. Its other errors are those of [Lock.Lock]:
+// ctx's, ErrClosed, ErrUncertain, ErrUnavailable, ErrLeaseLost, ErrRefused, ErrUnreplicated,
+// ErrInvalidOption and ErrInvalidName.
 func (m *MultiLock) Lock(ctx context.Context, opts ...AcquireOption) (*MultiHold, error) {
 	return m.acquire(ctx, -1, opts)
 }
@@ -60,8 +61,9 @@ func (m *MultiLock) TryLock(ctx context.Context, opts ...AcquireOption) (*MultiH
 	return m.acquire(ctx, 0, opts)
 }
 
-// TryLockFor waits at most for wait, or until ctx ends, for all members together. ErrLocked:
-// the wait is over. Its other errors are Lock's: ctx's, ErrClosed, ErrUncertain,
+// TryLockFor waits at most for wait, or until ctx ends, for all members together. Setting a
+// Lease, asking what a key holds, and releasing members can each take a command timeout after
+// that. ErrLocked: the wait is over. Its other errors are Lock's: ctx's, ErrClosed, ErrUncertain,
 // ErrUnavailable, ErrLeaseLost, ErrRefused, ErrUnreplicated, ErrInvalidOption and
 // ErrInvalidName. It is Redisson's tryLock(waitTime, unit).
 func (m *MultiLock) TryLockFor(ctx context.Context, wait time.Duration, opts ...AcquireOption) (*MultiHold, error) {

@@ -109,9 +109,12 @@ func (h *MultiHold) each(do func(*Hold) error) error {
 	return errors.Join(errs...)
 }
 
-// giveBack releases the members that a round got before it failed, and returns its error.
+// giveBack releases the members that a round got before it failed, and returns its error. The
+// round's caller may not wait any longer, so its ctx counts as over.
 func (h *MultiHold) giveBack(ctx context.Context, err error) error {
 	if len(h.holds) > 0 {
+		ctx, cancel := context.WithCancel(ctx)
+		cancel()
 		_ = h.Unlock(ctx) // its errors are logged, and it goes on in the background where it must
 	}
 	return err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -271,6 +272,29 @@ func TestMultiLockEndsWithItsContext(t *testing.T) {
 	}
 	m.held(t, false, false, true)
 	unlock(t, taken)
+}
+
+// A round that fails releases what it has. A silent server keeps its caller for no longer than if its context were over.
+func TestMultiLockIsNotKeptByTheReleaseOfAMember(t *testing.T) {
+	t.Parallel()
+	m, others := newTrio(t)
+	var released error
+	c := open(t, m.servers[0], WithCommandTimeout(time.Second), WithObserver(Observer{
+		Acquired: func(context.Context, Subject, AcquireEvent) { m.servers[0].Pause() },
+		Released: func(_ context.Context, _ Subject, e ReleaseEvent) { released = e.Err },
+	}))
+	taken := lockOf(t, others[1])
+	first := c.NewLock("account")
+	if _, err := NewMultiLock(first, m.members[1]).TryLock(t.Context()); !errors.Is(err, ErrLocked) {
+		t.Error(err)
+	}
+	if !errors.Is(released, ErrUncertain) || !strings.Contains(released.Error(), "after the context ended; it goes on in the background") {
+		t.Error(released)
+	}
+	m.servers[0].Resume()
+	unlock(t, taken)
+	becomes(t, "it is released", func() bool { return !first.l.Snapshot().Known })
+	m.held(t, false, false, false)
 }
 
 // Members are acquired in a fixed order, whatever order they are given in. Holds returns them in the given order.

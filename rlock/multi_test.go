@@ -18,7 +18,8 @@ import (
 type trio struct {
 	*MultiLock
 	members []*Lock
-	keys    []redis.Conn // where each member's key is
+	servers [2]*redistest.Server // the first member's, and the others'
+	keys    []redis.Conn         // where each member's key is
 }
 
 func newTrio(t *testing.T, opts ...Option) (m trio, others []*Lock) {
@@ -30,6 +31,7 @@ func newTrio(t *testing.T, opts ...Option) (m trio, others []*Lock) {
 	c, c2, o, o2 := open(t, s, opts...), open(t, s2, opts...), open(t, s), open(t, s2)
 	m.members = []*Lock{c.NewLock("account"), c2.NewFencedLock("stock"), c2.NewReadWriteLock("tariffs").WriteLock()}
 	m.MultiLock = NewMultiLock(m.members...)
+	m.servers = [2]*redistest.Server{s, s2}
 	m.keys = []redis.Conn{s.Dial(t), s2.Dial(t), s2.Dial(t)}
 	return m, []*Lock{o.NewLock("account"), o2.NewFencedLock("stock"), o2.NewReadWriteLock("tariffs").WriteLock()}
 }

@@ -8,6 +8,8 @@ var multi = []defect{
 		edits{{In: "MultiLock.round", Expr: "given[i]", Put: "given[at+0*i]"}}},
 	{"a round keeps what it got when a member is refused", "multi", tests{"TestMultiLockHoldsAllMembersOrNone"},
 		edits{{In: "MultiHold.giveBack", If: "len(h.holds) > 0", Put: "false"}}},
+	{"the release of a member keeps the caller of a failed round", "multi", tests{"TestMultiLockIsNotKeptByTheReleaseOfAMember"},
+		edits{{In: "MultiHold.giveBack", Call: "cancel", Put: "defer cancel()"}}},
 	{"members that a failed round gives back stay taken", "multi, AtLeast", tests{"TestAtLeastOfAMultiLockIsForAllMembersOrNone"},
 		edits{{In: "MultiLock.round", Stmt: "member.AtLeast = 0", Remove: true}}},
 	{"an early release of several locks frees them", "multi, AtLeast", tests{"TestAtLeastOfAMultiLockIsForAllMembersOrNone"},
