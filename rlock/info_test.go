@@ -3,12 +3,14 @@ package rlock_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/gomodule/redigo/redis"
 
+	"github.com/rlock-go/redisson/internal/monitor"
 	"github.com/rlock-go/redisson/internal/redistest"
 	"github.com/rlock-go/redisson/internal/topologytest"
 	"github.com/rlock-go/redisson/rlock"
@@ -165,8 +167,12 @@ func TestInfoOfWhatIsNoLock(t *testing.T) {
 	if _, err := conn.Do("HSET", "held", c.NewOwner().String(), 1); err != nil { // without a TTL
 		t.Fatal(err)
 	}
+	tap := monitor.Tap(t, s.URL())
 	if _, err := c.NewLock("held").TryLock(t.Context()); !errors.Is(err, rlock.ErrLocked) {
 		t.Error(err)
+	}
+	if lines := tap.Mark(); slices.ContainsFunc(lines, func(l monitor.Line) bool { return l.Is("PUBSUB") }) {
+		t.Errorf("it counts who listens, which takes another command timeout: %v", lines)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/lockerr"
+	"github.com/rlock-go/redisson/internal/owner"
 	"github.com/rlock-go/redisson/internal/refusal"
 )
 
@@ -38,7 +39,7 @@ func (l *Lock) named(ctx context.Context, err error) error {
 // noLock asks the server once more. It returns the error of a hash that is no lock, or err,
 // which says that it is locked.
 func (l *Lock) noLock(ctx context.Context, err error) error {
-	_, _, asked := l.l.Holder(ctx)
+	_, asked := l.l.Ask(ctx, kind.Holding, owner.Owner{})
 	if _, is := errors.AsType[*codec.ShapeError](asked); is {
 		return asked
 	}

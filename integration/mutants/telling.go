@@ -14,6 +14,8 @@ var telling = []defect{
 		edits{{In: "caught.Handle", Expr: "recover()", Put: "any(nil)"}}},
 	{"a hash that is no lock is said to be locked", "kinds of errors", tests{"TestInfoOfWhatIsNoLock"},
 		edits{{In: "lockstate.Waiter.Forever", Expr: "w.forever", Put: "false"}}},
+	{"a call whose wait is over counts who listens", "kinds of errors", tests{"TestInfoOfWhatIsNoLock"},
+		edits{{In: "Lock.noLock", Stmt: "_, asked := l.l.Ask(ctx, kind.Holding, owner.Owner{})", Put: "_, _, asked := l.l.Holder(ctx); _ = owner.Owner{}"}}},
 	{"what a key of another type holds is not said", "kinds of errors", tests{"TestInfoOfWhatIsNoLock"},
 		edits{{In: "Lock.named", If: "!said.WrongType()", Put: "!said.WrongType() || true"}}},
 	{"the type of another key is said of the lock's", "kinds of errors", tests{"TestErrorNamesTheKeyThatIsOfAnotherType"},
