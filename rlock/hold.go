@@ -115,9 +115,10 @@ func (h *Hold) Context(parent context.Context) (context.Context, context.CancelF
 // Unlock releases this one acquisition. It sends even if ctx is already over, so
 // `defer h.Unlock(ctx)` is right. Once ctx is over, it waits for the outcome for
 // at most one more command timeout. While ctx lasts, it blocks until the unlock
-// is answered, for at most four command timeouts and a second, and for the
-// owner's last hold not beyond ValidUntil. The hold is over as soon as Unlock is
-// called, whatever it returns: Done is closed and Err is ErrReleased.
+// is answered, for at most four command timeouts and a second. For the owner's
+// last hold it does not block beyond ValidUntil, or a command timeout if that is
+// later. The hold is over as soon as Unlock is called, whatever it returns: Done
+// is closed and Err is ErrReleased.
 //
 // nil means released, whatever ctx says. For a hold that was lost, Unlock still
 // sends one unlock, unless its owner has newer holds of the lock in this

@@ -145,7 +145,7 @@ func TestR1LatchIsFreshForEachUnlockAndDeleted(t *testing.T) {
 	r.latchesGo()
 }
 
-// Without any answer Unlock returns when trust ends, at the latest, and its error says that the outcome is open.
+// Without any answer Unlock returns when trust ends, or after a command timeout if that is later, and its error says that the outcome is open.
 func TestR1SilenceIsUncertainInBoundedTime(t *testing.T) {
 	t.Parallel()
 	for what, lease := range map[string]time.Duration{"trust ends": 5 * time.Second, "the latch's time ends": long} {
