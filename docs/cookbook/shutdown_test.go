@@ -19,7 +19,7 @@ func TestShutdownLetsHandlersFinish(t *testing.T) {
 	settle := requests(t, service)
 
 	works := settle("7")
-	await(t, "a handler inside", func() bool { return number(t, conn, "EXISTS", "account:7") == 1 })
+	service.await("settles")
 	waits := settle("7")
 	await(t, "a handler that waits", func() bool { return waiting(t, conn, "account:7") == 1 })
 	service.signal(syscall.SIGTERM)
@@ -70,13 +70,31 @@ func TestHandlerTellsWhatWentWrong(t *testing.T) {
 	}
 }
 
+// Its work is done, and only the release fails. Another try would do the work twice.
+func TestHandlerThatBeganIsNotTriedAgain(t *testing.T) {
+	t.Parallel()
+	redistest.Slow(t, "a release is tried for 13 s")
+	server := redistest.Start(t)
+	conn := server.Dial(t)
+	service := start(t, server, "shutdown", "-addr=127.0.0.1:0")
+	works := requests(t, service)("7")
+	service.await("settles")
+	if _, err := conn.Do("CONFIG", "SET", "min-replicas-to-write", 1); err != nil {
+		t.Fatal(err)
+	}
+	if got := <-works; got != http.StatusInternalServerError {
+		t.Errorf("the one whose lock was not released got %d", got)
+	}
+	service.await(`rlock: release "account:7": not released so far`)
+}
+
 func TestShutdownCutsWhatTakesTooLong(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t)
 	conn := server.Dial(t)
 	service := start(t, server, "shutdown", "-addr=127.0.0.1:0", "-work=1h", "-grace=300ms")
 	works := requests(t, service)("7")
-	await(t, "a handler inside", func() bool { return number(t, conn, "EXISTS", "account:7") == 1 })
+	service.await("settles")
 	service.signal(syscall.SIGTERM)
 	service.wantEnd(1, "context deadline exceeded")
 	if got := <-works; got == http.StatusOK {

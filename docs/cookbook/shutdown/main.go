@@ -44,6 +44,7 @@ func run(addr string, work, grace time.Duration) error {
 	}
 	fmt.Printf("listens at http://%s\n", listener.Addr())
 	return serve(ctx, client, listener, grace, func(held context.Context) error {
+		fmt.Println("settles")
 		select {
 		case <-time.After(work):
 			return nil
@@ -55,26 +56,29 @@ func run(addr string, work, grace time.Duration) error {
 
 // begin page
 
-// serve answers requests until ctx ends. Then it takes no new request, lets those
-// that hold a lock finish, and sends away those that wait for one. After grace it
-// cuts off what is left.
+// serve answers requests until ctx ends. Then it lets those that hold a lock finish,
+// and sends away the others. After grace it cuts off what is left.
 func serve(ctx context.Context, client *rlock.Client, listener net.Listener, grace time.Duration,
 	settle func(context.Context) error,
 ) error {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /settle/{account}", func(w http.ResponseWriter, r *http.Request) {
-		// A caller that hangs up ends the request's context, and with it the wait.
-		err := client.NewLock("account:"+r.PathValue("account")).Do(r.Context(), settle, rlock.Wait(2*time.Second))
+		began := false // then another try could settle twice
+		// A caller that hangs up ends the wait.
+		err := client.NewLock("account:"+r.PathValue("account")).Do(r.Context(), func(held context.Context) error {
+			began = true
+			return settle(held)
+		}, rlock.Wait(2*time.Second))
 		switch {
 		case err == nil:
 			fmt.Fprintln(w, "settled")
 		case errors.Is(err, rlock.ErrLocked):
 			http.Error(w, "somebody else settles it", http.StatusConflict)
-		case errors.Is(err, rlock.ErrClosed), errors.Is(err, rlock.ErrUnavailable):
+		case !began && (errors.Is(err, rlock.ErrClosed) || errors.Is(err, rlock.ErrUnavailable)):
 			w.Header().Set("Retry-After", "1")
 			http.Error(w, "try again", http.StatusServiceUnavailable)
 		default:
-			log.Print(err) // names the lock and the server
+			log.Print(err)
 			http.Error(w, "not settled", http.StatusInternalServerError)
 		}
 	})
@@ -87,8 +91,7 @@ func serve(ctx context.Context, client *rlock.Client, listener net.Listener, gra
 	case <-ctx.Done():
 	}
 
-	// Both at once: the server waits for its handlers, and some of them wait for
-	// locks until the client sends them away.
+	// Both at once: some handlers wait until the client sends them away.
 	ending, cancel := context.WithTimeout(context.Background(), grace)
 	defer cancel()
 	quiet := make(chan error, 1)
