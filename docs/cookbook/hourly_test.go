@@ -23,3 +23,12 @@ func TestHourlyRunsOnceThoughItTakesAMoment(t *testing.T) {
 	}
 	start(t, server, "hourly", "-least=1ms").wantEnd(0, "ran: true")
 }
+
+func TestHourlyDidNotRunWithoutItsLock(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t)
+	if _, err := server.Dial(t).Do("SET", "mails", "text"); err != nil {
+		t.Fatal(err)
+	}
+	start(t, server, "hourly").wantEnd(1, "ran: false")
+}

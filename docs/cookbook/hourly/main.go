@@ -29,21 +29,24 @@ func main() {
 	}
 	defer client.Close()
 	ran, err := hourly(ctx, client.NewLock("mails"), *least, func(context.Context) error { return nil })
+	fmt.Println("ran:", ran)
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println("ran:", ran)
 }
 
 // begin page
 
 // hourly runs job unless another machine has run it within least, or is at it.
 func hourly(ctx context.Context, lock *rlock.Lock, least time.Duration, job func(context.Context) error) (ran bool, err error) {
-	err = lock.Do(ctx, job, rlock.Wait(0), rlock.AtLeast(least))
-	if errors.Is(err, rlock.ErrLocked) {
+	err = lock.Do(ctx, func(held context.Context) error {
+		ran = true
+		return job(held)
+	}, rlock.Wait(0), rlock.AtLeast(least))
+	if !ran && errors.Is(err, rlock.ErrLocked) {
 		return false, nil
 	}
-	return true, err
+	return ran, err
 }
 
 // end page
