@@ -57,9 +57,9 @@ var (
 
 	// ErrUnavailable: no server ran the command in time. None could be reached,
 	// or none would run it because it was loading, a replica or busy, or
-	// because the slot was moving. Nothing was changed. The text says which,
-	// and ends with what the server said, a redis.Error of redigo if there is one. A
-	// later call may succeed.
+	// because the slot was moving. Nothing was changed so far; a release may yet
+	// run. The text says which, and ends with what the server said, a redis.Error
+	// of redigo if there is one. A later call may succeed.
 	ErrUnavailable = lockerr.ErrUnavailable
 
 	// ErrRefused: the server answered with an error that a later call is likely to

@@ -136,7 +136,7 @@ func (h *Hold) Context(parent context.Context) (context.Context, context.CancelF
 //     failover the unlock is sent again, if nobody else can hold as the owner.
 //   - ErrUnavailable: no server has run the unlock so far; the key expires, or
 //     is released later.
-//   - ErrRefused: the server's error. If the text begins with "released, but",
+//   - ErrRefused: the server's error. If the text has "released, but",
 //     the lock is free, but waiters may not know.
 func (h *Hold) Unlock(ctx context.Context) error {
 	err := errZeroHold

@@ -138,8 +138,8 @@ func (s *PermitSemaphore) taking(n int, opts []AcquireOption) (*Lock, []AcquireO
 //   - ErrUncertain: no answer came in time, or the server met an error on the way. It may
 //     have run, or may yet run.
 //   - ErrUnavailable: no server has run it so far. It may yet run.
-//   - ErrRefused: the server's error, such as a key of another type. If the text begins
-//     with "done", the permits are back, but no waiter could be woken.
+//   - ErrRefused: the server's error, such as a key of another type. If the text has
+//     "done", the permits are back, but no waiter could be woken.
 //   - ErrUnreplicated: it ran, but no replica acknowledged it.
 //   - ErrClosed: the client is closed.
 func (s *PermitSemaphore) ReleaseIDs(ctx context.Context, ids ...string) error {
@@ -255,8 +255,8 @@ func (s *PermitSemaphore) TrySetPermits(ctx context.Context, n int, opts ...Perm
 //   - ErrUncertain: no answer came in time, or the server met an error on the way. It may
 //     have run, or may yet run.
 //   - ErrUnavailable: no server ran it for a command timeout.
-//   - ErrRefused: the server's error, such as a key of another type. If the text begins
-//     with "done", the number is set, but no waiter could be woken.
+//   - ErrRefused: the server's error, such as a key of another type. If the text has
+//     "done", the number is set, but no waiter could be woken.
 //   - ErrUnreplicated: it ran, but no replica acknowledged it.
 //   - ErrClosed: the client is closed.
 //   - ErrInvalidOption, ErrInvalidName: nothing was sent.

@@ -116,8 +116,8 @@ func (s *Semaphore) Do(ctx context.Context, n int, fn func(ctx context.Context) 
 //   - ErrUncertain: no answer came in time, or the server met an error on the way. It may
 //     have run, or may yet run.
 //   - ErrUnavailable: no server has run it so far. It may yet run.
-//   - ErrRefused: the server's error, such as a key of another type. If the text begins
-//     with "done", the permits are back, but no waiter could be woken.
+//   - ErrRefused: the server's error, such as a key of another type. If the text has
+//     "done", the permits are back, but no waiter could be woken.
 //   - ErrUnreplicated: it ran, but no replica acknowledged it.
 //   - ErrClosed: the client is closed.
 //   - ErrInvalidOption, ErrInvalidName: nothing was sent.
