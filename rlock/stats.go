@@ -33,8 +33,9 @@ type KindStats struct {
 	Acquired, Locked, TimedOut, Cancelled, Uncertain, Failed int64
 
 	// Lost is how many holds ended before they were released, Undone how many acquires
-	// had run although their reply was lost, UncertainReleases how many releases ended
-	// with ErrUncertain, Renewals how many leases were extended.
+	// had run although their reply was lost, UncertainReleases how many calls of Unlock,
+	// or of Permits.Release, ended with ErrUncertain, Renewals how many leases were
+	// extended.
 	Lost, Undone, UncertainReleases, Renewals int64
 
 	// LeastRemaining is the shortest time for which a hold is still certain without

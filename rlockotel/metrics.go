@@ -62,7 +62,7 @@ func newMetrics(m metric.Meter) (*metrics, error) {
 	all.waiters, errs[8] = m.Int64ObservableUpDownCounter("rlock.waiters", metric.WithUnit("{call}"), metric.WithDescription("Calls that wait now."))
 	all.remaining, errs[9] = m.Float64ObservableGauge("rlock.lease.remaining.min", seconds, metric.WithDescription("The shortest time for which a hold is certain without another renewal."))
 	all.acquires, errs[10] = m.Int64ObservableCounter("rlock.acquires", metric.WithUnit("{acquire}"), metric.WithDescription("Acquires that have ended."))
-	all.uncertain, errs[11] = m.Int64ObservableCounter("rlock.releases.uncertain", metric.WithUnit("{release}"), metric.WithDescription("Releases that ended without an answer."))
+	all.uncertain, errs[11] = m.Int64ObservableCounter("rlock.releases.uncertain", metric.WithUnit("{release}"), metric.WithDescription("Holds whose release ended without an answer."))
 	all.reconnects, errs[12] = m.Int64ObservableCounter("rlock.reconnects", metric.WithUnit("{connection}"), metric.WithDescription("Connections that took the place of another one."))
 	all.unobserved, errs[13] = m.Int64ObservableCounter("rlock.unobserved.events", metric.WithUnit("{event}"), metric.WithDescription("Events that were dropped because observers were too slow."))
 	err := errors.Join(errs[:]...)

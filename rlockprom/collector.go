@@ -15,7 +15,7 @@
 //	rlock_leases_lost_total            kind, reason               taken, expired, unreachable
 //	rlock_wakeups_total                kind, source               message, expiry, handoff, look
 //	rlock_undos_total                  kind, outcome              undone, nothing, failed
-//	rlock_releases_uncertain_total     kind                       releases that ended without an answer
+//	rlock_releases_uncertain_total     kind                       holds whose release ended without an answer
 //	rlock_reconnects_total                                        connections that took another's place
 //	rlock_unobserved_events_total                                 events dropped because observers were too slow
 //	rlock_lease_remaining_min_seconds  kind                       the shortest time for which a hold is certain
@@ -127,7 +127,7 @@ func New(opts ...Option) *Collector {
 		holds:        read("rlock_holds", "Holds now.", "kind"),
 		waiters:      read("rlock_waiters", "Calls that wait now.", "kind"),
 		remaining:    read("rlock_lease_remaining_min_seconds", "The shortest time for which a hold is certain without another renewal.", "kind"),
-		uncertain:    read("rlock_releases_uncertain_total", "Releases that ended without an answer.", "kind"),
+		uncertain:    read("rlock_releases_uncertain_total", "Holds whose release ended without an answer.", "kind"),
 		reconnects:   read("rlock_reconnects_total", "Connections that took the place of another one."),
 		unobserved:   read("rlock_unobserved_events_total", "Events that were dropped because observers were too slow."),
 		clients:      map[*rlock.Client]bool{},
