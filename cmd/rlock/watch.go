@@ -36,8 +36,8 @@ before, or as long as that took. A lock that nobody has used for a minute is no
 longer shown. Nothing is changed. Ctrl-C ends it, with status 130.
 
 -o json writes each event as one line, on a terminal too: time, event, name,
-holder, waiting, and text with the rest. Other events are "no answer" and
-"answers".`,
+holder, waiting, and text with the rest. Other events are "no answer",
+"answers", and "free", "count" or "number" of a semaphore, latch or number.`,
 	}
 	c.Flags().StringVar(&w.match, "match", "", "names like this, as in ls (default: all)")
 	c.Flags().DurationVar(&w.every, "every", 500*time.Millisecond, "how often it looks, at least 50ms")
