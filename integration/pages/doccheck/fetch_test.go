@@ -16,6 +16,7 @@ import (
 	"golang.org/x/mod/zip"
 
 	"github.com/rlock-go/redisson/integration/kit/redisserver"
+	"github.com/rlock-go/redisson/integration/kit/testbed"
 )
 
 // A fetch is how a reader, in an empty folder, gets one module by its import path and first uses it.
@@ -129,9 +130,7 @@ func TestEveryModuleNamesWhatItNeeds(t *testing.T) {
 		}
 		for _, name := range []string{"go.mod", "go.sum"} {
 			is, err := os.ReadFile(filepath.Join(clone, dir, name))
-			if err != nil {
-				t.Fatal(err)
-			}
+			testbed.Must(t, err)
 			for line := range strings.Lines(string(is)) {
 				if !strings.Contains(c.text(path.Join(dir, name)), line) && !strings.HasPrefix(line, modulePath) {
 					t.Errorf("%s/%s lacks %s", dir, name, line)
@@ -146,15 +145,11 @@ func modules(t *testing.T, clone string) map[string]*modfile.File {
 	t.Helper()
 	read := func(name string) []byte {
 		text, err := os.ReadFile(filepath.Join(clone, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		testbed.Must(t, err)
 		return text
 	}
 	work, err := modfile.ParseWork("go.work", read("go.work"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testbed.Must(t, err)
 	found := map[string]*modfile.File{}
 	for _, use := range work.Use {
 		name := path.Join(use.Path, "go.mod")
@@ -194,9 +189,7 @@ func fromProxy(t *testing.T, clone string) []string {
 		publish(t, filepath.Join(proxy, mod.Module.Mod.Path, "@v"), filepath.Join(clone, dir), module.Version{Path: mod.Module.Mod.Path, Version: version})
 	}
 	outer, err := exec.Command("go", "env", "GOMODCACHE", "GOPROXY").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testbed.Must(t, err)
 	cache, others, _ := strings.Cut(strings.TrimSpace(string(outer)), "\n")
 	return append(withoutServer(), "GOPROXY=file://"+proxy+",file://"+cache+"/cache/download,"+others, "GOMODCACHE="+t.TempDir(),
 		"GOFLAGS=-modcacherw -buildvcs=false", "GOSUMDB=off", "GONOPROXY=", "GOPRIVATE=")
@@ -205,28 +198,16 @@ func fromProxy(t *testing.T, clone string) []string {
 // publish puts one version of a module into the folder of a proxy.
 func publish(t *testing.T, proxy, dir string, m module.Version) {
 	t.Helper()
-	if err := os.MkdirAll(proxy, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	testbed.Must(t, os.MkdirAll(proxy, 0o755))
 	info, err := json.Marshal(map[string]any{"Version": m.Version, "Time": time.Now().UTC()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testbed.Must(t, err)
 	mod, err := os.ReadFile(filepath.Join(dir, "go.mod"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testbed.Must(t, err)
 	for name, text := range map[string][]byte{"list": []byte(m.Version + "\n"), m.Version + ".info": info, m.Version + ".mod": mod} {
-		if err := os.WriteFile(filepath.Join(proxy, name), text, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		testbed.Must(t, os.WriteFile(filepath.Join(proxy, name), text, 0o644))
 	}
 	file, err := os.Create(filepath.Join(proxy, m.Version+".zip"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testbed.Must(t, err)
 	defer file.Close()
-	if err := zip.CreateFromDir(file, m, dir); err != nil {
-		t.Fatal(err)
-	}
+	testbed.Must(t, zip.CreateFromDir(file, m, dir))
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/integration/kit/redisserver"
+	"github.com/rlock-go/redisson/integration/kit/testbed"
 )
 
 // patience bounds one job; a machine's first job also builds.
@@ -45,9 +46,7 @@ func (c *checkout) clone(t *testing.T) string {
 			text, err = os.ReadFile(from)
 			err = errors.Join(err, os.WriteFile(to, text, info.Mode().Perm()))
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		testbed.Must(t, err)
 	}
 	return dir
 }
@@ -70,9 +69,7 @@ func (j job) run(t *testing.T, clone string) {
 		script += "\ngo build ./..."
 		if strings.Contains(script, "rlocktest") {
 			script += "\ngo test ./..."
-			if err := os.WriteFile(filepath.Join(dir, "main_test.go"), []byte(readersTest(t)), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			testbed.Must(t, os.WriteFile(filepath.Join(dir, "main_test.go"), []byte(readersTest(t)), 0o644))
 		}
 		script = strings.ReplaceAll(script, "/path/to/checkout", "'"+clone+"'")
 	}
@@ -82,19 +79,13 @@ func (j job) run(t *testing.T, clone string) {
 		script = strings.NewReplacer("redis://host:port", server.URL(), "redis://localhost:6379", server.URL()).Replace(script)
 		shim := t.TempDir()
 		real, err := exec.LookPath("redis-cli")
-		if err != nil {
-			t.Fatal(err)
-		}
+		testbed.Must(t, err)
 		text := "#!/bin/sh\nexec '" + real + "' -e -h " + host + " -p " + port + " \"$@\"\n"
-		if err := os.WriteFile(filepath.Join(shim, "redis-cli"), []byte(text), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		testbed.Must(t, os.WriteFile(filepath.Join(shim, "redis-cli"), []byte(text), 0o755))
 		path = shim + string(os.PathListSeparator) + path
 	}
 	cache, err := exec.Command("go", "env", "GOMODCACHE").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testbed.Must(t, err)
 	// go mod tidy keeps checksums under GOPATH, and HOME may be read-only.
 	env := append(withoutServer(), "PATH="+path, "GOBIN="+t.TempDir(), "GOPATH="+t.TempDir(), "GOMODCACHE="+strings.TrimSpace(string(cache)))
 	out, err := inShell(t, dir, env, script)
