@@ -89,32 +89,68 @@ func TestObserverThatEndsItsGoroutineHearsOn(t *testing.T) {
 	}
 }
 
-// If an observer ends its caller's goroutine, nobody can get the grant, so the client gives it back.
+// If an observer ends its caller's goroutine, nobody can get the grant, or send the unlock, so the client gives it back.
 func TestWhatAnObserverTakesFromItsCallerIsGivenBack(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
 	conn := s.Dial(t)
-	c := openWith(t, s.URL(), rlock.WithObserver(rlock.Observer{Acquired: func(context.Context, rlock.Subject, rlock.AcquireEvent) { runtime.Goexit() }}))
-	semaphore := c.NewSemaphore("seats")
+	at := ""
+	ends := func(event string, s rlock.Subject) {
+		if at == event+s.Name {
+			runtime.Goexit()
+		}
+	}
+	c := openWith(t, s.URL(), rlock.WithObserver(rlock.Observer{
+		Acquired: func(_ context.Context, s rlock.Subject, _ rlock.AcquireEvent) { ends("acquired ", s) },
+		Release:  func(ctx context.Context, s rlock.Subject) context.Context { ends("release ", s); return ctx },
+	}))
+	orders, semaphore, both := c.NewLock("orders"), c.NewSemaphore("seats"), rlock.NewMultiLock(c.NewLock("a"), c.NewLock("b"))
 	if _, err := semaphore.TrySetPermits(t.Context(), 3); err != nil {
 		t.Fatal(err)
 	}
-	within(t, "the lock", func() {
-		_, _ = c.NewLock("orders").Lock(t.Context())
-		t.Error("it goes on")
+	for event, call := range map[string]func(){
+		"acquired orders": func() { _, _ = orders.Lock(t.Context()) },
+		"acquired seats":  func() { _ = semaphore.Acquire(t.Context(), 2) },
+		"acquired b":      func() { _, _ = both.Lock(t.Context()) },
+		"release orders":  func() { _ = orders.Do(t.Context(), func(context.Context) error { return nil }) },
+	} {
+		at = event
+		within(t, event, func() {
+			call()
+			t.Error(event, "and it goes on")
+		})
+	}
+	at = "release b" // on a goroutine of the client
+	within(t, at, func() {
+		if err := both.Do(t.Context(), func(context.Context) error { return nil }); !errors.Is(err, rlock.ErrUncertain) {
+			t.Error(err)
+		}
 	})
-	within(t, "the semaphore", func() {
-		_ = semaphore.Acquire(t.Context(), 2)
-		t.Error("it goes on")
-	})
-	becomes(t, "both are given back", func() bool {
-		held, err := redis.Int(conn.Do("EXISTS", "orders"))
+	becomes(t, "all are given back", func() bool {
+		held, err := redis.Int(conn.Do("EXISTS", "orders", "a", "b"))
 		free, err2 := redis.Int(conn.Do("GET", "seats"))
 		if err != nil || err2 != nil {
 			t.Fatal(err, err2)
 		}
 		return held == 0 && free == 3
 	})
+}
+
+func TestClientIsClosedIfAnObserverOfItsStartEndsTheGoroutine(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	var c *rlock.Client
+	within(t, "Open", func() {
+		openWith(t, s.URL(), rlock.WithObserver(rlock.Observer{Started: func(started *rlock.Client) {
+			c = started
+			runtime.Goexit()
+		}}))
+		t.Error("it goes on")
+	})
+	if _, err := c.NewLock("orders").TryLock(t.Context()); !errors.Is(err, rlock.ErrClosed) {
+		t.Error(err)
+		c.Close()
+	}
 }
 
 // odd is a log handler that panics in Handle, and in the method that `in` names.

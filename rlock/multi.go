@@ -189,8 +189,13 @@ func (m *MultiLock) order() []int {
 
 // round acquires all members, or releases those that it got. Until it has all of them, a fixed
 // lease is longer by wait, so that none expires during the round, and AtLeast keeps none taken.
-func (m *MultiLock) round(ctx context.Context, wait time.Duration, t terms) (*MultiHold, error) {
+func (m *MultiLock) round(ctx context.Context, wait time.Duration, t terms) (all *MultiHold, err error) {
 	h, order := &MultiHold{holds: make([]*Hold, 0, len(m.members))}, m.order()
+	defer func() {
+		if all == nil { // it failed, or an observer ended the goroutine
+			h.giveBack(ctx)
+		}
+	}()
 	member, end := t, time.Now().Add(wait)
 	member.AtLeast = 0
 	if t.Lease > 0 {
@@ -203,7 +208,7 @@ func (m *MultiLock) round(ctx context.Context, wait time.Duration, t terms) (*Mu
 			return nil
 		}})
 		if err != nil {
-			return nil, h.giveBack(ctx, err)
+			return nil, err
 		}
 		h.holds = append(h.holds, one)
 	}
@@ -212,14 +217,13 @@ func (m *MultiLock) round(ctx context.Context, wait time.Duration, t terms) (*Mu
 		given[i] = h.holds[at]
 	}
 	h.holds = given
-	var err error
 	if t.Lease > 0 {
 		err = h.Extend(ctx, t.Lease)
 	} else if lost := h.Err(); lost != nil {
 		err = wrap("acquire", m.names(), lost)
 	}
 	if err != nil {
-		return nil, h.giveBack(ctx, err)
+		return nil, err
 	}
 	if t.AtLeast > 0 {
 		for _, one := range h.holds {

@@ -20,6 +20,8 @@ type MultiHold struct {
 
 var errZeroMultiHold = fmt.Errorf("%w: the zero MultiHold; MultiLock.Lock returns one", ErrInvalidOption)
 
+var errGoroutineEnded = fmt.Errorf("%w: an observer ended the goroutine of its unlock", ErrUncertain)
+
 // Holds returns the members' holds in the order of NewMultiLock's locks, for the token of a
 // fenced lock, or an owner to re-enter as.
 func (h *MultiHold) Holds() []*Hold { return slices.Clone(h.holds) }
@@ -100,7 +102,7 @@ func (h *MultiHold) each(do func(*Hold) error) error {
 	if len(h.holds) == 0 {
 		return errZeroMultiHold
 	}
-	errs := make([]error, len(h.holds))
+	errs := slices.Repeat([]error{errGoroutineEnded}, len(h.holds)) // until do returns
 	var all sync.WaitGroup
 	for i, one := range h.holds {
 		all.Go(func() { errs[i] = do(one) })
@@ -109,13 +111,12 @@ func (h *MultiHold) each(do func(*Hold) error) error {
 	return errors.Join(errs...)
 }
 
-// giveBack releases the members that a round got before it failed, and returns its error. The
-// round's caller may not wait any longer, so its ctx counts as over.
-func (h *MultiHold) giveBack(ctx context.Context, err error) error {
+// giveBack releases the members that a round got before it failed. The round's caller may not
+// wait any longer, so its ctx counts as over.
+func (h *MultiHold) giveBack(ctx context.Context) {
 	if len(h.holds) > 0 {
 		ctx, cancel := context.WithCancel(ctx)
 		cancel()
 		_ = h.Unlock(ctx) // its errors are logged, and it goes on in the background where it must
 	}
-	return err
 }

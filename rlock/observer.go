@@ -32,8 +32,9 @@ import (
 //
 // An observer may call the client, and close it: none of the client's mutexes is held. The client
 // catches and logs a panic, and also a Goexit, such as that of t.FailNow. If an observer ends its
-// caller's goroutine by that, the client gives back what that call acquired. Close waits for the
-// observer for at most a command timeout. Functions are called concurrently. Without an observer
+// caller's goroutine by that, the client gives back what that call acquired, releases what it was
+// to release, and is closed if that call was Open or New. Close waits for the observer for at most
+// a command timeout. Functions are called concurrently. Without an observer
 // the client allocates nothing for one, and reads no clock.
 type Observer struct {
 	// Started is called by Open and New, Closed by the end of Close.
@@ -314,7 +315,14 @@ func subject(s observe.Subject) Subject { return Subject{s.Name, s.Kind, s.Owner
 // started and closed call the observers' Started and Closed.
 func (c *Client) started() {
 	c.s.Started()
+	returned := false
+	defer func() {
+		if !returned { // an observer ended the goroutine, so nobody gets the client
+			c.Close()
+		}
+	}()
 	c.observers.each(func(one *Observer) { tellOne(one.Started, c) })
+	returned = true
 }
 
 func (c *Client) closed() {

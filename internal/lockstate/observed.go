@@ -106,11 +106,11 @@ func (w *Waiter) count(ctx context.Context, h *Hold, err error) {
 // abandon gives back a grant that can't reach its caller, because the observer panicked or
 // ended the goroutine.
 func (w *Waiter) abandon(h *Hold) {
+	if h != nil {
+		h.abandon()
+	}
 	defer w.l.s.enter(mayBlock).leave()
-	switch {
-	case h != nil && !h.released:
-		h.giveBack()
-	case w.taken:
+	if w.taken {
 		w.undoTaken()
 	}
 }
@@ -185,10 +185,25 @@ func (h *Hold) observeUnlock(ctx context.Context) (u observedUnlock) {
 		return u
 	}
 	if c.tellsCalls {
+		returned := false
+		defer func() {
+			if !returned {
+				h.abandon()
+			}
+		}()
 		ctx = c.Observer.Release(ctx, h.subject())
+		returned = true
 	}
 	u.call = c.call(ctx)
 	return u
+}
+
+// abandon releases a hold whose caller can't, because the observer ended the goroutine.
+func (h *Hold) abandon() {
+	defer h.l.s.enter(mayBlock).leave()
+	if !h.released {
+		h.giveBack()
+	}
 }
 
 // lossReason is why a hold that ended for cause was lost.
