@@ -139,32 +139,41 @@ func TestReadHoldsAreRenewedEachWithItsKey(t *testing.T) {
 	nothingLeft(t, s)
 }
 
-// A hold whose lease has ended keeps nobody out, even if its owner never unlocks it.
+// A hold whose lease has ended keeps nobody out, even if its owner never unlocks it, whether the owner's last hold reads
+// or writes.
 func TestEndedReadHoldDoesNotOutliveItsOwnersLast(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
-	read, write := both(open(t, s), "doc")
-	first := lockOf(t, read, Lease(soon/6))
-	second := lockOf(t, read, As(first.Owner()))
-	<-first.Done()
-	waits := inBackground(t, write)
-	rwListening(t, s, "doc", 1)
 	conn := s.Dial(t)
-	becomes(t, "the key of the first hold ends", func() bool {
-		n, err := redis.Int(conn.Do("EXISTS", fmt.Sprintf("{doc}:%s:rwlock_timeout:1", first.Owner())))
-		return n == 0 && err == nil
-	})
-	unlock(t, second)
-	select {
-	case h := <-waits:
-		unlock(t, h)
-	case <-time.After(soon):
-		t.Fatal("a hold that has ended keeps a writer out")
+	read, write := both(open(t, s), "doc")
+	for _, writes := range []bool{false, true} {
+		var first, last *Hold
+		if writes {
+			last = lockOf(t, write)
+			first = lockOf(t, read, As(last.Owner()), Lease(soon/6))
+		} else {
+			first = lockOf(t, read, Lease(soon/6))
+			last = lockOf(t, read, As(first.Owner()))
+		}
+		<-first.Done()
+		waits := inBackground(t, write)
+		rwListening(t, s, "doc", 1)
+		// This key may live as long as a hold of its owner needs the lock.
+		if _, err := conn.Do("DEL", fmt.Sprintf("{doc}:%s:rwlock_timeout:1", first.Owner())); err != nil {
+			t.Fatal(err)
+		}
+		unlock(t, last)
+		select {
+		case h := <-waits:
+			unlock(t, h)
+		case <-time.After(soon):
+			t.Fatalf("a hold that has ended keeps a writer out; the last one writes: %v", writes)
+		}
+		if err := first.Unlock(t.Context()); !errors.Is(err, ErrLeaseLost) {
+			t.Errorf("%v", err)
+		}
+		nothingLeft(t, s)
 	}
-	if err := first.Unlock(t.Context()); !errors.Is(err, ErrLeaseLost) {
-		t.Errorf("%v", err)
-	}
-	nothingLeft(t, s)
 }
 
 // Another client's renewal shortens the lock's TTL. The client restores a fixed lease every third of the

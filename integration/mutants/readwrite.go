@@ -68,7 +68,11 @@ var readWrite = []defect{
 	{"a fixed lease to read is renewed by a full one", "read-write", tests{"TestFixedReadLeaseIsNotMadeLonger"},
 		edits{{In: "OwnerState.renewedLease", Expr: "sum.OnlyAsserts()", Put: "false"}}},
 	{"the last release of an owner gives ended holds a lease", "read-write", tests{"TestEndedReadHoldDoesNotOutliveItsOwnersLast"},
-		edits{{In: "releasing.encode", If: "r.l.Traits.Asserts && r.Why != release.UnlockAs", Put: "false"}}},
+		edits{{In: "releasing.encode", If: "r.l.Traits.KeepsLeases && r.Why != release.UnlockAs", Put: "false"}}},
+	{"the last release to write leaves a lock whose holds have all ended", "read-write", tests{"TestWriteUnlock", "TestEndedReadHoldDoesNotOutliveItsOwnersLast"},
+		edits{inScript("write_unlock", "alone and longest == 0", "fields == 1")}},
+	{"a late release that sets no lease cuts one", "read-write", tests{"TestLateReleaseToWriteThatLeavesNoLeaseCutsNone"},
+		edits{{In: "releasing.Apply", If: "r.lease > 0 || r.l.Traits.Asserts", Put: "true"}}},
 	{"a release wakes no reader", "read-write", tests{"TestReleaseWakesAllReadersAndOneWriter"},
 		edits{{In: "readLock.Wake", Expr: "All", Put: "0"}}},
 }

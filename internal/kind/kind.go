@@ -149,8 +149,11 @@ type Traits struct {
 
 	// Asserts says that each hold has its own lease on the server, and that a command of
 	// another holder may cut the lock's lease. So a fixed lease is renewed too, each time by
-	// what is left of it, and a release of an owner's last hold sets no lease.
+	// what is left of it.
 	Asserts bool
+	// KeepsLeases says that a release whose Want.Lease is 0 sets no lease. That is how an owner's
+	// last hold is released: what the server still counts has ended, or has its own lease.
+	KeepsLeases bool
 	// RenewGroup names the kinds whose leases can share one Renew. Kinds of one group have the
 	// same Renew.
 	RenewGroup string

@@ -32,10 +32,12 @@ const (
 var (
 	readTraits = Traits{
 		Label: ReadLabel, Family: "read write", Queue: reads, KeyType: "hash", Tally: reads, RenewGroup: "read holds", Latched: true, Asserts: true,
+		KeepsLeases: true,
 	}
 	writeTraits = Traits{
 		Label: WriteLabel, Family: "read write", Queue: writes, Width: 1, KeyType: "hash", Tally: writes, RenewGroup: "write holds", Latched: true,
-		NoUpgrade: errors.New("its owner holds the read lock, and would wait for itself; release that first"),
+		KeepsLeases: true,
+		NoUpgrade:   errors.New("its owner holds the read lock, and would wait for itself; release that first"),
 	}
 )
 

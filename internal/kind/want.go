@@ -33,7 +33,7 @@ type Want struct {
 	Names *Names // of the lock
 	Owner Owner  // the owner that wants it
 
-	Lease    Arg  // in ms, at least 1: of an acquire, or for the owner's holds that a release leaves; 0: they need none, see Traits.Asserts
+	Lease    Arg  // in ms, at least 1: of an acquire, or for the owner's holds that a release leaves; 0: they need none, see Traits.KeepsLeases
 	Latch    Arg  // of a release: the same for each repetition of it; nil if its owner is used once, see Traits.Once
 	LatchTTL Arg  // in ms, at least 1
 	KeyAlone bool // for a release without a latch, or for Force: use the form that has the lock as its only key

@@ -296,7 +296,9 @@ func (r *releasing) Apply(e release.Effect) {
 	case release.Stray:
 		c.stray(st.owner)
 	case release.Late:
-		st.mayArrive(r.lease)
+		if r.lease > 0 || r.l.Traits.Asserts { // a late release to read may end a later hold's key
+			st.mayArrive(r.lease)
+		}
 	case release.Wake:
 		st.n.wakeHead()
 	case release.End:
@@ -324,7 +326,7 @@ func (r *releasing) encode() {
 		r.leave(st.commandLease(0))
 	} else {
 		st.forget()
-		if r.l.Traits.Asserts && r.Why != release.UnlockAs {
+		if r.l.Traits.KeepsLeases && r.Why != release.UnlockAs {
 			r.leave(0) // what the server still counts has ended, or has its own lease
 		}
 	}

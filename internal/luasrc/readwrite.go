@@ -53,8 +53,8 @@ func ReadUnlock(dst []any, key, channel, holds, latch, owner, lease, latchTTL, p
 	return rwUnlock(dst, ReadUnlockScript, key, channel, holds, latch, owner, lease, latchTTL, publish)
 }
 
-// WriteUnlock is [ReadUnlock] for a write hold, with a lease of at least 1. After the last one,
-// or without key, "1" is sent to channel, even if owner still reads.
+// WriteUnlock is [ReadUnlock] for a write hold. After the last one, or without key, "1" is sent
+// to channel, even if owner still reads.
 func WriteUnlock(dst []any, key, channel, holds, latch, owner, lease, latchTTL, publish Arg) Call {
 	return rwUnlock(dst, WriteUnlockScript, key, channel, holds, latch, owner, lease, latchTTL, publish)
 }

@@ -118,6 +118,13 @@ func TestWriteUnlock(t *testing.T) {
 		{writeUnlock("a", 20), "write 30 | a 5,25 | aW 1", "int 0", "read 30 | a 20,25", "1"},
 		{writeUnlock("a", 20), "write 10 | a 0 | aW 1", "int 0", "read 20 | a 20", "1"},
 		{writeUnlock("a", 20), "write 10 | aW 1 | b 5", "int 1", "read 10 | b 5", "1"},
+		// No lease is needed: what is left has ended, or is another client's.
+		{writeUnlock("a", 0), "write 30 | aW 1", "int 1", "", "1"},
+		{writeUnlock("a", 0), "write 30 | aW 2", "int 0", "write 30 | aW 1", ""},
+		{writeUnlock("a", 0), "write 30 | a 0,0 | aW 1", "int 1", "", "1"},
+		{writeUnlock("a", 0), "write 30 | a 0,5 | aW 1", "int 0", "read 5 | a 0,5", "1"},
+		{writeUnlock("a", 0), "write 5 | a 9 | aW 1", "int 0", "read 9 | a 9", "1"},
+		{writeUnlock("a", 0), "write 10 | a 0 | aW 1 | b 5", "int 0", "read 10 | a 0 | b 5", "1"},
 	})
 }
 

@@ -1,12 +1,14 @@
 -- Gives up one write hold of an owner. After the last one the owner's read holds, if
 -- there are any, make it a read lock, else it is deleted; either is announced, since
--- all who wait to read may come in. The latch keeps the result, as that of unlock.lua.
+-- all who wait to read may come in. If they need no lease, it lives as long as they
+-- do, and is deleted if all have ended. The latch keeps the result, as that of
+-- unlock.lua.
 --
 -- KEYS[1]  the lock
 -- KEYS[2]  the channel for the announcement
 -- KEYS[3]  what the keys of all read holds begin with
 -- KEYS[4]  the latch of this one unlock
--- ARGV[1]  the lease of what the owner still holds, in ms
+-- ARGV[1]  the lease of what the owner still holds, in ms; 0, it needs none
 -- ARGV[2]  the owner
 -- ARGV[3]  how long the latch is kept, in ms
 -- ARGV[4…] the commands that announce
@@ -41,25 +43,32 @@ end
 
 local result = 0
 if call('hincrby', lock, writer, -1) > 0 then
-  call('pexpire', lock, lease)
+  if lease > 0 then
+    call('pexpire', lock, lease)
+  end
 else
   call('hdel', lock, writer)
-  if call('hlen', lock) == 1 then
+  local fields, reads = call('hlen', lock), tonumber(call('hget', lock, owner) or 0)
+  local longest = 0
+  for i = 1, reads do
+    local hold = KEYS[3] .. ':' .. owner .. ':rwlock_timeout:' .. i
+    local ttl = math.max(call('pttl', hold), 0)
+    if ttl < lease then
+      call('set', hold, 1, 'px', lease)
+    end
+    longest = math.max(longest, ttl, lease)
+  end
+  -- The mode is a field, and the owner's reads are one.
+  local alone = fields == 1 or fields == 2 and reads > 0
+  if alone and longest == 0 then
     call('del', lock)
     result = 1
   else
     call('hset', lock, 'mode', 'read')
-    local reads = tonumber(call('hget', lock, owner) or 0)
-    for i = 1, reads do
-      local hold = KEYS[3] .. ':' .. owner .. ':rwlock_timeout:' .. i
-      if call('pttl', hold) < lease then
-        call('set', hold, 1, 'px', lease)
-      end
-    end
     if reads == 0 then
       result = 1
-    elseif call('pttl', lock) < lease then
-      call('pexpire', lock, lease)
+    elseif longest > 0 and (alone and lease == 0 or call('pttl', lock) < longest) then
+      call('pexpire', lock, longest)
     end
   end
   tell()
