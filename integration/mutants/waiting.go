@@ -41,7 +41,7 @@ var waiting = []defect{
 	{"a caller that is refused looks for its owner's state", "crowds", tests{"TestRefusedCallerLeavesInOneStep"},
 		edits{{In: "Waiter.leaveServer", Stmt: "w.refused = false", Put: "w.refused = false; w.n.ensureOwnerState(w.owner).dropIfIdle()"}}},
 	{"a caller that is refused looks among all who wait", "crowds", tests{"TestRefusedCallerLeavesInOneStep"},
-		edits{{In: "Waiter.leaveServer", If: "!w.l.Traits.ByOwner || w.OneTry || _", Put: "w.Terms.As && w.passPlaceOn() || !w.l.Traits.ByOwner || w.OneTry"}}},
+		edits{{In: "Waiter.leaveServer", If: "!w.l.Traits.ByOwner || w.OneTry || _", Put: "w.Terms.As && n.passPlaceOn(w.l, o) || !w.l.Traits.ByOwner || w.OneTry"}}},
 	{"a reader that was busy gives its connection up", "crowds", tests{"TestReaderThatWasBusyBeyondTheDeadlineReadsWhatHasCome"},
 		edits{{In: "conn.checkBatches", Expr: "c.busy.Load()", Put: "false"}}},
 	{"an owner of a crowd is looked for in the list", "crowds", tests{"TestOwnerOfACrowdIsFoundInAFewSteps"},

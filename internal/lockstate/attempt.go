@@ -154,6 +154,9 @@ func (a *attempt) granted(r *command.Request, token int64) {
 		st.ensureExtras().token = token
 	}
 	h.everywhere = r.Wire.Everywhere
+	if w.refused && w.l.Traits.ByOwner && n.l.c.FailsOver {
+		st.ensureExtras().place = &placeTaken{w.place}
+	}
 	if n.only == w {
 		n.only = nil
 		w.Settled = true

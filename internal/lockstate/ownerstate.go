@@ -55,9 +55,15 @@ type ownerExtras struct {
 
 	token int64 // the newest fencing token of its holds; 0: none
 
+	place *placeTaken // in the server's queue, which its grant has ended; nil: it had none, or no failover can bring it back
+
 	late      lease.Late // commands that were lost on a connection that could not be killed
 	dropTimer bool       // a timer that drops them is set
 }
+
+// placeTaken is a place in the server's queue, with the wait that the server was told. It is made
+// once and never changed.
+type placeTaken struct{ wait time.Duration }
 
 // RedisArg is the owner as Redis stores it. It is made for each command,
 // because locks are held for much longer than they are acquired and released.

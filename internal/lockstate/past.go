@@ -71,13 +71,22 @@ type pastUnlock struct {
 	sent   time.Duration // when it was sent
 	until  time.Duration // not to be sent again after this
 	shared time.Duration // nor after this, if others may hold as the owner
-	keep   *keeping
+	extras *pastExtras   // nil: none
+}
+
+// pastExtras are the fields that few unlocks need.
+type pastExtras struct {
+	keep  *keeping
+	place *placeTaken
 }
 
 // remember keeps the release, which was answered, if a failover may undo it. It is
 // called with the shard locked.
 func (r *releasing) remember(q *command.Request, did codec.Release) {
-	u := pastUnlock{l: r.l, owner: r.st.owner, latch: r.want.Latch, sent: q.Wire.Sent, until: r.req.Until, keep: r.keep}
+	u := pastUnlock{l: r.l, owner: r.st.owner, latch: r.want.Latch, sent: q.Wire.Sent, until: r.req.Until}
+	if r.keep != nil || r.place != nil {
+		u.extras = &pastExtras{r.keep, r.place}
+	}
 	switch {
 	case r.Why == release.Repeat && did == codec.NotHeld:
 		r.st.n.l.s.foundNothing(u.latch)
@@ -207,7 +216,10 @@ func (s *shard) repeat(u pastUnlock) {
 	st := n.ensureOwnerState(u.owner)
 	st.marked = st.marked || u.latch != nil
 	r := st.newRelease(release.Repeat, u.l, u.until)
-	r.want.Latch, r.everywhere, r.keep = u.latch, u.shared, u.keep
+	r.want.Latch, r.everywhere = u.latch, u.shared
+	if u.extras != nil {
+		r.keep, r.place = u.extras.keep, u.extras.place
+	}
 	r.then = func(error) { ended() }
 	st.run(r)
 }

@@ -35,6 +35,7 @@ type releasing struct {
 	leaves     time.Duration // when its caller leaves, because its ctx has ended; 0: it has left, or will not
 	sentAs     release.Form  // the form that its command has
 	keep       *keeping      // who has the lock afterwards; nil: nobody
+	place      *placeTaken   // that its owner may still have in the server's queue; nil: none
 	everywhere time.Duration // until when every replica has the hold; 0: not known
 	timer      *time.Timer   // answers a caller that has waited too long
 
@@ -149,7 +150,7 @@ func (r *releasing) Submit() {
 		r.encode()
 	}
 	q.Until, q.Told, q.Aside = r.Until, r.tells(), n.ahead < math.MaxInt16 // ahead must not overflow
-	if r.Why == release.Repeat { // it may wait behind a WAIT until it could meet another hold
+	if r.Why == release.Repeat {                                           // it may wait behind a WAIT until it could meet another hold
 		if !r.l.c.Exclusive(r.st.owner) {
 			q.Until = min(r.Until, r.everywhere)
 		}
@@ -306,7 +307,8 @@ func (r *releasing) Apply(e release.Effect) {
 			extras := st.ensureExtras()
 			extras.unrun = append(extras.unrun, r.l)
 		}
-		if r.Why == release.Undo && r.l.Traits.ByOwner && !r.want.OneTry {
+		if r.leavesPlace() {
+			r.want.Wait = r.place.wait
 			st.newLeaver(r.l, r.want, r.since).begin()
 		} else {
 			st.done()
@@ -315,6 +317,21 @@ func (r *releasing) Apply(e release.Effect) {
 			c.Work.Done()
 		}
 	}
+}
+
+// leavesPlace tells whether the owner must leave the server's queue after the release. After an
+// undo the attempt may have been refused. If a failover undid the grant, the owner has its place
+// again: then its unlock finds no hold, or this is the unlock's repetition.
+func (r *releasing) leavesPlace() bool {
+	switch {
+	case r.place == nil:
+		return false
+	case r.Why == release.Undo:
+		return true
+	case r.st.held > 0 || r.Why != release.Repeat && r.Verdict != release.NotHeld:
+		return false
+	}
+	return !r.st.n.passPlaceOn(r.l, r.st.owner)
 }
 
 // encode makes the command of the release's form.

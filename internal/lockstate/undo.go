@@ -61,7 +61,10 @@ func (st *OwnerState) newUndo(l *Lock, want *kind.Want, then func(error)) *relea
 	// It has no limit but the end of the client: its owner is used once, so it can be repeated
 	// even after its latch has expired.
 	u := st.newRelease(release.Undo, l, clock.Never)
-	u.want.Wait, u.want.OneTry, u.then = want.Wait, want.OneTry, then
+	u.then = then
+	if l.Traits.ByOwner && !want.OneTry {
+		u.place = &placeTaken{want.Wait}
+	}
 	return u
 }
 

@@ -343,24 +343,24 @@ func (w *Waiter) leaveServer() {
 	w.refused = false
 	n := w.n
 	o := w.acquirer()
-	if !w.l.Traits.ByOwner || w.OneTry || w.Terms.As && w.passPlaceOn() {
+	if !w.l.Traits.ByOwner || w.OneTry || w.Terms.As && n.passPlaceOn(w.l, o) {
 		return
 	}
 	st := n.ensureOwnerState(o)
 	st.run(st.newLeaver(w.l, w.want(st), w.began))
 }
 
-// passPlaceOn reports whether another caller waits as the owner of w, which acts by As. That one
-// needs the place, and leaves it in its turn, even if the server never answers it. A caller that
-// makes one attempt needs no place.
-func (w *Waiter) passPlaceOn() bool {
-	q := w.queue()
+// passPlaceOn reports whether a caller with As still waits as the owner. That one needs the
+// owner's place in the server's queue, and leaves it in its turn, even if the server never answers
+// it. A caller that makes one attempt needs no place.
+func (n *name) passPlaceOn(l *Lock, o owner.Owner) bool {
+	q := n.findQueue(l, o)
 	if q == nil {
 		return false
 	}
 	for other := range q.All() {
-		if o := other.Call.(*Waiter); o != w && !o.OneTry && o.Terms.As && o.Terms.Owner == w.Terms.Owner {
-			o.refused = true
+		if w := other.Call.(*Waiter); w.Terms.As && !w.OneTry {
+			w.refused = true
 			return true
 		}
 	}
