@@ -10,6 +10,7 @@ import (
 	"github.com/rlock-go/redisson/integration/kit/javapeer"
 	"github.com/rlock-go/redisson/integration/kit/redisserver"
 	"github.com/rlock-go/redisson/integration/kit/runfile"
+	"github.com/rlock-go/redisson/integration/kit/testbed"
 )
 
 var render = flag.Bool("render", false, "have TestDocuments write "+document+" and "+details+" anew from "+recorded+", after a change of words")
@@ -17,23 +18,15 @@ var render = flag.Bool("render", false, "have TestDocuments write "+document+" a
 // TestDocumentsAreWhatTheCodeWrites keeps the pages from being edited by hand and from falling behind the code.
 func TestDocumentsAreWhatTheCodeWrites(t *testing.T) {
 	r, err := runfile.Read[run](recorded)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testbed.Must(t, err)
 	pages, err := r.pages()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testbed.Must(t, err)
 	for file, want := range pages {
 		if *render {
-			if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			testbed.Must(t, os.WriteFile(file, []byte(want), 0o644))
 		}
 		page, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testbed.Must(t, err)
 		if string(page) != want {
 			t.Errorf("%s is not what its run renders to; run make test-matrix FLAGS=-write", file)
 		}
@@ -43,9 +36,7 @@ func TestDocumentsAreWhatTheCodeWrites(t *testing.T) {
 // TestDocumentCoversEveryPair wants the whole matrix on the page, each pair played in full and none of them red.
 func TestDocumentCoversEveryPair(t *testing.T) {
 	r, err := runfile.Read[run](recorded)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testbed.Must(t, err)
 	if r.red() {
 		t.Error("the page is of a run that was red")
 	}

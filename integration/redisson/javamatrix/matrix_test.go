@@ -15,6 +15,7 @@ import (
 	"github.com/rlock-go/redisson/integration/kit/javapeer"
 	"github.com/rlock-go/redisson/integration/kit/redisserver"
 	"github.com/rlock-go/redisson/integration/kit/runfile"
+	"github.com/rlock-go/redisson/integration/kit/testbed"
 	"github.com/rlock-go/redisson/integration/redisson/interop"
 	"github.com/rlock-go/redisson/integration/redisson/wire"
 )
@@ -71,9 +72,7 @@ func TestMatrix(t *testing.T) {
 	if *write && (onlySeveral || onlyKinds) {
 		// The rest stays as it was recorded.
 		before, err := runfile.Read[run](recorded)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testbed.Must(t, err)
 		if onlySeveral {
 			before.Several = r.Several
 		} else {
@@ -87,17 +86,11 @@ func TestMatrix(t *testing.T) {
 	}
 	if *write {
 		pages, err := r.pages()
-		if err != nil {
-			t.Fatal(err)
-		}
+		testbed.Must(t, err)
 		for file, text := range pages {
-			if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			testbed.Must(t, os.WriteFile(file, []byte(text), 0o644))
 		}
-		if err := runfile.Save(recorded, r); err != nil {
-			t.Fatal(err)
-		}
+		testbed.Must(t, runfile.Save(recorded, r))
 	}
 }
 
