@@ -20,6 +20,8 @@ var numbers = []defect{
 		edits{{In: "attempt.taken", Case: "w.Settled", Put: "false"}}},
 	{"Close does not wait for a caller that has permits of nobody and may not want them", "numbers", tests{"TestPermitsOfNobodyAreGivenBackThatNobodyWants"},
 		edits{{In: "attempt.taken", Call: "n.l.c.Work.Add", Remove: true}}},
+	{"Close in an observer waits for its own caller's permits", "numbers", tests{"TestObserverIsToldOfPermitsThatCountNoMore"},
+		edits{{In: "Waiter.Result", Stmt: "c.Work.Done()", Put: "defer c.Work.Done()"}}},
 	{"permits of nobody that no replica has are kept", "numbers", tests{"TestPermitsThatNoReplicaHasAreGivenBack"},
 		edits{{In: "attempt.taken", Case: "r.Unreplicated", Put: "false"}}},
 	{"a release ends with its context", "numbers", tests{"TestChangeThatIsDueIsSentThoughItsContextIsOver", "TestPermitsOfNobodyAreReleasedHoweverDoEnds"},

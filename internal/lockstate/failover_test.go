@@ -517,14 +517,11 @@ func TestUndoThatTheNextMasterLacksIsSentAgain(t *testing.T) {
 	}
 	<-w.ready
 	r.keep() // with the acquire and its receipt
-	func() {
-		defer seats.s.enter(mayBlock).leave()
-		w.undoTaken()
-	}()
-	becomes(t, r.conn, 1, "INCRBY", "seats", 0)
-	for r.c.Work.Count() > 0 { // until the client knows that it ran
-		time.Sleep(time.Millisecond)
+	if _, err := w.Result(t.Context(), context.Canceled); !errors.Is(err, context.Canceled) {
+		t.Error(err)
 	}
+	becomes(t, r.conn, 1, "INCRBY", "seats", 0)
+	redistest.Becomes(t, "the client knows that it ran", func() bool { return r.c.Work.Count() == 0 })
 	r.setBack()
 	repeated(t, r.c)
 	becomes(t, r.conn, 1, "INCRBY", "seats", 0)

@@ -13,6 +13,7 @@ import (
 	"github.com/rlock-go/redisson/internal/lockerr"
 	"github.com/rlock-go/redisson/internal/luasrc"
 	"github.com/rlock-go/redisson/internal/monitor"
+	"github.com/rlock-go/redisson/internal/observe"
 	"github.com/rlock-go/redisson/internal/redistest"
 )
 
@@ -154,6 +155,33 @@ func TestPermitsOfNobodyAreGivenBackThatNobodyWants(t *testing.T) {
 	})
 	r.c.Close()
 	given("the grant is there, and the client is being closed")
+}
+
+// counting is an observer that counts what is under way when it is told of an acquire.
+type counting struct {
+	acquires
+	left func() int
+	seen int
+}
+
+func (c *counting) Acquired(context.Context, observe.Subject, observe.Acquire) { c.seen = c.left() }
+
+// An observer may call Close, which waits for what is under way.
+func TestObserverIsToldOfPermitsThatCountNoMore(t *testing.T) {
+	t.Parallel()
+	s, o, e := redistest.Start(t), config(), new(counting)
+	o.Observer = e
+	c := openWith(t, s, o)
+	e.left = func() int { _, commands := c.UnderWay(); return commands }
+	do(t, s.Dial(t), "SET", "seats", 2)
+	l := c.NewLock(kind.Semaphore(1), "seats", "seats")
+	w := l.NewWaiter()
+	if err := w.Begin(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Result(t.Context(), w.Await(t.Context())); err != nil || e.seen != 0 {
+		t.Errorf("%v; %d are under way", err, e.seen)
+	}
 }
 
 // A caller whose wait elapses when the grant is there gets it.

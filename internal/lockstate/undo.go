@@ -281,5 +281,4 @@ func (w *Waiter) undoTaken() {
 	defer n.unpin()
 	st := n.ensureOwnerState(w.owner)
 	st.run(st.newUndo(w.l, &kind.Want{}, st.logGivenBack))
-	n.l.c.Work.Done()
 }

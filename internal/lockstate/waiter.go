@@ -40,7 +40,7 @@ type Waiter struct {
 
 	ready   chan struct{} // gets one value when the wait has ended; buffered
 	hold    *Hold
-	taken   bool          // its attempt has taken what nobody owns; until Result returns, it counts in Work
+	taken   bool          // its attempt has taken what nobody owns; until its caller comes for it, it counts in Work
 	takenAt time.Duration // when that attempt was sent
 	err     error
 
@@ -216,15 +216,17 @@ func (w *Waiter) Result(ctx context.Context, cause error) (h *Hold, err error) {
 	} else {
 		h, err = w.giveUp(cmp.Or(ctx.Err(), cause)) // both may have ended
 	}
+	if w.taken {
+		c.Work.Done() // before the observer is told, which may call Close
+	}
 	w.logResult(ctx, h, err)
 	w.count(ctx, h, err)
-	if w.taken {
-		if c.FailsOver {
-			w.rememberTaken()
-		} else { // it needs no undo any more
-			c.Exec.Discard(w.l.Slot, kind.Receipt(&w.l.Names, w.owner))
-		}
-		c.Work.Done()
+	switch {
+	case !w.taken:
+	case c.FailsOver:
+		w.rememberTaken()
+	default: // it needs no undo any more
+		c.Exec.Discard(w.l.Slot, kind.Receipt(&w.l.Names, w.owner))
 	}
 	if h != nil {
 		if w.Terms.AtLeast > 0 {
@@ -256,6 +258,7 @@ func (w *Waiter) giveUp(cause error) (*Hold, error) {
 		case h == nil && w.err == nil:
 			if w.taken {
 				w.undoTaken()
+				n.l.c.Work.Done()
 			}
 			return nil, cause
 		case h == nil && (elapsed || errors.Is(w.err, cause)):
