@@ -16,6 +16,8 @@ var fair = []defect{
 		edits{{In: "releasing.leavesPlace", Expr: "r.Verdict != release.NotHeld", Put: "true"}}},
 	{"a repeated unlock takes the place from who waits as its owner", "fair", tests{"TestRepeatedFairUnlockLeavesItsOwnersNextWaiterThePlace"},
 		edits{{In: "releasing.leavesPlace", Call: "r.st.n.passPlaceOn", Put: "false"}}},
+	{"an unlock of a kind without a queue leaves one", "fair", tests{"TestRepeatedUnlockOfAnotherKindLeavesNoQueue"},
+		edits{{In: "Hold.endAndUnlock", If: "h.l.Traits.ByOwner", Put: "true"}}},
 	{"each of a crowd leaves by a script of its own", "fair", tests{"TestWhoCameLastLeavesFirst"},
 		edits{{In: "leaver.begin", If: "!underWay", Put: "!underWay || true"}, {In: "name.sendLeavers", Expr: "max(len(all)-mostLeave, 0)", Put: "len(all) - 1"}}},
 	{"those who have the most behind them leave first", "fair", tests{"TestWhoCameLastLeavesFirst"},

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -257,6 +258,22 @@ func TestRepeatedFairUnlockLeavesItsOwnersNextWaiterThePlace(t *testing.T) {
 	repeated(t, r.holder)
 	unlock(t, next(t, r.ended).hold)
 	r.nobody()
+}
+
+// The owner's last unlock is one of a plain lock, which has no queue to leave.
+func TestRepeatedUnlockOfAnotherKindLeavesNoQueue(t *testing.T) {
+	r := newFairReplaced(t, false)
+	plain := r.c.NewLock(kind.Reentrant, "q", "q")
+	inner := acquireAs(t, &plain, Terms{As: true, Owner: r.had.Owner()})
+	r.keep()
+	unlock(t, r.had)
+	unlock(t, inner)
+	r.setBack()
+	repeated(t, r.c)
+	r.c.Close()
+	if errors := string(do(t, r.conn, "INFO", "errorstats").([]byte)); strings.Contains(errors, "errorstat_ERR:") {
+		t.Errorf("a command that no server knows was sent: %s", errors)
+	}
 }
 
 // backAgain restores on the server what an unlock deleted, as if it had not run.

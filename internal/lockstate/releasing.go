@@ -313,11 +313,14 @@ func (r *releasing) Apply(e release.Effect) {
 		} else {
 			st.done()
 		}
-		if r.Why == release.Undo {
+		if r.mayLeave() {
 			c.Work.Done()
 		}
 	}
 }
+
+// mayLeave tells whether a leave may follow whose caller does not wait for it.
+func (r *releasing) mayLeave() bool { return r.Why == release.Undo || r.Why == release.Repeat }
 
 // leavesPlace tells whether the owner must leave the server's queue after the release. After an
 // undo the attempt may have been refused. If a failover undid the grant, the owner has its place
@@ -405,7 +408,7 @@ func (r *releasing) tell() {
 		r.outcome <- err
 		return
 	}
-	if r.then(err); r.Why != release.Undo { // an undo counts until its End
+	if r.then(err); !r.mayLeave() { // else it counts until its End
 		c.Work.Done()
 	}
 }

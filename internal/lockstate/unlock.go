@@ -87,7 +87,10 @@ func (h *Hold) endAndUnlock(then func(error), u *observedUnlock) *releasing {
 		}
 	}
 	r := st.newRelease(why, h.l, limit) // counted before the hold is over, or Shutdown would miss both
-	r.then, r.seen, r.place = then, u.seen, h.st.rare().place
+	r.then, r.seen = then, u.seen
+	if h.l.Traits.ByOwner { // kinds without a queue share the owner's state
+		r.place = h.st.rare().place
+	}
 	if until := h.st.rare().keepUntil; until > h.l.s.sec.now() {
 		r.keep = &keeping{until, c.Actors.OfAcquire().String()}
 	}
