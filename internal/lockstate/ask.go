@@ -6,14 +6,15 @@ import (
 	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/core"
 	"github.com/rlock-go/redisson/internal/kind"
+	"github.com/rlock-go/redisson/internal/section"
 )
 
 // ask sends a query to the server of the lock's slot and waits for the reply. It leaves the
 // section while it waits.
 func (l *Lock) ask(call kind.Call, limit time.Duration) (reply any, err error) {
 	r := l.c.Question(l.Slot, call, limit)
-	if l.s.sec.enqueue(r) {
-		l.s.blocks(func() { l.c.Exec.Finish(r) })
+	if l.s.Enqueue(r) {
+		l.s.Without(func() { l.c.Exec.Finish(r) })
 	}
 	return core.Replied(r)
 }
@@ -22,7 +23,7 @@ func (l *Lock) ask(call kind.Call, limit time.Duration) (reply any, err error) {
 func (l *Lock) askLater(call kind.Call, limit time.Duration, then func(reply any, err error)) {
 	r := l.c.Question(l.Slot, call, limit)
 	q := &asking{l, then}
-	if r.Handler = q; !l.s.sec.enqueue(r) {
+	if r.Handler = q; !l.s.Enqueue(r) {
 		l.c.Go(func() { q.Answered(r) })
 	}
 }
@@ -35,7 +36,7 @@ type asking struct {
 
 // Answered passes on the outcome.
 func (q *asking) Answered(r *command.Request) {
-	defer q.l.s.enter(mustNotBlock).leave()
+	defer q.l.s.Enter(section.MustNotBlock).Leave()
 	q.then(core.Replied(r))
 }
 

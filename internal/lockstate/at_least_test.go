@@ -10,6 +10,7 @@ import (
 	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/section"
 )
 
 // A call that fails leaves no AtLeast time with its owner, and takes none away.
@@ -68,11 +69,11 @@ func TestAtLeastEndsWithALoss(t *testing.T) {
 		t.Fatal(err)
 	}
 	redistest.Becomes(t, "its attempt is written", func() bool {
-		defer l.s.enter(mustNotBlock).leave()
+		defer l.s.Enter(section.MustNotBlock).Leave()
 		return w.attempt.unanswered()
 	})
 	func() {
-		defer l.s.enter(mustNotBlock).leave()
+		defer l.s.Enter(section.MustNotBlock).Leave()
 		outer.st.lose(nil, errExpired)
 	}()
 	outer.KeepTaken(time.Hour) // as its call would, if it had returned only now

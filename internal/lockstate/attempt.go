@@ -10,6 +10,7 @@ import (
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/lockerr"
 	"github.com/rlock-go/redisson/internal/owner"
+	"github.com/rlock-go/redisson/internal/section"
 )
 
 // attempt is one acquire command. It can outlive its waiter: the outcome is handled here, once,
@@ -93,7 +94,7 @@ func (a *attempt) begin() {
 	w.ownerUsed = true
 	a.req.Handler, a.req.Wire.Tentative = a, true
 	w.l.c.Fill(&a.req, w.l.Slot, w.l.Kind.Acquire(a.req.Wire.ArgBuffer[:0], &a.want))
-	if a.queued = n.l.s.sec.enqueue(&a.req); !a.queued {
+	if a.queued = n.l.s.Enqueue(&a.req); !a.queued {
 		a.failed()
 		return
 	}
@@ -116,7 +117,7 @@ func (a *attempt) queue() *waitQueue { return a.st.n.ensureQueue(a.w.l, a.w.queu
 
 // Answered handles the server's reply.
 func (a *attempt) Answered(r *command.Request) {
-	defer a.st.n.l.s.enter(mustNotBlock).leave()
+	defer a.st.n.l.s.Enter(section.MustNotBlock).Leave()
 	g, err := a.w.l.Kind.Granted(r.Wire.Reply)
 	switch {
 	case err != nil:
@@ -175,7 +176,7 @@ func (a *attempt) granted(r *command.Request, token int64) {
 // Rest goes on with an attempt that was not sent, was lost, or was answered with an error.
 func (a *attempt) Rest(r *command.Request) {
 	st, w, s := a.st, a.w, a.st.n.l.s
-	defer s.enter(mayBlock).leave()
+	defer s.Enter(section.MayBlock).Leave()
 	if r.Fate != command.Lost {
 		a.failed()
 		return
@@ -184,7 +185,7 @@ func (a *attempt) Rest(r *command.Request) {
 	st.mayHaveSet(r.Wire.Sent, a.lease)
 	a.queue().Open(st.n.now(), &w.Waiter, r.Wire.Err, a.began, false)
 	st.n.step()
-	s.barrier(r) // nothing else is tried before this returns (A5)
+	s.Barrier(r) // nothing else is tried before this returns (A5)
 	if w.Terms.As {
 		a.countHolds()
 	} else {
@@ -198,7 +199,7 @@ func (a *attempt) refused(g kind.Grant) {
 	q.unset, a.w.unset = g.Unset, g.Unset
 	a.w.forever = g.TTL < 0 && !a.w.l.Traits.ByOwner // such a kind also replies -1 for a place far back in its queue
 	if w := a.w; !w.Told && !w.OneTry && !w.Settled {
-		w.l.c.Log.Waiting(&w.l.s.sec, eventlog.Lock{Name: w.n.l.Name()}, g.TTL)
+		w.l.c.Log.Waiting(w.l.s, eventlog.Lock{Name: w.n.l.Name()}, g.TTL)
 	}
 	a.w.ownerUsed = false
 	if !a.w.contended && !a.w.Settled { // a caller that has left tells what it saw without the mutex
@@ -234,7 +235,7 @@ func (a *attempt) grantedInVain(r *command.Request, h *Hold, ok bool) {
 		w.fail(fmt.Errorf("%w: its reply took longer than the lease of %v", lockerr.ErrLeaseLost, st.least(r.Wire.Sent, a.lease)))
 	case r.Unreplicated:
 		err := lockerr.Unreplicated(r)
-		n.l.c.Log.Unreplicated(&n.l.s.sec, st.told(), r.Wire.Replicas, err)
+		n.l.c.Log.Unreplicated(n.l.s, st.told(), r.Wire.Replicas, err)
 		if st.held == 1 { // the owner held nothing before
 			a.leaveRoom(n.now() - r.Wire.Sent)
 		}
@@ -366,7 +367,7 @@ func (a *attempt) done() {
 // stuck fails a waiter that has had no reply, if its attempt is still not written a command
 // timeout after it queued behind an earlier command of its owner (A7).
 func (a *attempt) stuck() {
-	defer a.st.n.l.s.enter(mayBlock).leave()
+	defer a.st.n.l.s.Enter(section.MayBlock).Leave()
 	if a.detached || a.w.Settled || a.w.wasRefused() {
 		return
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/lease"
 	"github.com/rlock-go/redisson/internal/lockerr"
+	"github.com/rlock-go/redisson/internal/section"
 	"github.com/rlock-go/redisson/watchdog"
 )
 
@@ -38,7 +39,7 @@ func (h *Hold) Extend(ctx context.Context, d time.Duration) error {
 // startExtend queues the extension, or runs it.
 func (h *Hold) startExtend(d time.Duration) (*extension, error) {
 	s := h.l.s
-	defer s.enter(mayBlock).leave()
+	defer s.Enter(section.MayBlock).Leave()
 	err := h.check()
 	switch {
 	case !h.promise.Fixed:
@@ -52,7 +53,7 @@ func (h *Hold) startExtend(d time.Duration) (*extension, error) {
 		return nil, err
 	}
 	e := &extension{h: h, d: d.Truncate(time.Millisecond), done: make(chan error, 1), idle: true}
-	e.req.Handler, e.req.Aside, e.req.Resend, e.req.Until, e.req.Slot = e, true, kind.Always, s.sec.now()+h.l.c.Timeout, h.l.Slot
+	e.req.Handler, e.req.Aside, e.req.Resend, e.req.Until, e.req.Slot = e, true, kind.Always, s.Now()+h.l.c.Timeout, h.l.Slot
 	h.l.c.Work.Add()
 	h.st.run(e)
 	return e, nil
@@ -99,7 +100,7 @@ func (e *extension) send() bool {
 	e.end = watchdog.Trust(h.st.n.now(), e.d)
 	h.extends = e
 	h.st.alarm()
-	if !h.l.s.sec.enqueue(&e.req) {
+	if !h.l.s.Enqueue(&e.req) {
 		e.finish(e.unanswered())
 		return false
 	}
@@ -110,7 +111,7 @@ func (e *extension) send() bool {
 // when a command timeout has passed. A command that did not run is taken back.
 func (e *extension) giveUp(ended error) error {
 	c := e.h.l.c
-	defer e.h.l.s.enter(mustNotBlock).leave()
+	defer e.h.l.s.Enter(section.MustNotBlock).Leave()
 	select {
 	case err := <-e.done:
 		return err
@@ -139,7 +140,7 @@ func (e *extension) giveUp(ended error) error {
 
 // Answered handles the server's reply.
 func (e *extension) Answered(r *command.Request) {
-	defer e.h.l.s.enter(mustNotBlock).leave()
+	defer e.h.l.s.Enter(section.MustNotBlock).Leave()
 	e.h.extends = nil
 	e.answered(r)
 }
@@ -148,7 +149,7 @@ func (e *extension) Answered(r *command.Request) {
 // barrier or after a pause: setting a lease twice does no harm.
 func (e *extension) Rest(r *command.Request) {
 	st, s := e.h.st, e.h.l.s
-	defer s.enter(mayBlock).leave()
+	defer s.Enter(section.MayBlock).Leave()
 	for r.Fate != command.Answered {
 		e.h.extends = nil
 		if r.MayHaveRun() {
@@ -157,7 +158,7 @@ func (e *extension) Rest(r *command.Request) {
 		st.alarm()
 		switch {
 		case r.Fate == command.Lost:
-			if s.barrier(r); r.MayArrive {
+			if s.Barrier(r); r.MayArrive {
 				st.mayArrive(e.lease)
 			}
 		case r.Again > 0:
@@ -170,7 +171,7 @@ func (e *extension) Rest(r *command.Request) {
 		if !e.send() {
 			return
 		}
-		if s.await(r); r.Fate == command.TakenBack {
+		if s.Await(r); r.Fate == command.TakenBack {
 			return // giveUp has ended it
 		}
 	}

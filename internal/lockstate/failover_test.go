@@ -19,6 +19,7 @@ import (
 	"github.com/rlock-go/redisson/internal/lockerr"
 	"github.com/rlock-go/redisson/internal/luasrc"
 	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/section"
 	"github.com/rlock-go/redisson/internal/stalls"
 	"github.com/rlock-go/redisson/internal/topology"
 )
@@ -104,16 +105,16 @@ func repeated(t *testing.T, clients ...*State) {
 func (c *State) repeatsLeft() (any bool) {
 	for i := range c.shards {
 		s := &c.shards[i]
-		sec := s.enter(mustNotBlock)
+		sec := s.Enter(section.MustNotBlock)
 		any = any || s.repeats > 0 || slices.ContainsFunc(s.past, func(u pastUnlock) bool { return u.due })
-		sec.leave()
+		sec.Leave()
 	}
 	return any
 }
 
 // acknowledged makes the hold one whose acquire all replicas acknowledged.
 func (h *Hold) acknowledged() {
-	defer h.l.s.enter(mustNotBlock).leave()
+	defer h.l.s.Enter(section.MustNotBlock).Leave()
 	h.everywhere = true
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/rlock-go/redisson/internal/core"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/section"
 	"github.com/rlock-go/redisson/internal/wakepolicy"
 )
 
@@ -52,17 +53,17 @@ func TestRefusedConnectionIsNoRefusalToCount(t *testing.T) {
 		if !asked.CountDue(time.Hour) {
 			t.Fatal("no count is due")
 		}
-		sec := sh.enter(mustNotBlock)
+		sec := sh.Enter(section.MustNotBlock)
 		sh.find(&l).fairShare = asked
 		sh.find(&l).countClients(&l, true)
-		sec.leave()
+		sec.Leave()
 		for deadline := time.Now().Add(5 * soon); ; time.Sleep(time.Millisecond) {
-			sec := sh.enter(mustNotBlock)
+			sec := sh.Enter(section.MustNotBlock)
 			answered := asked.CountDue(time.Hour)
 			if answered {
 				asked.CountFailed() // here no count is made
 			}
-			sec.leave()
+			sec.Leave()
 			if answered && c.Exec.Trouble(0) != nil {
 				break
 			}

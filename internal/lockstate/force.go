@@ -14,6 +14,7 @@ import (
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/lockerr"
 	"github.com/rlock-go/redisson/internal/owner"
+	"github.com/rlock-go/redisson/internal/section"
 )
 
 // ForceUnlock deletes the lock whoever holds it, as the public method says.
@@ -48,7 +49,7 @@ func (l *Lock) ForceUnlock(ctx context.Context) (bool, error) {
 // acquire does: an acquire that is granted after it must be sent after it.
 func (l *Lock) force() (there, ended bool, err error) {
 	c, s := l.c, l.s
-	defer s.enter(mayBlock).leave()
+	defer s.Enter(section.MayBlock).Leave()
 	if c.Closed() {
 		return false, false, lockerr.ErrClosed
 	}
@@ -65,8 +66,8 @@ func (l *Lock) force() (there, ended bool, err error) {
 	send := func() {
 		n.forces++ // attempts that were queued before notice it
 		c.Fill(r, l.Slot, l.Kind.Force(&want))
-		if s.sec.enqueue(r) {
-			s.await(r)
+		if s.Enqueue(r) {
+			s.Await(r)
 		}
 	}
 	s.forcing++
@@ -97,7 +98,7 @@ func (l *Lock) force() (there, ended bool, err error) {
 	if r.Fate == command.Lost { // bytes of it may still run
 		c.Go(func() {
 			c.Exec.Barrier(r)
-			defer s.enter(mustNotBlock).leave()
+			defer s.Enter(section.MustNotBlock).Leave()
 			s.forcing--
 		})
 	} else {

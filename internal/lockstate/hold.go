@@ -10,6 +10,7 @@ import (
 	"github.com/rlock-go/redisson/internal/eventlog"
 	"github.com/rlock-go/redisson/internal/lease"
 	"github.com/rlock-go/redisson/internal/lockerr"
+	"github.com/rlock-go/redisson/internal/section"
 	"github.com/rlock-go/redisson/watchdog"
 )
 
@@ -54,13 +55,13 @@ func (h *Hold) Name() string { return h.l.Name() }
 
 // Token is the newest fencing token that this client was granted for the hold's owner; 0: none.
 func (h *Hold) Token() int64 {
-	defer h.l.s.enter(mustNotBlock).leave()
+	defer h.l.s.Enter(section.MustNotBlock).Leave()
 	return h.st.rare().token
 }
 
 // Done is closed when the hold is over. Each call returns the same channel.
 func (h *Hold) Done() <-chan struct{} {
-	defer h.l.s.enter(mustNotBlock).leave()
+	defer h.l.s.Enter(section.MustNotBlock).Leave()
 	// A loss found here closes a channel that exists already.
 	ended := h.check() != nil
 	if h.done == nil {
@@ -74,7 +75,7 @@ func (h *Hold) Done() <-chan struct{} {
 
 // Err is nil while the lock is held. It reads the clock, and is never late.
 func (h *Hold) Err() error {
-	defer h.l.s.enter(mustNotBlock).leave()
+	defer h.l.s.Enter(section.MustNotBlock).Leave()
 	if why := h.check(); why != nil {
 		return overError{h.l.Name(), why}
 	}
@@ -96,7 +97,7 @@ func (e overError) Unwrap() error { return e.cause }
 // before. It is for a hold that its caller has: what is given back because a call failed must not
 // keep others out.
 func (h *Hold) KeepTaken(d time.Duration) {
-	defer h.l.s.enter(mustNotBlock).leave()
+	defer h.l.s.Enter(section.MustNotBlock).Leave()
 	if h.ended != nil {
 		return // a loss has freed the lock
 	}
@@ -106,7 +107,7 @@ func (h *Hold) KeepTaken(d time.Duration) {
 
 // ValidUntil is until when exclusion may be trusted without another renewal.
 func (h *Hold) ValidUntil() time.Time {
-	defer h.l.s.enter(mustNotBlock).leave()
+	defer h.l.s.Enter(section.MustNotBlock).Leave()
 	wall := time.Now() // before the clock is read: what passes in between makes the answer earlier, not later
 	h.check()
 	return wall.Add(h.trust() - h.st.n.now())
@@ -154,7 +155,7 @@ func (h *Hold) old() time.Duration {
 func (h *Hold) tellAge() {
 	if now := h.st.n.now(); now >= h.old() {
 		h.toldAge = true
-		h.l.c.Log.HeldLong(&h.l.s.sec, h.told(), now-h.since, !h.promise.Fixed && now < h.promise.Until)
+		h.l.c.Log.HeldLong(h.l.s, h.told(), now-h.since, !h.promise.Fixed && now < h.promise.Until)
 	}
 }
 
@@ -178,7 +179,7 @@ func (h *Hold) over(cause error) {
 		close(h.done)
 	}
 	for cancel := range h.ctxs {
-		h.l.s.sec.After(func() { (*cancel)(overError{h.l.Name(), cause}) })
+		h.l.s.After(func() { (*cancel)(overError{h.l.Name(), cause}) })
 	}
 	h.ctxs = nil
 }
@@ -187,7 +188,7 @@ func (h *Hold) over(cause error) {
 func (h *Hold) Context(parent context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(parent)
 	s := h.l.s
-	defer s.enter(mustNotBlock).leave()
+	defer s.Enter(section.MustNotBlock).Leave()
 	if why := h.check(); why != nil {
 		cancel(overError{h.l.Name(), why})
 		return ctx, func() {}
@@ -197,9 +198,9 @@ func (h *Hold) Context(parent context.Context) (context.Context, context.CancelF
 	}
 	h.ctxs[&cancel] = true
 	return ctx, func() {
-		sec := s.enter(mustNotBlock)
+		sec := s.Enter(section.MustNotBlock)
 		delete(h.ctxs, &cancel)
-		sec.leave()
+		sec.Leave()
 		cancel(context.Canceled)
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/section"
 	"github.com/rlock-go/redisson/watchdog"
 )
 
@@ -22,7 +23,7 @@ func TestUnlockIsRememberedHoweverManyAcknowledgedIt(t *testing.T) {
 	for range 2 {
 		unlock(t, h)
 		remembered := func() bool {
-			defer l.s.enter(mustNotBlock).leave()
+			defer l.s.Enter(section.MustNotBlock).Leave()
 			return slices.ContainsFunc(l.s.past, func(u pastUnlock) bool { return u.owner == h.st.owner })
 		}
 		if !remembered() {
@@ -89,7 +90,7 @@ func TestHoldIsEverywhereForTheLeaseOfItsRenewal(t *testing.T) {
 	l := c.NewLock(kind.Reentrant, "orders", "orders")
 	h := acquire(t, &l)
 	read := func() (renewed, until time.Duration) {
-		defer l.s.enter(mustNotBlock).leave()
+		defer l.s.Enter(section.MustNotBlock).Leave()
 		h.everywhere, h.st.marked = false, true // as if a replica had not acknowledged the acquire
 		return h.st.ensureExtras().everywhere, h.heldEverywhere()
 	}

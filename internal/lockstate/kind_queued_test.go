@@ -13,6 +13,7 @@ import (
 	"github.com/rlock-go/redisson/internal/lockerr"
 	"github.com/rlock-go/redisson/internal/owner"
 	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/section"
 	"github.com/rlock-go/redisson/internal/stalls"
 )
 
@@ -202,7 +203,7 @@ func TestPlaceOfASharedOwnerIsLeftByItsLastWaiter(t *testing.T) {
 func refused(t *testing.T, w *Waiter, n int) {
 	t.Helper()
 	redistest.Becomes(t, fmt.Sprint("it is one of ", n, " waiters that were refused"), func() bool {
-		defer w.l.s.enter(mustNotBlock).leave()
+		defer w.l.s.Enter(section.MustNotBlock).Leave()
 		q := w.queue()
 		return q != nil && q.Len() == n && q.Listening() && w.attempt == nil
 	})
@@ -213,11 +214,11 @@ func standsAndListens(t *testing.T, conn redis.Conn, w *Waiter, before owner.Own
 	t.Helper()
 	l := w.l
 	redistest.Becomes(t, "it listens as another owner, who is the head", func() bool {
-		sec := l.s.enter(mustNotBlock)
+		sec := l.s.Enter(section.MustNotBlock)
 		q := w.queue()
 		now = w.owner
 		listens := q != nil && q.Listening() && q.listens == now && w.attempt == nil
-		sec.leave()
+		sec.Leave()
 		head, _ := do(t, conn, "LINDEX", "q:queue", 0).([]byte)
 		return listens && now != before && string(head) == now.String()
 	})

@@ -7,6 +7,7 @@ import (
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/redistest"
 	"github.com/rlock-go/redisson/internal/release"
+	"github.com/rlock-go/redisson/internal/section"
 )
 
 func TestLostTryOfOneKindIsNotMistakenForTheOthersHold(t *testing.T) {
@@ -63,7 +64,7 @@ func TestLateReleaseToWriteThatLeavesNoLeaseCutsNone(t *testing.T) {
 	t.Cleanup(c.Close)
 	for of, want := range map[kind.Kind]time.Duration{kind.WriteLock: time.Minute, kind.ReadLock: 0} {
 		l := c.NewLock(of, "doc", "doc")
-		sec := l.s.enter(mustNotBlock)
+		sec := l.s.Enter(section.MustNotBlock)
 		n := l.s.pin(&l)
 		st := n.ensureOwnerState(c.NewOwner())
 		r := &releasing{st: st, l: &l}
@@ -72,6 +73,6 @@ func TestLateReleaseToWriteThatLeavesNoLeaseCutsNone(t *testing.T) {
 			t.Errorf("behind a late %s unlock a lease of a minute is trusted for %v, want %v", of.Traits().Queue, least, want)
 		}
 		n.unpin()
-		sec.leave()
+		sec.Leave()
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/rlock-go/redisson/internal/luasrc"
 	"github.com/rlock-go/redisson/internal/monitor"
 	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/section"
 )
 
 // several is a kind that three owners may hold, and whose message says how many are free.
@@ -125,12 +126,12 @@ func TestNewcomersDoNotWaitForEachOthersAnswer(t *testing.T) {
 	for i := range 3 {
 		wait(t.Context(), t, &l, i, ended, Terms{})
 	}
-	sec := l.s.enter(mustNotBlock)
+	sec := l.s.Enter(section.MustNotBlock)
 	sent := 0
 	for _, st := range l.s.find(&l).ownerStates() {
 		sent += int(st.attempts)
 	}
-	sec.leave()
+	sec.Leave()
 	if sent != 3 {
 		t.Errorf("%d attempts of three are under way", sent)
 	}

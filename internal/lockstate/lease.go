@@ -7,6 +7,7 @@ import (
 	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/core"
 	"github.com/rlock-go/redisson/internal/lease"
+	"github.com/rlock-go/redisson/internal/section"
 	"github.com/rlock-go/redisson/watchdog"
 )
 
@@ -128,7 +129,7 @@ func (st *OwnerState) hasLateCommands() bool {
 	if !r.dropTimer {
 		r.dropTimer = true
 		c.Timers.After(left, func() {
-			defer st.n.l.s.enter(mayBlock).leave()
+			defer st.n.l.s.Enter(section.MayBlock).Leave()
 			r.dropTimer = false
 			st.dropIfIdle()
 		})
@@ -210,7 +211,7 @@ func (st *OwnerState) LeaseLost(l *watchdog.Lease, why error) {
 	if why == watchdog.ErrExpired {
 		cause = errExpired
 	}
-	defer st.n.l.s.enter(mustNotBlock).leave()
+	defer st.n.l.s.Enter(section.MustNotBlock).Leave()
 	if st.lease == l {
 		st.lose(nil, cause)
 	}
@@ -219,7 +220,7 @@ func (st *OwnerState) LeaseLost(l *watchdog.Lease, why error) {
 // LeaseAlarm is called by the watchdog when a hold's own lease has ended, or when a hold is old
 // enough to be logged.
 func (st *OwnerState) LeaseAlarm(l *watchdog.Lease) {
-	defer st.n.l.s.enter(mustNotBlock).leave()
+	defer st.n.l.s.Enter(section.MustNotBlock).Leave()
 	if st.lease != l {
 		return
 	}
@@ -338,5 +339,5 @@ func (st *OwnerState) logLost(holds []*Hold, cause error) {
 	if node, err := c.Top.Node(slot); err == nil {
 		server = node.Server()
 	}
-	c.Log.Lost(&st.n.l.s.sec, st.told(), server, len(holds), held, renewed, cause)
+	c.Log.Lost(st.n.l.s, st.told(), server, len(holds), held, renewed, cause)
 }

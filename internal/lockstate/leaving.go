@@ -8,6 +8,7 @@ import (
 
 	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/kind"
+	"github.com/rlock-go/redisson/internal/section"
 )
 
 const (
@@ -75,7 +76,7 @@ func (n *name) sendLeavers() {
 			n.sendLeavers()
 		} else {
 			c.Timers.After(min(leavePauses*(n.now()-sent), longestLeavePause), func() {
-				defer s.enter(mayBlock).leave()
+				defer s.Enter(section.MayBlock).Leave()
 				n.sendLeavers()
 			})
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/rlock-go/redisson/internal/background"
 	"github.com/rlock-go/redisson/internal/kind"
+	"github.com/rlock-go/redisson/internal/section"
 )
 
 // leaves is a kind that records the waiters that leave.
@@ -31,7 +32,7 @@ func TestWhoCameLastLeavesFirst(t *testing.T) {
 	defer c.Close()
 	var scripts [][]*kind.Want
 	l := c.NewLock(leaves{queuedKind.(queued), &scripts}, "q", "q")
-	defer l.s.enter(mustNotBlock).leave()
+	defer l.s.Enter(section.MustNotBlock).Leave()
 	n := l.s.pin(&l)
 	defer n.unpin()
 	const crowd = mostLeave + 500

@@ -10,6 +10,7 @@ import (
 	"github.com/rlock-go/redisson/internal/core"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/owner"
+	"github.com/rlock-go/redisson/internal/section"
 )
 
 // Lock is a lock of one client. It never changes: the state of the lock is in its shard.
@@ -43,7 +44,7 @@ func (l *Lock) held(st *OwnerState) kind.Held {
 
 // AnyHeld tells whether this client has a living hold of the name for which such returns true.
 func (l *Lock) AnyHeld(such func(kind.Held) bool) bool {
-	defer l.s.enter(mustNotBlock).leave()
+	defer l.s.Enter(section.MustNotBlock).Leave()
 	n := l.s.find(l)
 	if n == nil {
 		return false
@@ -88,7 +89,7 @@ func (l *Lock) Holder(ctx context.Context) (Info, bool, error) {
 
 // since is when this client acquired the oldest of the owner's living holds.
 func (l *Lock) since(o owner.Owner) time.Time {
-	defer l.s.enter(mustNotBlock).leave()
+	defer l.s.Enter(section.MustNotBlock).Leave()
 	st := l.ownerState(o)
 	if st == nil || st.holds == nil {
 		return time.Time{}

@@ -8,6 +8,7 @@ import (
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/lockerr"
 	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/section"
 )
 
 // A look is in no command queue. After it found no key, a nested acquire of its owner could have made the key again.
@@ -35,9 +36,9 @@ func TestNoOfALookCountsIfItsOwnerHadNoCommandMeanwhile(t *testing.T) {
 			if _, ready := h.st.Begin(lease, true); !ready {
 				t.Fatal("nobody may look")
 			}
-			sec := l.s.enter(mustNotBlock)
+			sec := l.s.Enter(section.MustNotBlock)
 			row.meanwhile(h)
-			sec.leave()
+			sec.Leave()
 			h.st.NotHeld(lease, &l.Lock)
 			if err := h.Err(); errors.Is(err, lockerr.ErrLeaseLost) != row.lost {
 				t.Error(err)
@@ -58,13 +59,13 @@ func TestNobodyLooksWhileACommandIsUnderWay(t *testing.T) {
 	c := openWith(t, s, o)
 	l := c.NewLock(kind.Reentrant, "orders", "orders")
 	h := acquire(t, &l)
-	sec := l.s.enter(mustNotBlock)
+	sec := l.s.Enter(section.MustNotBlock)
 	h.st.busy = true
-	sec.leave()
+	sec.Leave()
 	if _, ready := h.st.Begin(h.st.lease, true); ready {
 		t.Error("a look is sent")
 	}
-	sec = l.s.enter(mustNotBlock)
+	sec = l.s.Enter(section.MustNotBlock)
 	h.st.busy = false
-	sec.leave()
+	sec.Leave()
 }

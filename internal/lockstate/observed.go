@@ -10,6 +10,7 @@ import (
 	"github.com/rlock-go/redisson/internal/observe"
 	"github.com/rlock-go/redisson/internal/owner"
 	"github.com/rlock-go/redisson/internal/release"
+	"github.com/rlock-go/redisson/internal/section"
 	"github.com/rlock-go/redisson/internal/topology"
 	"github.com/rlock-go/redisson/internal/waitqueue"
 )
@@ -109,7 +110,7 @@ func (w *Waiter) abandon(h *Hold) {
 	if h != nil {
 		h.abandon()
 	}
-	defer w.l.s.enter(mayBlock).leave()
+	defer w.l.s.Enter(section.MayBlock).Leave()
 	if w.taken {
 		w.undoTaken()
 	}
@@ -120,7 +121,7 @@ func (w *Waiter) summary(h *Hold) (s observe.Subject, a observe.Acquire) {
 	if h != nil {
 		s = h.subject()
 	} else { // an attempt may be under way
-		defer w.l.s.enter(mustNotBlock).leave()
+		defer w.l.s.Enter(section.MustNotBlock).Leave()
 		s = w.l.Subject(w.acquirer())
 	}
 	a.Attempts, a.Contended = w.tries, w.contended
@@ -200,7 +201,7 @@ func (h *Hold) observeUnlock(ctx context.Context) (u observedUnlock) {
 
 // abandon releases a hold whose caller can't, because the observer ended the goroutine.
 func (h *Hold) abandon() {
-	defer h.l.s.enter(mayBlock).leave()
+	defer h.l.s.Enter(section.MayBlock).Leave()
 	if !h.released {
 		h.giveBack()
 	}
@@ -239,7 +240,7 @@ func (h *Hold) notReleased(cause error, until time.Duration) {
 
 // lossOf is why and when a hold was lost, for the event of its Unlock.
 func (h *Hold) lossOf() (reason string, at time.Time) {
-	defer h.l.s.enter(mustNotBlock).leave()
+	defer h.l.s.Enter(section.MustNotBlock).Leave()
 	now := h.st.n.now()
 	return observe.ReasonNames[h.lossReason(h.ended)], time.Now().Add(min(h.promise.End-now, 0))
 }

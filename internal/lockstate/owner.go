@@ -2,6 +2,7 @@ package lockstate
 
 import (
 	"github.com/rlock-go/redisson/internal/owner"
+	"github.com/rlock-go/redisson/internal/section"
 )
 
 // NewOwner makes a new owner, for a caller to use. It does no I/O.
@@ -12,7 +13,7 @@ func (c *State) Exclusive(o owner.Owner) bool { return c.Actors.Exclusive(o) }
 
 // Owner is the owner that holds. From this call on others may acquire as it.
 func (h *Hold) Owner() owner.Owner {
-	defer h.l.s.enter(mustNotBlock).leave()
+	defer h.l.s.Enter(section.MustNotBlock).Leave()
 	o := h.st.owner
 	h.st.marked = true
 	if st := h.l.ownerState(o); st != nil {
@@ -51,7 +52,7 @@ func (c *State) act(l *Lock, o owner.Owner) error {
 
 // knows tells whether the owner has a state on l's name. Nearly all such owners have it there.
 func (l *Lock) knows(o owner.Owner) bool {
-	defer l.s.enter(mustNotBlock).leave()
+	defer l.s.Enter(section.MustNotBlock).Leave()
 	return l.ownerState(o) != nil
 }
 

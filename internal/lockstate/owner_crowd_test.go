@@ -10,6 +10,7 @@ import (
 	"github.com/rlock-go/redisson/internal/lockerr"
 	"github.com/rlock-go/redisson/internal/owner"
 	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/section"
 	"github.com/rlock-go/redisson/internal/waitqueue"
 )
 
@@ -22,7 +23,7 @@ func TestOwnerOfACrowdIsFoundInAFewSteps(t *testing.T) {
 	}
 	defer c.Close()
 	l := c.NewLock(kind.Reentrant, "orders", "orders")
-	defer l.s.enter(mustNotBlock).leave()
+	defer l.s.Enter(section.MustNotBlock).Leave()
 	n := l.s.pin(&l)
 	defer n.unpin()
 	var states []*OwnerState
@@ -80,13 +81,13 @@ func TestRefusedCallerLeavesInOneStep(t *testing.T) {
 	for _, as := range []bool{false, true} {
 		before := made
 		// This waiter has no caller: a search of the waiters would panic at it.
-		sec := l.s.enter(mustNotBlock)
+		sec := l.s.Enter(section.MustNotBlock)
 		q := l.s.find(&l).ensureQueue(&l, owner.Owner{})
 		nobody := new(waitqueue.Waiter)
-		q.JoinUnqueued(sec.now(), nobody)
-		for q.Next(sec.now()).Do != waitqueue.Nothing {
+		q.JoinUnqueued(sec.Now(), nobody)
+		for q.Next(sec.Now()).Do != waitqueue.Nothing {
 		}
-		sec.leave()
+		sec.Leave()
 		var callers sync.WaitGroup
 		for range crowd {
 			w := l.NewWaiter()
@@ -108,10 +109,10 @@ func TestRefusedCallerLeavesInOneStep(t *testing.T) {
 		if made-before != crowd {
 			t.Errorf("as an owner: %v; %d callers made %d owners' states", as, crowd, made-before)
 		}
-		sec = l.s.enter(mustNotBlock)
+		sec = l.s.Enter(section.MustNotBlock)
 		q.Leave(nobody)
 		q.n.step()
-		sec.leave()
+		sec.Leave()
 	}
 	unlock(t, h)
 }
@@ -124,7 +125,7 @@ func TestGrantLooksForOtherHoldersOnlyIfThereAreAny(t *testing.T) {
 	l := c.NewLock(kind.Reentrant, "orders", "orders")
 	seen := acquire(t, &l)
 	count := func(more int32) {
-		defer l.s.enter(mustNotBlock).leave()
+		defer l.s.Enter(section.MustNotBlock).Leave()
 		seen.st.n.holders += more
 	}
 	count(-1) // it is no longer counted as a holder, so only a search finds it

@@ -10,6 +10,7 @@ import (
 	"github.com/rlock-go/redisson/internal/lockerr"
 	"github.com/rlock-go/redisson/internal/owner"
 	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/section"
 )
 
 func TestClosedClientIsForgotten(t *testing.T) {
@@ -37,7 +38,7 @@ func TestOwnerThatWasHandedOutIsNotLookedFor(t *testing.T) {
 		unlock(t, h)
 	}
 	for i := range c.shards {
-		c.shards[i].mu.Lock() // so that a search blocks
+		c.shards[i].Enter(section.MustNotBlock) // so that a search blocks
 	}
 	acted := make(chan error, 1)
 	go func() {
@@ -58,7 +59,7 @@ func TestOwnerThatWasHandedOutIsNotLookedFor(t *testing.T) {
 		t.Error("it looks for an owner")
 	}
 	for i := range c.shards {
-		c.shards[i].mu.Unlock()
+		c.shards[i].Leave()
 	}
 }
 

@@ -186,13 +186,13 @@ func (st *OwnerState) goOn() {
 func (st *OwnerState) pause(d time.Duration) {
 	s := st.n.l.s
 	st.paused = true
-	s.blocks(func() { st.n.l.c.Sleep(d) })
+	s.Without(func() { st.n.l.c.Sleep(d) })
 	if st.renewing { // it follows the renewal
 		st.renewing = false
 		turn := make(chan struct{})
 		r := st.ensureExtras()
 		r.queue = slices.Insert(r.queue, 0, operation(operationFunc(func() { close(turn) })))
-		s.blocks(func() { <-turn })
+		s.Without(func() { <-turn })
 	}
 	st.paused = false
 }

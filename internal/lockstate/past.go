@@ -10,6 +10,7 @@ import (
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/owner"
 	"github.com/rlock-go/redisson/internal/release"
+	"github.com/rlock-go/redisson/internal/section"
 	"github.com/rlock-go/redisson/internal/topology"
 	"github.com/rlock-go/redisson/watchdog"
 )
@@ -108,7 +109,7 @@ func (r *releasing) remember(q *command.Request, did codec.Release) {
 // rememberChange remembers a due change that was answered, with its receipt.
 func (l *Lock) rememberChange(r *command.Request, receipt any) {
 	call := kind.Call{Name: r.Wire.Command, Script: r.Wire.Script, Args: r.Wire.Args, Resend: r.Resend, Writes: true}
-	defer l.s.enter(mustNotBlock).leave()
+	defer l.s.Enter(section.MustNotBlock).Leave()
 	l.s.addPast(pastUnlock{l: l, latch: receipt, change: &call, sent: r.Wire.Sent, until: r.Until, due: r.ServedElsewhere()})
 }
 
@@ -117,7 +118,7 @@ func (l *Lock) rememberChange(r *command.Request, receipt any) {
 // release alone would add to what there is to take.
 func (w *Waiter) rememberTaken() {
 	c, l := w.l.c, w.l
-	defer l.s.enter(mayBlock).leave()
+	defer l.s.Enter(section.MayBlock).Leave()
 	want := kind.Want{Names: &l.Names, Latch: kind.Receipt(&l.Names, w.owner), LatchTTL: c.Args.ReceiptTTL, Publish: l.Publish()}
 	call := kind.TakeAgain(l.Kind, &want)
 	l.s.addPast(pastUnlock{
@@ -163,14 +164,14 @@ func (c *State) hasRoom(n int) bool {
 func (c *State) repeatUnlocks(slots topology.Slots) {
 	for i := range c.shards {
 		s := &c.shards[i]
-		sec := s.enter(mustNotBlock)
+		sec := s.Enter(section.MustNotBlock)
 		for j := range s.past {
 			u := &s.past[j]
-			u.due = u.due || slots.Has(u.l.Slot) && sec.now()-u.sent <= repeatedFor
+			u.due = u.due || slots.Has(u.l.Slot) && sec.Now()-u.sent <= repeatedFor
 		}
 		s.nextDue = 0
 		s.repeatDue()
-		sec.leave()
+		sec.Leave()
 	}
 }
 
@@ -185,7 +186,7 @@ func (s *shard) repeatDue() {
 		s.nextDue++ // before the repetition: that may end at once, and call repeatDue
 		due := u.due
 		u.due = false
-		if due && s.sec.now() < u.until {
+		if due && s.Now() < u.until {
 			u.again = true
 			s.repeat(*u)
 		}
@@ -204,7 +205,7 @@ func (s *shard) repeat(u pastUnlock) {
 		c.Work.Add()
 		u.l.askLater(*u.change, u.until, func(_ any, err error) { // the remembered change keeps the receipt
 			if err != nil && !c.Closed() {
-				c.Log.NotDone(&s.sec, eventlog.Lock{Name: u.l.Name()}, err)
+				c.Log.NotDone(s, eventlog.Lock{Name: u.l.Name()}, err)
 			}
 			ended()
 			c.Work.Done()

@@ -10,6 +10,7 @@ import (
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/luasrc"
 	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/section"
 )
 
 // A change is repeated after a failover, and the client forgets it meanwhile. Without its receipt the change would
@@ -26,7 +27,7 @@ func TestReceiptOutlivesTheRepetitionOfItsChange(t *testing.T) {
 		t.Fatal(err)
 	}
 	do(t, conn, "CLIENT", "PAUSE", 10_000, "WRITE")
-	sec := l.s.enter(mayBlock)
+	sec := l.s.Enter(section.MayBlock)
 	if len(l.s.past) != 1 {
 		t.Fatalf("%d changes are remembered", len(l.s.past))
 	}
@@ -34,15 +35,15 @@ func TestReceiptOutlivesTheRepetitionOfItsChange(t *testing.T) {
 	l.s.past[0].due, l.s.nextDue = true, 0
 	l.s.repeatDue()
 	l.s.past[0].sent -= 2 * repeatedFor
-	now := sec.now()
+	now := sec.Now()
 	l.s.addPast(pastUnlock{l: &l, latch: "another", sent: now})
-	sec.leave()
+	sec.Leave()
 	time.Sleep(100 * time.Millisecond) // by now both are written
 	do(t, conn, "CLIENT", "UNPAUSE")
 	for repeating := true; repeating; time.Sleep(time.Millisecond) {
-		sec := l.s.enter(mustNotBlock)
+		sec := l.s.Enter(section.MustNotBlock)
 		repeating = l.s.repeats > 0
-		sec.leave()
+		sec.Leave()
 	}
 	if there, err := redis.Bool(conn.Do("EXISTS", receipt)); !there || err != nil {
 		t.Errorf("the receipt is gone: %v", err)
@@ -62,10 +63,10 @@ func TestWhatIsDueIsSentWhereverItsPlaceIs(t *testing.T) {
 	l := c.NewLock(kind.Semaphore(1), "seats", "seats")
 	want := kind.Want{Names: &l.Names, Latch: codec.FreshLatch(l.Key()), LatchTTL: c.Args.ReceiptTTL, Publish: l.Publish()}
 	call := kind.ChangeSemaphore(&want, luasrc.GiveBack, 1, 0)
-	sec := l.s.enter(mayBlock)
-	now := sec.now()
+	sec := l.s.Enter(section.MayBlock)
+	now := sec.Now()
 	l.s.past, l.s.nextDue = []pastUnlock{{l: &l, sent: now - 2*repeatedFor}}, 1
 	l.s.addPast(pastUnlock{l: &l, latch: want.Latch, change: &call, due: true, sent: now, until: now + c.ChangeFor})
-	sec.leave()
+	sec.Leave()
 	becomes(t, conn, 1, "EXISTS", "seats")
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/rlock-go/redisson/internal/lockerr"
 	"github.com/rlock-go/redisson/internal/owner"
 	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/section"
 	"github.com/rlock-go/redisson/internal/topology"
 )
 
@@ -47,7 +48,7 @@ func slowReplicas(t *testing.T, edits ...func(*Config)) (c *State, silence func(
 // wentAside tells whether w's attempt went aside. The attempt must still be unanswered.
 func wentAside(t *testing.T, w *Waiter) bool {
 	t.Helper()
-	defer w.l.s.enter(mustNotBlock).leave()
+	defer w.l.s.Enter(section.MustNotBlock).Leave()
 	if w.attempt == nil {
 		t.Fatal("it has had its answer")
 	}
@@ -61,9 +62,9 @@ func TestAcquireFollowsAReleaseThatHasNoAnswer(t *testing.T) {
 	c, silence := slowReplicas(t)
 	l := c.NewLock(kind.Reentrant, "orders", "orders")
 	free := c.NewLock(kind.Reentrant, "invoices", "invoices")
-	sec := l.s.enter(mustNotBlock)
+	sec := l.s.Enter(section.MustNotBlock)
 	l.s.pin(&l) // keeps the name's state, as other waiters would
-	sec.leave()
+	sec.Leave()
 	h := acquire(t, &l)
 	silence()
 	_, released, _, err := h.startUnlock(new(observedUnlock))
@@ -128,7 +129,7 @@ func TestNoAcquireGoesAsideWhileAForceUnlockIsUnderWay(t *testing.T) {
 func forcing(t *testing.T, s *shard, n int) {
 	t.Helper()
 	redistest.Becomes(t, fmt.Sprint(n, " may run"), func() bool {
-		defer s.enter(mustNotBlock).leave()
+		defer s.Enter(section.MustNotBlock).Leave()
 		return s.forcing == n
 	})
 }
@@ -143,12 +144,12 @@ func TestForceUnlockThatIsLostMayStillRun(t *testing.T) {
 	c := openWith(t, s, o)
 	l := c.NewLock(kind.Reentrant, "orders", "orders")
 	unlock(t, acquire(t, &l)) // now there is a connection
-	sec := l.s.enter(mustNotBlock)
+	sec := l.s.Enter(section.MustNotBlock)
 	n := l.s.pin(&l)
 	n.ahead++
-	sec.leave()
+	sec.Leave()
 	goesAside := func() bool {
-		defer l.s.enter(mustNotBlock).leave()
+		defer l.s.Enter(section.MustNotBlock).Leave()
 		return n.acquiresAside()
 	}
 	if !goesAside() {
@@ -163,10 +164,10 @@ func TestForceUnlockThatIsLostMayStillRun(t *testing.T) {
 	}
 	s.Resume()
 	forcing(t, l.s, 0)
-	sec = l.s.enter(mustNotBlock)
+	sec = l.s.Enter(section.MustNotBlock)
 	n.ahead--
 	n.unpin()
-	sec.leave()
+	sec.Leave()
 }
 
 // A ForceUnlock of another name keeps an acquire from following its client's release. So the
@@ -187,24 +188,24 @@ func TestWhoCouldNotFollowAReleaseHearsOfIt(t *testing.T) {
 			unlock(t, next(t, ended).hold) // the queue listens for a while longer
 			do(t, conn, "HSET", "orders", "not yet released", 1)
 			s := l.s
-			sec := s.enter(mayBlock)
+			sec := s.Enter(section.MayBlock)
 			n := s.pin(&l)
 			n.ahead++
 			s.forcing++
 			if expected {
 				n.handOff(&l)
 			}
-			sec.leave()
+			sec.Leave()
 			refused(t, wait(t.Context(), t, &l, 1, ended, Terms{}), 1) // and makes no attempt for now
 			do(t, conn, "DEL", "orders")
-			sec = s.enter(mayBlock)
+			sec = s.Enter(section.MayBlock)
 			n.ahead--
 			s.forcing--
 			q := n.findQueue(&l, owner.Owner{})
 			q.Message(q.n.now(), 1)
 			n.step()
 			n.unpin()
-			sec.leave()
+			sec.Leave()
 			unlock(t, next(t, ended).hold)
 		})
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/rlock-go/redisson/internal/observe"
 	"github.com/rlock-go/redisson/internal/owner"
 	"github.com/rlock-go/redisson/internal/release"
+	"github.com/rlock-go/redisson/internal/section"
 )
 
 // releasing is one unlock on its way, and the World that package release acts on. A plain reply
@@ -101,7 +102,7 @@ func (r *releasing) begin() {
 
 // Answered ends the release with a plain reply.
 func (r *releasing) Answered(q *command.Request) {
-	defer r.st.n.l.s.enter(mustNotBlock).leave()
+	defer r.st.n.l.s.Enter(section.MustNotBlock).Leave()
 	c := r.l.c
 	if q.Unreplicated {
 		c.Exec.Rest(q)
@@ -116,7 +117,7 @@ func (r *releasing) Answered(q *command.Request) {
 
 // Rest goes on with a release that got anything but a plain reply.
 func (r *releasing) Rest(*command.Request) {
-	defer r.st.n.l.s.enter(mayBlock).leave()
+	defer r.st.n.l.s.Enter(section.MayBlock).Leave()
 	if !r.Told() && r.Limit != clock.Never { // the caller must not wait for a server that stays away
 		r.setTimer(r.Limit - r.st.n.now())
 	}
@@ -156,7 +157,7 @@ func (r *releasing) Submit() {
 		}
 		q.Wire.Until = q.Until
 	}
-	if r.unsendable = !n.l.s.sec.enqueue(q); !r.unsendable && q.WentAside {
+	if r.unsendable = !n.l.s.Enqueue(q); !r.unsendable && q.WentAside {
 		n.ahead++
 	}
 }
@@ -167,7 +168,7 @@ func (r *releasing) Wait() release.Sent {
 	if r.unsendable {
 		return release.Sent{How: release.Passing, Err: q.Wire.Err}
 	}
-	r.st.n.l.s.await(q)
+	r.st.n.l.s.Await(q)
 	s := release.Sent{Err: q.Wire.Err, Split: q.Split()}
 	switch {
 	case q.Fate == command.Answered:
@@ -205,7 +206,7 @@ func (r *releasing) answer() release.Answer {
 		r.releaseUnrun()
 	}
 	if r.Form.Once() && did == codec.Partial && r.Why != release.Repeat && err == nil {
-		r.l.c.Log.ActedAs(&r.st.n.l.s.sec, r.st.told())
+		r.l.c.Log.ActedAs(r.st.n.l.s, r.st.told())
 	}
 	return release.Answer{
 		Did: did, Err: err, Untold: q.Untold, Unreplicated: q.Unreplicated, ReplicasUnknown: q.ReplicasNotKnown, Kept: r.kept,
@@ -231,10 +232,10 @@ func (r *releasing) Settle() {
 	s := st.n.l.s
 	switch {
 	case q.Fate == command.Lost:
-		s.barrier(q)
+		s.Barrier(q)
 		return
 	case q.MayArrive:
-		s.blocks(func() { r.l.c.Sleep(q.Again) })
+		s.Without(func() { r.l.c.Sleep(q.Again) })
 		return
 	}
 	for d := q.Again; d > 0; {
@@ -390,7 +391,7 @@ func (r *releasing) setTimer(d time.Duration) {
 	timers.Cancel(r.timer)
 	r.timed = true
 	r.timer = timers.After(max(d, 0)+time.Millisecond, func() {
-		defer r.st.n.l.s.enter(mayBlock).leave()
+		defer r.st.n.l.s.Enter(section.MayBlock).Leave()
 		r.LimitPassed(r)
 	})
 }
@@ -449,7 +450,7 @@ func (r *releasing) Ask(about release.Question) release.Reply {
 // askReplicas asks the replicas once more.
 func (r *releasing) askReplicas() (a release.Reply) {
 	s := r.st.n.l.s
-	s.sec.queued = true
+	s.Queued()
 	answer := make(chan release.Reply, 1)
 	asks, err := r.l.c.Exec.AwaitReplicas(&r.req, func(acked int, err error) {
 		answer <- release.Reply{N: int64(acked), Err: err}
@@ -457,6 +458,6 @@ func (r *releasing) askReplicas() (a release.Reply) {
 	if !asks { // there are no replicas any more, or err says why
 		return release.Reply{N: 1, Err: err}
 	}
-	s.blocks(func() { a = <-answer })
+	s.Without(func() { a = <-answer })
 	return a
 }

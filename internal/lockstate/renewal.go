@@ -6,6 +6,7 @@ import (
 	"github.com/rlock-go/redisson/internal/core"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/renew"
+	"github.com/rlock-go/redisson/internal/section"
 	"github.com/rlock-go/redisson/watchdog"
 )
 
@@ -17,7 +18,7 @@ func (st *OwnerState) Lock() *core.Lock { return &st.n.l.Lock }
 // Begin gives the command queue to a renewal. A look takes no place in it: NotHeld checks
 // afterwards that no command began meanwhile.
 func (st *OwnerState) Begin(lease *watchdog.Lease, look bool) (n renew.Need, ready bool) {
-	defer st.n.l.s.enter(mustNotBlock).leave()
+	defer st.n.l.s.Enter(section.MustNotBlock).Leave()
 	if st.lease != lease {
 		return n, false
 	}
@@ -53,7 +54,7 @@ func (st *OwnerState) kinds() (l *core.Lock, more []*core.Lock) {
 // Next ends the holds of lost's kind, unless lost is nil, and counts those of next's kind, for
 // the next script.
 func (st *OwnerState) Next(lost, next *core.Lock) int32 {
-	defer st.n.l.s.enter(mustNotBlock).leave()
+	defer st.n.l.s.Enter(section.MustNotBlock).Leave()
 	if lost != nil {
 		st.lose(lost, errVanished)
 	}
@@ -62,7 +63,7 @@ func (st *OwnerState) Next(lost, next *core.Lock) int32 {
 
 // End gives the command queue back.
 func (st *OwnerState) End(o renew.Outcome) {
-	defer st.n.l.s.enter(mustNotBlock).leave()
+	defer st.n.l.s.Enter(section.MustNotBlock).Leave()
 	if o.Late > 0 {
 		st.mayArrive(o.Late)
 	}
@@ -74,7 +75,7 @@ func (st *OwnerState) End(o renew.Outcome) {
 
 // NotHeld ends holds that a look did not find, unless a command of the owner has begun since.
 func (st *OwnerState) NotHeld(lease *watchdog.Lease, of *core.Lock) {
-	defer st.n.l.s.enter(mustNotBlock).leave()
+	defer st.n.l.s.Enter(section.MustNotBlock).Leave()
 	if st.lease != lease || !st.calm {
 		return
 	}
@@ -98,11 +99,11 @@ func (n *name) changed() {
 func (c *State) keyChanged(key []byte) {
 	for _, of := range kind.Locks(string(key)) {
 		s := c.shard(of.Key)
-		sec := s.enter(mustNotBlock)
+		sec := s.Enter(section.MustNotBlock)
 		if n := s.names[nameKey{of.Key, of.Family}]; n != nil {
 			n.changed()
 		}
-		sec.leave()
+		sec.Leave()
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/rlock-go/redisson/internal/monitor"
 	"github.com/rlock-go/redisson/internal/observe"
 	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/section"
 )
 
 // numberRig is a semaphore or a latch whose replies can be lost.
@@ -121,7 +122,7 @@ func TestPermitsOfNobodyAreGivenBackThatNobodyWants(t *testing.T) {
 			t.Fatal(err)
 		}
 		redistest.Becomes(t, "the moment", func() bool {
-			defer r.l.s.enter(mustNotBlock).leave()
+			defer r.l.s.Enter(section.MustNotBlock).Leave()
 			return when(w)
 		})
 		cancel()

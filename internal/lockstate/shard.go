@@ -1,12 +1,12 @@
 package lockstate
 
 import (
-	"sync"
 	"time"
 
 	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/owner"
+	"github.com/rlock-go/redisson/internal/section"
 	"github.com/rlock-go/redisson/internal/wakepolicy"
 )
 
@@ -17,8 +17,8 @@ const shardCount = 64
 // cancellation at the same time have one order. Requests are queued with the
 // mutex held, which does no I/O. Only a section takes the mutex.
 type shard struct {
-	mu          sync.Mutex // guards what follows
-	sec         section
+	section.Section // guards what follows
+
 	names       map[nameKey]*name
 	fairShares  wakepolicy.Table
 	spareQueues []*waitQueue // queues that nobody waits in
@@ -36,92 +36,8 @@ type shard struct {
 // init makes the zero shard ready.
 func (s *shard) init(now clock.Clock, exec *command.Executor) {
 	s.names, s.byOwner, s.leavers = map[nameKey]*name{}, map[ownerQueue]*waitQueue{}, map[*name][]*leaver{}
-	s.sec.mu, s.sec.clock, s.sec.exec = &s.mu, now, exec
+	s.Init(now, exec)
 }
-
-// enter begins a critical section. leave must be called.
-func (s *shard) enter(e ending) *section {
-	s.mu.Lock()
-	s.sec.ending, s.sec.read = e, false
-	return &s.sec
-}
-
-// section is a critical section of a shard. All that happens between enter and leave happens at
-// one moment: the clock is read at most once, when now is first called. What was queued is
-// written by leave, so callers need not remember to. Each shard has a single section object,
-// because only one section can be in progress.
-type section struct {
-	mu      *sync.Mutex // the shard's
-	clock   clock.Clock
-	exec    *command.Executor
-	ending  ending
-	read    bool          // now is set
-	at      time.Duration // the clock's reading
-	queued  bool          // there is something to be written
-	outside []func()      // to be run without the mutex: callbacks into others' code
-}
-
-// ending is how a section writes what it has queued.
-type ending bool
-
-const (
-	// mayBlock is for goroutines of callers, and for those of timers: they encode all
-	// that is queued, and a lone caller waits some milliseconds for its own reply. They
-	// don't wait for a write.
-	mayBlock ending = true
-
-	// mustNotBlock is for the goroutines that read replies and messages and that renew, and for
-	// calls that promise not to wait: another goroutine writes, unless there is little to
-	// write.
-	mustNotBlock ending = false
-)
-
-// leave ends the section, runs what was deferred, and has the executor write what was queued.
-func (x *section) leave() {
-	e, queued, outside := x.ending, x.queued, x.outside
-	x.queued, x.outside = false, nil
-	x.mu.Unlock()
-	for _, fn := range outside {
-		fn()
-	}
-	switch {
-	case !queued:
-	case e == mayBlock:
-		x.exec.Flush()
-	default:
-		x.exec.WakeWriter()
-	}
-}
-
-// now is the time of the section.
-func (x *section) now() time.Duration {
-	if !x.read {
-		x.read, x.at = true, x.clock.Now()
-	}
-	return x.at
-}
-
-// After runs fn when the section has been left.
-func (x *section) After(fn func()) { x.outside = append(x.outside, fn) }
-
-// enqueue is command.Executor.Enqueue.
-func (x *section) enqueue(r *command.Request) bool {
-	x.queued = true
-	return x.exec.Enqueue(r)
-}
-
-// blocks runs fn, which may block, without the section, and enters another one.
-func (s *shard) blocks(fn func()) {
-	s.sec.leave()
-	fn()
-	s.enter(mayBlock)
-}
-
-// await is command.Executor.Await, of what was queued in the section.
-func (s *shard) await(r *command.Request) { s.blocks(func() { s.sec.exec.Await(r) }) }
-
-// barrier is command.Executor.Barrier.
-func (s *shard) barrier(r *command.Request) { s.blocks(func() { s.sec.exec.Barrier(r) }) }
 
 // nameKey is a key and a family of kinds.
 type nameKey struct{ key, family string }
@@ -147,7 +63,7 @@ type name struct {
 }
 
 // now is the time of the section that is in progress.
-func (n *name) now() time.Duration { return n.l.s.sec.now() }
+func (n *name) now() time.Duration { return n.l.s.Now() }
 
 // find is the state of l's key and family, or nil. It is called with the shard locked.
 func (s *shard) find(l *Lock) *name { return s.names[l.nameKey()] }
@@ -254,7 +170,7 @@ type Snapshot struct {
 // Snapshot tells what there is of the lock.
 func (l *Lock) Snapshot() Snapshot {
 	s := l.s
-	defer s.enter(mustNotBlock).leave()
+	defer s.Enter(section.MustNotBlock).Leave()
 	n := s.find(l)
 	if n == nil {
 		return Snapshot{InFlight: true}
@@ -276,7 +192,7 @@ func (l *Lock) Snapshot() Snapshot {
 // OwnerSnapshot is Snapshot for the owner of a hold: whether a command is under way, how
 // many wait for it, and how many holds the server counts whose own lease ended.
 func (h *Hold) OwnerSnapshot() (busy bool, queued, stillCounted int) {
-	defer h.l.s.enter(mustNotBlock).leave()
+	defer h.l.s.Enter(section.MustNotBlock).Leave()
 	r := h.st.rare()
 	return h.st.busy, len(r.queue), r.stillCounted
 }

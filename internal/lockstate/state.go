@@ -14,6 +14,7 @@ import (
 	"github.com/rlock-go/redisson/internal/lockerr"
 	"github.com/rlock-go/redisson/internal/observe"
 	"github.com/rlock-go/redisson/internal/renew"
+	"github.com/rlock-go/redisson/internal/section"
 	"github.com/rlock-go/redisson/watchdog"
 )
 
@@ -63,11 +64,11 @@ func (c *State) shard(key string) *shard {
 func (c *State) eachName(fn func(*name)) {
 	for i := range c.shards {
 		s := &c.shards[i]
-		sec := s.enter(mustNotBlock)
+		sec := s.Enter(section.MustNotBlock)
 		for _, n := range s.names {
 			fn(n) // which may drop it
 		}
-		sec.leave()
+		sec.Leave()
 	}
 }
 

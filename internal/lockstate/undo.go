@@ -11,6 +11,7 @@ import (
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/lockerr"
 	"github.com/rlock-go/redisson/internal/release"
+	"github.com/rlock-go/redisson/internal/section"
 	"github.com/rlock-go/redisson/watchdog"
 )
 
@@ -35,7 +36,7 @@ func (a *attempt) undo() {
 	u := st.newUndo(l, &want, func(err error) {
 		st.logUndone(l, err)
 		if late {
-			n.l.c.Log.UndoRepeats(&n.l.s.sec, st.told(), undoEvery, a.lease)
+			n.l.c.Log.UndoRepeats(n.l.s, st.told(), undoEvery, a.lease)
 			until := clock.Later(n.now(), a.lease)
 			n.l.c.Timers.After(undoEvery, func() { st.undoAgain(l, &want, until) })
 		}
@@ -50,10 +51,10 @@ func (st *OwnerState) logUndone(l *Lock, err error) {
 	l.undid(st.owner, err)
 	s := st.n.l.s
 	if err != nil && !errors.Is(err, lockerr.ErrNotHeld) {
-		st.n.l.c.Log.UndoFailed(&s.sec, st.told(), err)
+		st.n.l.c.Log.UndoFailed(s, st.told(), err)
 		return
 	}
-	st.n.l.c.Log.Undone(&s.sec, st.told(), err == nil)
+	st.n.l.c.Log.Undone(s, st.told(), err == nil)
 }
 
 // newUndo makes the release of what an acquire with this want may have got.
@@ -71,7 +72,7 @@ func (st *OwnerState) newUndo(l *Lock, want *kind.Want, then func(error)) *relea
 // undoAgain repeats the undo of an acquire that may still arrive.
 func (st *OwnerState) undoAgain(l *Lock, want *kind.Want, until time.Duration) {
 	n := st.n
-	defer n.l.s.enter(mayBlock).leave()
+	defer n.l.s.Enter(section.MayBlock).Leave()
 	if n.l.c.Closed() {
 		return
 	}
@@ -182,7 +183,7 @@ func (a *attempt) resumeAs() {
 // undecided ends an attempt whose outcome can't be found out.
 func (a *attempt) undecided(why string) {
 	n := a.st.n
-	n.l.c.Log.Undecided(&n.l.s.sec, a.st.told(), why)
+	n.l.c.Log.Undecided(n.l.s, a.st.told(), why)
 	a.w.fail(fmt.Errorf("%w: the acquire was sent and never answered, and %s; the owner may hold one more than it knows, for %v", lockerr.ErrUncertain, why, a.lease))
 	a.w.asked()
 	a.unsent()
@@ -192,10 +193,10 @@ func (a *attempt) undecided(why string) {
 func (st *OwnerState) logGivenBack(err error) {
 	s := st.n.l.s
 	if err == nil || errors.Is(err, lockerr.ErrNotHeld) {
-		st.n.l.c.Log.GivenBack(&s.sec, st.told())
+		st.n.l.c.Log.GivenBack(s, st.told())
 		return
 	}
-	st.n.l.c.Log.NotGivenBack(&s.sec, st.told(), err)
+	st.n.l.c.Log.NotGivenBack(s, st.told(), err)
 }
 
 // giveBack releases a hold that no caller has. It is called with the shard
@@ -252,7 +253,7 @@ func (a *attempt) taken(r *command.Request) {
 	switch {
 	case r.Unreplicated:
 		err := lockerr.Unreplicated(r)
-		n.l.c.Log.Unreplicated(&n.l.s.sec, a.st.told(), r.Wire.Replicas, err)
+		n.l.c.Log.Unreplicated(n.l.s, a.st.told(), r.Wire.Replicas, err)
 		a.undoFirst(func() { a.retryLater(err) })
 	case w.Settled: // its caller has left
 		a.undoFirst(a.unsent)

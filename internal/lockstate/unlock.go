@@ -12,6 +12,7 @@ import (
 	"github.com/rlock-go/redisson/internal/lockerr"
 	"github.com/rlock-go/redisson/internal/owner"
 	"github.com/rlock-go/redisson/internal/release"
+	"github.com/rlock-go/redisson/internal/section"
 )
 
 // Unlock releases this one acquisition, as the public method says.
@@ -49,7 +50,7 @@ func (h *Hold) logReleased(ctx context.Context, err error) {
 // startUnlock ends the hold and starts its unlock. wasLost is why it was over
 // before, if it was.
 func (h *Hold) startUnlock(u *observedUnlock) (r *releasing, outcome chan error, wasLost, err error) {
-	defer h.l.s.enter(mayBlock).leave()
+	defer h.l.s.Enter(section.MayBlock).Leave()
 	switch {
 	case h.released:
 		return nil, nil, nil, lockerr.ErrReleased
@@ -69,7 +70,7 @@ func (h *Hold) startUnlock(u *observedUnlock) (r *releasing, outcome chan error,
 // unlock would release a newer hold of its owner. It is called with the shard locked.
 func (h *Hold) endAndUnlock(then func(error), u *observedUnlock) *releasing {
 	st, c := h.st, h.l.c
-	why, limit := release.Unlock, h.l.s.sec.now()+c.UnlockFor
+	why, limit := release.Unlock, h.l.s.Now()+c.UnlockFor
 	if then != nil {
 		why = release.GiveBack
 	}
@@ -91,17 +92,17 @@ func (h *Hold) endAndUnlock(then func(error), u *observedUnlock) *releasing {
 	if h.l.Traits.ByOwner { // kinds without a queue share the owner's state
 		r.place = h.st.rare().place
 	}
-	if until := h.st.rare().keepUntil; until > h.l.s.sec.now() {
+	if until := h.st.rare().keepUntil; until > h.l.s.Now() {
 		r.keep = &keeping{until, c.Actors.OfAcquire().String()}
 	}
-	ends := clock.Later(h.l.s.sec.now(), c.Watchdog) // if no command of its owner follows
+	ends := clock.Later(h.l.s.Now(), c.Watchdog) // if no command of its owner follows
 	if h.promise.Fixed {
 		ends = h.promise.Until
 	}
 	r.Unheld = clock.Later(ends, c.Timeout)
 	if h.ended == nil {
 		r.counted, r.since = true, h.since
-		u.ended, u.held = true, h.l.s.sec.now()-h.since
+		u.ended, u.held = true, h.l.s.Now()-h.since
 		if c.FailsOver {
 			r.everywhere = h.heldEverywhere()
 		}
@@ -120,7 +121,7 @@ func (h *Hold) endAndUnlock(then func(error), u *observedUnlock) *releasing {
 	if st.busy {
 		// Its caller gets an error at the limit, if an earlier command of its owner is
 		// still open. When the client is closed that one ends, and this one is sent.
-		r.setTimer(max(r.Limit-h.l.s.sec.now(), c.Timeout))
+		r.setTimer(max(r.Limit-h.l.s.Now(), c.Timeout))
 	}
 	st.run(r)
 	return r
@@ -142,7 +143,7 @@ func (r *releasing) await(ctx context.Context, l *Lock, outcome chan error) erro
 		return err
 	case <-time.After(l.c.Timeout):
 	}
-	defer l.s.enter(mayBlock).leave()
+	defer l.s.Enter(section.MayBlock).Leave()
 	select {
 	case err := <-outcome:
 		return err
@@ -161,9 +162,9 @@ func (r *releasing) await(ctx context.Context, l *Lock, outcome chan error) erro
 
 // willLeave notes when the caller leaves, unless there is an outcome.
 func (r *releasing) willLeave(l *Lock, outcome chan error) {
-	defer l.s.enter(mustNotBlock).leave()
+	defer l.s.Enter(section.MustNotBlock).Leave()
 	if len(outcome) == 0 {
-		r.leaves = l.s.sec.now() + l.c.Timeout
+		r.leaves = l.s.Now() + l.c.Timeout
 	}
 }
 
@@ -196,7 +197,7 @@ func (l *Lock) startUnlockAs(o owner.Owner) (r *releasing, outcome chan error, e
 		return nil, nil, err
 	}
 	s := l.s
-	defer s.enter(mayBlock).leave()
+	defer s.Enter(section.MayBlock).Leave()
 	if l.c.Closed() {
 		return nil, nil, lockerr.ErrClosed
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/lockerr"
 	"github.com/rlock-go/redisson/internal/owner"
+	"github.com/rlock-go/redisson/internal/section"
 	"github.com/rlock-go/redisson/internal/waitqueue"
 	"github.com/rlock-go/redisson/internal/wakepolicy"
 )
@@ -84,14 +85,14 @@ func (w *Waiter) Start() error {
 	w.OneTry = w.Terms.HasWait && w.Terms.Wait == 0
 	w.Size = w.Terms.Size
 	s := l.s
-	defer s.enter(mayBlock).leave()
+	defer s.Enter(section.MayBlock).Leave()
 	if !l.c.Open() {
 		if err := l.admit(&w.Terms); err != nil {
 			return err
 		}
 	}
 	n := s.ensure(l)
-	w.n, w.began = n, s.sec.now()
+	w.n, w.began = n, s.Now()
 	if w.place = w.Terms.Wait; w.place > 0 {
 		w.Until = clock.Later(w.began, w.place)
 	}
@@ -147,7 +148,7 @@ func (w *Waiter) join() error {
 		q.JoinUnqueued(w.began, &w.Waiter)
 	} else {
 		q.Join(w.began, &w.Waiter, n.holders > 0)
-		l.c.Log.Queued(&l.s.sec, eventlog.Lock{Name: n.l.Name()}, q.Len()-1)
+		l.c.Log.Queued(l.s, eventlog.Lock{Name: n.l.Name()}, q.Len()-1)
 	}
 	n.step()
 	if w.tries == 0 && !w.Settled {
@@ -240,7 +241,7 @@ func (w *Waiter) Result(ctx context.Context, cause error) (h *Hold, err error) {
 // Forever tells whether, by the server's last reply, the key never expires. Few locks are like
 // that. It is for the caller, after Result.
 func (w *Waiter) Forever() bool {
-	defer w.n.l.s.enter(mustNotBlock).leave()
+	defer w.n.l.s.Enter(section.MustNotBlock).Leave()
 	return w.forever
 }
 
@@ -249,7 +250,7 @@ func (w *Waiter) Forever() bool {
 // on, and what it is granted is given back.
 func (w *Waiter) giveUp(cause error) (*Hold, error) {
 	n := w.n
-	defer n.l.s.enter(mayBlock).leave()
+	defer n.l.s.Enter(section.MayBlock).Leave()
 	if w.Settled {
 		h, elapsed := w.hold, cause == w.l.Taken()
 		switch {

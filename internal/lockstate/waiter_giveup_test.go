@@ -13,6 +13,7 @@ import (
 	"github.com/rlock-go/redisson/internal/observe"
 	"github.com/rlock-go/redisson/internal/owner"
 	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/section"
 )
 
 // If a caller's context ends while the answer arrives, its error contains both.
@@ -27,16 +28,16 @@ func TestContextThatEndsWithTheAnswerIsToldBeside(t *testing.T) {
 	s := l.s
 	for _, cause := range []error{context.Canceled, context.DeadlineExceeded} {
 		w := l.NewWaiter()
-		sec := s.enter(mustNotBlock)
+		sec := s.Enter(section.MustNotBlock)
 		w.n = s.pin(&l)
-		w.n.ensureQueue(w.l, owner.Owner{}).JoinUnqueued(sec.now(), &w.Waiter)
+		w.n.ensureQueue(w.l, owner.Owner{}).JoinUnqueued(sec.Now(), &w.Waiter)
 		w.fail(lockerr.ErrLocked)
 		w.n.step()
-		sec.leave()
+		sec.Leave()
 		_, err := w.giveUp(cause)
-		sec = s.enter(mustNotBlock)
+		sec = s.Enter(section.MustNotBlock)
 		w.n.unpin()
-		sec.leave()
+		sec.Leave()
 		if !errors.Is(err, cause) || !errors.Is(err, lockerr.ErrLocked) {
 			t.Errorf("%v", err)
 		}
@@ -112,7 +113,7 @@ func TestGrantThatComesDuringCloseIsNoLoss(t *testing.T) {
 	ended := make(chan outcome, 1)
 	w := wait(t.Context(), t, &l, 0, ended, Terms{})
 	redistest.Becomes(t, "its attempt is written", func() bool {
-		defer l.s.enter(mustNotBlock).leave()
+		defer l.s.Enter(section.MustNotBlock).Leave()
 		return w.attempt.unanswered()
 	})
 	noWatchdog := make(chan struct{})
@@ -152,7 +153,7 @@ func TestAnswerAfterTheCallerHasLeftChangesNothingForTheObserver(t *testing.T) {
 		t.Fatal(err)
 	}
 	redistest.Becomes(t, "its attempt is written", func() bool {
-		defer l.s.enter(mustNotBlock).leave()
+		defer l.s.Enter(section.MustNotBlock).Leave()
 		return w.attempt.unanswered()
 	})
 	cancel()
@@ -161,7 +162,7 @@ func TestAnswerAfterTheCallerHasLeftChangesNothingForTheObserver(t *testing.T) {
 	}
 	s.Resume()
 	redistest.Becomes(t, "the attempt has ended", func() bool { return c.Work.Count() == 0 })
-	defer l.s.enter(mustNotBlock).leave()
+	defer l.s.Enter(section.MustNotBlock).Leave()
 	if w.call.seen != nil || w.contended {
 		t.Error("the answer changed what the observer is told")
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/lockerr"
 	"github.com/rlock-go/redisson/internal/owner"
+	"github.com/rlock-go/redisson/internal/section"
 	"github.com/rlock-go/redisson/internal/topology"
 	"github.com/rlock-go/redisson/internal/waitqueue"
 )
@@ -290,7 +291,7 @@ func (q *waitQueue) listenFor(o owner.Owner) {
 
 // tick is called by the timer.
 func (q *waitQueue) tick() {
-	defer q.shard.enter(mustNotBlock).leave()
+	defer q.shard.Enter(section.MustNotBlock).Leave()
 	if n := q.n; n != nil { // it has not been dropped since
 		q.touch()
 		q.Tick(q.n.now())
@@ -397,7 +398,7 @@ func (sub *subscriber) Refused(err error) {
 // tell reports an event to the queue, unless the subscription was replaced.
 func (sub *subscriber) tell(event func(*waitQueue)) {
 	q := sub.queue
-	defer q.shard.enter(mustNotBlock).leave()
+	defer q.shard.Enter(section.MustNotBlock).Leave()
 	if sub.epoch != q.epoch {
 		return
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/owner"
 	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/section"
 	"github.com/rlock-go/redisson/internal/topology"
 )
 
@@ -20,7 +21,7 @@ func TestQueueThatDoesNotListenDoesNotFollowItsSlot(t *testing.T) {
 	}
 	defer c.Close()
 	l := c.NewLock(kind.Reentrant, "orders", "orders")
-	sec := l.s.enter(mustNotBlock)
+	sec := l.s.Enter(section.MustNotBlock)
 	n := l.s.pin(&l)
 	q := n.ensureQueue(&l, owner.Owner{})
 	q.subscribe()
@@ -32,7 +33,7 @@ func TestQueueThatDoesNotListenDoesNotFollowItsSlot(t *testing.T) {
 	left := len(q.subs)
 	n.step()
 	n.unpin()
-	sec.leave()
+	sec.Leave()
 	if listened != 1 || follows != 1 || left != 0 {
 		t.Errorf("%d subscriptions, %d after a change; after it had unsubscribed, %d", listened, follows, left)
 	}
@@ -49,12 +50,12 @@ func TestQueueDoesNotListenBeforeItsNewSubscriptionIsConfirmed(t *testing.T) {
 	ended := make(chan outcome, 1)
 	wait(t.Context(), t, &l, 0, ended, Terms{})
 	listens := func() bool {
-		defer l.s.enter(mustNotBlock).leave()
+		defer l.s.Enter(section.MustNotBlock).Leave()
 		return l.s.find(&l).findQueue(&l, owner.Owner{}).Listening()
 	}
 	redistest.Becomes(t, "the waiter listens", listens)
 	func() { // in one section, so that no confirmation comes between
-		defer l.s.enter(mayBlock).leave()
+		defer l.s.Enter(section.MayBlock).Leave()
 		q := l.s.find(&l).findQueue(&l, owner.Owner{})
 		if q.resubscribe(); q.Listening() {
 			t.Error("it listens, though its subscription was made anew and is not confirmed")
@@ -108,7 +109,7 @@ func TestWaiterWhoseSlotHasMovedLooksUntilItListens(t *testing.T) {
 	wait(t.Context(), t, &l, 0, ended, Terms{})
 	awaitsMessage(t, &l, 1)
 	func() { // its timer may still be for a look before it listened
-		defer l.s.enter(mustNotBlock).leave()
+		defer l.s.Enter(section.MustNotBlock).Leave()
 		q := l.s.find(&l).findQueue(&l, owner.Owner{})
 		q.Tick(q.n.now())
 		q.n.step()

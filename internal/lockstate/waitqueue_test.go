@@ -6,6 +6,7 @@ import (
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/owner"
 	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/section"
 )
 
 // A queue that doesn't listen must not begin to when its slot moves. Queues are reused and keep their former fields.
@@ -14,7 +15,7 @@ func TestQueueThatDoesNotListenStaysSoWhenItsSlotMoves(t *testing.T) {
 	s := redistest.Start(t)
 	c := open(t, s)
 	l := c.NewLock(kind.Reentrant, "orders", "orders")
-	sec := l.s.enter(mustNotBlock)
+	sec := l.s.Enter(section.MustNotBlock)
 	n := l.s.pin(&l)
 	q := n.ensureQueue(&l, owner.Owner{})
 	for range 2 {
@@ -30,7 +31,7 @@ func TestQueueThatDoesNotListenStaysSoWhenItsSlotMoves(t *testing.T) {
 	}
 	n.step()
 	n.unpin()
-	sec.leave()
+	sec.Leave()
 }
 
 // The last answer to a semaphore's waiters says nothing of the next name that uses their queue.
@@ -43,7 +44,7 @@ func TestReusedQueueForgetsThatNoPermitsWereSet(t *testing.T) {
 	defer c.Close()
 	l := c.NewLock(kind.Reentrant, "orders", "orders")
 	w := l.NewWaiter()
-	defer l.s.enter(mustNotBlock).leave()
+	defer l.s.Enter(section.MustNotBlock).Leave()
 	w.n = l.s.pin(&l)
 	q := w.n.ensureQueue(&l, owner.Owner{})
 	q.unset = true
