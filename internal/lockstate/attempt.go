@@ -11,6 +11,7 @@ import (
 	"github.com/rlock-go/redisson/internal/lockerr"
 	"github.com/rlock-go/redisson/internal/owner"
 	"github.com/rlock-go/redisson/internal/section"
+	"github.com/rlock-go/redisson/internal/waiting"
 )
 
 // attempt is one acquire command. It can outlive its waiter: the outcome is handled here, once,
@@ -31,10 +32,11 @@ type attempt struct {
 	detached   bool // it has ended
 }
 
-// try makes an attempt for w when the queue asks for one. It is called with the shard locked.
+// Try makes an attempt for w when the queue asks for one. It is called with the shard locked.
 // The outcome is reported to the queue once: as granted, refused, unsent, rejected, troubled,
 // or resolved after it was open.
-func (n *name) try(w *Waiter) {
+func (w *Waiter) Try() {
+	n := w.n
 	var st *OwnerState
 	switch {
 	case w.Terms.As:
@@ -49,7 +51,7 @@ func (n *name) try(w *Waiter) {
 		st = n.ensureOwnerState(w.owner)
 	}
 	if w.l.Traits.ByOwner && !w.Terms.As {
-		w.queue().listenFor(w.owner)
+		w.queue().ListenFor(w.owner)
 	}
 	a := w.l.c.spares.attempts.Get().(*attempt)
 	a.w, a.st, a.began = w, st, n.now()
@@ -113,7 +115,7 @@ func (n *name) acquiresAside() bool { return n.ahead > 0 && n.l.s.forcing == 0 }
 
 // queue is the wait queue that the attempt reports to. It is made again if the waiter has left
 // and was the last one there.
-func (a *attempt) queue() *waitQueue { return a.st.n.ensureQueue(a.w.l, a.w.queueOwner) }
+func (a *attempt) queue() *waiting.Queue { return a.st.n.Ensure(&a.w.l.Lock, a.w.QueueOwner) }
 
 // Answered handles the server's reply.
 func (a *attempt) Answered(r *command.Request) {
@@ -158,13 +160,12 @@ func (a *attempt) granted(r *command.Request, token int64) {
 	if w.refused && w.l.Traits.ByOwner && n.l.c.FailsOver {
 		st.ensureExtras().place = &placeTaken{w.place}
 	}
-	if n.only == w {
-		n.only = nil
+	if n.EndAlone(&w.Waiter) {
 		w.Settled = true
 		w.ready <- struct{}{}
 	} else {
 		a.reportGrant()
-		n.letThrough(st.owner)
+		n.LetThrough(st.owner)
 	}
 	a.end()
 	if w.tries == 1 {
@@ -183,8 +184,8 @@ func (a *attempt) Rest(r *command.Request) {
 	}
 	// It may have run; bytes of it may still be on their way.
 	st.mayHaveSet(r.Wire.Sent, a.lease)
-	a.queue().Open(st.n.now(), &w.Waiter, r.Wire.Err, a.began, false)
-	st.n.step()
+	a.queue().Open(st.n.now(), &w.Waiter.Waiter, r.Wire.Err, a.began, false)
+	st.n.Step()
 	s.Barrier(r) // nothing else is tried before this returns (A5)
 	if w.Terms.As {
 		a.countHolds()
@@ -196,7 +197,7 @@ func (a *attempt) Rest(r *command.Request) {
 // refused handles the answer that another owner holds the lock.
 func (a *attempt) refused(g kind.Grant) {
 	q := a.queue()
-	q.unset, a.w.unset = g.Unset, g.Unset
+	q.Unset, a.w.unset = g.Unset, g.Unset
 	a.w.forever = g.TTL < 0 && !a.w.l.Traits.ByOwner // such a kind also replies -1 for a place far back in its queue
 	if w := a.w; !w.Told && !w.OneTry && !w.Settled {
 		w.l.c.Log.Waiting(w.l.s, eventlog.Lock{Name: w.n.l.Name()}, g.TTL)
@@ -205,7 +206,7 @@ func (a *attempt) refused(g kind.Grant) {
 	if !a.w.contended && !a.w.Settled { // a caller that has left tells what it saw without the mutex
 		a.w.waitsForOthers()
 	}
-	q.Refused(a.st.n.now(), &a.w.Waiter, q.unheard(a.w.l.Pause(a.w.tries, g)))
+	q.Refused(a.st.n.now(), &a.w.Waiter.Waiter, q.Unheard(a.w.l.Pause(a.w.tries, g)))
 	a.w.asked()
 	a.end()
 	a.done()
@@ -214,7 +215,7 @@ func (a *attempt) refused(g kind.Grant) {
 // reportGrant tells the queue that the lock is taken now.
 func (a *attempt) reportGrant() {
 	q := a.queue()
-	q.Granted(a.st.n.now(), &a.w.Waiter, q.unheard(a.w.l.Pause(0, kind.Grant{OK: true, TTL: a.lease})))
+	q.Granted(a.st.n.now(), &a.w.Waiter.Waiter, q.Unheard(a.w.l.Pause(0, kind.Grant{OK: true, TTL: a.lease})))
 }
 
 // grantedInVain ends an attempt whose grant the waiter can't have. ok tells whether the hold
@@ -283,13 +284,13 @@ func (a *attempt) ranInPart(err error) {
 		}
 		return
 	case a.passing():
-		a.queue().Open(a.st.n.now(), &a.w.Waiter, err, a.began, a.req.Moving())
+		a.queue().Open(a.st.n.now(), &a.w.Waiter.Waiter, err, a.began, a.req.Moving())
 	default:
 		a.rejected = true
 		a.w.fail(err)
 	}
 	a.undo()
-	a.st.n.step()
+	a.st.n.Step()
 }
 
 // passing tells whether the wait goes on despite the server's error.
@@ -299,7 +300,7 @@ func (a *attempt) passing() bool {
 
 // reject ends the attempt, and the wait with an error.
 func (a *attempt) reject(err error) {
-	a.queue().Rejected(&a.w.Waiter, err)
+	a.queue().Rejected(&a.w.Waiter.Waiter, err)
 	a.end()
 }
 
@@ -307,9 +308,9 @@ func (a *attempt) reject(err error) {
 // before.
 func (a *attempt) retryLater(err error) {
 	if q := a.queue(); a.req.Moving() {
-		q.Unsettled(a.st.n.now(), &a.w.Waiter, err, a.began)
+		q.Unsettled(a.st.n.now(), &a.w.Waiter.Waiter, err, a.began)
 	} else {
-		q.Troubled(a.st.n.now(), &a.w.Waiter, err, a.began)
+		q.Troubled(a.st.n.now(), &a.w.Waiter.Waiter, err, a.began)
 	}
 	a.end()
 }
@@ -327,7 +328,7 @@ func (a *attempt) resolve() {
 		a.unsent()
 		return
 	}
-	a.queue().Resolved(&a.w.Waiter)
+	a.queue().Resolved(&a.w.Waiter.Waiter)
 	a.end()
 }
 
@@ -348,8 +349,8 @@ func (a *attempt) end() {
 		a.left = true
 		st.done()
 	}
-	if n.queues != nil || n.states == nil {
-		n.step()
+	if n.Queued() || n.states == nil {
+		n.Step()
 	}
 	c.Work.Done()
 }
@@ -377,7 +378,7 @@ func (a *attempt) stuck() {
 	}
 	a.w.fail(a.w.unsent(a.st.n.l.c.Exec.Trouble(a.st.n.l.Slot)))
 	if queued {
-		a.st.n.step()
+		a.st.n.Step()
 	} else {
 		a.unsent()
 	}
@@ -405,6 +406,6 @@ func (a *attempt) cancel() bool {
 // unsent ends an attempt that says nothing about the lock: it was not sent, its outcome is
 // unknown, or its grant is gone again. The wake-up that it was made for stays pending.
 func (a *attempt) unsent() {
-	a.queue().Unsent(&a.w.Waiter)
+	a.queue().Unsent(&a.w.Waiter.Waiter)
 	a.end()
 }

@@ -73,7 +73,7 @@ func withTrouble(err, last error) error {
 
 // unsetToo adds to a wait's error that no permits were ever set, if the server said so.
 func (w *Waiter) unsetToo(err error) error {
-	if q := w.queue(); w.unset || q != nil && q.unset {
+	if q := w.queue(); w.unset || q != nil && q.Unset {
 		return fmt.Errorf("%w: no permits were set: TrySetPermits", err)
 	}
 	return err

@@ -95,7 +95,7 @@ func TestLinesAreToldWithoutTheShardsMutex(t *testing.T) {
 
 func newShard(c *State) *shard {
 	s := new(shard)
-	s.init(c.Clock, c.Exec)
+	s.init(c)
 	return s
 }
 

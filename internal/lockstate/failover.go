@@ -31,10 +31,10 @@ func (c *State) changed(change topology.Change) {
 	}
 	c.eachName(func(n *name) {
 		if change.Slots.Has(n.l.Slot) {
-			for q := range n.eachQueue {
-				q.resubscribe()
+			for q := range n.EachQueue {
+				q.Resubscribe()
 			}
-			n.step() // which sets the timer for their looks
+			n.Step() // which sets the timer for their looks
 		}
 	})
 }

@@ -252,7 +252,7 @@ func TestRepeatedFairUnlockLeavesItsOwnersNextWaiterThePlace(t *testing.T) {
 	r.setBack()
 	refused(t, wait(t.Context(), t, &r.l, 0, r.ended, r.as), 1)
 	repeated(t, r.c)
-	r.c.awaitLeavers(soon)
+	r.c.waits.AwaitLeavers(soon)
 	if n := do(t, r.conn, "LLEN", codec.FairQueue("q")); n != int64(1) { // without its place it would take another one later
 		t.Errorf("%v have a place", n)
 	}

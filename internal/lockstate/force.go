@@ -93,7 +93,7 @@ func (l *Lock) force() (there, ended bool, err error) {
 		}
 	}
 	if !there || r.Untold != nil {
-		n.wakeHead() // no message will come
+		n.WakeHead() // no message will come
 	}
 	if r.Fate == command.Lost { // bytes of it may still run
 		c.Go(func() {

@@ -217,9 +217,12 @@ func standsAndListens(t *testing.T, conn redis.Conn, w *Waiter, before owner.Own
 		sec := l.s.Enter(section.MustNotBlock)
 		q := w.queue()
 		now = w.owner
-		listens := q != nil && q.Listening() && q.listens == now && w.attempt == nil
+		listens := q != nil && q.Listening() && w.attempt == nil
 		sec.Leave()
 		head, _ := do(t, conn, "LINDEX", "q:queue", 0).([]byte)
+		if listens {
+			listens = do(t, conn, "PUBSUB", "NUMSUB", "q:"+now.String()).([]any)[1] == int64(1)
+		}
 		return listens && now != before && string(head) == now.String()
 	})
 	return now

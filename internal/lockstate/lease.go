@@ -198,7 +198,7 @@ func (h *Hold) timeIsUp(now time.Duration) {
 		h.st.logLost([]*Hold{h}, errExpired)
 		h.st.updateLease()
 		if h.st.held == 0 {
-			h.st.n.wakeHead() // no unlock will announce it
+			h.st.n.WakeHead() // no unlock will announce it
 			h.st.dropIfIdle()
 		}
 	}
@@ -280,14 +280,14 @@ func (st *OwnerState) lose(l *core.Lock, cause error) {
 		}
 	}
 	if len(lost) > 0 {
-		if share := st.n.fairShare; share != nil && st.held == 0 {
+		if share := st.n.FairShare; share != nil && st.held == 0 {
 			share.Released(st.n.now(), false)
 		}
 		st.logLost(lost, cause)
 		st.updateLease()
 		// The message of a forced unlock is still to come.
 		if cause != errForced {
-			st.n.wakeHead()
+			st.n.WakeHead()
 		}
 	}
 	st.dropIfIdle()

@@ -126,7 +126,7 @@ func (w *Waiter) summary(h *Hold) (s observe.Subject, a observe.Acquire) {
 	}
 	a.Attempts, a.Contended = w.tries, w.contended
 	if w.n != nil {
-		a.Wait = max(w.l.c.Now()-w.began, 0)
+		a.Wait = max(w.l.c.Now()-w.Began, 0)
 	}
 	return s, a
 }

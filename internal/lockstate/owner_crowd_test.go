@@ -82,7 +82,7 @@ func TestRefusedCallerLeavesInOneStep(t *testing.T) {
 		before := made
 		// This waiter has no caller: a search of the waiters would panic at it.
 		sec := l.s.Enter(section.MustNotBlock)
-		q := l.s.find(&l).ensureQueue(&l, owner.Owner{})
+		q := l.s.find(&l).Ensure(&l.Lock, owner.Owner{})
 		nobody := new(waitqueue.Waiter)
 		q.JoinUnqueued(sec.Now(), nobody)
 		for q.Next(sec.Now()).Do != waitqueue.Nothing {
@@ -111,7 +111,7 @@ func TestRefusedCallerLeavesInOneStep(t *testing.T) {
 		}
 		sec = l.s.Enter(section.MustNotBlock)
 		q.Leave(nobody)
-		q.n.step()
+		l.s.find(&l).Step()
 		sec.Leave()
 	}
 	unlock(t, h)

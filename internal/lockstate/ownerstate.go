@@ -6,6 +6,7 @@ import (
 
 	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/eventlog"
+	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/lease"
 	"github.com/rlock-go/redisson/internal/owner"
 	"github.com/rlock-go/redisson/watchdog"
@@ -134,8 +135,8 @@ func (st *OwnerState) grant(l *Lock, t *Terms, sent, ttl time.Duration) (*Hold, 
 	h.next, st.holds = st.holds, h
 	if st.held++; st.held == 1 {
 		st.n.holders++
-		if st.n.fairShare != nil && l.Traits.FairShare {
-			st.n.fairShare.Granted(now)
+		if st.n.FairShare != nil && l.Traits.FairShare {
+			st.n.FairShare.Granted(now)
 		}
 	}
 	if l.Traits.Width == 1 {
@@ -257,7 +258,7 @@ func (st *OwnerState) dropIfIdle() {
 	if delete(n.index, st.owner); len(n.index) < indexFrom/2 {
 		n.index = nil
 	}
-	n.dropIfIdle()
+	n.DropIfIdle()
 }
 
 // drop removes h from the living holds, if it is one.
@@ -284,4 +285,11 @@ func (st *OwnerState) find(such func(*Hold) bool) *Hold {
 		}
 	}
 	return nil
+}
+
+// newLeaver makes the operation that takes the owner, which has waited since began, as want says,
+// out of the server's queue. It counts as leaving until the server has answered.
+func (st *OwnerState) newLeaver(l *Lock, want kind.Want, began time.Duration) operation {
+	l.c.waits.Leaving.Add()
+	return operationFunc(func() { st.n.Leave(&l.Lock, want, began, st.done) })
 }

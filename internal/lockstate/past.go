@@ -203,7 +203,7 @@ func (s *shard) repeat(u pastUnlock) {
 	if u.change != nil {
 		c := u.l.c
 		c.Work.Add()
-		u.l.askLater(*u.change, u.until, func(_ any, err error) { // the remembered change keeps the receipt
+		s.AskLater(&c.Client, u.l.Slot, *u.change, u.until, func(_ any, err error) { // the remembered change keeps the receipt
 			if err != nil && !c.Closed() {
 				c.Log.NotDone(s, eventlog.Lock{Name: u.l.Name()}, err)
 			}

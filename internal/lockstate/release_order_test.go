@@ -193,7 +193,7 @@ func TestWhoCouldNotFollowAReleaseHearsOfIt(t *testing.T) {
 			n.ahead++
 			s.forcing++
 			if expected {
-				n.handOff(&l)
+				n.HandOff(&l.Lock)
 			}
 			sec.Leave()
 			refused(t, wait(t.Context(), t, &l, 1, ended, Terms{}), 1) // and makes no attempt for now
@@ -201,9 +201,9 @@ func TestWhoCouldNotFollowAReleaseHearsOfIt(t *testing.T) {
 			sec = s.Enter(section.MayBlock)
 			n.ahead--
 			s.forcing--
-			q := n.findQueue(&l, owner.Owner{})
-			q.Message(q.n.now(), 1)
-			n.step()
+			q := n.Find(&l.Lock, owner.Owner{})
+			q.Message(s.Now(), 1)
+			n.Step()
 			n.unpin()
 			sec.Leave()
 			unlock(t, next(t, ended).hold)

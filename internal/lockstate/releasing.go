@@ -86,17 +86,11 @@ func (r *releasing) begin() {
 	if !r.Why.Living() || r.Told() || st.held > 0 || r.want.Keep.Millis > 0 {
 		return
 	}
-	if n.queues != nil || n.only != nil {
-		r.ownMessage = n.handOff(l)
+	if !n.Empty() {
+		r.ownMessage = n.HandOff(&l.Lock)
 	}
-	if !l.c.Courtesy || !l.Traits.FairShare {
-		return
-	}
-	if n.fairShare == nil {
-		n.fairShare = n.l.s.fairShares.Released(n.l.Key(), r.since, n.now())
-	}
-	if n.fairShare != nil {
-		n.noteRelease(l)
+	if l.c.Courtesy && l.Traits.FairShare {
+		n.NoteRelease(&l.Lock, r.since)
 	}
 }
 
@@ -272,10 +266,10 @@ func (r *releasing) arrived(asExpected bool) {
 	}
 	if r.ownMessage && !asExpected {
 		r.ownMessage = false
-		if q := n.findQueue(r.l, owner.Owner{}); q != nil {
+		if q := n.Find(&r.l.Lock, owner.Owner{}); q != nil {
 			q.ResetOwnMessages()
 		}
-		n.step()
+		n.Step()
 	}
 }
 
@@ -302,7 +296,7 @@ func (r *releasing) Apply(e release.Effect) {
 			st.mayArrive(r.lease)
 		}
 	case release.Wake:
-		st.n.wakeHead()
+		st.n.WakeHead()
 	case release.End:
 		if r.counted && r.req.First == 0 {
 			extras := st.ensureExtras()
@@ -335,7 +329,7 @@ func (r *releasing) leavesPlace() bool {
 	case r.st.held > 0 || r.Why != release.Repeat && r.Verdict != release.NotHeld:
 		return false
 	}
-	return !r.st.n.passPlaceOn(r.l, r.st.owner)
+	return !r.st.n.PassPlaceOn(&r.l.Lock, r.st.owner)
 }
 
 // encode makes the command of the release's form.
@@ -433,7 +427,7 @@ func (r *releasing) Ask(about release.Question) release.Reply {
 	if query.Empty() {
 		return release.Reply{Err: errUnknowable}
 	}
-	reply, err := r.l.ask(query.Call, limit)
+	reply, err := n.l.s.Ask(&c.Client, n.l.Slot, query.Call, limit)
 	var a kind.Answer
 	if err == nil {
 		a, err = query.Answer(reply)

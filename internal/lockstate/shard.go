@@ -3,11 +3,9 @@ package lockstate
 import (
 	"time"
 
-	"github.com/rlock-go/redisson/internal/clock"
-	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/owner"
 	"github.com/rlock-go/redisson/internal/section"
-	"github.com/rlock-go/redisson/internal/wakepolicy"
+	"github.com/rlock-go/redisson/internal/waiting"
 )
 
 const shardCount = 64
@@ -19,13 +17,9 @@ const shardCount = 64
 type shard struct {
 	section.Section // guards what follows
 
-	names       map[nameKey]*name
-	fairShares  wakepolicy.Table
-	spareQueues []*waitQueue // queues that nobody waits in
-	byOwner     map[ownerQueue]*waitQueue
-	touched     *waitQueue          // list of the queues that step must look at
-	leavers     map[*name][]*leaver // who waits to leave the server's queue; while there is an entry, a script is under way
-	forcing     int                 // number of ForceUnlocks that may still run, of any name
+	names   map[nameKey]*name
+	waiting waiting.Shard
+	forcing int // number of ForceUnlocks that may still run, of any name
 
 	past    []pastUnlock // what a failover may undo, of all names
 	oldest  int          // the place in past that is used next
@@ -34,9 +28,10 @@ type shard struct {
 }
 
 // init makes the zero shard ready.
-func (s *shard) init(now clock.Clock, exec *command.Executor) {
-	s.names, s.byOwner, s.leavers = map[nameKey]*name{}, map[ownerQueue]*waitQueue{}, map[*name][]*leaver{}
-	s.Init(now, exec)
+func (s *shard) init(c *State) {
+	s.names = map[nameKey]*name{}
+	s.Init(c.Clock, c.Exec)
+	s.waiting.Init(&c.waits, &s.Section)
 }
 
 // nameKey is a key and a family of kinds.
@@ -46,13 +41,11 @@ type nameKey struct{ key, family string }
 // its owners. It exists as long as there is one of either. There may be a
 // hundred thousand names that are held and never waited for, so it is small.
 type name struct {
+	waiting.Line
 	l *Lock // a handle, for its key, its family and its shard
 
 	// Everything below is guarded by the shard's mu. What never changes is in the handle,
 	// since names come and go with each acquisition.
-	only      *Waiter                     // its attempt is under way, and there is nobody else
-	queues    *waitQueue                  // one for each sort of waiters; nil while nobody waits and nothing is under way
-	fairShare *wakepolicy.FairShare       // nil unless this client releases it often
 	states    *OwnerState                 // a list in no order; most of the time it has one element
 	index     map[owner.Owner]*OwnerState // of all states; nil while they are few
 	forces    int16                       // how many times ForceUnlock was queued for it
@@ -61,6 +54,9 @@ type name struct {
 	holders   int32                       // owners with a living hold
 	exclusive int32                       // living holds of kinds of width 1
 }
+
+// Waiting is what the names of the shard share.
+func (n *name) Waiting() *waiting.Shard { return &n.l.s.waiting }
 
 // now is the time of the section that is in progress.
 func (n *name) now() time.Duration { return n.l.s.Now() }
@@ -81,7 +77,8 @@ func (l *Lock) ownerState(o owner.Owner) *OwnerState {
 func (s *shard) ensure(l *Lock) *name {
 	n := s.find(l)
 	if n == nil {
-		n = &name{l: l, fairShare: s.fairShares.Find(l.Key())}
+		n = &name{l: l}
+		n.Line.Init(n, l.Key())
 		s.names[l.nameKey()] = n
 	}
 	return n
@@ -98,12 +95,12 @@ func (s *shard) pin(l *Lock) *name {
 // unpin ends what pin began. It is called with the shard locked.
 func (n *name) unpin() {
 	n.pins--
-	n.dropIfIdle()
+	n.DropIfIdle()
 }
 
-// dropIfIdle drops the name if nobody waits or holds.
-func (n *name) dropIfIdle() {
-	if n.pins == 0 && n.states == nil && n.queues == nil {
+// DropIfIdle drops the name if nobody waits or holds.
+func (n *name) DropIfIdle() {
+	if n.pins == 0 && n.states == nil && n.Empty() {
 		delete(n.l.s.names, n.l.nameKey())
 	}
 }
@@ -175,7 +172,7 @@ func (l *Lock) Snapshot() Snapshot {
 	if n == nil {
 		return Snapshot{InFlight: true}
 	}
-	q := n.findQueue(l, owner.Owner{})
+	q := n.Find(&l.Lock, owner.Owner{})
 	now := Snapshot{Known: true, InFlight: q == nil}
 	if n.states != nil {
 		now.Hold = n.states.holds
@@ -200,5 +197,5 @@ func (h *Hold) OwnerSnapshot() (busy bool, queued, stillCounted int) {
 // UnderWay tells how many timers are set or running, and how many commands that change
 // something are under way, without those of Unlock and UnlockAs.
 func (c *State) UnderWay() (timers, commands int) {
-	return c.Timers.Live(), int(c.Work.Count() + c.leaving.Count())
+	return c.Timers.Live(), int(c.Work.Count() + c.waits.Leaving.Count())
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/rlock-go/redisson/internal/observe"
 	"github.com/rlock-go/redisson/internal/renew"
 	"github.com/rlock-go/redisson/internal/section"
+	"github.com/rlock-go/redisson/internal/waiting"
 	"github.com/rlock-go/redisson/watchdog"
 )
 
@@ -32,22 +33,20 @@ type Config struct {
 // concurrent use.
 type State struct {
 	core.Client
-	newOwner       func() (*OwnerState, *Hold) // Config.NewOwner
-	newHold        func() *Hold                // Config.NewHold
-	watchdog       *renew.Renewer
-	shards         [shardCount]shard
-	pastShared     atomic.Int64 // how many past unlocks its shards have beyond ownPast, in all
-	masters        atomic.Pointer[[]masterChange]
-	noClientCounts atomic.Bool // the server refuses to count subscribers
-	spares         spares
-	counts         [kind.Labels]counts
-	unheard        atomic.Int64 // queues that have subscribed and are not listening yet
-	tellsCalls     bool         // the observer is told when calls begin, and when unlocks end
-	keepsCommands  bool         // the observer is told of commands
+	newOwner      func() (*OwnerState, *Hold) // Config.NewOwner
+	newHold       func() *Hold                // Config.NewHold
+	watchdog      *renew.Renewer
+	shards        [shardCount]shard
+	pastShared    atomic.Int64 // how many past unlocks its shards have beyond ownPast, in all
+	masters       atomic.Pointer[[]masterChange]
+	spares        spares
+	counts        [kind.Labels]counts
+	tellsCalls    bool // the observer is told when calls begin, and when unlocks end
+	keepsCommands bool // the observer is told of commands
 
 	liveHolds background.Gauge // holds that have not ended
 	releases  background.Gauge // calls of Unlock and UnlockAs
-	leaving   background.Gauge // waiters that leave a server's queue
+	waits     waiting.Client   // what the waiters of all names share
 
 	following sync.WaitGroup // the goroutine that follows the topology's changes
 
@@ -80,7 +79,6 @@ func New(o Config) (*State, error) {
 		newHold:   o.NewHold,
 		liveHolds: background.NewGauge(),
 		releases:  background.NewGauge(),
-		leaving:   background.NewGauge(),
 		gone:      make(chan struct{}),
 		spares:    newSpares(),
 	}
@@ -97,8 +95,9 @@ func New(o Config) (*State, error) {
 	if o.Observer != nil {
 		o.Observer.OnPanic(c.Log.ObserverPanicked)
 	}
+	c.waits.Init(&c.Client)
 	for i := range c.shards {
-		c.shards[i].init(o.Clock, c.Exec)
+		c.shards[i].init(c)
 	}
 	c.watchdog = renew.New(&c.Client, c.idle, c.keyChanged)
 	clients.Store(c.ID, c)
@@ -194,13 +193,13 @@ func (c *State) end(patience time.Duration) {
 		go n.Hub.Close() // nobody waits any more; the topology's Close waits for it too
 	}
 	c.Timers.RunAll()
-	deadline := c.awaitLeavers(patience)
+	deadline := c.waits.AwaitLeavers(patience)
 	ctx, cancel := context.WithDeadline(context.Background(), deadline)
 	defer cancel()
 	c.Work.Wait(ctx.Done(), nil)
 	c.releases.Wait(ctx.Done(), nil)
-	c.leaving.Wait(ctx.Done(), nil) // waiters whose acquires were undone meanwhile
-	open := c.leaving.Count() + c.Work.Count() + c.releases.Count()
+	c.waits.Leaving.Wait(ctx.Done(), nil) // waiters whose acquires were undone meanwhile
+	open := c.waits.Leaving.Count() + c.Work.Count() + c.releases.Count()
 	c.Top.Close(time.Until(deadline))
 	c.following.Wait()
 	c.Timers.Wait()
@@ -217,7 +216,7 @@ func (c *State) end(patience time.Duration) {
 // failWaiters fails all waiters but those that keep picks.
 func (c *State) failWaiters(keep func(*Waiter) bool) {
 	c.eachName(func(n *name) {
-		for q := range n.eachQueue {
+		for q := range n.EachQueue {
 			if c.Closed() {
 				q.Close()
 			}
@@ -227,7 +226,7 @@ func (c *State) failWaiters(keep func(*Waiter) bool) {
 				}
 			}
 		}
-		n.step()
+		n.Step()
 	})
 }
 
@@ -286,10 +285,8 @@ func (c *State) Stats() (all [kind.Labels]Counts, reconnects, dropped int64) {
 				to.Least = min(to.Least, max(h.trust()-n.now(), 0))
 			}
 		}
-		for q := n.queues; q != nil; q = q.next {
-			for w := range q.Waiting() {
-				all[w.Call.(*Waiter).l.Traits.Label].Waiters++
-			}
+		for w := range n.Waiters {
+			all[w.Call.(*Waiter).l.Traits.Label].Waiters++
 		}
 	})
 	return all, c.Reconnects(), c.Events.Dropped()

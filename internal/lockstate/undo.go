@@ -118,7 +118,7 @@ func (a *attempt) countHolds() {
 		a.undecided("what it did can't be known")
 		return
 	}
-	reply, err := w.l.ask(ask.Call, watchdog.Never)
+	reply, err := n.l.s.Ask(&n.l.c.Client, n.l.Slot, ask.Call, watchdog.Never)
 	if err != nil {
 		a.undecided(fmt.Sprintf("asking for its count failed: %v", err))
 		return
@@ -206,10 +206,10 @@ func (h *Hold) giveBack() {
 	h.endAndUnlock(func(err error) {
 		h.st.logGivenBack(err)
 		// Without a subscription the waiters would not notice the release.
-		for q := range n.eachQueue {
+		for q := range n.EachQueue {
 			q.GivenBack()
 		}
-		n.step()
+		n.Step()
 	}, new(observedUnlock))
 }
 
@@ -229,7 +229,7 @@ func (a *attempt) giveBackFirst(h *Hold, then func()) {
 // written yet are taken back, except those of callers that make only one.
 func (a *attempt) leaveRoom(kept time.Duration) {
 	q := a.queue()
-	q.GivesBack(q.n.now(), kept)
+	q.GivesBack(a.st.n.now(), kept)
 	var back []*attempt
 	for w := range q.All() {
 		if other := w.Call.(*Waiter).attempt; !w.OneTry && other != nil && other != a && other.cancel() {

@@ -15,6 +15,7 @@ import (
 	"github.com/rlock-go/redisson/internal/lockerr"
 	"github.com/rlock-go/redisson/internal/owner"
 	"github.com/rlock-go/redisson/internal/section"
+	"github.com/rlock-go/redisson/internal/waiting"
 	"github.com/rlock-go/redisson/internal/waitqueue"
 	"github.com/rlock-go/redisson/internal/wakepolicy"
 )
@@ -34,7 +35,7 @@ type Terms struct {
 // Waiter is one call that wants the lock. The shard's mutex guards it until its
 // wait has ended. Then its caller reads hold and err.
 type Waiter struct {
-	waitqueue.Waiter
+	waiting.Waiter
 	n     *name
 	l     *Lock
 	Terms Terms // set before Start
@@ -45,7 +46,6 @@ type Waiter struct {
 	takenAt time.Duration // when that attempt was sent
 	err     error
 
-	began     time.Duration
 	tries     int  // attempts in its name
 	unset     bool // by the reply to its last attempt, no permits were ever set
 	forever   bool // by that reply, the key never expires
@@ -55,9 +55,8 @@ type Waiter struct {
 	ownerUsed bool        // an attempt by owner may have been granted
 	attempt   *attempt    // under way
 
-	queueOwner owner.Owner   // whose queue it waits in, where each owner has one
-	place      time.Duration // its wait as the server is told it; 0: without limit
-	refused    bool          // it must leave the server's queue: since it last left, it was refused, or took a place over
+	place   time.Duration // its wait as the server is told it; 0: without limit
+	refused bool          // it must leave the server's queue: since it last left, it was refused, or took a place over
 
 	references atomic.Int32 // calls of done
 }
@@ -66,7 +65,7 @@ type Waiter struct {
 // and, if that returns nil, Await and Result.
 func (l *Lock) NewWaiter() *Waiter {
 	w := l.c.spares.waiters.Get().(*Waiter)
-	w.l = l
+	w.l, w.Lock = l, &l.Lock
 	return w
 }
 
@@ -92,13 +91,13 @@ func (w *Waiter) Start() error {
 		}
 	}
 	n := s.ensure(l)
-	w.n, w.began = n, s.Now()
+	w.n, w.Began = n, s.Now()
 	if w.place = w.Terms.Wait; w.place > 0 {
-		w.Until = clock.Later(w.began, w.place)
+		w.Until = clock.Later(w.Began, w.place)
 	}
 	if n.isOnly(w) {
-		n.only = w
-		n.try(w)
+		n.Alone(&w.Waiter)
+		w.Try()
 		return nil
 	}
 	return w.join()
@@ -122,10 +121,10 @@ func (l *Lock) admit(t *Terms) error {
 // makes the queue that the waiter would have had, in the state that it would be in
 // (name.queueLone). It is called with the shard locked.
 func (n *name) isOnly(w *Waiter) bool {
-	if n.queues != nil || n.states != nil || n.only != nil || w.Terms.As || w.l.Traits.ByOwner {
+	if !n.Empty() || n.states != nil || w.Terms.As || w.l.Traits.ByOwner {
 		return false
 	}
-	return n.fairShare == nil || !w.l.Traits.FairShare || wakepolicy.Free(n.fairShare, w.began, w.Until)
+	return n.FairShare == nil || !w.l.Traits.FairShare || wakepolicy.Free(n.FairShare, w.Began, w.Until)
 }
 
 // join queues a waiter that is not alone. It is called with the shard locked.
@@ -140,17 +139,17 @@ func (w *Waiter) join() error {
 		if !w.Terms.As {
 			w.owner = l.c.Actors.OfAcquire()
 		}
-		w.queueOwner = w.acquirer()
+		w.QueueOwner = w.acquirer()
 	}
-	q := n.ensureQueue(l, w.queueOwner)
-	w.place = q.choosePlace(w.place)
+	q := n.Ensure(&l.Lock, w.QueueOwner)
+	w.place = q.ChoosePlace(w.place)
 	if w.OneTry || w.Terms.As || q.Roomy() {
-		q.JoinUnqueued(w.began, &w.Waiter)
+		q.JoinUnqueued(w.Began, &w.Waiter.Waiter)
 	} else {
-		q.Join(w.began, &w.Waiter, n.holders > 0)
+		q.Join(w.Began, &w.Waiter.Waiter, n.holders > 0)
 		l.c.Log.Queued(l.s, eventlog.Lock{Name: n.l.Name()}, q.Len()-1)
 	}
-	n.step()
+	n.Step()
 	if w.tries == 0 && !w.Settled {
 		w.waitsForOthers()
 	}
@@ -178,7 +177,7 @@ func (w *Waiter) acquirer() owner.Owner {
 }
 
 // queue is the queue that w waits in, or nil if it was dropped.
-func (w *Waiter) queue() *waitQueue { return w.n.findQueue(w.l, w.queueOwner) }
+func (w *Waiter) queue() *waiting.Queue { return w.n.Find(&w.l.Lock, w.QueueOwner) }
 
 // want tells a kind what the waiter wants.
 func (w *Waiter) want(o kind.Owner) kind.Want {
@@ -280,12 +279,12 @@ func (w *Waiter) giveUp(cause error) (*Hold, error) {
 	a := w.attempt
 	cancelled := a != nil && a.cancel()
 	err := w.waitError(cause)
-	w.queue().Leave(&w.Waiter)
+	w.queue().Leave(&w.Waiter.Waiter)
 	if cancelled {
 		a.unsent()
 	}
 	w.leaveServer()
-	n.step()
+	n.Step()
 	return nil, err
 }
 
@@ -295,7 +294,7 @@ func (w *Waiter) logResult(ctx context.Context, h *Hold, err error) {
 	if !c.Log.On(ctx, slog.LevelDebug) {
 		return
 	}
-	waited := max(c.Now()-w.began, 0)
+	waited := max(c.Now()-w.Began, 0)
 	switch {
 	case err != nil:
 		c.Log.NotAcquired(ctx, l, waited, lockerr.Named("acquire", l.Name, err))
@@ -307,10 +306,10 @@ func (w *Waiter) logResult(ctx context.Context, h *Hold, err error) {
 	}
 }
 
-// endWait tells the caller that its wait has ended, and why. If its attempt was not written
+// EndWait tells the caller that its wait has ended, and why. If its attempt was not written
 // yet, it is taken back. It is the queue's last action for the waiter, and is called with the
 // shard locked.
-func (w *Waiter) endWait(why waitqueue.Reason, err error) {
+func (w *Waiter) EndWait(why waitqueue.Reason, err error) {
 	a := w.attempt
 	cancelled := why != waitqueue.Granted && a != nil && a.cancel()
 	switch why {
@@ -347,34 +346,25 @@ func (w *Waiter) leaveServer() {
 	w.refused = false
 	n := w.n
 	o := w.acquirer()
-	if !w.l.Traits.ByOwner || w.OneTry || w.Terms.As && n.passPlaceOn(w.l, o) {
+	if !w.l.Traits.ByOwner || w.OneTry || w.Terms.As && n.PassPlaceOn(w.Lock, o) {
 		return
 	}
 	st := n.ensureOwnerState(o)
-	st.run(st.newLeaver(w.l, w.want(st), w.began))
+	st.run(st.newLeaver(w.l, w.want(st), w.Began))
 }
 
-// passPlaceOn reports whether a caller with As still waits as the owner. That one needs the
-// owner's place in the server's queue, and leaves it in its turn, even if the server never answers
-// it. A caller that makes one attempt needs no place.
-func (n *name) passPlaceOn(l *Lock, o owner.Owner) bool {
-	q := n.findQueue(l, o)
-	if q == nil {
-		return false
-	}
-	for other := range q.All() {
-		if w := other.Call.(*Waiter); w.Terms.As && !w.OneTry {
-			w.refused = true
-			return true
-		}
-	}
-	return false
+// TakePlace takes over the place in the server's queue that another caller of the owner leaves, if
+// w needs one.
+func (w *Waiter) TakePlace() bool {
+	takes := w.Terms.As && !w.OneTry
+	w.refused = w.refused || takes
+	return takes
 }
 
 // fail ends the wait with an error. step must follow.
 func (w *Waiter) fail(err error) {
 	if !w.Settled {
-		w.queue().Fail(&w.Waiter, err)
+		w.queue().Fail(&w.Waiter.Waiter, err)
 	}
 }
 
@@ -388,7 +378,7 @@ func (w *Waiter) facts() waitqueue.Facts {
 	if q == nil {
 		return waitqueue.Facts{Told: w.Told}
 	}
-	return q.Facts(&w.Waiter)
+	return q.Facts(&w.Waiter.Waiter)
 }
 
 // done is called by each of the two that refer to a waiter whose first attempt was granted:

@@ -12,33 +12,6 @@ import (
 	"github.com/rlock-go/redisson/internal/topology"
 )
 
-// A reused queue that doesn't listen has no subscription to move. A subscription made for it would stay.
-func TestQueueThatDoesNotListenDoesNotFollowItsSlot(t *testing.T) {
-	t.Parallel()
-	c, err := New(config())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	l := c.NewLock(kind.Reentrant, "orders", "orders")
-	sec := l.s.Enter(section.MustNotBlock)
-	n := l.s.pin(&l)
-	q := n.ensureQueue(&l, owner.Owner{})
-	q.subscribe()
-	listened := len(q.subs)
-	q.resubscribe()
-	follows := len(q.subs)
-	q.unsubscribe()
-	q.resubscribe()
-	left := len(q.subs)
-	n.step()
-	n.unpin()
-	sec.Leave()
-	if listened != 1 || follows != 1 || left != 0 {
-		t.Errorf("%d subscriptions, %d after a change; after it had unsubscribed, %d", listened, follows, left)
-	}
-}
-
 // A caller that joins before the new subscription is confirmed must not rely on messages: its message may have been
 // published before.
 func TestQueueDoesNotListenBeforeItsNewSubscriptionIsConfirmed(t *testing.T) {
@@ -51,13 +24,13 @@ func TestQueueDoesNotListenBeforeItsNewSubscriptionIsConfirmed(t *testing.T) {
 	wait(t.Context(), t, &l, 0, ended, Terms{})
 	listens := func() bool {
 		defer l.s.Enter(section.MustNotBlock).Leave()
-		return l.s.find(&l).findQueue(&l, owner.Owner{}).Listening()
+		return l.s.find(&l).Find(&l.Lock, owner.Owner{}).Listening()
 	}
 	redistest.Becomes(t, "the waiter listens", listens)
 	func() { // in one section, so that no confirmation comes between
 		defer l.s.Enter(section.MayBlock).Leave()
-		q := l.s.find(&l).findQueue(&l, owner.Owner{})
-		if q.resubscribe(); q.Listening() {
+		q := l.s.find(&l).Find(&l.Lock, owner.Owner{})
+		if q.Resubscribe(); q.Listening() {
 			t.Error("it listens, though its subscription was made anew and is not confirmed")
 		}
 	}()
@@ -110,9 +83,9 @@ func TestWaiterWhoseSlotHasMovedLooksUntilItListens(t *testing.T) {
 	awaitsMessage(t, &l, 1)
 	func() { // its timer may still be for a look before it listened
 		defer l.s.Enter(section.MustNotBlock).Leave()
-		q := l.s.find(&l).findQueue(&l, owner.Owner{})
-		q.Tick(q.n.now())
-		q.n.step()
+		q := l.s.find(&l).Find(&l.Lock, owner.Owner{})
+		q.Tick(l.s.Now())
+		l.s.find(&l).Step()
 	}()
 	moved.Store(true)
 	c.changed(topology.Change{Slots: topology.AllSlots, From: c.Top.Nodes()[0], To: other.Nodes()[0]})

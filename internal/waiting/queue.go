@@ -1,10 +1,11 @@
-package lockstate
+package waiting
 
 import (
 	"fmt"
 	"math/rand/v2"
 	"time"
 
+	"github.com/rlock-go/redisson/internal/core"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/lockerr"
 	"github.com/rlock-go/redisson/internal/owner"
@@ -13,24 +14,24 @@ import (
 	"github.com/rlock-go/redisson/internal/waitqueue"
 )
 
-// maxSpareQueues bounds how many queues a shard keeps for the next name. Without spare ones an
+// maxSpares bounds how many queues a shard keeps for the next name. Without spare ones an
 // acquire and its release make a sixth more allocations and need half as many bytes again.
-const maxSpareQueues = 8
+const maxSpares = 8
 
-// waitQueue is one queue of one name's waiters, with what carries out its actions: a timer,
+// Queue is one queue of one name's waiters, with what carries out its actions: a timer,
 // subscriptions and the name's attempts. All of it is guarded by the shard's mutex.
-type waitQueue struct {
+type Queue struct {
 	waitqueue.Queue
-	shard *shard
-	n     *name         // the name that it belongs to; nil: none
-	l     *Lock         // a handle, for its kind
+	shard *Shard
+	line  *Line         // that it belongs to; nil: none
+	l     *core.Lock    // a handle, for its kind
 	owner owner.Owner   // whose queue it is, where each owner has one
 	place time.Duration // that owner's wait as the server was first told it; 0: without limit, -1: not told yet
-	prev  *waitQueue    // in the name's list
-	next  *waitQueue    // in the name's list
+	prev  *Queue        // in the name's list
+	next  *Queue        // in the name's list
 
 	touched     bool // it is in the shard's list
-	nextTouched *waitQueue
+	nextTouched *Queue
 
 	timer       *time.Timer
 	subs        []*topology.Listening // as many as the topology says; it listens when all are confirmed
@@ -39,22 +40,21 @@ type waitQueue struct {
 	listens     owner.Owner           // the owner whose channel it listens on, where each has one
 	epoch       int                   // counts subscriptions, to ignore the calls of old ones
 	acting      bool                  // step is running
-	unset       bool                  // the last answer was that there are no permits at all
+	Unset       bool                  // the last answer was that there are no permits at all
 }
 
-// queueLone gives a lone waiter its queue. It returns the first of the name's queues, nil if nobody waits. It is called
-// with the shard locked.
-func (n *name) queueLone() *waitQueue {
-	if w := n.only; w != nil { // its attempt is under way; it gets its queue
-		n.only = nil
-		n.ensureQueue(w.l, w.queueOwner).Adopt(w.began, &w.Waiter)
+// queueLone gives a lone waiter its queue. It returns the first of the name's queues, nil if nobody waits.
+func (x *Line) queueLone() *Queue {
+	if w := x.lone; w != nil { // its attempt is under way; it gets its queue
+		x.lone = nil
+		x.Ensure(w.Lock, w.QueueOwner).Adopt(w.Began, &w.Waiter)
 	}
-	return n.queues
+	return x.queues
 }
 
-// eachQueue iterates over the name's queues. The loop may report events to the current one.
-func (n *name) eachQueue(yield func(*waitQueue) bool) {
-	for q := n.queueLone(); q != nil; q = q.next {
+// EachQueue iterates over the name's queues. The loop may report events to the current one.
+func (x *Line) EachQueue(yield func(*Queue) bool) {
+	for q := x.queueLone(); q != nil; q = q.next {
 		if q.touch(); !yield(q) {
 			return
 		}
@@ -64,17 +64,16 @@ func (n *name) eachQueue(yield func(*waitQueue) bool) {
 // ownerQueue is the key of an owner's queue in its shard, so that finding it does not depend on
 // how many there are.
 type ownerQueue struct {
-	n     *name
+	line  *Line
 	sort  string // Traits.Queue
 	owner owner.Owner
 }
 
-// findQueue is the queue of l's kind, and of the owner where each has one, nil
-// if nobody waits.
-func (n *name) findQueue(l *Lock, o owner.Owner) *waitQueue {
-	q := n.queueLone()
+// Find is the queue of l's kind, and of the owner where each has one, nil if nobody waits.
+func (x *Line) Find(l *core.Lock, o owner.Owner) *Queue {
+	q := x.queueLone()
 	if l.Traits.ByOwner {
-		q = n.l.s.byOwner[ownerQueue{n, l.Traits.Queue, o}]
+		q = x.name.Waiting().byOwner[ownerQueue{x, l.Traits.Queue, o}]
 	} else {
 		for q != nil && (q.l.Traits.ByOwner || q.l.Traits.Queue != l.Traits.Queue) {
 			q = q.next
@@ -86,59 +85,58 @@ func (n *name) findQueue(l *Lock, o owner.Owner) *waitQueue {
 	return q
 }
 
-// touch notes that something may happen to the queue. step must follow.
-func (q *waitQueue) touch() {
+// touch notes that something may happen to the queue. Step must follow.
+func (q *Queue) touch() {
 	if s := q.shard; !q.touched {
 		q.touched, q.nextTouched, s.touched = true, s.touched, q
 	}
 }
 
-// ensureQueue finds or makes the queue. step must follow, which drops it if it
-// is not needed. It is called with the shard locked.
-func (n *name) ensureQueue(l *Lock, o owner.Owner) *waitQueue {
-	if q := n.findQueue(l, o); q != nil {
+// Ensure finds or makes the queue. Step must follow, which drops it if it is not needed.
+func (x *Line) Ensure(l *core.Lock, o owner.Owner) *Queue {
+	if q := x.Find(l, o); q != nil {
 		return q
 	}
-	s := n.l.s
-	var q *waitQueue
-	if last := len(s.spareQueues) - 1; last >= 0 {
-		q, s.spareQueues = s.spareQueues[last], s.spareQueues[:last]
+	s := x.name.Waiting()
+	var q *Queue
+	if last := len(s.spares) - 1; last >= 0 {
+		q, s.spares = s.spares[last], s.spares[:last]
 	} else {
-		q = &waitQueue{Queue: waitqueue.New(n.l.c.Timeout, rand.N[time.Duration]), shard: s}
+		q = &Queue{Queue: waitqueue.New(s.c.Timeout, rand.N[time.Duration]), shard: s}
 	}
-	q.n, q.l, q.owner, q.listens, q.place, q.unset = n, l, o, o, -1, false
-	if q.next = n.queues; q.next != nil {
+	q.line, q.l, q.owner, q.listens, q.place, q.Unset = x, l, o, o, -1, false
+	if q.next = x.queues; q.next != nil {
 		q.next.prev = q
 	}
-	n.queues = q
+	x.queues = q
 	if l.Traits.ByOwner {
-		s.byOwner[ownerQueue{n, l.Traits.Queue, o}] = q
+		s.byOwner[ownerQueue{x, l.Traits.Queue, o}] = q
 	}
 	q.touch()
 	q.Follow(l.Traits)
 	q.Use(nil)
 	if l.Traits.FairShare {
-		q.Use(n.fairShare)
+		q.Use(x.FairShare)
 	}
 	return q
 }
 
-// choosePlace is the wait that the server is told for a waiter of the queue. Where each owner
+// ChoosePlace is the wait that the server is told for a waiter of the queue. Where each owner
 // has a queue, all that wait as the owner share one place, with the wait of the first.
-func (q *waitQueue) choosePlace(wait time.Duration) time.Duration {
+func (q *Queue) ChoosePlace(wait time.Duration) time.Duration {
 	if q.place < 0 || !q.l.Traits.ByOwner {
 		q.place = wait
 	}
 	return q.place
 }
 
-// step carries out what the queues ask for to which something has happened, so its cost does
+// Step carries out what the queues ask for to which something has happened, so its cost does
 // not grow with the other queues. It is called after every event. If an action caused the
-// event, the step under way handles it. It is called with the shard locked.
-func (n *name) step() {
-	s := n.l.s
-	if n.queues == nil {
-		n.dropIfIdle()
+// event, the step under way handles it.
+func (x *Line) Step() {
+	s := x.name.Waiting()
+	if x.queues == nil {
+		x.name.DropIfIdle()
 	}
 	for q := s.touched; q != nil; q = s.touched { // an action may make and drop others
 		s.touched, q.nextTouched, q.touched = q.nextTouched, nil, false
@@ -147,14 +145,14 @@ func (n *name) step() {
 }
 
 // step takes the actions of one queue.
-func (q *waitQueue) step() {
-	n := q.n
-	if q.acting || n == nil {
+func (q *Queue) step() {
+	x := q.line
+	if q.acting || x == nil {
 		return
 	}
 	q.acting = true
-	now := n.now()
-	for q.n == n {
+	now := q.shard.Now()
+	for q.line == x {
 		a := q.Next(now)
 		if a.Do == waitqueue.Nothing {
 			break
@@ -165,10 +163,10 @@ func (q *waitQueue) step() {
 }
 
 // drop removes the queue from its name, and keeps it for another.
-func (q *waitQueue) drop() {
-	n, s := q.n, q.shard
+func (q *Queue) drop() {
+	x, s := q.line, q.shard
 	if q.prev == nil {
-		n.queues = q.next
+		x.queues = q.next
 	} else {
 		q.prev.next = q.next
 	}
@@ -176,23 +174,22 @@ func (q *waitQueue) drop() {
 		q.next.prev = q.prev
 	}
 	if q.l.Traits.ByOwner {
-		delete(s.byOwner, ownerQueue{n, q.l.Traits.Queue, q.owner})
+		delete(s.byOwner, ownerQueue{x, q.l.Traits.Queue, q.owner})
 	}
-	q.n, q.l, q.prev, q.next = nil, nil, nil, nil
-	if len(s.spareQueues) < maxSpareQueues {
-		s.spareQueues = append(s.spareQueues, q)
+	q.line, q.l, q.prev, q.next = nil, nil, nil, nil
+	if len(s.spares) < maxSpares {
+		s.spares = append(s.spares, q)
 	}
-	n.dropIfIdle()
+	x.name.DropIfIdle()
 }
 
 // act takes one action.
-func (q *waitQueue) act(a waitqueue.Action, now time.Duration) {
-	n := q.n
+func (q *Queue) act(a waitqueue.Action, now time.Duration) {
 	switch a.Do {
 	case waitqueue.Attempt:
-		n.try(a.Waiter.Call.(*Waiter))
+		a.Waiter.Call.(Caller).Try()
 	case waitqueue.Settle:
-		a.Waiter.Call.(*Waiter).endWait(a.Why, a.Err)
+		a.Waiter.Call.(Caller).EndWait(a.Why, a.Err)
 	case waitqueue.Unsubscribe:
 		q.unsubscribe()
 	case waitqueue.Subscribe:
@@ -211,10 +208,10 @@ func (q *waitQueue) act(a waitqueue.Action, now time.Duration) {
 }
 
 // subscribe listens on the kind's channel.
-func (q *waitQueue) subscribe() {
+func (q *Queue) subscribe() {
 	q.epoch++
 	l := q.l
-	channel, where := l.Kind.Channel(&l.Names, q.listens), l.c.Top.Subscriptions(l.Slot)
+	channel, where := l.Kind.Channel(&l.Names, q.listens), q.shard.c.Top.Subscriptions(l.Slot)
 	q.unconfirmed = len(where)
 	q.setDeaf(true)
 	for _, s := range where {
@@ -223,19 +220,19 @@ func (q *waitQueue) subscribe() {
 	}
 }
 
-// resubscribe follows the name's slot to another node, or the waiters to another
+// Resubscribe follows the name's slot to another node, or the waiters to another
 // channel. Until the confirmation, which makes the head look, the queue does not
-// listen. It is called with the shard locked.
-func (q *waitQueue) resubscribe() {
+// listen.
+func (q *Queue) Resubscribe() {
 	if len(q.subs) > 0 {
 		q.unsubscribe()
-		q.Unconfirmed(q.n.now() + q.l.c.lookAfter())
+		q.Unconfirmed(q.shard.Now() + q.shard.lookAfter())
 		q.subscribe()
 	}
 }
 
 // unsubscribe leaves the channel.
-func (q *waitQueue) unsubscribe() {
+func (q *Queue) unsubscribe() {
 	for _, sub := range q.subs {
 		sub.Close()
 	}
@@ -246,8 +243,8 @@ func (q *waitQueue) unsubscribe() {
 }
 
 // setDeaf records whether the queue has subscribed but hears of no release.
-func (q *waitQueue) setDeaf(deaf bool) {
-	unheard := &q.l.c.unheard
+func (q *Queue) setDeaf(deaf bool) {
+	unheard := &q.shard.c.unheard
 	switch {
 	case q.deaf == deaf:
 	case deaf:
@@ -264,74 +261,74 @@ func (q *waitQueue) setDeaf(deaf bool) {
 const lookEvery = time.Second
 
 // lookAfter is how long such a queue waits before it looks again, less up to a fifth at random.
-func (c *State) lookAfter() time.Duration {
-	pause := max(lookEvery, time.Duration(c.unheard.Load())*lookEvery/1000)
+func (s *Shard) lookAfter() time.Duration {
+	pause := max(lookEvery, time.Duration(s.c.unheard.Load())*lookEvery/1000)
 	return pause - rand.N(pause/5)
 }
 
-// unheard bounds a pause during which the queue would miss a message.
-func (q *waitQueue) unheard(pause time.Duration) time.Duration {
+// Unheard bounds a pause during which the queue would miss a message.
+func (q *Queue) Unheard(pause time.Duration) time.Duration {
 	if q.Listening() || q.l.Traits.Silent {
 		return pause
 	}
-	if most := q.l.c.lookAfter(); pause < 0 || pause > most {
+	if most := q.shard.lookAfter(); pause < 0 || pause > most {
 		return most
 	}
 	return pause
 }
 
-// listenFor makes the queue listen for another owner, which replaces one that is not used
+// ListenFor makes the queue listen for another owner, which replaces one that is not used
 // again.
-func (q *waitQueue) listenFor(o owner.Owner) {
+func (q *Queue) ListenFor(o owner.Owner) {
 	if q.listens != o {
 		q.listens = o
-		q.resubscribe()
+		q.Resubscribe()
 	}
 }
 
 // tick is called by the timer.
-func (q *waitQueue) tick() {
+func (q *Queue) tick() {
 	defer q.shard.Enter(section.MustNotBlock).Leave()
-	if n := q.n; n != nil { // it has not been dropped since
+	if x := q.line; x != nil { // it has not been dropped since
 		q.touch()
-		q.Tick(q.n.now())
-		n.step()
+		q.Tick(q.shard.Now())
+		x.Step()
 	}
 }
 
-// letThrough makes attempts for the waiters whose owner has just acquired the
+// LetThrough makes attempts for the waiters whose owner has just acquired the
 // name by another call. Otherwise they would wait for themselves (A3).
-func (n *name) letThrough(o owner.Owner) {
-	for q := range n.eachQueue {
+func (x *Line) LetThrough(o owner.Owner) {
+	for q := range x.EachQueue {
 		if q.Shares() {
 			q.LetThrough(o)
 		}
 	}
 }
 
-// handOff lets the head's acquire follow an unlock of l's kind that has just been
+// HandOff lets the head's acquire follow an unlock of l's kind that has just been
 // queued. It reports whether the message is of no use to this client.
-func (n *name) handOff(l *Lock) bool {
-	q := n.findQueue(l, owner.Owner{})
+func (x *Line) HandOff(l *core.Lock) bool {
+	q := x.Find(l, owner.Owner{})
 	if q == nil {
 		return false
 	}
-	own := q.HandOff(q.n.now())
-	n.step()
+	own := q.HandOff(q.shard.Now())
+	x.Step()
 	return own
 }
 
-// wakeHead makes an attempt for the head of each queue, when no message will come of the
+// WakeHead makes an attempt for the head of each queue, when no message will come of the
 // release that it waits for. It leaves out queues by owner: there the server knows whose turn
 // it is, and has told that owner.
-func (n *name) wakeHead() {
-	for q := range n.eachQueue {
+func (x *Line) WakeHead() {
+	for q := range x.EachQueue {
 		if !q.l.Traits.ByOwner {
 			q.WakeHead()
 		}
 	}
-	if n.queues != nil {
-		n.step()
+	if x.queues != nil {
+		x.Step()
 	}
 }
 
@@ -339,7 +336,7 @@ func (n *name) wakeHead() {
 type subscriber struct {
 	kind      kind.Kind
 	channel   string
-	queue     *waitQueue
+	queue     *Queue
 	epoch     int
 	alone     bool // it is the queue's only one
 	confirmed bool
@@ -348,7 +345,7 @@ type subscriber struct {
 // Confirmed makes the head look, once all subscriptions are confirmed: what was
 // published before is gone (P2).
 func (sub *subscriber) Confirmed() {
-	sub.tell(func(q *waitQueue) {
+	sub.tell(func(q *Queue) {
 		if !sub.confirmed {
 			sub.confirmed = true
 			q.unconfirmed--
@@ -362,9 +359,9 @@ func (sub *subscriber) Confirmed() {
 
 // Lost makes the head look now and then until the subscription is confirmed again.
 func (sub *subscriber) Lost() {
-	sub.tell(func(q *waitQueue) {
+	sub.tell(func(q *Queue) {
 		q.setDeaf(true)
-		q.Queue.Unconfirmed(q.n.now() + q.l.c.lookAfter())
+		q.Queue.Unconfirmed(q.shard.Now() + q.shard.lookAfter())
 	})
 }
 
@@ -372,9 +369,9 @@ func (sub *subscriber) Lost() {
 // confirmed it is ignored: the confirmation makes the head look anyway.
 func (sub *subscriber) Message(payload []byte) {
 	if n := sub.kind.Wake(payload); n > 0 {
-		sub.tell(func(q *waitQueue) {
+		sub.tell(func(q *Queue) {
 			if q.unconfirmed == 0 {
-				q.Queue.Message(q.n.now(), n)
+				q.Queue.Message(q.shard.Now(), n)
 			}
 		})
 	}
@@ -390,13 +387,13 @@ func (sub *subscriber) Duplicate(payload []byte) {
 
 // Refused ends the waits: without a subscription nobody would be woken.
 func (sub *subscriber) Refused(err error) {
-	sub.tell(func(q *waitQueue) {
+	sub.tell(func(q *Queue) {
 		q.SubscriptionRefused(fmt.Errorf("subscribe to %s: %w", lockerr.Quote(sub.channel), err))
 	})
 }
 
 // tell reports an event to the queue, unless the subscription was replaced.
-func (sub *subscriber) tell(event func(*waitQueue)) {
+func (sub *subscriber) tell(event func(*Queue)) {
 	q := sub.queue
 	defer q.shard.Enter(section.MustNotBlock).Leave()
 	if sub.epoch != q.epoch {
@@ -404,5 +401,5 @@ func (sub *subscriber) tell(event func(*waitQueue)) {
 	}
 	q.touch()
 	event(q)
-	q.n.step()
+	q.line.Step()
 }

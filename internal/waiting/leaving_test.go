@@ -1,4 +1,4 @@
-package lockstate
+package waiting
 
 import (
 	"math/rand/v2"
@@ -13,38 +13,32 @@ import (
 
 // leaves is a kind that records the waiters that leave.
 type leaves struct {
-	queued
+	kind.Kind
 	scripts *[][]*kind.Want
 }
 
 func (k leaves) Leave(all ...*kind.Want) kind.Call {
 	*k.scripts = append(*k.scripts, all)
-	return k.queued.Leave(all...)
+	return k.Kind.Leave(all...)
 }
 
 // One script takes a limited number of leaving waiters: first those with the fewest waiters behind them.
 func TestWhoCameLastLeavesFirst(t *testing.T) {
 	t.Parallel()
-	c, err := New(config())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
+	n := newName(t, "redis://localhost:1")
 	var scripts [][]*kind.Want
-	l := c.NewLock(leaves{queuedKind.(queued), &scripts}, "q", "q")
-	defer l.s.Enter(section.MustNotBlock).Leave()
-	n := l.s.pin(&l)
-	defer n.unpin()
+	l := n.shard.c.NewLock(leaves{kind.Fair(0), &scripts}, "q", "q")
+	defer n.shard.Enter(section.MustNotBlock).Leave()
 	const crowd = mostLeave + 500
 	came := map[kind.Owner]int{}
 	for _, i := range rand.Perm(crowd) {
-		st := n.newOwnerState(c.Actors.OfAcquire())
-		came[st] = i
-		l.s.leavers[n] = append(l.s.leavers[n], st.newLeaver(&l, kind.Want{Names: &l.Names, Owner: st}, time.Duration(i)))
+		o := n.shard.c.Actors.OfAcquire()
+		came[o] = i
+		n.shard.leavers[&n.Line] = append(n.shard.leavers[&n.Line], &leaver{&l, kind.Want{Names: &l.Names, Owner: o}, time.Duration(i), func() {}})
 	}
 	n.sendLeavers()
-	if len(scripts) != 1 || len(scripts[0]) != mostLeave || len(l.s.leavers[n]) != crowd-mostLeave {
-		t.Fatalf("%d scripts, and %d wait", len(scripts), len(l.s.leavers[n]))
+	if rest := n.shard.leavers[&n.Line]; len(scripts) != 1 || len(scripts[0]) != mostLeave || len(rest) != crowd-mostLeave {
+		t.Fatalf("%d scripts, and %d wait", len(scripts), len(rest))
 	}
 	for _, w := range scripts[0] {
 		if i := came[w.Owner]; i < crowd-mostLeave {
@@ -57,18 +51,18 @@ func TestWhoCameLastLeavesFirst(t *testing.T) {
 func TestCloseWaitsWhileLeaversAreAnswered(t *testing.T) {
 	for _, answered := range []int{0, 2, 5} {
 		synctest.Test(t, func(t *testing.T) {
-			c := &State{leaving: background.NewGauge()}
+			c := &Client{Leaving: background.NewGauge()}
 			for range 5 {
-				c.leaving.Add()
+				c.Leaving.Add()
 			}
 			go func() {
 				for range answered {
 					time.Sleep(800 * time.Millisecond)
-					c.leaving.Done()
+					c.Leaving.Done()
 				}
 			}()
 			began := time.Now()
-			until := c.awaitLeavers(time.Second)
+			until := c.AwaitLeavers(time.Second)
 			took, least, most := time.Since(began), time.Duration(answered)*800*time.Millisecond, time.Duration(answered)*time.Second
 			if answered < 5 {
 				least, most = time.Duration(answered)*800*time.Millisecond, time.Duration(answered+1)*time.Second

@@ -1,23 +1,32 @@
-package lockstate
+package waiting
 
 import (
+	"time"
+
 	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/core"
 	"github.com/rlock-go/redisson/internal/owner"
 )
 
-// noteRelease records in the name's fair share that this client releases its last hold of the
-// name. If a count is due, it counts the clients that want the name.
-func (n *name) noteRelease(l *Lock) {
-	now := n.now()
-	q := n.findQueue(l, owner.Owner{})
+// NoteRelease records in the name's fair share that this client releases its last hold of the
+// name, which it acquired at since. If a count is due, it counts the clients that want the name.
+func (x *Line) NoteRelease(l *core.Lock, since time.Duration) {
+	s := x.name.Waiting()
+	now := s.Now()
+	if x.FairShare == nil {
+		x.FairShare = s.fairShares.Released(l.Key(), since, now)
+	}
+	if x.FairShare == nil {
+		return
+	}
+	q := x.Find(l, owner.Owner{})
 	if q != nil {
-		q.Use(n.fairShare)
+		q.Use(x.FairShare)
 	}
 	listens := q != nil && q.Listening()
-	n.fairShare.Released(now, listens)
-	if !n.l.c.noClientCounts.Load() && n.fairShare.CountDue(now) {
-		n.countClients(l, listens)
+	x.FairShare.Released(now, listens)
+	if !s.c.noClientCounts.Load() && x.FairShare.CountDue(now) {
+		x.countClients(l, listens)
 	}
 }
 
@@ -26,14 +35,14 @@ func (n *name) noteRelease(l *Lock) {
 // both and takes the larger number: a client that subscribes to both, as this library does,
 // must not count twice. The count is complete with the last reply. listens says that this
 // client is among the subscribers.
-func (n *name) countClients(l *Lock, listens bool) {
-	share, questions := n.fairShare, l.ListenerCalls()
-	open, most, failed := len(questions), 0, false // guarded by the shard's mutex
+func (x *Line) countClients(l *core.Lock, listens bool) {
+	s, share, questions := x.name.Waiting(), x.FairShare, l.ListenerCalls()
+	open, most, failed := len(questions), 0, false // guarded by the section
 	for _, call := range questions {
-		l.askLater(call, n.now(), func(reply any, err error) {
+		s.AskLater(s.c.Client, l.Slot, call, s.Now(), func(reply any, err error) {
 			clients, err := core.Listeners(reply, err)
 			if command.IsRefusal(err) { // fair shares work without a count
-				l.c.noClientCounts.Store(true)
+				s.c.noClientCounts.Store(true)
 			}
 			open, most, failed = open-1, max(most, clients), failed || err != nil
 			switch {

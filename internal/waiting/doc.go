@@ -1,0 +1,2 @@
+// Package waiting has who waits for a name.
+package waiting

@@ -1,0 +1,95 @@
+package waiting
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/rlock-go/redisson/internal/clock"
+	"github.com/rlock-go/redisson/internal/core"
+	"github.com/rlock-go/redisson/internal/kind"
+	"github.com/rlock-go/redisson/internal/section"
+)
+
+const (
+	// mostLeave bounds how many waiters one script takes out of the server's queue: the
+	// server does nothing else meanwhile.
+	mostLeave = 1000
+
+	// A smaller script waits leavePauses times as long as the last one took, and at most
+	// longestLeavePause, so that more leavers share it.
+	leavePauses       = 8
+	longestLeavePause = 250 * time.Millisecond
+)
+
+// leaver is a waiter that leaves the server's queue.
+type leaver struct {
+	l     *core.Lock
+	want  kind.Want
+	began time.Duration // when its wait began
+	left  func()        // called when the server has answered
+}
+
+// Leave takes an owner, which has waited since began, as want says, out of the server's queue. It
+// calls left when the server has answered; until then the client counts it as leaving. The cost
+// of a script grows with the length of the server's queue, so waiters that leave while one is
+// under way share the next one.
+func (x *Line) Leave(l *core.Lock, want kind.Want, began time.Duration, left func()) {
+	s := x.name.Waiting()
+	waits, underWay := s.leavers[x]
+	s.leavers[x] = append(waits, &leaver{l, want, began, left})
+	if !underWay {
+		x.sendLeavers()
+	}
+}
+
+// sendLeavers sends a script for the next leavers, if there are any. It takes those that came
+// last: the server has the least to do behind them.
+func (x *Line) sendLeavers() {
+	s := x.name.Waiting()
+	all := s.leavers[x]
+	if len(all) == 0 {
+		delete(s.leavers, x)
+		return
+	}
+	if len(all) > mostLeave {
+		slices.SortStableFunc(all, func(a, b *leaver) int { return cmp.Compare(a.began, b.began) })
+	}
+	rest := max(len(all)-mostLeave, 0)
+	part := slices.Clone(all[rest:])
+	s.leavers[x] = all[:rest]
+	wants := make([]*kind.Want, len(part))
+	for i, o := range part {
+		wants[i] = &o.want
+	}
+	l, c, sent := part[0].l, s.c, s.Now()
+	s.AskLater(c.Client, l.Slot, l.Kind.Leave(wants...), clock.Never, func(any, error) { // the reply does not matter
+		if more := len(s.leavers[x]); more == 0 || more >= mostLeave {
+			x.sendLeavers()
+		} else {
+			c.Timers.After(min(leavePauses*(s.Now()-sent), longestLeavePause), func() {
+				defer s.Enter(section.MayBlock).Leave()
+				x.sendLeavers()
+			})
+		}
+		for _, o := range part {
+			o.left()
+			c.Leaving.Done()
+		}
+	})
+}
+
+// AwaitLeavers waits until all leavers have left the servers' queues, but no longer than
+// patience after the last reply. It returns when that time would be over.
+func (c *Client) AwaitLeavers(patience time.Duration) time.Time {
+	for {
+		until, open := time.Now().Add(patience), c.Leaving.Count()
+		ctx, cancel := context.WithDeadline(context.Background(), until)
+		ended := c.Leaving.Wait(ctx.Done(), nil)
+		cancel()
+		if ended || c.Leaving.Count() == open {
+			return until
+		}
+	}
+}
