@@ -9,6 +9,7 @@ import (
 	"github.com/rlock-go/redisson/internal/eventlog"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/lockerr"
+	"github.com/rlock-go/redisson/internal/observe"
 	"github.com/rlock-go/redisson/internal/owner"
 	"github.com/rlock-go/redisson/internal/section"
 	"github.com/rlock-go/redisson/internal/waiting"
@@ -53,7 +54,7 @@ func (w *Waiter) Try() {
 	if w.l.Traits.ByOwner && !w.Terms.As {
 		w.queue().ListenFor(w.owner)
 	}
-	a := w.l.c.spares.attempts.Get().(*attempt)
+	a := take[attempt](&w.l.c.spares.attempts)
 	a.w, a.st, a.began = w, st, n.now()
 	w.tried()
 	w.tries++
@@ -383,6 +384,9 @@ func (a *attempt) stuck() {
 		a.unsent()
 	}
 }
+
+// Seen is the call that the command is a part of, which is no undo.
+func (a *attempt) Seen() (*observe.Call, bool) { return a.w.call.seen, false }
 
 // inCommandQueue tells whether the attempt waits for an earlier command of its
 // owner.

@@ -1,15 +1,11 @@
 package lockstate
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 
-	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/lockerr"
-	"github.com/rlock-go/redisson/internal/owner"
-	"github.com/rlock-go/redisson/internal/release"
 	"github.com/rlock-go/redisson/internal/waitqueue"
 )
 
@@ -130,105 +126,4 @@ func (w *Waiter) sinceLost(err error) error {
 		return fmt.Errorf("%w; since then: %w", err, errors.Unwrap(why))
 	}
 	return err
-}
-
-// unwritten is the error of an unlock that was never written, because it waited behind other
-// commands until its limit.
-func (c *State) unwritten() error {
-	return command.Unsent(fmt.Errorf("the unlock was not sent within %v", c.Timeout))
-}
-
-// verdict is the error for the release's Verdict.
-func (r *releasing) verdict() error {
-	failed, o := r.Failed, r.st.owner
-	switch r.Verdict {
-	case release.NotHeld:
-		return r.l.NotHeld(o)
-	case release.Unreplicated:
-		return fmt.Errorf("released, but %w", lockerr.Unreplicated(&r.req))
-	case release.ReplicasUnknown:
-		return lockerr.OfKind(errors.New("released, but whether a replica has it is not known"), lockerr.ErrUnreplicated)
-	case release.Refused:
-		return failed
-	case release.Untold:
-		return fmt.Errorf("released, but nobody could be told: %w", failed)
-	case release.InPart:
-		return lockerr.InPart(failed)
-	case release.Uncertain:
-		return r.uncertain()
-	case release.Unanswered:
-		return fmt.Errorf("%w: the unlock is still without an answer", lockerr.ErrUncertain)
-	case release.Queued:
-		return r.queued()
-	case release.UnsentSoFar:
-		return r.unsentSoFar()
-	case release.Expired:
-		then := "the key is left to expire"
-		if r.st.held > 0 {
-			then = "the owner's next unlock releases it too"
-		}
-		return fmt.Errorf("not released, %s: %w", then, failed)
-	case release.Unreleased:
-		return fmt.Errorf("not released: %w", failed)
-	case release.Closed:
-		return lockerr.ErrClosed
-	case release.Strayed:
-		return owner.Strayed(o)
-	case release.ShownUnkilled:
-		return fmt.Errorf("%w: the unlock was lost on a connection that could not be killed, and its owner was handed out meanwhile: %w", lockerr.ErrUncertain, failed)
-	case release.ShownUnknown:
-		why := fmt.Sprintf("the owner holds %d, of this hold or of another", r.Reply.N)
-		switch err := r.Reply.Err; {
-		case err == errUnknowable:
-			why = err.Error()
-		case err != nil:
-			why = fmt.Sprintf("asking for its count failed: %v", err)
-		}
-		return fmt.Errorf("%w: the unlock was lost, its owner was handed out meanwhile, and %s; if it did not run, the key is left to expire: %w", lockerr.ErrUncertain, why, failed)
-	}
-	return nil
-}
-
-// queued is the error at the limit of an unlock that still waited for an earlier command of its
-// owner, or for the read of the TTL.
-func (r *releasing) queued() error {
-	waits := fmt.Errorf("an earlier command of owner %s is still without an answer", r.st.owner.String())
-	switch {
-	case r.Why != release.UnlockAs:
-		return fmt.Errorf("%w: %w", lockerr.ErrUncertain, waits)
-	case r.Question == release.TTL:
-		waits = errors.New("the read of the TTL is still without an answer")
-	}
-	return fmt.Errorf("not released: %w", command.Unsent(waits))
-}
-
-func (r *releasing) uncertain() error {
-	then := "if it did not run, the key is left to expire"
-	if r.Form.Once() && !r.l.c.Closed() && r.st.n.now() <= r.Until {
-		then = "it is repeated while the lease lasts"
-	}
-	if r.Failed == nil {
-		return fmt.Errorf("%w: the unlock was sent and is still without an answer; %s", lockerr.ErrUncertain, then)
-	}
-	return fmt.Errorf("%w: the unlock was sent and never answered; %s: %w", lockerr.ErrUncertain, then, r.Failed)
-}
-
-// unsentSoFar is the error at the limit of an unlock of which nothing has run.
-func (r *releasing) unsentSoFar() error {
-	why := cmp.Or(r.Failed, r.l.c.Exec.Trouble(r.l.Slot), r.l.c.unwritten())
-	then := "it goes on in the background while the lease lasts"
-	if r.Until == clock.Never {
-		then = "it goes on in the background"
-	}
-	return fmt.Errorf("not released so far, %s: %w", then, why)
-}
-
-// releasedLate is the outcome of the unlock of a hold that had been lost.
-func (h *Hold) releasedLate(wasLost, err error) error {
-	if errors.Is(err, lockerr.ErrNotHeld) {
-		err = fmt.Errorf("nothing was left to release for owner %s", h.st.owner.String())
-	} else if err == nil {
-		err = errors.New("its key was still there and is released")
-	}
-	return lockerr.Lost(fmt.Errorf("%w; %w", wasLost, err))
 }

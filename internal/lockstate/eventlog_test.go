@@ -4,105 +4,97 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/google/uuid"
-
-	"github.com/rlock-go/redisson/internal/clock"
-	"github.com/rlock-go/redisson/internal/core"
-	"github.com/rlock-go/redisson/internal/eventlog"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/lockerr"
+	"github.com/rlock-go/redisson/internal/redistest"
 	"github.com/rlock-go/redisson/internal/section"
-	"github.com/rlock-go/redisson/internal/topology"
 )
-
-// An event that nobody listens to costs nothing: neither attributes nor texts are built.
-func TestNoLoggerOrALevelThatIsOffCostsNoAllocation(t *testing.T) {
-	c := &State{Client: core.Client{ID: uuid.New(), Config: core.Config{Watchdog: time.Minute, Timeout: time.Second, Clock: clock.System()}}}
-	s := newShard(c)
-	l := &Lock{c: c, s: s, Lock: c.Client.NewLock(kind.Reentrant, strings.Repeat("long", 40), "long")} // has to be cut, which allocates
-	n := &name{l: l}
-	te := &OwnerState{n: n, owner: c.NewOwner()}
-	h := &Hold{l: l, st: te}
-	w := &Waiter{n: n, l: l, tries: 1}
-	holds := []*Hold{h}
-	ctx, trouble := context.Background(), errors.New("trouble")
-	for what, logger := range map[string]*slog.Logger{"no logger": nil, "a level that is off": slog.New(slog.DiscardHandler)} {
-		c.Log = eventlog.New(logger, c.ID.String())
-		if n := testing.AllocsPerRun(100, func() {
-			w.logResult(ctx, h, nil)
-			w.logResult(ctx, nil, nil)
-			w.logResult(ctx, nil, trouble)
-			h.logReleased(ctx, nil)
-			h.logReleased(ctx, trouble)
-			l.logReleasedAs(ctx, te.owner, nil)
-			l.logReleasedAs(ctx, te.owner, trouble)
-			te.logLost(holds, trouble)
-			te.logUndone(te.n.l, nil)
-			te.logUndone(te.n.l, trouble)
-			te.logGivenBack(nil)
-			te.logGivenBack(trouble)
-		}); n != 0 {
-			t.Errorf("%s: %v allocations", what, n)
-		}
-	}
-}
 
 // A handler is the caller's code. It may look at the hold that a line is about, so the hold's shard must be unlocked.
 func TestLinesAreToldWithoutTheShardsMutex(t *testing.T) {
 	t.Parallel()
-	top, err := topology.Open("redis://localhost", topology.Settings{Timeout: time.Second, Clock: clock.System()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer top.Close(0)
-	c := &State{Client: core.Client{ID: uuid.New(), Top: top, Config: core.Config{Clock: clock.System(), LongHold: 1}}}
-	s := newShard(c)
-	te := &OwnerState{n: &name{l: &Lock{c: c, s: s, Lock: c.Client.NewLock(kind.Reentrant, "orders", "orders")}}}
-	free := false
-	c.Log = eventlog.New(slog.New(handlerFunc(func() {
+	s := redistest.Start(t)
+	conn := s.Dial(t)
+	d := &dropper{addr: s.Addr(), lost: new(atomic.Int32)}
+	o := config()
+	o.Topology, o.LongHold = dials(d.connect).topology, time.Millisecond
+	var l Lock
+	var mu sync.Mutex
+	told := map[string]bool{} // the lines so far; false: of one the mutex was not free
+	o.Logger = slog.New(handlerFunc(func(line string) {
+		if l.s == nil {
+			return
+		}
 		entered := make(chan struct{})
 		go func() {
-			s.Enter(section.MustNotBlock).Leave()
+			l.s.Enter(section.MustNotBlock).Leave()
 			close(entered)
 		}()
+		free := false
 		select {
 		case <-entered:
 			free = true
 		case <-time.After(soon):
 		}
-	})), c.ID.String())
-	for what, tell := range map[string]func(){
-		"held long":      func() { (&Hold{l: te.n.l, st: te}).tellAge() },
-		"lost":           func() { te.logLost([]*Hold{{st: te}}, lockerr.ErrLeaseLost) },
-		"undone":         func() { te.logUndone(te.n.l, nil) },
-		"undo failed":    func() { te.logUndone(te.n.l, lockerr.ErrClosed) },
-		"given back":     func() { te.logGivenBack(nil) },
-		"not given back": func() { te.logGivenBack(lockerr.ErrClosed) },
-	} {
-		free = false
-		sec := s.Enter(section.MustNotBlock)
-		tell()
-		sec.Leave()
+		mu.Lock()
+		defer mu.Unlock()
+		told[line] = free
+	}))
+	c, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	l = c.NewLock(kind.Reentrant, "orders", "orders")
+
+	becomesTold := func(line string) {
+		t.Helper()
+		redistest.Becomes(t, line+" is told", func() bool {
+			mu.Lock()
+			defer mu.Unlock()
+			_, is := told[line]
+			return is
+		})
+	}
+	h := acquire(t, &l)
+	becomesTold("held long")
+	if _, err := l.ForceUnlock(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.Unlock(t.Context()); !errors.Is(err, lockerr.ErrLeaseLost) {
+		t.Fatal(err)
+	}
+	becomesTold("lease lost")
+	d.drop("EVAL") // of an acquire
+	unlock(t, acquire(t, &l))
+	becomesTold("acquire undone")
+	left, leave := context.WithCancel(t.Context())
+	w := l.NewWaiter()
+	if err := w.Start(); err != nil {
+		t.Fatal(err)
+	}
+	redistest.Becomes(t, "it is granted", func() bool { return do(t, conn, "EXISTS", "orders") == int64(1) })
+	leave()
+	if _, err := w.Result(left, left.Err()); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	becomesTold("given back")
+	for line, free := range told {
 		if !free {
-			t.Errorf("%s: not told, or with the mutex held", what)
+			t.Errorf("%q was told with the mutex held", line)
 		}
 	}
 }
 
-func newShard(c *State) *shard {
-	s := new(shard)
-	s.init(c)
-	return s
-}
-
 // handlerFunc is a handler that calls a function for each line.
-type handlerFunc func()
+type handlerFunc func(line string)
 
-func (handlerFunc) Enabled(context.Context, slog.Level) bool    { return true }
-func (f handlerFunc) Handle(context.Context, slog.Record) error { f(); return nil }
-func (f handlerFunc) WithAttrs([]slog.Attr) slog.Handler        { return f }
-func (f handlerFunc) WithGroup(string) slog.Handler             { return f }
+func (handlerFunc) Enabled(context.Context, slog.Level) bool        { return true }
+func (f handlerFunc) Handle(_ context.Context, r slog.Record) error { f(r.Message); return nil }
+func (f handlerFunc) WithAttrs([]slog.Attr) slog.Handler            { return f }
+func (f handlerFunc) WithGroup(string) slog.Handler                 { return f }

@@ -1,9 +1,6 @@
 package lockstate
 
 import (
-	"slices"
-	"time"
-
 	"github.com/rlock-go/redisson/internal/topology"
 )
 
@@ -37,30 +34,4 @@ func (c *State) changed(change topology.Change) {
 			n.Step() // which sets the timer for their looks
 		}
 	})
-}
-
-// masterChange is a change of the master of some slots.
-type masterChange struct {
-	slots topology.Slots
-	at    time.Duration
-}
-
-// masterChanges is how many of the latest changes are remembered, to explain why a hold was
-// lost.
-const masterChanges = 16
-
-// noteMaster records that slots have a new master. Only one goroutine calls it.
-func (c *State) noteMaster(slots topology.Slots) {
-	var known []masterChange
-	if last := c.masters.Load(); last != nil {
-		known = (*last)[max(0, len(*last)-masterChanges+1):]
-	}
-	known = append(slices.Clip(known), masterChange{slots, c.Now()})
-	c.masters.Store(&known)
-}
-
-// newMaster tells whether slot has had another master since then.
-func (c *State) newMaster(slot uint16, since time.Duration) bool {
-	known := c.masters.Load()
-	return known != nil && slices.ContainsFunc(*known, func(m masterChange) bool { return m.at >= since && m.slots.Has(slot) })
 }

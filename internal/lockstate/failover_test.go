@@ -421,7 +421,7 @@ func TestPastUnlocksAreBounded(t *testing.T) {
 		"where others are as busy": {time.Millisecond, 2 * sharedPast / maxPast, ownPast},
 	} {
 		t.Run(what, func(t *testing.T) {
-			l := &Lock{c: new(State)}
+			l := &Lock{c: new(client)}
 			var s shard
 			at := time.Hour
 			for range row.busy + 1 {

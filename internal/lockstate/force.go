@@ -3,7 +3,6 @@ package lockstate
 import (
 	"context"
 	"fmt"
-	"sync"
 
 	"github.com/gomodule/redigo/redis"
 
@@ -105,24 +104,4 @@ func (l *Lock) force() (there, ended bool, err error) {
 		s.forcing--
 	}
 	return there, ended, err
-}
-
-// clients are the states of this process that are not closed, by their ids.
-var clients sync.Map
-
-// TakenAway ends the holds that this process's clients have of a name on one server. It is for tests with a
-// server that takes a lock away and tells nobody.
-func TakenAway(server, from string) {
-	clients.Range(func(_, client any) bool {
-		if c := client.(*State); c.Top.String() == server {
-			c.eachName(func(n *name) {
-				for _, st := range n.ownerStates() {
-					if n.l.Name() == from {
-						st.lose(nil, errForced)
-					}
-				}
-			})
-		}
-		return true
-	})
 }

@@ -4,9 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/rlock-go/redisson/internal/change"
 	"github.com/rlock-go/redisson/internal/clock"
-	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/core"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/owner"
@@ -16,26 +14,17 @@ import (
 // Lock is a lock of one client. It never changes: the state of the lock is in its shard.
 type Lock struct {
 	core.Lock
-	c *State
+	c *client
 	s *shard // the key's
 }
 
 // NewLock makes a lock of a kind from its name and the key that the name is mapped to.
-func (c *State) NewLock(k kind.Kind, name, key string) Lock {
+func (c *client) NewLock(k kind.Kind, name, key string) Lock {
 	return Lock{Lock: c.Client.NewLock(k, name, key), c: c, s: c.shard(key)}
 }
 
 // nameKey is the key of the lock's state in its shard.
 func (l *Lock) nameKey() nameKey { return nameKey{l.Key(), l.Traits.Family} }
-
-// Change is change.Do. A change that is due is remembered if a failover may undo it.
-func (l *Lock) Change(ctx context.Context, due bool, call func(*kind.Want) kind.Call) (any, error) {
-	var keep func(*command.Request, any)
-	if due && l.c.FailsOver {
-		keep = l.rememberChange
-	}
-	return change.Do(ctx, &l.Lock, due, call, keep)
-}
 
 // held is what an owner holds by l's kind.
 func (l *Lock) held(st *OwnerState) kind.Held {

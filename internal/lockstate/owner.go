@@ -6,10 +6,10 @@ import (
 )
 
 // NewOwner makes a new owner, for a caller to use. It does no I/O.
-func (c *State) NewOwner() owner.Owner { return c.Actors.New() }
+func (c *client) NewOwner() owner.Owner { return c.Actors.New() }
 
 // Exclusive tells whether nobody but this client can hold as o.
-func (c *State) Exclusive(o owner.Owner) bool { return c.Actors.Exclusive(o) }
+func (c *client) Exclusive(o owner.Owner) bool { return c.Actors.Exclusive(o) }
 
 // Owner is the owner that holds. From this call on others may acquire as it.
 func (h *Hold) Owner() owner.Owner {
@@ -46,7 +46,7 @@ func (l *Lock) MayAct(o owner.Owner) error { return l.c.act(l, o) }
 
 // act asks whether an owner may act by As or UnlockAs on l. It must not be called with a
 // shard locked.
-func (c *State) act(l *Lock, o owner.Owner) error {
+func (c *client) act(l *Lock, o owner.Owner) error {
 	return c.Actors.MayAct(o, func() bool { return l.knows(o) || c.knows(o) })
 }
 
@@ -57,14 +57,14 @@ func (l *Lock) knows(o owner.Owner) bool {
 }
 
 // knows tells whether the owner has a state on any name.
-func (c *State) knows(o owner.Owner) (known bool) {
+func (c *client) knows(o owner.Owner) (known bool) {
 	c.eachName(func(n *name) { known = known || n.findOwnerState(o) != nil })
 	return known
 }
 
 // stray records that a lost unlock of o may still run, for LateFor from now on. It is called
 // with a shard locked.
-func (c *State) stray(o owner.Owner) {
+func (c *client) stray(o owner.Owner) {
 	c.Actors.Stray(o)
 	c.Timers.After(c.LateFor(), func() { c.Actors.Arrived(o) })
 }

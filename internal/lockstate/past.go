@@ -1,9 +1,11 @@
 package lockstate
 
 import (
+	"context"
 	"time"
 
 	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/internal/change"
 	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/core"
 	"github.com/rlock-go/redisson/internal/eventlog"
@@ -148,7 +150,7 @@ func (s *shard) addPast(u pastUnlock) {
 
 // hasRoom tells whether a shard with n unlocks may remember another. Shared room that a shard
 // has taken is never given back.
-func (c *State) hasRoom(n int) bool {
+func (c *client) hasRoom(n int) bool {
 	switch {
 	case n < ownPast:
 		return true
@@ -161,7 +163,7 @@ func (c *State) hasRoom(n int) bool {
 
 // repeatUnlocks sends the unlocks of these slots again, since the server that ran
 // them may have been replaced.
-func (c *State) repeatUnlocks(slots topology.Slots) {
+func (c *client) repeatUnlocks(slots topology.Slots) {
 	for i := range c.shards {
 		s := &c.shards[i]
 		sec := s.Enter(section.MustNotBlock)
@@ -259,4 +261,13 @@ func (h *Hold) heldEverywhere() time.Duration {
 		return watchdog.Trust(since, h.promise.Until-since)
 	}
 	return watchdog.Trust(since, h.l.c.Watchdog)
+}
+
+// Change is change.Do. A change that is due is remembered if a failover may undo it.
+func (l *Lock) Change(ctx context.Context, due bool, call func(*kind.Want) kind.Call) (any, error) {
+	var keep func(*command.Request, any)
+	if due && l.c.FailsOver {
+		keep = l.rememberChange
+	}
+	return change.Do(ctx, &l.Lock, due, call, keep)
 }

@@ -61,10 +61,12 @@ type keeping struct {
 // counts until it ends.
 func (st *OwnerState) newRelease(why release.Why, l *Lock, limit time.Duration) *releasing {
 	c := l.c
-	r := c.spares.releases.Get().(*releasing)
+	r := take[releasing](&c.spares.releases)
 	if why.Called() {
 		c.releases.Add()
-		r.outcome = c.spares.outcomes.Get().(chan error)
+		if r.outcome, _ = c.spares.outcomes.Get().(chan error); r.outcome == nil {
+			r.outcome = make(chan error, 1)
+		}
 	} else {
 		c.Work.Add()
 	}
@@ -155,6 +157,9 @@ func (r *releasing) Submit() {
 		n.ahead++
 	}
 }
+
+// Seen is the call that the command is a part of, if any, and whether it is an undo.
+func (r *releasing) Seen() (*observe.Call, bool) { return r.seen, r.Why == release.Undo }
 
 // Wait waits for the end of what was submitted.
 func (r *releasing) Wait() release.Sent {

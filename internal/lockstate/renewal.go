@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/rlock-go/redisson/internal/core"
-	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/renew"
 	"github.com/rlock-go/redisson/internal/section"
 	"github.com/rlock-go/redisson/watchdog"
@@ -91,28 +90,6 @@ func (n *name) changed() {
 	for st := n.states; st != nil; st = st.next {
 		if st.lease != nil {
 			st.lease.Changed()
-		}
-	}
-}
-
-// keyChanged makes the watchdog look at all holders of a key.
-func (c *State) keyChanged(key []byte) {
-	for _, of := range kind.Locks(string(key)) {
-		s := c.shard(of.Key)
-		sec := s.Enter(section.MustNotBlock)
-		if n := s.names[nameKey{of.Key, of.Family}]; n != nil {
-			n.changed()
-		}
-		sec.Leave()
-	}
-}
-
-// idle stops listening for changes of keys if nothing is held. It is called when nothing has
-// been registered for a while.
-func (c *State) idle() {
-	if c.liveHolds.Count() == 0 {
-		for _, n := range c.Top.Nodes() {
-			n.Untrack()
 		}
 	}
 }

@@ -28,7 +28,7 @@ type shard struct {
 }
 
 // init makes the zero shard ready.
-func (s *shard) init(c *State) {
+func (s *shard) init(c *client) {
 	s.names = map[nameKey]*name{}
 	s.Init(c.Clock, c.Exec)
 	s.waiting.Init(&c.waits, &s.Section)
@@ -192,10 +192,4 @@ func (h *Hold) OwnerSnapshot() (busy bool, queued, stillCounted int) {
 	defer h.l.s.Enter(section.MustNotBlock).Leave()
 	r := h.st.rare()
 	return h.st.busy, len(r.queue), r.stillCounted
-}
-
-// UnderWay tells how many timers are set or running, and how many commands that change
-// something are under way, without those of Unlock and UnlockAs.
-func (c *State) UnderWay() (timers, commands int) {
-	return c.Timers.Live(), int(c.Work.Count() + c.waits.Leaving.Count())
 }

@@ -2,104 +2,32 @@ package lockstate
 
 import (
 	"context"
-	"hash/maphash"
 	"sync"
-	"sync/atomic"
 	"time"
 
-	"github.com/rlock-go/redisson/internal/background"
-	"github.com/rlock-go/redisson/internal/command"
-	"github.com/rlock-go/redisson/internal/core"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/lockerr"
 	"github.com/rlock-go/redisson/internal/observe"
-	"github.com/rlock-go/redisson/internal/renew"
-	"github.com/rlock-go/redisson/internal/section"
-	"github.com/rlock-go/redisson/internal/waiting"
 	"github.com/rlock-go/redisson/watchdog"
 )
-
-// Config is what a State is made of.
-type Config struct {
-	core.Config
-
-	// NewOwner makes an owner's state together with its first hold, in one
-	// allocation. NewHold makes a further hold. Each hold has its Face.
-	NewOwner func() (*OwnerState, *Hold)
-	NewHold  func() *Hold
-}
 
 // State is what a client knows of its locks. All methods are safe for
 // concurrent use.
 type State struct {
-	core.Client
-	newOwner      func() (*OwnerState, *Hold) // Config.NewOwner
-	newHold       func() *Hold                // Config.NewHold
-	watchdog      *renew.Renewer
-	shards        [shardCount]shard
-	pastShared    atomic.Int64 // how many past unlocks its shards have beyond ownPast, in all
-	masters       atomic.Pointer[[]masterChange]
-	spares        spares
-	counts        [kind.Labels]counts
-	tellsCalls    bool // the observer is told when calls begin, and when unlocks end
-	keepsCommands bool // the observer is told of commands
-
-	liveHolds background.Gauge // holds that have not ended
-	releases  background.Gauge // calls of Unlock and UnlockAs
-	waits     waiting.Client   // what the waiters of all names share
-
+	client
 	following sync.WaitGroup // the goroutine that follows the topology's changes
 
 	closing sync.Once
 	gone    chan struct{} // closed when Close has finished
 }
 
-var shardSeed = maphash.MakeSeed()
-
-func (c *State) shard(key string) *shard {
-	return &c.shards[maphash.String(shardSeed, key)%shardCount]
-}
-
-func (c *State) eachName(fn func(*name)) {
-	for i := range c.shards {
-		s := &c.shards[i]
-		sec := s.Enter(section.MustNotBlock)
-		for _, n := range s.names {
-			fn(n) // which may drop it
-		}
-		sec.Leave()
-	}
-}
-
 // New makes the state of a client that has just begun. It does no I/O. Close or
 // Shutdown must be called. Its error is the topology's.
 func New(o Config) (*State, error) {
-	c := &State{
-		newOwner:  o.NewOwner,
-		newHold:   o.NewHold,
-		liveHolds: background.NewGauge(),
-		releases:  background.NewGauge(),
-		gone:      make(chan struct{}),
-		spares:    newSpares(),
-	}
-	var sent func(*command.Request)
-	if o.Observer != nil {
-		c.tellsCalls = o.Observer.Calls()
-		if c.keepsCommands = o.Observer.Commands(); c.keepsCommands {
-			sent = c.sent
-		}
-	}
-	if err := c.Init(o.Config, sent); err != nil {
+	c := &State{gone: make(chan struct{})}
+	if err := c.init(o, c.sent); err != nil {
 		return nil, err
 	}
-	if o.Observer != nil {
-		o.Observer.OnPanic(c.Log.ObserverPanicked)
-	}
-	c.waits.Init(&c.Client)
-	for i := range c.shards {
-		c.shards[i].init(c)
-	}
-	c.watchdog = renew.New(&c.Client, c.idle, c.keyChanged)
 	clients.Store(c.ID, c)
 	c.following.Go(c.follow)
 	return c, nil
@@ -107,39 +35,6 @@ func New(o Config) (*State, error) {
 
 // Started logs that the client has started.
 func (c *State) Started() { c.Log.Started(c.Top.String(), c.Watchdog, c.Timeout, c.Replicas) }
-
-// spares are one client's objects for reuse. Without them the garbage collector runs three
-// times as often, and each run shrinks the stacks of waiting goroutines, which then grow again
-// with their next command.
-//
-// The last user of an object puts it back, cleared and once, if it is certain that nobody else
-// refers to it. Otherwise the garbage collector frees it. These are put back:
-//   - an attempt at the end of its Answered, unless a timer was made for it;
-//   - a release at the end of its Answered, if it was sent once and answered, and no timer
-//     was made for it;
-//   - a waiter whose first attempt was granted, by the later of that attempt and its caller,
-//     together with its observe.Call;
-//   - an unlock's observe.Call, by the later of the release, if that is put back, and its
-//     caller;
-//   - an outcome by the caller that has received from it.
-//
-// Each client has its own spares: a channel that was made in the bubble of a synctest must not
-// be used outside of it.
-type spares struct{ attempts, releases, outcomes, waiters, calls sync.Pool }
-
-func newSpares() spares {
-	return spares{
-		attempts: sync.Pool{New: func() any { return new(attempt) }},
-		releases: sync.Pool{New: func() any { return new(releasing) }},
-		outcomes: sync.Pool{New: func() any { return make(chan error, 1) }},
-		calls:    sync.Pool{New: func() any { return new(observe.Call) }},
-		waiters: sync.Pool{New: func() any {
-			w := &Waiter{ready: make(chan struct{}, 1)}
-			w.Call = w
-			return w
-		}},
-	}
-}
 
 // Shutdown ends the client in good order, as the public method says.
 func (c *State) Shutdown(ctx context.Context) error {
@@ -242,16 +137,6 @@ func (c *State) endHolds() {
 	})
 }
 
-// counts are the totals of one kind since the client began.
-type counts struct {
-	acquires [observe.Outcomes]atomic.Int64
-	lost     [observe.Reasons]atomic.Int64
-	unsure   atomic.Int64 // releases
-	undone   atomic.Int64
-}
-
-func (l *Lock) counts() *counts { return &l.c.counts[l.Traits.Label] }
-
 // Counts are the numbers of one kind: what the client has now, and the totals since it began.
 type Counts struct {
 	Holds, Waiters int                     // now
@@ -290,4 +175,30 @@ func (c *State) Stats() (all [kind.Labels]Counts, reconnects, dropped int64) {
 		}
 	})
 	return all, c.Reconnects(), c.Events.Dropped()
+}
+
+// clients are the states of this process that are not closed, by their ids.
+var clients sync.Map
+
+// TakenAway ends the holds that this process's clients have of a name on one server. It is for tests with a
+// server that takes a lock away and tells nobody.
+func TakenAway(server, from string) {
+	clients.Range(func(_, client any) bool {
+		if c := client.(*State); c.Top.String() == server {
+			c.eachName(func(n *name) {
+				for _, st := range n.ownerStates() {
+					if n.l.Name() == from {
+						st.lose(nil, errForced)
+					}
+				}
+			})
+		}
+		return true
+	})
+}
+
+// UnderWay tells how many timers are set or running, and how many commands that change
+// something are under way, without those of Unlock and UnlockAs.
+func (c *State) UnderWay() (timers, commands int) {
+	return c.Timers.Live(), int(c.Work.Count() + c.waits.Leaving.Count())
 }

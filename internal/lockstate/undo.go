@@ -7,17 +7,11 @@ import (
 
 	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/command"
-	"github.com/rlock-go/redisson/internal/core"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/lockerr"
 	"github.com/rlock-go/redisson/internal/release"
-	"github.com/rlock-go/redisson/internal/section"
 	"github.com/rlock-go/redisson/watchdog"
 )
-
-// undoEvery is how often an undo is repeated where the server refuses to
-// kill the connection that an acquire was lost on.
-const undoEvery = time.Second
 
 // undo gives back what a lost acquire may have got for a fresh owner. If that is nothing, it
 // changes nothing. If the connection of the acquire could not be killed, the acquire may run
@@ -44,51 +38,6 @@ func (a *attempt) undo() {
 	})
 	a.left = true // the undo has the command queue
 	u.begin()
-}
-
-// logUndone logs how the undo of a lost acquire ended.
-func (st *OwnerState) logUndone(l *Lock, err error) {
-	l.undid(st.owner, err)
-	s := st.n.l.s
-	if err != nil && !errors.Is(err, lockerr.ErrNotHeld) {
-		st.n.l.c.Log.UndoFailed(s, st.told(), err)
-		return
-	}
-	st.n.l.c.Log.Undone(s, st.told(), err == nil)
-}
-
-// newUndo makes the release of what an acquire with this want may have got.
-func (st *OwnerState) newUndo(l *Lock, want *kind.Want, then func(error)) *releasing {
-	// It has no limit but the end of the client: its owner is used once, so it can be repeated
-	// even after its latch has expired.
-	u := st.newRelease(release.Undo, l, clock.Never)
-	u.then = then
-	if l.Traits.ByOwner && !want.OneTry {
-		u.place = &placeTaken{want.Wait}
-	}
-	return u
-}
-
-// undoAgain repeats the undo of an acquire that may still arrive.
-func (st *OwnerState) undoAgain(l *Lock, want *kind.Want, until time.Duration) {
-	n := st.n
-	defer n.l.s.Enter(section.MayBlock).Leave()
-	if n.l.c.Closed() {
-		return
-	}
-	n = n.l.s.pin(l)
-	defer n.unpin()
-	marked := st.marked
-	st = n.ensureOwnerState(st.owner)
-	st.marked = st.marked || marked
-	st.run(st.newUndo(l, want, func(err error) {
-		if err == nil {
-			st.logUndone(l, err)
-		}
-		if n.now() < until {
-			n.l.c.Timers.After(undoEvery, func() { st.undoAgain(l, want, until) })
-		}
-	}))
 }
 
 // countHolds asks how many holds the owner has on the server, after an acquire with As was lost
@@ -156,23 +105,6 @@ func (a *attempt) countHolds() {
 	}
 }
 
-// unsent is how many unlocks wait in the command queue, or have ended and never ran, whose
-// holds the server still counts together with those of l's kind.
-func (st *OwnerState) unsent(l *core.Lock) (n int32) {
-	rare := st.rare()
-	for _, cmd := range rare.queue {
-		if r, ok := cmd.(*releasing); ok && r.counted && r.l.Traits.Tally == l.Traits.Tally {
-			n++
-		}
-	}
-	for _, of := range rare.unrun {
-		if of.Traits.Tally == l.Traits.Tally {
-			n++
-		}
-	}
-	return n
-}
-
 // resumeAs is resolve for a shared owner, when the outcome of the attempt is known.
 func (a *attempt) resumeAs() {
 	a.w.ownerUsed = false
@@ -187,30 +119,6 @@ func (a *attempt) undecided(why string) {
 	a.w.fail(fmt.Errorf("%w: the acquire was sent and never answered, and %s; the owner may hold one more than it knows, for %v", lockerr.ErrUncertain, why, a.lease))
 	a.w.asked()
 	a.unsent()
-}
-
-// logGivenBack logs how the release of an unwanted grant ended.
-func (st *OwnerState) logGivenBack(err error) {
-	s := st.n.l.s
-	if err == nil || errors.Is(err, lockerr.ErrNotHeld) {
-		st.n.l.c.Log.GivenBack(s, st.told())
-		return
-	}
-	st.n.l.c.Log.NotGivenBack(s, st.told(), err)
-}
-
-// giveBack releases a hold that no caller has. It is called with the shard
-// locked.
-func (h *Hold) giveBack() {
-	n := h.st.n
-	h.endAndUnlock(func(err error) {
-		h.st.logGivenBack(err)
-		// Without a subscription the waiters would not notice the release.
-		for q := range n.EachQueue {
-			q.GivenBack()
-		}
-		n.Step()
-	}, new(observedUnlock))
 }
 
 // giveBackFirst gives a grant back and goes on for the waiter only after that,

@@ -64,7 +64,10 @@ type Waiter struct {
 // NewWaiter makes a waiter for one call. The caller sets its Terms, then calls Start or Begin
 // and, if that returns nil, Await and Result.
 func (l *Lock) NewWaiter() *Waiter {
-	w := l.c.spares.waiters.Get().(*Waiter)
+	w := take[Waiter](&l.c.spares.waiters)
+	if w.ready == nil {
+		w.ready, w.Call = make(chan struct{}, 1), w
+	}
 	w.l, w.Lock = l, &l.Lock
 	return w
 }
