@@ -52,7 +52,8 @@ func (h *Hold) startExtend(d time.Duration) (*extension, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &extension{h: h, d: d.Truncate(time.Millisecond), done: make(chan error, 1), idle: true}
+	e := &extension{h: h, done: make(chan error, 1), idle: true}
+	e.d = d.Truncate(time.Millisecond)
 	e.req.Handler, e.req.Aside, e.req.Resend, e.req.Until, e.req.Slot = e, true, kind.Always, s.Now()+h.l.c.Timeout, h.l.Slot
 	h.l.c.Work.Add()
 	h.st.run(e)
@@ -61,17 +62,15 @@ func (h *Hold) startExtend(d time.Duration) (*extension, error) {
 
 // extension is one Extend: the renewal of one key.
 type extension struct {
-	req   command.Request
+	extending
 	h     *Hold
-	d     time.Duration
 	lease time.Duration // that the command passes
 	done  chan error
 
 	// Guarded by the shard's mutex.
-	end       time.Duration // when trust in the new lease ends, while a send may be running
-	open      bool          // a send may have run
-	idle      bool          // no send is under way: it waits for its command queue, or pauses
-	abandoned bool          // its caller left before anything of it had run
+	open      bool // a send may have run
+	idle      bool // no send is under way: it waits for its command queue, or pauses
+	abandoned bool // its caller left before anything of it had run
 }
 
 // begin sends the renewal. It runs with the shard locked, in the owner's
@@ -98,7 +97,7 @@ func (e *extension) send() bool {
 		return false
 	}
 	e.end = watchdog.Trust(h.st.n.now(), e.d)
-	h.extends = e
+	h.extends = &e.extending
 	h.st.alarm()
 	if !h.l.s.Enqueue(&e.req) {
 		e.finish(e.unanswered())

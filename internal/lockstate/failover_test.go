@@ -106,7 +106,7 @@ func (c *State) repeatsLeft() (any bool) {
 	for i := range c.shards {
 		s := &c.shards[i]
 		sec := s.Enter(section.MustNotBlock)
-		any = any || s.repeats > 0 || slices.ContainsFunc(s.past, func(u pastUnlock) bool { return u.due })
+		any = any || s.past.repeats > 0 || slices.ContainsFunc(s.past.all, func(u pastUnlock) bool { return u.due })
 		sec.Leave()
 	}
 	return any
@@ -422,23 +422,23 @@ func TestPastUnlocksAreBounded(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			l := &Lock{c: new(client)}
-			var s shard
+			var s memory
 			at := time.Hour
 			for range row.busy + 1 {
-				s = shard{}
+				s = memory{}
 				for range 2 * maxPast {
 					at += row.every
-					s.addPast(pastUnlock{l: l, sent: at})
+					s.add(pastUnlock{l: l, sent: at})
 				}
 			}
 			newest := 0
-			for _, u := range s.past {
+			for _, u := range s.all {
 				if u.sent > at-time.Duration(row.want)*row.every {
 					newest++
 				}
 			}
-			if len(s.past) != row.want || newest != row.want {
-				t.Errorf("%d remembered, %d of them the newest; want %d", len(s.past), newest, row.want)
+			if len(s.all) != row.want || newest != row.want {
+				t.Errorf("%d remembered, %d of them the newest; want %d", len(s.all), newest, row.want)
 			}
 		})
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/internal/clock"
+	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/eventlog"
 	"github.com/rlock-go/redisson/internal/lease"
 	"github.com/rlock-go/redisson/internal/lockerr"
@@ -31,11 +32,18 @@ type Hold struct {
 	ended        error                             // nil while held
 	done         chan struct{}                     // closed when it is over; nil until asked for
 	ctxs         map[*context.CancelCauseFunc]bool // contexts that end with the hold
-	extends      *extension                        // an Extend that may be running; nil: none
+	extends      *extending                        // an Extend that may be running; nil: none
 	everywhere   bool                              // all replicas acknowledged its acquire, and no Extend followed
 	released     bool                              // Unlock was called
 	toldAge      bool                              // it was logged because of its age
 	stillCounted bool                              // its own lease ended before its owner's; the server counts it until Unlock
+}
+
+// extending is an Extend under way, as its hold knows it.
+type extending struct {
+	req command.Request
+	d   time.Duration
+	end time.Duration // when trust in the new lease ends, while a send may be running
 }
 
 var (

@@ -24,7 +24,7 @@ func TestUnlockIsRememberedHoweverManyAcknowledgedIt(t *testing.T) {
 		unlock(t, h)
 		remembered := func() bool {
 			defer l.s.Enter(section.MustNotBlock).Leave()
-			return slices.ContainsFunc(l.s.past, func(u pastUnlock) bool { return u.owner == h.st.owner })
+			return slices.ContainsFunc(l.s.past.all, func(u pastUnlock) bool { return u.owner == h.st.owner })
 		}
 		if !remembered() {
 			t.Error("it is not remembered")

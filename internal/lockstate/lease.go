@@ -341,3 +341,18 @@ func (st *OwnerState) logLost(holds []*Hold, cause error) {
 	}
 	c.Log.Lost(st.n.l.s, st.told(), server, len(holds), held, renewed, cause)
 }
+
+// heldEverywhere is until when every replica has the hold, by what they acknowledged;
+// 0 if that is not known.
+func (h *Hold) heldEverywhere() time.Duration {
+	since := h.since
+	switch renewed := h.st.rare().everywhere; {
+	case !h.promise.Fixed && renewed > since:
+		since = renewed
+	case !h.everywhere:
+		return 0
+	case h.promise.Fixed:
+		return watchdog.Trust(since, h.promise.Until-since)
+	}
+	return watchdog.Trust(since, h.l.c.Watchdog)
+}

@@ -2,7 +2,6 @@ package lockstate
 
 import (
 	"context"
-	"time"
 
 	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/internal/change"
@@ -10,11 +9,9 @@ import (
 	"github.com/rlock-go/redisson/internal/core"
 	"github.com/rlock-go/redisson/internal/eventlog"
 	"github.com/rlock-go/redisson/internal/kind"
-	"github.com/rlock-go/redisson/internal/owner"
 	"github.com/rlock-go/redisson/internal/release"
 	"github.com/rlock-go/redisson/internal/section"
 	"github.com/rlock-go/redisson/internal/topology"
-	"github.com/rlock-go/redisson/watchdog"
 )
 
 // A master may answer an unlock and then be replaced by one that lacks it. Then nobody holds
@@ -44,45 +41,6 @@ import (
 // a server that has the receipt does not count the change twice. So the receipt is kept until
 // the change is forgotten. An acquire of what nobody owns is repeated in the same way.
 
-const (
-	// repeatedFor is the age up to which an unlock is repeated. Replicas lag by moments. But a
-	// former master takes writes for some ten seconds after a Sentinel has promoted another,
-	// and a cluster's master that is cut off takes them for its cluster-node-timeout, 15 s by
-	// default.
-	repeatedFor = 15 * time.Second
-
-	// A shard remembers up to ownPast unlocks. A busy one remembers up to maxPast, while all
-	// shards of the client together have at most sharedPast above their ownPast. If more come
-	// within repeatedFor, the oldest are dropped. A planned failover undoes about a second's
-	// worth.
-	ownPast    = 256
-	maxPast    = 4096
-	sharedPast = 64 * ownPast
-
-	// repeatsAtOnce is how many repetitions a shard has under way at most.
-	repeatsAtOnce = 16
-)
-
-// pastUnlock is an unlock that a failover may undo.
-type pastUnlock struct {
-	l      *Lock
-	owner  owner.Owner
-	latch  any           // nil: it has none; of a change, its receipt
-	change *kind.Call    // nil: it is an unlock
-	due    bool          // to be sent again
-	again  bool          // it was sent again
-	sent   time.Duration // when it was sent
-	until  time.Duration // not to be sent again after this
-	shared time.Duration // nor after this, if others may hold as the owner
-	extras *pastExtras   // nil: none
-}
-
-// pastExtras are the fields that few unlocks need.
-type pastExtras struct {
-	keep  *keeping
-	place *placeTaken
-}
-
 // remember keeps the release, which was answered, if a failover may undo it. It is
 // called with the shard locked.
 func (r *releasing) remember(q *command.Request, did codec.Release) {
@@ -92,7 +50,7 @@ func (r *releasing) remember(q *command.Request, did codec.Release) {
 	}
 	switch {
 	case r.Why == release.Repeat && did == codec.NotHeld:
-		r.st.n.l.s.foundNothing(u.latch)
+		r.st.n.l.s.past.foundNothing(u.latch)
 		return
 	case r.SentAgain() || r.Form == release.Latched && u.latch == nil:
 		return // it is remembered already, or must not be sent twice
@@ -128,37 +86,11 @@ func (w *Waiter) rememberTaken() {
 	})
 }
 
-// addPast remembers u. It takes the place of the oldest one if that is too old to be repeated,
-// or if there is no room for another. What is due is sent.
+// addPast remembers u. What is due is sent.
 func (s *shard) addPast(u pastUnlock) {
-	if u.due {
-		s.nextDue = 0
-		defer s.repeatDue()
+	if s.past.add(u); u.due {
+		s.repeatDue()
 	}
-	if len(s.past) == 0 || u.sent-s.past[s.oldest].sent < repeatedFor && u.l.c.hasRoom(len(s.past)) {
-		s.past = append(s.past, u)
-		return
-	}
-	// Once repeated, it keeps its receipt: the repetition may be under way on another
-	// connection, and must find it.
-	if old := &s.past[s.oldest]; old.change != nil && !old.again {
-		old.l.c.Exec.Discard(old.l.Slot, old.latch)
-	}
-	s.past[s.oldest] = u
-	s.oldest = (s.oldest + 1) % len(s.past)
-}
-
-// hasRoom tells whether a shard with n unlocks may remember another. Shared room that a shard
-// has taken is never given back.
-func (c *client) hasRoom(n int) bool {
-	switch {
-	case n < ownPast:
-		return true
-	case n >= maxPast || c.pastShared.Load() >= sharedPast:
-		return false
-	}
-	c.pastShared.Add(1)
-	return true
 }
 
 // repeatUnlocks sends the unlocks of these slots again, since the server that ran
@@ -167,39 +99,23 @@ func (c *client) repeatUnlocks(slots topology.Slots) {
 	for i := range c.shards {
 		s := &c.shards[i]
 		sec := s.Enter(section.MustNotBlock)
-		for j := range s.past {
-			u := &s.past[j]
-			u.due = u.due || slots.Has(u.l.Slot) && sec.Now()-u.sent <= repeatedFor
-		}
-		s.nextDue = 0
+		s.past.replaced(slots, sec.Now())
 		s.repeatDue()
 		sec.Leave()
 	}
 }
 
-// repeatDue sends what is due, at most repeatsAtOnce at a time. It is called with the shard
-// locked.
+// repeatDue sends what is due. It is called with the shard locked.
 func (s *shard) repeatDue() {
-	for s.nextDue < len(s.past) {
-		u := &s.past[s.nextDue]
-		if u.due && (s.repeats >= repeatsAtOnce || u.l.c.Closed()) {
-			return
-		}
-		s.nextDue++ // before the repetition: that may end at once, and call repeatDue
-		due := u.due
-		u.due = false
-		if due && s.Now() < u.until {
-			u.again = true
-			s.repeat(*u)
-		}
+	for u := s.past.take(s.Now()); u != nil; u = s.past.take(s.Now()) {
+		s.repeat(*u)
 	}
 }
 
 // repeat sends an unlock again, or a change.
 func (s *shard) repeat(u pastUnlock) {
-	s.repeats++
 	ended := func() {
-		s.repeats--
+		s.past.repeats--
 		s.repeatDue()
 	}
 	if u.change != nil {
@@ -227,17 +143,6 @@ func (s *shard) repeat(u pastUnlock) {
 	st.run(r)
 }
 
-// foundNothing is called when the repetition of the unlock with this latch, or the query before
-// it, found no hold to release. The repetition of another unlock may have taken its count,
-// without leaving this latch. So where others may hold as its owner, it is not sent again.
-func (s *shard) foundNothing(latch any) {
-	for i := range s.past {
-		if u := &s.past[i]; latch != nil && u.latch == latch {
-			u.shared = 0
-		}
-	}
-}
-
 // known is how many holds of the owner the server counts, as far as is known here.
 func (st *OwnerState) known(l *core.Lock) int64 {
 	return int64(st.tally(l)+st.unsent(l)) + int64(st.rare().stillCounted)
@@ -246,21 +151,6 @@ func (st *OwnerState) known(l *core.Lock) int64 {
 // mayMeetAnother tells whether a repetition could release another hold than its own.
 func (r *releasing) mayMeetAnother() bool {
 	return !r.l.c.Exclusive(r.st.owner) && r.st.n.now() >= r.everywhere
-}
-
-// heldEverywhere is until when every replica has the hold, by what they acknowledged;
-// 0 if that is not known.
-func (h *Hold) heldEverywhere() time.Duration {
-	since := h.since
-	switch renewed := h.st.rare().everywhere; {
-	case !h.promise.Fixed && renewed > since:
-		since = renewed
-	case !h.everywhere:
-		return 0
-	case h.promise.Fixed:
-		return watchdog.Trust(since, h.promise.Until-since)
-	}
-	return watchdog.Trust(since, h.l.c.Watchdog)
 }
 
 // Change is change.Do. A change that is due is remembered if a failover may undo it.

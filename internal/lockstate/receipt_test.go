@@ -28,13 +28,13 @@ func TestReceiptOutlivesTheRepetitionOfItsChange(t *testing.T) {
 	}
 	do(t, conn, "CLIENT", "PAUSE", 10_000, "WRITE")
 	sec := l.s.Enter(section.MayBlock)
-	if len(l.s.past) != 1 {
-		t.Fatalf("%d changes are remembered", len(l.s.past))
+	if len(l.s.past.all) != 1 {
+		t.Fatalf("%d changes are remembered", len(l.s.past.all))
 	}
-	receipt := l.s.past[0].latch
-	l.s.past[0].due, l.s.nextDue = true, 0
+	receipt := l.s.past.all[0].latch
+	l.s.past.all[0].due, l.s.past.next = true, 0
 	l.s.repeatDue()
-	l.s.past[0].sent -= 2 * repeatedFor
+	l.s.past.all[0].sent -= 2 * repeatedFor
 	now := sec.Now()
 	l.s.addPast(pastUnlock{l: &l, latch: "another", sent: now})
 	sec.Leave()
@@ -42,7 +42,7 @@ func TestReceiptOutlivesTheRepetitionOfItsChange(t *testing.T) {
 	do(t, conn, "CLIENT", "UNPAUSE")
 	for repeating := true; repeating; time.Sleep(time.Millisecond) {
 		sec := l.s.Enter(section.MustNotBlock)
-		repeating = l.s.repeats > 0
+		repeating = l.s.past.repeats > 0
 		sec.Leave()
 	}
 	if there, err := redis.Bool(conn.Do("EXISTS", receipt)); !there || err != nil {
@@ -65,7 +65,7 @@ func TestWhatIsDueIsSentWhereverItsPlaceIs(t *testing.T) {
 	call := kind.ChangeSemaphore(&want, luasrc.GiveBack, 1, 0)
 	sec := l.s.Enter(section.MayBlock)
 	now := sec.Now()
-	l.s.past, l.s.nextDue = []pastUnlock{{l: &l, sent: now - 2*repeatedFor}}, 1
+	l.s.past.all, l.s.past.next = []pastUnlock{{l: &l, sent: now - 2*repeatedFor}}, 1
 	l.s.addPast(pastUnlock{l: &l, latch: want.Latch, change: &call, due: true, sent: now, until: now + c.ChangeFor})
 	sec.Leave()
 	becomes(t, conn, 1, "EXISTS", "seats")

@@ -51,12 +51,6 @@ type releasing struct {
 	then    func(err error) // or this is called with the outcome, with the shard locked
 }
 
-// keeping is who has a lock after its release, and until when. Nobody acts as that owner.
-type keeping struct {
-	until time.Duration
-	by    string
-}
-
 // newRelease makes a release. It counts as under way until its outcome is reported; an undo
 // counts until it ends.
 func (st *OwnerState) newRelease(why release.Why, l *Lock, limit time.Duration) *releasing {
@@ -441,7 +435,7 @@ func (r *releasing) Ask(about release.Question) release.Reply {
 	case about == release.TTL:
 		r.leave(max(a.TTL, c.Watchdog))
 	case about == release.Count && err == nil && a.N <= r.st.known(&r.l.Lock):
-		n.l.s.foundNothing(r.want.Latch)
+		n.l.s.past.foundNothing(r.want.Latch)
 	}
 	return release.Reply{N: a.N, Err: err}
 }

@@ -21,10 +21,7 @@ type shard struct {
 	waiting waiting.Shard
 	forcing int // number of ForceUnlocks that may still run, of any name
 
-	past    []pastUnlock // what a failover may undo, of all names
-	oldest  int          // the place in past that is used next
-	nextDue int          // the place before which nothing in past is due
-	repeats int          // how many repetitions are under way
+	past memory // what a failover may undo, of all names
 }
 
 // init makes the zero shard ready.
