@@ -68,9 +68,9 @@ func (w *Waiter) Try() {
 	st.run(a)
 }
 
-// begin queues the command. It runs with the shard locked, in the owner's
+// start queues the command. It runs with the shard locked, in the owner's
 // command queue.
-func (a *attempt) begin() {
+func (a *attempt) start() {
 	w, st, n := a.w, a.st, a.st.n
 	c := w.l.c
 	if w.Terms.As && c.Actors.IsStray(st.owner) { // it became a stray while this attempt waited

@@ -11,6 +11,7 @@ import (
 	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/core"
 	"github.com/rlock-go/redisson/internal/kind"
+	"github.com/rlock-go/redisson/internal/lockerr"
 	"github.com/rlock-go/redisson/internal/observe"
 	"github.com/rlock-go/redisson/internal/renew"
 	"github.com/rlock-go/redisson/internal/section"
@@ -172,4 +173,16 @@ type Config struct {
 	// allocation. NewHold makes a further hold. Each hold has its Face.
 	NewOwner func() (*OwnerState, *Hold)
 	NewHold  func() *Hold
+}
+
+// endHolds ends every hold.
+func (c *client) endHolds() {
+	c.eachName(func(n *name) {
+		for _, st := range n.ownerStates() {
+			st.check() // holds that have expired are lost, not closed
+			st.end(nil, lockerr.ErrClosed)
+			st.forget()
+			st.dropIfIdle()
+		}
+	})
 }

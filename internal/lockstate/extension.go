@@ -73,9 +73,9 @@ type extension struct {
 	abandoned bool // its caller left before anything of it had run
 }
 
-// begin sends the renewal. It runs with the shard locked, in the owner's
+// start sends the renewal. It runs with the shard locked, in the owner's
 // command queue.
-func (e *extension) begin() {
+func (e *extension) start() {
 	h, st := e.h, e.h.st
 	h.everywhere = false
 	// The other holds keep what they were promised; this one gets d.

@@ -28,7 +28,7 @@ func (st *OwnerState) logUndone(l *Lock, err error) {
 }
 
 // newUndo makes the release of what an acquire with this want may have got.
-func (st *OwnerState) newUndo(l *Lock, want *kind.Want, then func(error)) *releasing {
+func (st *OwnerState) newUndo(l *Lock, want *kind.Want, then func(error)) operation {
 	// It has no limit but the end of the client: its owner is used once, so it can be repeated
 	// even after its latch has expired.
 	u := st.newRelease(release.Undo, l, clock.Never)
@@ -92,12 +92,28 @@ func (st *OwnerState) logGivenBack(err error) {
 // locked.
 func (h *Hold) giveBack() {
 	n := h.st.n
-	h.endAndUnlock(func(err error) {
-		h.st.logGivenBack(err)
+	h.giveBackThen(func() {
 		// Without a subscription the waiters would not notice the release.
 		for q := range n.EachQueue {
 			q.GivenBack()
 		}
 		n.Step()
+	})
+}
+
+// giveBackThen is giveBack for a waiter, whose next attempt must not be refused by this very grant:
+// it is made by then.
+func (h *Hold) giveBackThen(then func()) {
+	h.endAndUnlock(func(err error) {
+		h.st.logGivenBack(err)
+		then()
 	}, new(observedUnlock))
+}
+
+// newVain makes the release of a hold that a lost acquire took as an owner that is used again. If
+// it were repeated after its latch had expired, it would release another hold.
+func (st *OwnerState) newVain(l *Lock, then func(error)) operation {
+	u := st.newRelease(release.Vain, l, st.n.now()+l.c.UnlockFor)
+	u.then = then
+	return u
 }

@@ -90,3 +90,15 @@ func (l *Lock) since(o owner.Owner) time.Time {
 	wall := time.Now()
 	return wall.Add(first - st.n.now())
 }
+
+// Terms are what one acquisition asks for.
+type Terms struct {
+	Lease   time.Duration // fixed; 0: the watchdog extends it
+	MaxHold time.Duration // 0: no bound
+	AtLeast time.Duration // how long the lock stays taken, even if it is released before; 0: no longer than it is held
+	Wait    time.Duration // how long the call may wait; 0 with HasWait: it makes one attempt
+	Owner   owner.Owner   // the owner that acquires, with As; else a new one does
+	As      bool          // Owner is given
+	HasWait bool          // Wait is given; else the call waits as long as its context
+	Size    int           // how many permits, of a kind that has some
+}

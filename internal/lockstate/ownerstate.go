@@ -81,14 +81,14 @@ func (st *OwnerState) String() string { return st.owner.String() }
 // told names the owner in an event.
 func (st *OwnerState) told() eventlog.Lock { return eventlog.Lock{Name: st.n.l.Name(), Owner: st} }
 
-// operation is a command that waits in its owner's command queue. begin runs with
+// operation is a command that waits in its owner's command queue. start runs with
 // the shard locked. done must be called when the command has ended.
-type operation interface{ begin() }
+type operation interface{ start() }
 
 // operationFunc makes an operation of a function.
 type operationFunc func()
 
-func (f operationFunc) begin() { f() }
+func (f operationFunc) start() { f() }
 
 // newOwnerState makes the state of an owner that has none.
 func (n *name) newOwnerState(o owner.Owner) *OwnerState {
@@ -155,7 +155,7 @@ func (st *OwnerState) run(cmd operation) {
 		return
 	}
 	st.busy, st.calm = true, false
-	cmd.begin()
+	cmd.start()
 }
 
 // done ends a command and starts the next.
@@ -170,7 +170,7 @@ func (st *OwnerState) goOn() {
 		cmd := r.queue[0]
 		r.queue[0] = nil
 		r.queue = r.queue[1:]
-		cmd.begin()
+		cmd.start()
 		return
 	}
 	st.busy = false

@@ -2,6 +2,7 @@ package lockstate
 
 import (
 	"context"
+	"time"
 
 	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/internal/change"
@@ -9,6 +10,7 @@ import (
 	"github.com/rlock-go/redisson/internal/core"
 	"github.com/rlock-go/redisson/internal/eventlog"
 	"github.com/rlock-go/redisson/internal/kind"
+	"github.com/rlock-go/redisson/internal/owner"
 	"github.com/rlock-go/redisson/internal/release"
 	"github.com/rlock-go/redisson/internal/section"
 	"github.com/rlock-go/redisson/internal/topology"
@@ -73,16 +75,16 @@ func (l *Lock) rememberChange(r *command.Request, receipt any) {
 	l.s.addPast(pastUnlock{l: l, latch: receipt, change: &call, sent: r.Wire.Sent, until: r.Until, due: r.ServedElsewhere()})
 }
 
-// rememberTaken remembers the acquire of what the waiter has taken and nobody owns. Its release
+// rememberTaken remembers the acquire, sent at, of what nobody owns. Its release
 // is repeated after a failover, so the acquire must be too: on a server that lacks both, the
 // release alone would add to what there is to take.
-func (w *Waiter) rememberTaken() {
-	c, l := w.l.c, w.l
+func (l *Lock) rememberTaken(by owner.Owner, at time.Duration) {
+	c := l.c
 	defer l.s.Enter(section.MayBlock).Leave()
-	want := kind.Want{Names: &l.Names, Latch: kind.Receipt(&l.Names, w.owner), LatchTTL: c.Args.ReceiptTTL, Publish: l.Publish()}
+	want := kind.Want{Names: &l.Names, Latch: kind.Receipt(&l.Names, by), LatchTTL: c.Args.ReceiptTTL, Publish: l.Publish()}
 	call := kind.TakeAgain(l.Kind, &want)
 	l.s.addPast(pastUnlock{
-		l: l, latch: want.Latch, change: &call, sent: w.takenAt, until: w.takenAt + c.ChangeFor, due: c.newMaster(l.Slot, w.takenAt),
+		l: l, latch: want.Latch, change: &call, sent: at, until: at + c.ChangeFor, due: c.newMaster(l.Slot, at),
 	})
 }
 

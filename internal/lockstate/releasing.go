@@ -71,8 +71,8 @@ func (st *OwnerState) newRelease(why release.Why, l *Lock, limit time.Duration) 
 	return r
 }
 
-// begin is called with the shard locked, in the owner's command queue.
-func (r *releasing) begin() {
+// start is called with the shard locked, in the owner's command queue.
+func (r *releasing) start() {
 	st, n, l := r.st, r.st.n, r.l
 	if !r.Begin(r) || r.unsendable {
 		r.req.Handler = nil // Rest waits for the request itself
@@ -303,7 +303,7 @@ func (r *releasing) Apply(e release.Effect) {
 		}
 		if r.leavesPlace() {
 			r.want.Wait = r.place.wait
-			st.newLeaver(r.l, r.want, r.since).begin()
+			st.newLeaver(r.l, r.want, r.since).start()
 		} else {
 			st.done()
 		}

@@ -142,6 +142,17 @@ func (n *name) ensureOwnerState(o owner.Owner) *OwnerState {
 	return n.newOwnerState(o)
 }
 
+// livingHolds iterates over the living holds of the name.
+func (n *name) livingHolds(yield func(*Hold) bool) {
+	for st := n.states; st != nil; st = st.next {
+		for h := st.holds; h != nil; h = h.next {
+			if !yield(h) {
+				return
+			}
+		}
+	}
+}
+
 // ownerStates are the states of all owners of the name.
 func (n *name) ownerStates() []*OwnerState {
 	var states []*OwnerState

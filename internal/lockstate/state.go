@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/internal/kind"
-	"github.com/rlock-go/redisson/internal/lockerr"
 	"github.com/rlock-go/redisson/internal/observe"
 	"github.com/rlock-go/redisson/watchdog"
 )
@@ -40,9 +39,7 @@ func (c *State) Started() { c.Log.Started(c.Top.String(), c.Watchdog, c.Timeout,
 func (c *State) Shutdown(ctx context.Context) error {
 	c.Drain()
 	c.Log.Draining(c.liveHolds.Count())
-	c.failWaiters(func(w *Waiter) bool {
-		return w.Terms.As && w.n.holds(w.Terms.Owner)
-	})
+	c.failWaiters(true)
 	patience, err := c.drain(ctx)
 	c.close(patience)
 	return err
@@ -80,7 +77,7 @@ func (c *State) close(patience time.Duration) { c.closing.Do(func() { c.end(pati
 
 func (c *State) end(patience time.Duration) {
 	c.Shut()
-	c.failWaiters(func(*Waiter) bool { return false })
+	c.failWaiters(false)
 	holds := c.liveHolds.Count()
 	c.endHolds()
 	c.watchdog.Close()
@@ -106,35 +103,6 @@ func (c *State) end(patience time.Duration) {
 		c.Log.Closed(holds, open)
 	}
 	close(c.gone)
-}
-
-// failWaiters fails all waiters but those that keep picks.
-func (c *State) failWaiters(keep func(*Waiter) bool) {
-	c.eachName(func(n *name) {
-		for q := range n.EachQueue {
-			if c.Closed() {
-				q.Close()
-			}
-			for waits := range q.All() {
-				if w := waits.Call.(*Waiter); !keep(w) {
-					w.fail(lockerr.ErrClosed)
-				}
-			}
-		}
-		n.Step()
-	})
-}
-
-// endHolds ends every hold.
-func (c *State) endHolds() {
-	c.eachName(func(n *name) {
-		for _, st := range n.ownerStates() {
-			st.check() // holds that have expired are lost, not closed
-			st.end(nil, lockerr.ErrClosed)
-			st.forget()
-			st.dropIfIdle()
-		}
-	})
 }
 
 // Counts are the numbers of one kind: what the client has now, and the totals since it began.
@@ -163,15 +131,13 @@ func (c *State) Stats() (all [kind.Labels]Counts, reconnects, dropped int64) {
 		to.Undone, to.Unsure, to.Renewals = from.undone.Load(), from.unsure.Load(), c.watchdog.Extended(i)
 	}
 	c.eachName(func(n *name) {
-		for st := n.states; st != nil; st = st.next {
-			for h := st.holds; h != nil; h = h.next {
-				to := &all[h.l.Traits.Label]
-				to.Holds++
-				to.Least = min(to.Least, max(h.trust()-n.now(), 0))
-			}
+		for h := range n.livingHolds {
+			to := &all[h.l.Traits.Label]
+			to.Holds++
+			to.Least = min(to.Least, max(h.trust()-n.now(), 0))
 		}
 		for w := range n.Waiters {
-			all[w.Call.(*Waiter).l.Traits.Label].Waiters++
+			all[w.Call.(*Waiter).Lock.Traits.Label].Waiters++
 		}
 	})
 	return all, c.Reconnects(), c.Events.Dropped()

@@ -9,7 +9,6 @@ import (
 	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/lockerr"
-	"github.com/rlock-go/redisson/internal/release"
 	"github.com/rlock-go/redisson/watchdog"
 )
 
@@ -37,7 +36,7 @@ func (a *attempt) undo() {
 		a.resolve()
 	})
 	a.left = true // the undo has the command queue
-	u.begin()
+	u.start()
 }
 
 // countHolds asks how many holds the owner has on the server, after an acquire with As was lost
@@ -88,18 +87,15 @@ func (a *attempt) countHolds() {
 	case count == known:
 		a.resumeAs()
 	case count == known+1 && n.l.c.Exclusive(st.owner):
-		// This owner is used again. If the undo were repeated after its
-		// latch expired, it would release another hold.
-		u := st.newRelease(release.Vain, w.l, n.now()+n.l.c.UnlockFor)
-		u.then = func(err error) {
+		u := st.newVain(w.l, func(err error) {
 			st.logUndone(w.l, err)
 			if err != nil && !errors.Is(err, lockerr.ErrNotHeld) {
 				w.fail(fmt.Errorf("%w: a lost acquire could not be undone: %w", lockerr.ErrUncertain, err))
 			}
 			a.resumeAs()
-		}
+		})
 		a.left = true // the undo has the command queue
-		u.begin()
+		u.start()
 	default:
 		a.undecided(fmt.Sprintf("the owner holds %d where this client knows of %d, and others may use it", count, known))
 	}
@@ -124,10 +120,7 @@ func (a *attempt) undecided(why string) {
 // giveBackFirst gives a grant back and goes on for the waiter only after that,
 // so that the waiter's next attempt is not refused by this grant.
 func (a *attempt) giveBackFirst(h *Hold, then func()) {
-	h.endAndUnlock(func(err error) {
-		a.st.logGivenBack(err)
-		then()
-	}, new(observedUnlock))
+	h.giveBackThen(then)
 	a.left = true
 	a.st.done()
 }
@@ -180,7 +173,7 @@ func (a *attempt) undoFirst(then func()) {
 	st.newUndo(a.w.l, &kind.Want{}, func(err error) {
 		st.logGivenBack(err)
 		then()
-	}).begin()
+	}).start()
 }
 
 // undoTaken gives back what the waiter's attempt has taken and its caller does not get.

@@ -20,18 +20,6 @@ import (
 	"github.com/rlock-go/redisson/internal/wakepolicy"
 )
 
-// Terms are what one acquisition asks for.
-type Terms struct {
-	Lease   time.Duration // fixed; 0: the watchdog extends it
-	MaxHold time.Duration // 0: no bound
-	AtLeast time.Duration // how long the lock stays taken, even if it is released before; 0: no longer than it is held
-	Wait    time.Duration // how long the call may wait; 0 with HasWait: it makes one attempt
-	Owner   owner.Owner   // the owner that acquires, with As; else a new one does
-	As      bool          // Owner is given
-	HasWait bool          // Wait is given; else the call waits as long as its context
-	Size    int           // how many permits, of a kind that has some
-}
-
 // Waiter is one call that wants the lock. The shard's mutex guards it until its
 // wait has ended. Then its caller reads hold and err.
 type Waiter struct {
@@ -227,7 +215,7 @@ func (w *Waiter) Result(ctx context.Context, cause error) (h *Hold, err error) {
 	switch {
 	case !w.taken:
 	case c.FailsOver:
-		w.rememberTaken()
+		w.l.rememberTaken(w.owner, w.takenAt)
 	default: // it needs no undo any more
 		c.Exec.Discard(w.l.Slot, kind.Receipt(&w.l.Names, w.owner))
 	}
@@ -395,4 +383,22 @@ func (w *Waiter) done() {
 	*w = Waiter{ready: w.ready}
 	w.Call = w
 	c.spares.waiters.Put(w)
+}
+
+// failWaiters ends all waits with ErrClosed, but not those of owners that hold, if re-entry is
+// still allowed.
+func (c *client) failWaiters(reentry bool) {
+	c.eachName(func(n *name) {
+		for q := range n.EachQueue {
+			if c.Closed() {
+				q.Close()
+			}
+			for waits := range q.All() {
+				if w := waits.Call.(*Waiter); !reentry || !w.Terms.As || !n.holds(w.Terms.Owner) {
+					w.fail(lockerr.ErrClosed)
+				}
+			}
+		}
+		n.Step()
+	})
 }
