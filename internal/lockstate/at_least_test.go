@@ -30,7 +30,7 @@ func TestNestedGrantThatIsGivenBackChangesNoAtLeast(t *testing.T) {
 			if err := w.Start(); err != nil {
 				t.Fatal(err)
 			}
-			redistest.Becomes(t, "it is granted", func() bool { return len(w.ready) == 1 })
+			redistest.Becomes(t, "it is granted", func() bool { return w.Snapshot().Ended })
 			if outerFirst {
 				unlock(t, outer)
 			}
@@ -68,10 +68,7 @@ func TestAtLeastEndsWithALoss(t *testing.T) {
 	if err := w.Start(); err != nil {
 		t.Fatal(err)
 	}
-	redistest.Becomes(t, "its attempt is written", func() bool {
-		defer l.s.Enter(section.MustNotBlock).Leave()
-		return w.attempt.unanswered()
-	})
+	redistest.Becomes(t, "its attempt is written", func() bool { return w.Snapshot().Written })
 	func() {
 		defer l.s.Enter(section.MustNotBlock).Leave()
 		outer.st.lose(nil, errExpired)

@@ -110,10 +110,6 @@ func (a *attempt) start() {
 	}
 }
 
-// acquiresAside tells whether an acquire goes aside, to follow this client's releases there. It
-// does not while a ForceUnlock may still run.
-func (n *name) acquiresAside() bool { return n.ahead > 0 && n.l.s.forcing == 0 }
-
 // queue is the wait queue that the attempt reports to. It is made again if the waiter has left
 // and was the last one there.
 func (a *attempt) queue() *waiting.Queue { return a.st.n.Ensure(&a.w.l.Lock, a.w.QueueOwner) }

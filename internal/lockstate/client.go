@@ -151,7 +151,7 @@ func (c *client) init(o Config, sent func(*command.Request)) error {
 	if !c.keepsCommands {
 		sent = nil
 	}
-	if err := c.Init(o.Config, sent); err != nil {
+	if err := c.Client.Init(o.Config, sent); err != nil {
 		return err
 	}
 	if o.Observer != nil {

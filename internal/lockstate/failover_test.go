@@ -4,12 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
-	"unsafe"
 
 	"github.com/gomodule/redigo/redis"
 
@@ -106,7 +104,10 @@ func (c *State) repeatsLeft() (any bool) {
 	for i := range c.shards {
 		s := &c.shards[i]
 		sec := s.Enter(section.MustNotBlock)
-		any = any || s.past.repeats > 0 || slices.ContainsFunc(s.past.all, func(u pastUnlock) bool { return u.due })
+		any = any || s.past.repeats > 0
+		for u := range s.past.each {
+			any = any || u.due
+		}
 		sec.Leave()
 	}
 	return any
@@ -409,44 +410,6 @@ func TestRepetitionThatWaitsTooLongMeetsNoLaterHold(t *testing.T) {
 	<-released
 }
 
-// The number of remembered unlocks is bounded, and so is their age.
-func TestPastUnlocksAreBounded(t *testing.T) {
-	for what, row := range map[string]struct {
-		every time.Duration // between two unlocks of a shard
-		busy  int           // how many shards before it have had as many
-		want  int
-	}{
-		"slowly":                   {time.Second, 0, int(repeatedFor / time.Second)},
-		"within a moment":          {time.Millisecond, 0, maxPast},
-		"where others are as busy": {time.Millisecond, 2 * sharedPast / maxPast, ownPast},
-	} {
-		t.Run(what, func(t *testing.T) {
-			l := &Lock{c: new(client)}
-			var s memory
-			at := time.Hour
-			for range row.busy + 1 {
-				s = memory{}
-				for range 2 * maxPast {
-					at += row.every
-					s.add(pastUnlock{l: l, sent: at})
-				}
-			}
-			newest := 0
-			for _, u := range s.all {
-				if u.sent > at-time.Duration(row.want)*row.every {
-					newest++
-				}
-			}
-			if len(s.all) != row.want || newest != row.want {
-				t.Errorf("%d remembered, %d of them the newest; want %d", len(s.all), newest, row.want)
-			}
-		})
-	}
-	if most := (shardCount*ownPast + sharedPast) * unsafe.Sizeof(pastUnlock{}); most > 3_200_000 {
-		t.Errorf("a client remembers %d bytes, and docs/dev/protocol.md says 3.2 MB", most)
-	}
-}
-
 // Repetitions wait for a server. Close doesn't wait a whole lease for them.
 func TestCloseDoesNotWaitForRepetitions(t *testing.T) {
 	t.Parallel()
@@ -509,20 +472,6 @@ func TestChangeThatTheNextMasterLacksIsSentAgain(t *testing.T) {
 	free("3")
 }
 
-// When the client forgets a change, it deletes the change's receipt.
-func TestReceiptOfAForgottenChangeIsDeleted(t *testing.T) {
-	t.Parallel()
-	r := newReplaced(t)
-	seats := r.c.NewLock(kind.Semaphore(1), "seats", "seats")
-	r.c.pastShared.Store(sharedPast) // there is room for its own quota only
-	for range ownPast + 3 {
-		if _, err := seats.Change(t.Context(), true, func(w *kind.Want) kind.Call { return kind.ChangeSemaphore(w, luasrc.GiveBack, 1, 0) }); err != nil {
-			t.Fatal(err)
-		}
-	}
-	becomes(t, r.conn, ownPast, "EVAL", "return #redis.call('keys', '*latch*')", 0)
-}
-
 // If the next master lacks an undo, the repeated undo gives the permit back there.
 func TestUndoThatTheNextMasterLacksIsSentAgain(t *testing.T) {
 	t.Parallel()
@@ -533,7 +482,7 @@ func TestUndoThatTheNextMasterLacksIsSentAgain(t *testing.T) {
 	if err := w.Start(); err != nil {
 		t.Fatal(err)
 	}
-	<-w.ready
+	redistest.Becomes(t, "the grant is there", func() bool { return w.Snapshot().Ended })
 	r.keep() // with the acquire and its receipt
 	if _, err := w.Result(t.Context(), context.Canceled); !errors.Is(err, context.Canceled) {
 		t.Error(err)

@@ -39,6 +39,14 @@ func (st *OwnerState) newUndo(l *Lock, want *kind.Want, then func(error)) operat
 	return u
 }
 
+// undoRepeatedly repeats the undo of an acquire that may still arrive, for as long as its lease.
+func (st *OwnerState) undoRepeatedly(l *Lock, want *kind.Want, lease time.Duration) {
+	n := st.n
+	n.l.c.Log.UndoRepeats(n.l.s, st.told(), undoEvery, lease)
+	until := clock.Later(n.now(), lease)
+	n.l.c.Timers.After(undoEvery, func() { st.undoAgain(l, want, until) })
+}
+
 // undoAgain repeats the undo of an acquire that may still arrive.
 func (st *OwnerState) undoAgain(l *Lock, want *kind.Want, until time.Duration) {
 	n := st.n

@@ -1,7 +1,6 @@
 package lockstate
 
 import (
-	"slices"
 	"testing"
 	"time"
 
@@ -24,7 +23,12 @@ func TestUnlockIsRememberedHoweverManyAcknowledgedIt(t *testing.T) {
 		unlock(t, h)
 		remembered := func() bool {
 			defer l.s.Enter(section.MustNotBlock).Leave()
-			return slices.ContainsFunc(l.s.past.all, func(u pastUnlock) bool { return u.owner == h.st.owner })
+			for u := range l.s.past.each {
+				if u.owner == h.st.owner {
+					return true
+				}
+			}
+			return false
 		}
 		if !remembered() {
 			t.Error("it is not remembered")

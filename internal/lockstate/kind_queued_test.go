@@ -13,7 +13,6 @@ import (
 	"github.com/rlock-go/redisson/internal/lockerr"
 	"github.com/rlock-go/redisson/internal/owner"
 	"github.com/rlock-go/redisson/internal/redistest"
-	"github.com/rlock-go/redisson/internal/section"
 	"github.com/rlock-go/redisson/internal/stalls"
 )
 
@@ -203,22 +202,18 @@ func TestPlaceOfASharedOwnerIsLeftByItsLastWaiter(t *testing.T) {
 func refused(t *testing.T, w *Waiter, n int) {
 	t.Helper()
 	redistest.Becomes(t, fmt.Sprint("it is one of ", n, " waiters that were refused"), func() bool {
-		defer w.l.s.Enter(section.MustNotBlock).Leave()
-		q := w.queue()
-		return q != nil && q.Len() == n && q.Listening() && w.attempt == nil
+		now := w.Snapshot()
+		return now.Listening && now.Waiting == n && now.Attempt == nil
 	})
 }
 
 // standsAndListens waits until w has another owner than before, is first on the server, and listens as this owner.
 func standsAndListens(t *testing.T, conn redis.Conn, w *Waiter, before owner.Owner) (now owner.Owner) {
 	t.Helper()
-	l := w.l
 	redistest.Becomes(t, "it listens as another owner, who is the head", func() bool {
-		sec := l.s.Enter(section.MustNotBlock)
-		q := w.queue()
-		now = w.owner
-		listens := q != nil && q.Listening() && w.attempt == nil
-		sec.Leave()
+		is := w.Snapshot()
+		now = is.Owner
+		listens := is.Listening && is.Attempt == nil
 		head, _ := do(t, conn, "LINDEX", "q:queue", 0).([]byte)
 		if listens {
 			listens = do(t, conn, "PUBSUB", "NUMSUB", "q:"+now.String()).([]any)[1] == int64(1)

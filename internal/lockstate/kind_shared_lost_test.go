@@ -2,12 +2,8 @@ package lockstate
 
 import (
 	"testing"
-	"time"
 
-	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/redistest"
-	"github.com/rlock-go/redisson/internal/release"
-	"github.com/rlock-go/redisson/internal/section"
 )
 
 func TestLostTryOfOneKindIsNotMistakenForTheOthersHold(t *testing.T) {
@@ -52,27 +48,4 @@ func TestLostTryIsNotMistakenForTheOtherKindsUnlockBehindIt(t *testing.T) {
 	}
 	unlock(t, read)
 	becomes(t, s.Dial(t), 0, "EXISTS", "rw")
-}
-
-// A release that may still arrive limits what later leases of its owner may be trusted for, if it can cut them.
-func TestLateReleaseToWriteThatLeavesNoLeaseCutsNone(t *testing.T) {
-	t.Parallel()
-	c, err := New(config())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(c.Close)
-	for of, want := range map[kind.Kind]time.Duration{kind.WriteLock: time.Minute, kind.ReadLock: 0} {
-		l := c.NewLock(of, "doc", "doc")
-		sec := l.s.Enter(section.MustNotBlock)
-		n := l.s.pin(&l)
-		st := n.ensureOwnerState(c.NewOwner())
-		r := &releasing{st: st, l: &l}
-		r.Apply(release.Late)
-		if least := st.least(n.now(), time.Minute); least != want {
-			t.Errorf("behind a late %s unlock a lease of a minute is trusted for %v, want %v", of.Traits().Queue, least, want)
-		}
-		n.unpin()
-		sec.Leave()
-	}
 }

@@ -7,17 +7,13 @@ import (
 
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/lockerr"
-	"github.com/rlock-go/redisson/internal/redistest"
 	"github.com/rlock-go/redisson/internal/section"
 )
 
 // A look is in no command queue. After it found no key, a nested acquire of its owner could have made the key again.
 func TestNoOfALookCountsIfItsOwnerHadNoCommandMeanwhile(t *testing.T) {
 	t.Parallel()
-	s := redistest.Start(t)
-	o := config()
-	o.Watchdog = time.Minute // nothing else renews or looks
-	c := openWith(t, s, o)
+	c := newClient(t, "redis://localhost:1") // its watchdog does nothing for 20 s
 	begins := func(h *Hold) { h.st.run(operationFunc(h.st.done)) }
 	renewed := func(h *Hold) { h.st.beginRenewal(); h.st.endRenewal() }
 	for name, row := range map[string]struct {
@@ -31,7 +27,7 @@ func TestNoOfALookCountsIfItsOwnerHadNoCommandMeanwhile(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := c.NewLock(kind.Reentrant, name, name)
-			h := acquire(t, &l)
+			h := granted(t, &l)
 			lease := h.st.lease
 			if _, ready := h.st.Begin(lease, true); !ready {
 				t.Fatal("nobody may look")
@@ -53,12 +49,9 @@ func TestNoOfALookCountsIfItsOwnerHadNoCommandMeanwhile(t *testing.T) {
 // While a command of the owner is under way, no look is sent.
 func TestNobodyLooksWhileACommandIsUnderWay(t *testing.T) {
 	t.Parallel()
-	s := redistest.Start(t)
-	o := config()
-	o.Watchdog = time.Minute
-	c := openWith(t, s, o)
+	c := newClient(t, "redis://localhost:1")
 	l := c.NewLock(kind.Reentrant, "orders", "orders")
-	h := acquire(t, &l)
+	h := granted(t, &l)
 	sec := l.s.Enter(section.MustNotBlock)
 	h.st.busy = true
 	sec.Leave()
@@ -68,4 +61,18 @@ func TestNobodyLooksWhileACommandIsUnderWay(t *testing.T) {
 	sec = l.s.Enter(section.MustNotBlock)
 	h.st.busy = false
 	sec.Leave()
+}
+
+// granted is a hold of l, as if the server had granted it.
+func granted(t *testing.T, l *Lock) *Hold {
+	t.Helper()
+	defer l.s.Enter(section.MustNotBlock).Leave()
+	n := l.s.pin(l)
+	st := n.newOwnerState(l.c.NewOwner())
+	st.register()
+	h, ok := st.grant(l, &Terms{}, n.now(), l.c.Watchdog)
+	if !ok {
+		t.Fatal("it is not trusted")
+	}
+	return h
 }

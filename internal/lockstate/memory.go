@@ -93,11 +93,19 @@ func (c *client) hasRoom(n int) bool {
 	return true
 }
 
+// each iterates over what is remembered.
+func (m *memory) each(yield func(*pastUnlock) bool) {
+	for i := range m.all {
+		if !yield(&m.all[i]) {
+			return
+		}
+	}
+}
+
 // replaced is called when the server of these slots may have been replaced: all that is not too
 // old is due.
 func (m *memory) replaced(slots topology.Slots, now time.Duration) {
-	for i := range m.all {
-		u := &m.all[i]
+	for u := range m.each {
 		u.due = u.due || slots.Has(u.l.Slot) && now-u.sent <= repeatedFor
 	}
 	m.next = 0
@@ -126,8 +134,8 @@ func (m *memory) take(now time.Duration) *pastUnlock {
 // it, found no hold to release. The repetition of another unlock may have taken its count,
 // without leaving this latch. So where others may hold as its owner, it is not sent again.
 func (m *memory) foundNothing(latch any) {
-	for i := range m.all {
-		if u := &m.all[i]; latch != nil && u.latch == latch {
+	for u := range m.each {
+		if latch != nil && u.latch == latch {
 			u.shared = 0
 		}
 	}

@@ -1,13 +1,11 @@
 package lockstate
 
 import (
-	"errors"
+	"context"
 	"fmt"
 	"testing"
-	"time"
 
 	"github.com/rlock-go/redisson/internal/kind"
-	"github.com/rlock-go/redisson/internal/lockerr"
 	"github.com/rlock-go/redisson/internal/owner"
 	"github.com/rlock-go/redisson/internal/redistest"
 	"github.com/rlock-go/redisson/internal/section"
@@ -45,14 +43,23 @@ func slowReplicas(t *testing.T, edits ...func(*Config)) (c *State, silence func(
 	}
 }
 
+// unlocking begins to unlock h. It returns when the release is on its way, with its outcome to come.
+func unlocking(t *testing.T, h *Hold) <-chan error {
+	t.Helper()
+	released := make(chan error, 1)
+	go func() { released <- h.Unlock(context.Background()) }()
+	redistest.Becomes(t, "the release is on its way", func() bool { return h.Err() != nil })
+	return released
+}
+
 // wentAside tells whether w's attempt went aside. The attempt must still be unanswered.
 func wentAside(t *testing.T, w *Waiter) bool {
 	t.Helper()
-	defer w.l.s.Enter(section.MustNotBlock).Leave()
-	if w.attempt == nil {
+	r := w.Snapshot().Attempt
+	if r == nil {
 		t.Fatal("it has had its answer")
 	}
-	return w.attempt.req.WentAside
+	return r.WentAside
 }
 
 // An acquire in the usual order would be refused before the release that is under way has run.
@@ -67,10 +74,7 @@ func TestAcquireFollowsAReleaseThatHasNoAnswer(t *testing.T) {
 	sec.Leave()
 	h := acquire(t, &l)
 	silence()
-	_, released, _, err := h.startUnlock(new(observedUnlock))
-	if err != nil {
-		t.Fatal(err)
-	}
+	released := unlocking(t, h)
 	ended := make(chan outcome, 2)
 	if !wentAside(t, wait(t.Context(), t, &l, 0, ended, Terms{})) {
 		t.Error("it goes before the release")
@@ -101,13 +105,10 @@ func TestNoAcquireGoesAsideWhileAForceUnlockIsUnderWay(t *testing.T) {
 	l := c.NewLock(kind.Reentrant, "orders", "orders")
 	h := acquire(t, &l)
 	silence()
-	_, released, _, err := h.startUnlock(new(observedUnlock))
-	if err != nil {
-		t.Fatal(err)
-	}
+	released := unlocking(t, h)
 	forced := make(chan error, 1)
 	go func() {
-		_, _, err := l.force()
+		_, err := l.ForceUnlock(context.Background())
 		forced <- err
 	}()
 	forcing(t, l.s, 1)
@@ -132,42 +133,6 @@ func forcing(t *testing.T, s *shard, n int) {
 		defer s.Enter(section.MustNotBlock).Leave()
 		return s.forcing == n
 	})
-}
-
-// A ForceUnlock whose connection is lost has an outcome. It may still run until that connection
-// is killed.
-func TestForceUnlockThatIsLostMayStillRun(t *testing.T) {
-	t.Parallel()
-	s := redistest.Start(t)
-	o := config()
-	o.Timeout = 300 * time.Millisecond
-	c := openWith(t, s, o)
-	l := c.NewLock(kind.Reentrant, "orders", "orders")
-	unlock(t, acquire(t, &l)) // now there is a connection
-	sec := l.s.Enter(section.MustNotBlock)
-	n := l.s.pin(&l)
-	n.ahead++
-	sec.Leave()
-	goesAside := func() bool {
-		defer l.s.Enter(section.MustNotBlock).Leave()
-		return n.acquiresAside()
-	}
-	if !goesAside() {
-		t.Error("no acquire goes aside")
-	}
-	s.Pause()
-	if _, _, err := l.force(); !errors.Is(err, lockerr.ErrUncertain) {
-		t.Errorf("without an answer: %v", err)
-	}
-	if goesAside() {
-		t.Error("an acquire went aside before the connection was killed")
-	}
-	s.Resume()
-	forcing(t, l.s, 0)
-	sec = l.s.Enter(section.MustNotBlock)
-	n.ahead--
-	n.unpin()
-	sec.Leave()
 }
 
 // A ForceUnlock of another name keeps an acquire from following its client's release. So the

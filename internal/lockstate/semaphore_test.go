@@ -15,7 +15,6 @@ import (
 	"github.com/rlock-go/redisson/internal/monitor"
 	"github.com/rlock-go/redisson/internal/observe"
 	"github.com/rlock-go/redisson/internal/redistest"
-	"github.com/rlock-go/redisson/internal/section"
 )
 
 // numberRig is a semaphore or a latch whose replies can be lost.
@@ -114,7 +113,7 @@ func TestPermitsOfNobodyAreGivenBackThatNobodyWants(t *testing.T) {
 	r.take(2)
 	r.change(luasrc.GiveBack, 2)
 	two := r.of(2)
-	leaves := func(when func(w *Waiter) bool, meanwhile func()) {
+	leaves := func(when func(Snapshot) bool, meanwhile func()) {
 		t.Helper()
 		ctx, cancel := context.WithCancel(t.Context())
 		w := two.NewWaiter()
@@ -122,8 +121,7 @@ func TestPermitsOfNobodyAreGivenBackThatNobodyWants(t *testing.T) {
 			t.Fatal(err)
 		}
 		redistest.Becomes(t, "the moment", func() bool {
-			defer r.l.s.Enter(section.MustNotBlock).Leave()
-			return when(w)
+			return when(w.Snapshot())
 		})
 		cancel()
 		meanwhile()
@@ -138,16 +136,16 @@ func TestPermitsOfNobodyAreGivenBackThatNobodyWants(t *testing.T) {
 			t.Fatal(when)
 		}
 	}
-	leaves(func(w *Waiter) bool { return w.taken }, nothing)
+	leaves(func(now Snapshot) bool { return now.Taken }, nothing)
 	given("the grant is there")
 	r.server.Pause()
-	leaves(func(w *Waiter) bool { return !r.c.Exec.Waiting(&w.attempt.req) }, nothing)
+	leaves(func(now Snapshot) bool { return now.Written }, nothing)
 	r.server.Resume()
 	r.change(luasrc.GiveExisting, 1) // answered after the acquire
 	r.change(luasrc.AddMore, -1)
 	given("the grant is under way")
 	// Close waits for a caller that has a grant and has not run since.
-	leaves(func(w *Waiter) bool { return w.taken }, func() {
+	leaves(func(now Snapshot) bool { return now.Taken }, func() {
 		if _, commands := r.c.UnderWay(); commands != 1 {
 			t.Errorf("%d are under way", commands)
 		}
@@ -195,8 +193,7 @@ func TestGrantAtTheEndOfAWaitIsKept(t *testing.T) {
 	if err := w.Start(); err != nil {
 		t.Fatal(err)
 	}
-	<-w.ready
-	w.ready <- struct{}{}
+	redistest.Becomes(t, "the grant is there", func() bool { return w.Snapshot().Ended })
 	if h, err := w.Result(t.Context(), l.Taken()); h != nil || err != nil {
 		t.Fatalf("%v, %v", h, err)
 	}

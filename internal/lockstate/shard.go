@@ -162,9 +162,9 @@ func (n *name) ownerStates() []*OwnerState {
 	return states
 }
 
-// Snapshot is what there is of a lock in its client at one moment. It is for
+// LockSnapshot is what there is of a lock in its client at one moment. It is for
 // tests, which wait until something is under way.
-type Snapshot struct {
+type LockSnapshot struct {
 	Known     bool  // there is any state
 	Waiting   int   // callers in the queue
 	Listening bool  // the queue's subscription is confirmed
@@ -173,15 +173,15 @@ type Snapshot struct {
 }
 
 // Snapshot tells what there is of the lock.
-func (l *Lock) Snapshot() Snapshot {
+func (l *Lock) Snapshot() LockSnapshot {
 	s := l.s
 	defer s.Enter(section.MustNotBlock).Leave()
 	n := s.find(l)
 	if n == nil {
-		return Snapshot{InFlight: true}
+		return LockSnapshot{InFlight: true}
 	}
 	q := n.Find(&l.Lock, owner.Owner{})
-	now := Snapshot{Known: true, InFlight: q == nil}
+	now := LockSnapshot{Known: true, InFlight: q == nil}
 	if n.states != nil {
 		now.Hold = n.states.holds
 	}
@@ -201,3 +201,7 @@ func (h *Hold) OwnerSnapshot() (busy bool, queued, stillCounted int) {
 	r := h.st.rare()
 	return h.st.busy, len(r.queue), r.stillCounted
 }
+
+// acquiresAside tells whether an acquire goes aside, to follow this client's releases there. It
+// does not while a ForceUnlock may still run.
+func (n *name) acquiresAside() bool { return n.ahead > 0 && n.l.s.forcing == 0 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/lockerr"
@@ -21,17 +20,14 @@ func (a *attempt) undo() {
 		a.resolve() // an attempt at a gate takes nothing
 		return
 	}
-	st, n := a.st, a.st.n
-	late := a.req.MayArrive
+	st, late := a.st, a.req.MayArrive
 	// The waiter gets nothing from this attempt. The next one is made when the first undo has
 	// been answered.
 	l, want := a.w.l, a.want
 	u := st.newUndo(l, &want, func(err error) {
 		st.logUndone(l, err)
 		if late {
-			n.l.c.Log.UndoRepeats(n.l.s, st.told(), undoEvery, a.lease)
-			until := clock.Later(n.now(), a.lease)
-			n.l.c.Timers.After(undoEvery, func() { st.undoAgain(l, &want, until) })
+			st.undoRepeatedly(l, &want, a.lease)
 		}
 		a.resolve()
 	})

@@ -11,33 +11,23 @@ import (
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/lockerr"
 	"github.com/rlock-go/redisson/internal/observe"
-	"github.com/rlock-go/redisson/internal/owner"
 	"github.com/rlock-go/redisson/internal/redistest"
-	"github.com/rlock-go/redisson/internal/section"
 )
 
 // If a caller's context ends while the answer arrives, its error contains both.
 func TestContextThatEndsWithTheAnswerIsToldBeside(t *testing.T) {
 	t.Parallel()
-	c, err := New(config())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
+	c := open(t, redistest.Start(t))
 	l := c.NewLock(kind.Reentrant, "orders", "orders")
-	s := l.s
+	h := acquire(t, &l)
 	for _, cause := range []error{context.Canceled, context.DeadlineExceeded} {
 		w := l.NewWaiter()
-		sec := s.Enter(section.MustNotBlock)
-		w.n = s.pin(&l)
-		w.n.Ensure(&w.l.Lock, owner.Owner{}).JoinUnqueued(sec.Now(), &w.Waiter.Waiter)
-		w.fail(lockerr.ErrLocked)
-		w.n.Step()
-		sec.Leave()
-		_, err := w.giveUp(cause)
-		sec = s.Enter(section.MustNotBlock)
-		w.n.unpin()
-		sec.Leave()
+		w.Terms.HasWait = true // one attempt, which is refused
+		if err := w.Start(); err != nil {
+			t.Fatal(err)
+		}
+		redistest.Becomes(t, "the answer is there", func() bool { return w.Snapshot().Ended })
+		_, err := w.Result(t.Context(), cause)
 		if !errors.Is(err, cause) || !errors.Is(err, lockerr.ErrLocked) {
 			t.Errorf("%v", err)
 		}
@@ -45,6 +35,7 @@ func TestContextThatEndsWithTheAnswerIsToldBeside(t *testing.T) {
 			t.Errorf("%q: the caller names itself", text)
 		}
 	}
+	unlock(t, h)
 }
 
 // The last answer was a grant, so a wait that elapses at that moment must not end in "taken".
@@ -58,18 +49,15 @@ func TestA6GrantThatComesWithTheEndOfTheWaitIsTheCallers(t *testing.T) {
 		if err := w.Start(); err != nil {
 			t.Fatal(err)
 		}
-		for len(w.ready) == 0 { // the caller has not read it yet
-			time.Sleep(time.Millisecond)
-		}
+		redistest.Becomes(t, "it is granted", func() bool { return w.Snapshot().Ended })
 		return w
 	}
 	first := settled()
-	ready := first.ready
 	h, err := first.Result(t.Context(), lockerr.ErrLocked)
 	if err != nil || h.Err() != nil {
 		t.Fatalf("a free lock: %v", err)
 	}
-	if len(ready) > 0 {
+	if l.NewWaiter().Snapshot().Ended {
 		t.Fatal("the next call that uses the waiter is woken by this one's grant")
 	}
 	if err := h.Unlock(t.Context()); err != nil {
@@ -112,10 +100,7 @@ func TestGrantThatComesDuringCloseIsNoLoss(t *testing.T) {
 	s.Pause()
 	ended := make(chan outcome, 1)
 	w := wait(t.Context(), t, &l, 0, ended, Terms{})
-	redistest.Becomes(t, "its attempt is written", func() bool {
-		defer l.s.Enter(section.MustNotBlock).Leave()
-		return w.attempt.unanswered()
-	})
+	redistest.Becomes(t, "its attempt is written", func() bool { return w.Snapshot().Written })
 	noWatchdog := make(chan struct{})
 	c.Timers.After(time.Hour, func() { close(noWatchdog) }) // Close runs it once it has closed the watchdog
 	go c.Close()
@@ -152,18 +137,14 @@ func TestAnswerAfterTheCallerHasLeftChangesNothingForTheObserver(t *testing.T) {
 	if err := w.Begin(ctx); err != nil {
 		t.Fatal(err)
 	}
-	redistest.Becomes(t, "its attempt is written", func() bool {
-		defer l.s.Enter(section.MustNotBlock).Leave()
-		return w.attempt.unanswered()
-	})
+	redistest.Becomes(t, "its attempt is written", func() bool { return w.Snapshot().Written })
 	cancel()
 	if _, err := w.Result(ctx, w.Await(ctx)); !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
 	s.Resume()
 	redistest.Becomes(t, "the attempt has ended", func() bool { return c.Work.Count() == 0 })
-	defer l.s.Enter(section.MustNotBlock).Leave()
-	if w.call.seen != nil || w.contended {
+	if w.Snapshot().Contended {
 		t.Error("the answer changed what the observer is told")
 	}
 }

@@ -28,3 +28,19 @@ func TestQueueThatDoesNotListenStaysSoWhenItsSlotMoves(t *testing.T) {
 	}
 	n.Step()
 }
+
+// The last answer to a semaphore's waiters says nothing of the next name that uses their queue.
+func TestReusedQueueForgetsThatNoPermitsWereSet(t *testing.T) {
+	t.Parallel()
+	n := newName(t, "redis://localhost:1")
+	l := n.shard.c.NewLock(kind.Reentrant, "orders", "orders")
+	defer n.shard.Enter(section.MustNotBlock).Leave()
+	q := n.Ensure(&l, owner.Owner{})
+	q.Unset = true
+	q.Tick(n.shard.Now())
+	n.Step() // nobody waits
+	if n.Queued() || n.Ensure(&l, owner.Owner{}) != q || q.Unset {
+		t.Errorf("it is not reused, or it remembers: %t", q.Unset)
+	}
+	n.Step()
+}

@@ -1,0 +1,132 @@
+package lockstate
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rlock-go/redisson/internal/clock"
+	"github.com/rlock-go/redisson/internal/core"
+	"github.com/rlock-go/redisson/internal/kind"
+	"github.com/rlock-go/redisson/internal/lockerr"
+	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/release"
+	"github.com/rlock-go/redisson/internal/section"
+	"github.com/rlock-go/redisson/internal/topology"
+)
+
+// openClient makes a client for the server of a URL. It ends with the test.
+func openClient(t *testing.T, url string, timeout time.Duration) *client {
+	t.Helper()
+	c := new(client)
+	err := c.init(Config{
+		Config: core.Config{
+			Watchdog: 30 * time.Second, Timeout: timeout, Clock: clock.System(),
+			Topology: func(s topology.Settings) (topology.Topology, error) { return topology.Open(url, s) },
+		},
+		NewOwner: func() (*OwnerState, *Hold) { return new(OwnerState), new(Hold) },
+		NewHold:  func() *Hold { return new(Hold) },
+	}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		c.Shut()
+		c.watchdog.Close()
+		c.Top.Close(time.Second)
+		c.Timers.RunAll()
+		c.Timers.Wait()
+		c.Actors.Close()
+	})
+	return c
+}
+
+// A send that can't be answered in time would turn "nothing has run" into "uncertain".
+func TestUnlockIsNotTriedTooLate(t *testing.T) {
+	t.Parallel()
+	const timeout = time.Minute
+	c := openClient(t, "redis://localhost:1", timeout)
+	l := c.NewLock(kind.Reentrant, "orders", "orders")
+	defer l.s.Enter(section.MustNotBlock).Leave()
+	st := l.s.pin(&l).ensureOwnerState(c.NewOwner())
+	now := st.n.now()
+	for what, row := range map[string]struct {
+		limit, leaves, after, first time.Duration
+		want                        bool
+	}{
+		"there is time":                 {limit: now + timeout},
+		"its limit comes":               {limit: now + timeout/20, want: true},
+		"it comes after the pause":      {limit: now + timeout, after: timeout - timeout/20, want: true},
+		"it has passed, and none knows": {limit: now - timeout, want: true},
+		"its caller leaves":             {limit: now + timeout, leaves: now + timeout/20, want: true},
+		"it may have run before":        {limit: now + timeout/20, first: now},
+	} {
+		r := &releasing{st: st, l: &l, leaves: row.leaves}
+		r.Limit, r.req.First = row.limit, row.first
+		if got := r.tooLate(row.after); got != row.want {
+			t.Errorf("%s: too late: %t", what, got)
+		}
+	}
+	if says := c.unwritten().Error(); !strings.Contains(says, "the unlock was not sent within 1m0s") {
+		t.Errorf("without any trouble it says %s", says)
+	}
+}
+
+// A release that may still arrive limits what later leases of its owner may be trusted for, if it can cut them.
+func TestLateReleaseToWriteThatLeavesNoLeaseCutsNone(t *testing.T) {
+	t.Parallel()
+	c := openClient(t, "redis://localhost:1", time.Second)
+	for of, want := range map[kind.Kind]time.Duration{kind.WriteLock: time.Minute, kind.ReadLock: 0} {
+		l := c.NewLock(of, "doc", "doc")
+		sec := l.s.Enter(section.MustNotBlock)
+		n := l.s.pin(&l)
+		st := n.ensureOwnerState(c.NewOwner())
+		r := &releasing{st: st, l: &l}
+		r.Apply(release.Late)
+		if least := st.least(n.now(), time.Minute); least != want {
+			t.Errorf("behind a late %s unlock a lease of a minute is trusted for %v, want %v", of.Traits().Queue, least, want)
+		}
+		n.unpin()
+		sec.Leave()
+	}
+}
+
+// A ForceUnlock whose connection is lost has an outcome. It may still run until that connection
+// is killed.
+func TestForceUnlockThatIsLostMayStillRun(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	c := openClient(t, s.URL(), 300*time.Millisecond)
+	l := c.NewLock(kind.Reentrant, "orders", "orders")
+	if _, err := c.Query(t.Context(), l.Slot, kind.Read("PING")); err != nil { // now there is a connection
+		t.Fatal(err)
+	}
+	sec := l.s.Enter(section.MustNotBlock)
+	n := l.s.pin(&l)
+	n.ahead++
+	sec.Leave()
+	goesAside := func() bool {
+		defer l.s.Enter(section.MustNotBlock).Leave()
+		return n.acquiresAside()
+	}
+	if !goesAside() {
+		t.Error("no acquire goes aside")
+	}
+	s.Pause()
+	if _, _, err := l.force(); !errors.Is(err, lockerr.ErrUncertain) {
+		t.Errorf("without an answer: %v", err)
+	}
+	if goesAside() {
+		t.Error("an acquire went aside before the connection was killed")
+	}
+	s.Resume()
+	redistest.Becomes(t, "it may run no more", func() bool {
+		defer l.s.Enter(section.MustNotBlock).Leave()
+		return l.s.forcing == 0
+	})
+	sec = l.s.Enter(section.MustNotBlock)
+	n.ahead--
+	n.unpin()
+	sec.Leave()
+}
