@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/rlock-go/redisson/internal/lockstate"
+	"github.com/rlock-go/redisson/internal/state"
 )
 
 // AcquireOption is a setting of one acquisition. If an option is given twice,
@@ -13,7 +13,7 @@ import (
 type AcquireOption func(*terms) error
 
 // terms are the settings of one acquisition.
-type terms = lockstate.Terms
+type terms = state.Terms
 
 // Lease sets a fixed lease: the lock is free again after d, and the watchdog
 // does not extend it. d is at least 1 ms; fractions of a millisecond are

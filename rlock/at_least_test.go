@@ -182,7 +182,7 @@ func TestAtLeastOfAMultiLockIsForAllMembersOrNone(t *testing.T) {
 		t.Fatal(err)
 	}
 	m.held(t, false, true, false)
-	unlock(t, taken)
+	mustUnlock(t, taken)
 	h, err := both.TryLock(t.Context(), AtLeast(time.Hour))
 	if err != nil {
 		t.Fatal(err)

@@ -88,7 +88,7 @@ func TestE2GrantsThatAreGivenBackLeaveNoTimers(t *testing.T) {
 			cancel()
 		})
 		if h, err := c.NewLock(fmt.Sprintf("orders-%d", i)).Lock(ctx); err == nil {
-			unlock(t, h)
+			mustUnlock(t, h)
 		}
 		both.Wait()
 	}

@@ -90,7 +90,7 @@ func TestE1DialThatHangsHoldsNobodyUp(t *testing.T) {
 	becomes(t, "the lock can be had", func() bool {
 		h, err := l.TryLock(t.Context())
 		if err == nil {
-			unlock(t, h)
+			mustUnlock(t, h)
 		}
 		return err == nil
 	})

@@ -127,7 +127,7 @@ func (s *story) gone() {
 	becomes(s.t, "the key is gone", func() bool { return s.do("EXISTS", "orders") == int64(0) })
 }
 
-func released(s *story) { unlock(s.t, s.h) }
+func released(s *story) { mustUnlock(s.t, s.h) }
 
 func expired(s *story) {
 	<-s.h.Done()

@@ -34,14 +34,14 @@ func TestFairLockGoesToWhoeverWaitsLongest(t *testing.T) {
 		}
 		began := time.Now()
 		for i := range 12 {
-			unlock(t, h)
+			mustUnlock(t, h)
 			r := nextOf(t, ended)
 			if r.who != i {
 				t.Fatalf("%s: %d entered in the place of %d", name, r.who, i)
 			}
 			h = r.h
 		}
-		unlock(t, h)
+		mustUnlock(t, h)
 		if took := time.Since(began); took > soon+stalls.Since(began) {
 			t.Errorf("%s: 12 hand-offs took %v", name, took)
 		}
@@ -111,12 +111,12 @@ func TestFairWaiterThatGivesUpLeavesAtOnce(t *testing.T) {
 	q.long(1)
 	shorter(5 * time.Minute)
 	began := time.Now()
-	unlock(t, h)
+	mustUnlock(t, h)
 	r := nextOf(t, entered)
 	if took := r.at.Sub(began); took > soon+stalls.Since(began) {
 		t.Errorf("it entered after %v", took)
 	}
-	unlock(t, r.h)
+	mustUnlock(t, r.h)
 	q.gone()
 }
 
@@ -138,13 +138,13 @@ func TestFairPlaceIsLostAfterItsTimeAndTakenAnew(t *testing.T) {
 	// It tries again at the end of the lease that it last saw, and finds later that its place has
 	// expired.
 	becomes(t, "it is behind the other", func() bool { return slices.Equal(q.owners(), []string{places[1], places[0]}) })
-	unlock(t, h)
+	mustUnlock(t, h)
 	for _, who := range []int{1, 0} {
 		r := nextOf(t, ended)
 		if r.who != who {
 			t.Fatalf("%d entered", r.who)
 		}
-		unlock(t, r.h)
+		mustUnlock(t, r.h)
 	}
 	q.gone()
 }
@@ -160,13 +160,13 @@ func TestFairReentryPassesTheQueue(t *testing.T) {
 	fairWaits(t.Context(), q, lb, 1, 0, ended)
 	inner := lockOf(t, la, As(outer.Owner()), Lease(time.Second))
 	counts(t, la, outer.Owner(), 2)
-	unlock(t, inner)
+	mustUnlock(t, inner)
 	if ttl, err := la.RemainTTL(t.Context()); err != nil || ttl < 50*time.Second {
 		t.Errorf("what is left has %v, %v", ttl, err)
 	}
 	q.long(1)
-	unlock(t, outer)
-	unlock(t, nextOf(t, ended).h)
+	mustUnlock(t, outer)
+	mustUnlock(t, nextOf(t, ended).h)
 	q.gone()
 }
 
@@ -196,13 +196,13 @@ func TestCallersOfOneOwnerShareAPlace(t *testing.T) {
 	if left := q.keeps(owner); left > 71*time.Minute || left < 70*time.Minute {
 		t.Errorf("the last keeps its place for %v", left)
 	}
-	unlock(t, h)
+	mustUnlock(t, h)
 	h = nextOf(t, both).h
 	if left := q.keeps(owner); left > 61*time.Minute || left < 60*time.Minute {
 		t.Errorf("the last keeps its place for %v, when nobody is before it", left)
 	}
-	unlock(t, h)
-	unlock(t, nextOf(t, last).h)
+	mustUnlock(t, h)
+	mustUnlock(t, nextOf(t, last).h)
 	q.gone()
 }
 
@@ -219,7 +219,7 @@ func TestInfoCountsThePlacesOfAFairLock(t *testing.T) {
 	if err != nil || i.Waiters != 2 || i.Owner != h.Owner() || i.Count != 1 {
 		t.Errorf("%+v, %v", i, err)
 	}
-	unlock(t, h)
+	mustUnlock(t, h)
 }
 
 func TestFairWaitMustBeAMillisecond(t *testing.T) {
@@ -237,8 +237,8 @@ func TestFairWaitMustBeAMillisecond(t *testing.T) {
 	if left := q.keeps(q.owners()[0]); left > 61*time.Minute || left < 60*time.Minute {
 		t.Errorf("a place is kept for %v", left)
 	}
-	unlock(t, h)
-	unlock(t, nextOf(t, ended).h)
+	mustUnlock(t, h)
+	mustUnlock(t, nextOf(t, ended).h)
 }
 
 func TestFairLockLeavesAKeyOfAnotherTypeAlone(t *testing.T) {
@@ -273,6 +273,6 @@ func TestPlainLockTakesNoNoticeOfAFairQueue(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	unlock(t, h)
+	mustUnlock(t, h)
 	q.long(1)
 }

@@ -30,15 +30,15 @@ func TestFairHeadThatGivesUpHandsItsWakeUpOn(t *testing.T) {
 		fairWaits(t.Context(), q, lb, 2, 1, second)
 		began := time.Now()
 		go cancel()
-		unlock(t, h)
+		mustUnlock(t, h)
 		if r := <-first; r.err == nil {
-			unlock(t, r.h)
+			mustUnlock(t, r.h)
 		}
 		r := nextOf(t, second)
 		if took := r.at.Sub(began); took > soon+stalls.Since(began) {
 			t.Fatalf("it entered after %v", took)
 		}
-		unlock(t, r.h)
+		mustUnlock(t, r.h)
 		q.gone()
 	}
 }
@@ -62,7 +62,7 @@ func TestFairWaiterBehindDeadPlacesEntersWhenTheyEnd(t *testing.T) {
 	if late := time.Since(ends); late < -time.Millisecond || late > 1500*time.Millisecond {
 		t.Errorf("it entered %v after the last place before it ended", late)
 	}
-	unlock(t, h)
+	mustUnlock(t, h)
 	q.gone()
 }
 
@@ -100,7 +100,7 @@ func TestWhoFindsAFairLockFreeTellsTheHead(t *testing.T) {
 	if _, err := q.conn.Do("DEL", codec.FairQueue("orders"), codec.FairTimes("orders")); err != nil {
 		t.Fatal(err)
 	}
-	unlock(t, nextOf(t, ended).h)
+	mustUnlock(t, nextOf(t, ended).h)
 	q.gone()
 }
 
@@ -117,7 +117,7 @@ func TestFairHeadEntersWhenTheLeaseEnds(t *testing.T) {
 	if took := r.at.Sub(began); took > 2*time.Second+stalls.Since(began) {
 		t.Errorf("it entered after %v", took)
 	}
-	unlock(t, r.h)
+	mustUnlock(t, r.h)
 	q.gone()
 }
 
@@ -150,7 +150,7 @@ func TestFairUnlockThatFindsNothingWakesTheHead(t *testing.T) {
 		if took := r.at.Sub(began); took > time.Second+stalls.Since(began) {
 			t.Errorf("%s: it entered after %v", name, took)
 		}
-		unlock(t, r.h)
+		mustUnlock(t, r.h)
 		q.gone()
 	}
 }
@@ -172,7 +172,7 @@ func TestFairForceUnlockWakesTheHead(t *testing.T) {
 		if r.who != i {
 			t.Errorf("%d entered in the place of %d", r.who, i)
 		}
-		unlock(t, r.h)
+		mustUnlock(t, r.h)
 	}
 	if err := h.Unlock(t.Context()); !errors.Is(err, ErrNotHeld) {
 		t.Errorf("forced, and unlocked with %v", err)
@@ -197,7 +197,7 @@ func TestFairHandOffCostsTheSameHoweverManyWait(t *testing.T) {
 	q.listening(waiters)
 	q.tried(tap, 2*waiters)
 	for i := range 3 {
-		unlock(t, h)
+		mustUnlock(t, h)
 		h = nextOf(t, ended).h
 		if n := fairTries(tap.Mark()); n != 1 {
 			t.Errorf("%d tries for one hand-off", n)
@@ -227,10 +227,10 @@ func TestFairLockIsOneCommandAndListensOnlyWhileItWaits(t *testing.T) {
 	c := open(t, s)
 	l := c.NewFairLock("orders")
 	q := fairQueue{t, s.Dial(t), "orders"}
-	unlock(t, lockOf(t, l)) // the scripts are known now
+	mustUnlock(t, lockOf(t, l)) // the scripts are known now
 	tap := monitor.Tap(t, s.URL())
 	h := lockOf(t, l)
-	unlock(t, h)
+	mustUnlock(t, h)
 	sent := 0
 	for _, line := range tap.Mark() {
 		switch {
@@ -255,10 +255,10 @@ func TestFairLockIsOneCommandAndListensOnlyWhileItWaits(t *testing.T) {
 		t.Errorf("not one connection listens: %s, %v", list, err)
 	}
 	for range waiters {
-		unlock(t, h)
+		mustUnlock(t, h)
 		h = nextOf(t, ended).h
 	}
-	unlock(t, h)
+	mustUnlock(t, h)
 	q.listening(0)
 }
 
@@ -285,7 +285,7 @@ func TestFairWaiterLooksAfterEachSubscription(t *testing.T) {
 	if took := r.at.Sub(began); took > 2*time.Second+stalls.Since(began) {
 		t.Errorf("it entered after %v", took)
 	}
-	unlock(t, r.h)
+	mustUnlock(t, r.h)
 }
 
 // A wait that has elapsed sends nothing more, because the server may be silent by then.
@@ -344,6 +344,6 @@ func TestH6LeavingAFairQueueInAnOutageSplitsNoOwner(t *testing.T) {
 	if left, err := redis.Int64(s.Dial(t).Do("PTTL", "orders")); left < 20_000 || err != nil {
 		t.Errorf("the key lives for %d ms inside, %v", left, err)
 	}
-	unlock(t, nested)
-	unlock(t, h)
+	mustUnlock(t, nested)
+	mustUnlock(t, h)
 }

@@ -42,19 +42,19 @@ func TestEachGrantOfAFencedLockHasAHigherToken(t *testing.T) {
 		t.Errorf("another owner: %v", err)
 	}
 	lastToken(t, lb, 2)
-	unlock(t, inner)
+	mustUnlock(t, inner)
 	if outer.Token() != 2 {
 		t.Errorf("the resource has seen 2, and the outer hold is back at %d", outer.Token())
 	}
 	waits := make(chan *Hold, 1)
 	go func() { waits <- lockOf(t, lb) }()
 	awaitListening(t, b, "orders")
-	unlock(t, outer)
+	mustUnlock(t, outer)
 	next := <-waits
 	if next.Token() != 3 {
 		t.Errorf("who waited has token %d", next.Token())
 	}
-	unlock(t, next)
+	mustUnlock(t, next)
 	if outer.Token() != 2 {
 		t.Errorf("a hold that is over has token %d", outer.Token())
 	}
@@ -77,13 +77,13 @@ func TestTokenOutlastsWhatTheOwnersCommandsTake(t *testing.T) {
 	var wg sync.WaitGroup
 	for range cap(inner) {
 		h := <-inner
-		wg.Go(func() { unlock(t, h) })
+		wg.Go(func() { mustUnlock(t, h) })
 	}
 	wg.Wait()
 	if outer.Token() != 9 {
 		t.Errorf("token %d, want 9", outer.Token())
 	}
-	unlock(t, outer)
+	mustUnlock(t, outer)
 }
 
 // A holder that was paused for longer than its lease keeps its own token, and does not get the next holder's.
@@ -100,7 +100,7 @@ func TestTokenIsTheGrantsOwn(t *testing.T) {
 		t.Errorf("%v, %v", was, err)
 	}
 	lastToken(t, a.NewFencedLock("orders"), 2)
-	unlock(t, lockOf(t, a.NewFencedLock("orders")))
+	mustUnlock(t, lockOf(t, a.NewFencedLock("orders")))
 	lastToken(t, a.NewFencedLock("orders"), 3)
 }
 
@@ -256,13 +256,13 @@ func TestOtherLocksHaveNoTokens(t *testing.T) {
 	if plain.Token() != 1 {
 		t.Errorf("token %d", plain.Token())
 	}
-	unlock(t, plain)
-	unlock(t, fenced)
+	mustUnlock(t, plain)
+	mustUnlock(t, fenced)
 	alone := lockOf(t, c.NewLock("orders"))
 	if alone.Token() != 0 {
 		t.Errorf("a plain lock's token is %d", alone.Token())
 	}
-	unlock(t, alone)
+	mustUnlock(t, alone)
 	lastToken(t, c.NewFencedLock("orders"), 1)
 }
 
@@ -277,12 +277,12 @@ func TestFencedAndPlainLocksOfANameWakeEachOther(t *testing.T) {
 		go func() { waits <- lockOf(t, c.NewFencedLock("orders")) }()
 		awaitListening(t, c, "orders")
 		began := time.Now()
-		unlock(t, h)
+		mustUnlock(t, h)
 		h = <-waits
 		go func() { waits <- lockOf(t, c.NewLock("orders")) }()
 		awaitListening(t, c, "orders")
-		unlock(t, h)
-		unlock(t, <-waits)
+		mustUnlock(t, h)
+		mustUnlock(t, <-waits)
 		if took := time.Since(began); took > soon+stalls.Since(began) {
 			t.Errorf("it took %v", took)
 		}
@@ -304,7 +304,7 @@ func TestDoHoldGivesTheHold(t *testing.T) {
 		t.Error(err)
 	}
 	err = l.DoHold(t.Context(), func(ctx context.Context, h *Hold) error {
-		unlock(t, h)
+		mustUnlock(t, h)
 		if !errors.Is(context.Cause(ctx), ErrReleased) {
 			t.Errorf("its context: %v", context.Cause(ctx))
 		}
@@ -317,5 +317,5 @@ func TestDoHoldGivesTheHold(t *testing.T) {
 	if err := l.DoHold(t.Context(), nil, Wait(0)); !errors.Is(err, ErrLocked) {
 		t.Error(err)
 	}
-	unlock(t, h)
+	mustUnlock(t, h)
 }

@@ -5,14 +5,16 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/rlock-go/redisson/internal/lockstate"
+	"github.com/rlock-go/redisson/internal/extend"
+	"github.com/rlock-go/redisson/internal/state"
+	"github.com/rlock-go/redisson/internal/unlock"
 )
 
 // Hold is one acquisition of a lock. It ends when it is released, when its
 // lease is lost, or when its client is closed, whichever comes first; Err says
 // which. All methods are safe for concurrent use. The zero Hold is over: its
 // errors are ErrInvalidOption.
-type Hold struct{ h lockstate.Hold }
+type Hold struct{ h state.Hold }
 
 var errZeroHold = fmt.Errorf("%w: the zero Hold; Lock.Lock returns one", ErrInvalidOption)
 
@@ -25,17 +27,17 @@ func (h *Hold) isZero() bool { return h.h.Face == nil }
 // ownerRoom is an owner's state together with its first hold, which is nearly
 // always the only one. So an acquire allocates both at once.
 type ownerRoom struct {
-	owner lockstate.OwnerState
+	owner state.OwnerState
 	first Hold
 }
 
-func newOwnerState() (*lockstate.OwnerState, *lockstate.Hold) {
+func newOwnerState() (*state.OwnerState, *state.Hold) {
 	r := new(ownerRoom)
 	r.first.h.Face = &r.first
 	return &r.owner, &r.first.h
 }
 
-func newHold() *lockstate.Hold {
+func newHold() *state.Hold {
 	h := new(Hold)
 	h.h.Face = h
 	return &h.h
@@ -141,7 +143,7 @@ func (h *Hold) Context(parent context.Context) (context.Context, context.CancelF
 func (h *Hold) Unlock(ctx context.Context) error {
 	err := errZeroHold
 	if !h.isZero() {
-		err = h.h.Unlock(ctx)
+		err = unlock.Hold(ctx, &h.h)
 	}
 	return wrap("release", h.Name(), err)
 }
@@ -169,7 +171,7 @@ func (h *Hold) Extend(ctx context.Context, d time.Duration) error {
 		err = errZeroHold
 	}
 	if err == nil {
-		err = h.h.Extend(ctx, d)
+		err = extend.Hold(ctx, &h.h, d)
 	}
 	return wrap("extend", h.Name(), err)
 }

@@ -39,14 +39,14 @@ func TestLeasesForEverOutliveNestedOnes(t *testing.T) {
 			l := open(t, s, c.opts...).NewLock(c.name)
 			for range 100 {
 				h := lockOf(t, l, c.outer...)
-				unlock(t, lockOf(t, l, As(h.Owner())))
+				mustUnlock(t, lockOf(t, l, As(h.Owner())))
 				if ttl, err := l.RemainTTL(t.Context()); ttl < 100*365*24*time.Hour || err != nil {
 					t.Fatalf("the key's TTL is %v, %v", ttl, err)
 				}
 				if err := h.Err(); err != nil {
 					t.Fatal(err)
 				}
-				unlock(t, h)
+				mustUnlock(t, h)
 			}
 		})
 	}
@@ -63,7 +63,7 @@ func TestCommandTimeoutHasABound(t *testing.T) {
 			}
 		}
 	}
-	unlock(t, lockOf(t, open(t, s, WithCommandTimeout(24*time.Hour)).NewLock("orders")))
+	mustUnlock(t, lockOf(t, open(t, s, WithCommandTimeout(24*time.Hour)).NewLock("orders")))
 }
 
 // The client may not kill its connection, so for one lease it repeats the undo of a lost acquire
@@ -78,7 +78,7 @@ func TestUndoOfALeaseForEverIsRepeated(t *testing.T) {
 	}
 	c := open(t, s, WithCommandTimeout(time.Second))
 	l := c.NewLock("orders")
-	unlock(t, lockOf(t, l)) // the scripts are loaded
+	mustUnlock(t, lockOf(t, l)) // the scripts are loaded
 	s.Pause()
 	if _, err := l.TryLock(t.Context(), Lease(forEver)); !errors.Is(err, ErrUncertain) {
 		t.Error(err)

@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/rlock-go/redisson/internal/lockstate"
+	"github.com/rlock-go/redisson/internal/acquire"
+	"github.com/rlock-go/redisson/internal/state"
+	"github.com/rlock-go/redisson/internal/unlock"
 )
 
 // Lock is Redisson's RLock: a re-entrant lock with a name, held by an [Owner]. A
@@ -18,7 +20,7 @@ import (
 // a handle exclude each other. The calls of a zero Lock return
 // ErrInvalidOption.
 type Lock struct {
-	l     lockstate.Lock
+	l     state.Lock
 	wrong error // what is wrong with the name; every call that would use the name returns it
 }
 
@@ -133,11 +135,11 @@ func (l *Lock) acquire(ctx context.Context, wait time.Duration, opts []AcquireOp
 }
 
 // startAcquire checks the options and begins the wait.
-func (l *Lock) startAcquire(ctx context.Context, wait time.Duration, opts []AcquireOption) (*lockstate.Waiter, error) {
+func (l *Lock) startAcquire(ctx context.Context, wait time.Duration, opts []AcquireOption) (*acquire.Waiter, error) {
 	if err := l.unusable(); err != nil {
 		return nil, err
 	}
-	w := l.l.NewWaiter()
+	w := acquire.New(&l.l)
 	err := setTerms(&w.Terms, wait, opts)
 	if err == nil {
 		err = l.checkTerms(&w.Terms)
@@ -205,7 +207,7 @@ func (l *Lock) UnlockAs(ctx context.Context, owner Owner) error {
 	}
 	err := owner.check()
 	if err == nil {
-		err = l.l.UnlockAs(ctx, owner.o)
+		err = unlock.As(ctx, &l.l, owner.o)
 	}
 	return wrap("release", l.Name(), err)
 }
@@ -235,6 +237,6 @@ func (l *Lock) force(ctx context.Context, doing string) (bool, error) {
 	if err := l.unusable(); err != nil {
 		return false, err
 	}
-	forced, err := l.l.ForceUnlock(ctx)
+	forced, err := unlock.Force(ctx, &l.l)
 	return forced, wrap(doing, l.Name(), err)
 }

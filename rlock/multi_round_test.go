@@ -31,7 +31,7 @@ func TestMultiLockIsWokenByTheMemberThatItWaitsFor(t *testing.T) {
 				t.Errorf("%s, number %d, is not kept: %v", before.Name(), k, err)
 			}
 		}
-		unlock(t, taken)
+		mustUnlock(t, taken)
 		if err := <-ended; err != nil {
 			t.Error(err)
 		}
@@ -54,8 +54,8 @@ func TestMultiLockGivesWayToOneOfAnotherOrder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	unlock(t, first)
-	unlock(t, last)
+	mustUnlock(t, first)
+	mustUnlock(t, last)
 	if err := <-ended; err != nil {
 		t.Error(err)
 	}
@@ -86,7 +86,7 @@ func TestMultiLockKeepsWhatItHasForItsRound(t *testing.T) {
 	if lasted := time.Since(began); lasted < 2900*time.Millisecond || lasted > time.Minute {
 		t.Errorf("two locks have a round of %v", lasted)
 	}
-	unlock(t, taken)
+	mustUnlock(t, taken)
 	if err := <-ended; err != nil {
 		t.Error(err)
 	}
@@ -210,7 +210,7 @@ func TestMultiLockSetsTheLeaseOfAllItsMembersAtLast(t *testing.T) {
 	if during := ttl(0); during <= 20*time.Second {
 		t.Errorf("%v while the round lasts", during)
 	}
-	unlock(t, taken)
+	mustUnlock(t, taken)
 	e := <-ended
 	if e.err != nil {
 		t.Fatal(e.err)
@@ -244,7 +244,7 @@ func TestMultiLockSetsNobodyElsesLease(t *testing.T) {
 		t.Fatal(err)
 	}
 	thief := lockOf(t, others[0], Lease(time.Hour))
-	unlock(t, taken)
+	mustUnlock(t, taken)
 	if err := <-ended; !errors.Is(err, ErrLeaseLost) {
 		t.Error(err)
 	}
@@ -252,7 +252,7 @@ func TestMultiLockSetsNobodyElsesLease(t *testing.T) {
 	if ttl, err := others[0].RemainTTL(t.Context()); err != nil || ttl < 59*time.Minute {
 		t.Errorf("%v, %v", ttl, err)
 	}
-	unlock(t, thief)
+	mustUnlock(t, thief)
 }
 
 func TestMultiLockEndsWithItsContext(t *testing.T) {
@@ -271,7 +271,7 @@ func TestMultiLockEndsWithItsContext(t *testing.T) {
 		t.Error(err)
 	}
 	m.held(t, false, false, true)
-	unlock(t, taken)
+	mustUnlock(t, taken)
 }
 
 // A round that fails releases what it has. A silent server keeps its caller for no longer than if its context were over.
@@ -292,7 +292,7 @@ func TestMultiLockIsNotKeptByTheReleaseOfAMember(t *testing.T) {
 		t.Error(released)
 	}
 	m.servers[0].Resume()
-	unlock(t, taken)
+	mustUnlock(t, taken)
 	becomes(t, "it is released", func() bool { return !first.l.Snapshot().Known })
 	m.held(t, false, false, false)
 }
@@ -352,7 +352,7 @@ func TestMultiLocksInOppositeOrdersWaitForOne(t *testing.T) {
 	awaitQueued(t, second, 1)
 	go enter(ds)
 	awaitQueued(t, d.NewLock(first.Name()), 1)
-	unlock(t, taken)
+	mustUnlock(t, taken)
 	for range 2 {
 		if err := <-ended; err != nil {
 			t.Error(err)

@@ -97,7 +97,7 @@ func TestMultiLockHoldsAllMembersOrNone(t *testing.T) {
 		want := make([]bool, 3)
 		want[i] = true
 		m.held(t, want...)
-		unlock(t, taken)
+		mustUnlock(t, taken)
 	}
 }
 
@@ -125,7 +125,7 @@ func TestMultiHoldEndsWithItsFirstMember(t *testing.T) {
 		t.Error(err)
 	}
 	m.held(t, false, true, false)
-	unlock(t, taken)
+	mustUnlock(t, taken)
 }
 
 func TestMultiHoldIsValidUntilItsFirstMemberEnds(t *testing.T) {
@@ -216,7 +216,7 @@ func TestMultiLockRefusesBeforeItSends(t *testing.T) {
 	m, _ := newTrio(t)
 	h := lockOf(t, m.members[1])
 	client, _, _ := strings.Cut(h.Owner().String(), ":")
-	unlock(t, h)
+	mustUnlock(t, h)
 	strange, err := ParseOwner(client + ":1000")
 	if err != nil {
 		t.Fatal(err)
@@ -251,7 +251,7 @@ func TestMultiLockEndsWithAMembersClient(t *testing.T) {
 	if held, err := other.IsLocked(t.Context()); held || err != nil {
 		t.Errorf("the other member is locked: %t, %v", held, err)
 	}
-	unlock(t, taken)
+	mustUnlock(t, taken)
 }
 
 // A7: a wait outlasts an outage.
@@ -269,7 +269,7 @@ func TestMultiLockOutlastsTheServer(t *testing.T) {
 	s.Kill()
 	time.Sleep(roundFor + soon/2) // the second round gets nowhere
 	s.Restart()
-	unlock(t, taken)
+	mustUnlock(t, taken)
 	if err := ended(t, passed); err != nil {
 		t.Error(err)
 	}

@@ -37,15 +37,15 @@ func TestNonReentrantLockIsNotEnteredTwice(t *testing.T) {
 	// too.
 	again := lockOf(t, plain, As(o))
 	counts(t, l, o, 2)
-	unlock(t, h)
+	mustUnlock(t, h)
 	if _, err := l.TryLock(t.Context(), As(o)); !errors.Is(err, ErrReentered) {
 		t.Errorf("of a plain hold: %v", err)
 	}
 	if err := again.Err(); err != nil {
 		t.Error(err)
 	}
-	unlock(t, again)
-	unlock(t, lockOf(t, l, As(o)))
+	mustUnlock(t, again)
+	mustUnlock(t, lockOf(t, l, As(o)))
 	if l.l.Snapshot().Known {
 		t.Error("something of the name is left")
 	}
@@ -70,7 +70,7 @@ func TestWaitingOwnerOfANonReentrantLockIsToldThatItHolds(t *testing.T) {
 		}()
 	}
 	awaitQueued(t, l, 2)
-	unlock(t, held)
+	mustUnlock(t, held)
 	first, second := <-ended, <-ended
 	if first.err != nil {
 		first, second = second, first
@@ -79,7 +79,7 @@ func TestWaitingOwnerOfANonReentrantLockIsToldThatItHolds(t *testing.T) {
 		t.Fatalf("%v, %v", first.err, second.err)
 	}
 	counts(t, l, o, 1)
-	unlock(t, first.h)
+	mustUnlock(t, first.h)
 }
 
 func TestLostRepliesOfANonReentrantLock(t *testing.T) {
@@ -87,11 +87,11 @@ func TestLostRepliesOfANonReentrantLock(t *testing.T) {
 	s := redistest.Start(t)
 	c := open(t, s, WithCommandTimeout(5*time.Second))
 	l := c.NewNonReentrantLock("orders")
-	unlock(t, lockOf(t, l)) // connects
+	mustUnlock(t, lockOf(t, l)) // connects
 	var got <-chan *Hold
 	o := c.NewOwner()
 	breakOff(t, s, func() { got = spinning(t, l, As(o)) })
 	h := <-got
 	counts(t, l, o, 1)
-	unlock(t, h)
+	mustUnlock(t, h)
 }

@@ -6,8 +6,10 @@ import (
 	"fmt"
 
 	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/internal/acquire"
 	"github.com/rlock-go/redisson/internal/kind"
-	"github.com/rlock-go/redisson/internal/lockstate"
+	"github.com/rlock-go/redisson/internal/state"
+	"github.com/rlock-go/redisson/internal/unlock"
 )
 
 // object is a semaphore or a latch. Its commands belong to no owner.
@@ -45,7 +47,7 @@ func (o *object) send(ctx context.Context, due bool, call func(*kind.Want) kind.
 	if err := o.lock.unusable(); err != nil {
 		return nil, err
 	}
-	return o.lock.l.Change(ctx, due, call)
+	return unlock.Change(ctx, &o.lock.l, due, call)
 }
 
 // change is send for a command whose reply says whether it changed anything.
@@ -69,12 +71,12 @@ func (o *object) number(ctx context.Context) (int64, error) {
 }
 
 // pass waits for what nobody holds afterwards: permits of a Semaphore, or an open latch.
-func (o *object) pass(ctx context.Context, doing string, k kind.Kind, t lockstate.Terms) error {
+func (o *object) pass(ctx context.Context, doing string, k kind.Kind, t state.Terms) error {
 	if err := o.lock.unusable(); err != nil {
 		return err
 	}
 	l := o.lock.l.Of(k)
-	w := l.NewWaiter()
+	w := acquire.New(&l)
 	w.Terms = t
 	err := w.Begin(ctx)
 	if err == nil {

@@ -12,8 +12,8 @@ import (
 
 	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/core"
-	"github.com/rlock-go/redisson/internal/lockstate"
 	"github.com/rlock-go/redisson/internal/redisconn"
+	"github.com/rlock-go/redisson/internal/state"
 	"github.com/rlock-go/redisson/internal/topology"
 )
 
@@ -33,7 +33,7 @@ type NameMapper interface {
 // settings are the options' values: lockstate's configuration, and what is used only
 // here.
 type settings struct {
-	lockstate.Config
+	state.Config
 	given     map[string]bool
 	mapper    NameMapper
 	fairWait  time.Duration
@@ -43,7 +43,7 @@ type settings struct {
 
 func newSettings(opts []Option) (*settings, error) {
 	s := &settings{
-		Config: lockstate.Config{
+		Config: state.Config{
 			Config: core.Config{
 				Watchdog: 30 * time.Second,
 				Timeout:  3 * time.Second,

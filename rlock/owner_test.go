@@ -76,7 +76,7 @@ func TestA5WhatALateGrantGivesBackIsNoHoldOfAnEndedLease(t *testing.T) {
 		go func() {
 			defer close(done)
 			if h, err := l.Lock(context.Background(), As(outer.Owner())); err == nil {
-				unlock(t, h)
+				mustUnlock(t, h)
 			}
 		}()
 		awaitCommandQueue(t, outer, 0)
@@ -110,7 +110,7 @@ func TestR1UnlockThatWaitedTooLongForItsTurnIsSent(t *testing.T) {
 	s.Resume()
 	<-extended // ErrUncertain, or nil if its reply came in time
 	becomes(t, "one hold is left", func() bool { n, _ := l.HoldCount(t.Context(), outer.Owner()); return n == 1 })
-	unlock(t, outer)
+	mustUnlock(t, outer)
 	counts(t, l, outer.Owner(), 0)
 }
 
@@ -150,7 +150,7 @@ func TestH3OwnerEntersAnewBeforeItsLossWasTold(t *testing.T) {
 	if anew == nil || anew.Err() != nil || !errors.Is(before.Err(), ErrLeaseLost) {
 		t.Fatalf("before: %v; anew: %v", before.Err(), anew)
 	}
-	unlock(t, anew)
+	mustUnlock(t, anew)
 }
 
 // A nested hold outlives the outer one, and its lease ends by itself. Nobody has to unlock it.
@@ -162,7 +162,7 @@ func TestE2NothingIsLeftOfANestedLeaseThatEndedByItself(t *testing.T) {
 	outer := lockOf(t, l)
 	inner := lockOf(t, l, As(outer.Owner()), Lease(soon/2))
 	time.Sleep(150 * time.Millisecond) // the client now trusts the key for longer than the nested lease
-	unlock(t, outer)
+	mustUnlock(t, outer)
 	<-inner.Done()
 	becomes(t, "nothing is left of the name", func() bool { return !l.l.Snapshot().Known })
 }
@@ -176,11 +176,11 @@ func TestOwnerIsAloneUntilItIsGivenAway(t *testing.T) {
 		"its string":       func(o Owner) { _ = o.String() },
 		"printed":          func(o Owner) { _ = fmt.Sprint(o) },
 		"parsed":           func(o Owner) { _, _ = ParseOwner(o.o.String()) },
-		"another client's": func(o Owner) { unlock(t, lockOf(t, other.NewLock("orders"), As(o))) },
+		"another client's": func(o Owner) { mustUnlock(t, lockOf(t, other.NewLock("orders"), As(o))) },
 	}
 	for what, give := range give {
 		before, o, after := c.NewOwner(), c.NewOwner(), c.NewOwner()
-		unlock(t, lockOf(t, c.NewLock("orders"), As(o)))
+		mustUnlock(t, lockOf(t, c.NewLock("orders"), As(o)))
 		if _, err := c.NewLock("orders").HoldCount(t.Context(), o); err != nil {
 			t.Error(err)
 		}

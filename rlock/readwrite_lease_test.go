@@ -48,18 +48,18 @@ func TestUnlockGivesWhatIsLeftItsLease(t *testing.T) {
 	if ttls := holdTTLs(t, conn, "doc", name); len(ttls) != 2 {
 		t.Errorf("two holds have %v", ttls)
 	}
-	unlock(t, long) // the server deletes the key of the other hold
+	mustUnlock(t, long) // the server deletes the key of the other hold
 	if ttls := holdTTLs(t, conn, "doc", name); len(ttls) != 1 || ttls[0] < 9*time.Second {
 		t.Errorf("what is left has %v", ttls)
 	}
 	lasts(t, read, 9*time.Second, time.Minute)
-	unlock(t, short)
+	mustUnlock(t, short)
 
 	// The remaining hold needs a longer TTL than the remaining key had.
 	short = lockOf(t, read, Lease(5*time.Second))
 	long = lockOf(t, read, As(short.Owner()), Lease(time.Minute))
 	name = short.Owner().String()
-	unlock(t, short)
+	mustUnlock(t, short)
 	if ttls := holdTTLs(t, conn, "doc", name); len(ttls) != 1 || ttls[0] < 55*time.Second {
 		t.Errorf("what is left has %v", ttls)
 	}
@@ -67,21 +67,21 @@ func TestUnlockGivesWhatIsLeftItsLease(t *testing.T) {
 	if left := time.Until(long.ValidUntil()); left < 55*time.Second {
 		t.Errorf("it is trusted for %v", left)
 	}
-	unlock(t, long)
+	mustUnlock(t, long)
 
 	// A writer's lease is not shortened by its read holds, and its write holds' leases are not added up.
 	w := lockOf(t, write, Lease(time.Minute))
 	r1 := lockOf(t, read, As(w.Owner()), Lease(4*time.Second))
 	r2 := lockOf(t, read, As(w.Owner()), Lease(4*time.Second))
-	unlock(t, r2)
+	mustUnlock(t, r2)
 	lasts(t, write, 55*time.Second, time.Minute)
-	unlock(t, r1)
+	mustUnlock(t, r1)
 	lasts(t, write, 55*time.Second, time.Minute)
 	again := lockOf(t, write, As(w.Owner()), Lease(time.Minute))
 	lasts(t, write, 55*time.Second, time.Minute)
-	unlock(t, w)
+	mustUnlock(t, w)
 	lasts(t, write, 55*time.Second, time.Minute)
-	unlock(t, again)
+	mustUnlock(t, again)
 	nothingLeft(t, s)
 }
 
@@ -93,13 +93,13 @@ func TestOtherReadersReleasesKeepAReadersLease(t *testing.T) {
 	other, _ := both(open(t, s), "doc")
 	h := lockOf(t, read)
 	for _, lease := range []time.Duration{time.Second, time.Minute} {
-		unlock(t, lockOf(t, other, Lease(lease)))
+		mustUnlock(t, lockOf(t, other, Lease(lease)))
 		lasts(t, read, 25*time.Second, 30*time.Second)
 	}
 	f := lockOf(t, other, Lease(40*time.Second))
-	unlock(t, h)
+	mustUnlock(t, h)
 	lasts(t, read, 35*time.Second, 40*time.Second)
-	unlock(t, f)
+	mustUnlock(t, f)
 	nothingLeft(t, s)
 }
 
@@ -125,17 +125,17 @@ func TestReadHoldsAreRenewedEachWithItsKey(t *testing.T) {
 		}
 	}
 	lives(2)
-	unlock(t, again) // this would stop a Redisson writer's renewal
+	mustUnlock(t, again) // this would stop a Redisson writer's renewal
 	lives(1)
 	if err := w.Err(); err != nil {
 		t.Error(err)
 	}
-	unlock(t, w)
+	mustUnlock(t, w)
 	lives(1)
 	if err := r.Err(); err != nil {
 		t.Error(err)
 	}
-	unlock(t, r)
+	mustUnlock(t, r)
 	nothingLeft(t, s)
 }
 
@@ -162,10 +162,10 @@ func TestEndedReadHoldDoesNotOutliveItsOwnersLast(t *testing.T) {
 		if _, err := conn.Do("DEL", fmt.Sprintf("{doc}:%s:rwlock_timeout:1", first.Owner())); err != nil {
 			t.Fatal(err)
 		}
-		unlock(t, last)
+		mustUnlock(t, last)
 		select {
 		case h := <-waits:
-			unlock(t, h)
+			mustUnlock(t, h)
 		case <-time.After(soon):
 			t.Fatalf("a hold that has ended keeps a writer out; the last one writes: %v", writes)
 		}
@@ -198,7 +198,7 @@ func TestFixedReadLeaseIsAsserted(t *testing.T) {
 			t.Errorf("its key has %v", ttls)
 		}
 	}
-	unlock(t, h)
+	mustUnlock(t, h)
 	nothingLeft(t, s)
 }
 
@@ -222,7 +222,7 @@ func TestFixedReadLeaseIsNotMadeLonger(t *testing.T) {
 	if err := h.Err(); !errors.Is(err, ErrLeaseLost) {
 		t.Errorf("%v", err)
 	}
-	unlock(t, lockOf(t, write)) // when its lease has ended
+	mustUnlock(t, lockOf(t, write)) // when its lease has ended
 	if took := time.Since(began); took < lease-lease/100 {
 		t.Errorf("a lease of %v was over after %v", lease, took)
 	}
@@ -242,6 +242,6 @@ func TestOtherFixedLeasesAreNotAsserted(t *testing.T) {
 		t.Errorf("it sent %v", lines)
 	}
 	for _, h := range holds {
-		unlock(t, h)
+		mustUnlock(t, h)
 	}
 }

@@ -76,9 +76,9 @@ func TestLostRepliesOfAReadWriteLock(t *testing.T) {
 				if writes {
 					as = append(as, As(outer.Owner()))
 				} else {
-					unlock(t, outer)
+					mustUnlock(t, outer)
 				}
-				unlock(t, lockOf(t, l, as...)) // the server knows the scripts
+				mustUnlock(t, lockOf(t, l, as...)) // the server knows the scripts
 				before := 0
 				if writes && tc.name == "write" {
 					before = 1
@@ -90,14 +90,14 @@ func TestLostRepliesOfAReadWriteLock(t *testing.T) {
 				second := lockOf(t, l, As(o))
 				for i, h := range []*Hold{second, h} {
 					loss.loseNext(tc.unlock)
-					unlock(t, h)
+					mustUnlock(t, h)
 					counts(t, l, o, before+1-i)
 				}
 				if n := loss.lost.Load(); n != 3 {
 					t.Errorf("%d replies were lost", n)
 				}
 				if writes {
-					unlock(t, outer)
+					mustUnlock(t, outer)
 				}
 				nothingLeft(t, s)
 			})
@@ -124,7 +124,7 @@ func TestLostRenewalAndForceOfAReadWriteLock(t *testing.T) {
 	if ttls := holdTTLs(t, conn, "doc", h.Owner().String()); len(ttls) != 1 {
 		t.Errorf("its hold has %v", ttls)
 	}
-	unlock(t, h)
+	mustUnlock(t, h)
 	for _, l := range []*Lock{read, write} {
 		lockOf(t, l)
 		if was, err := l.ForceUnlock(t.Context()); !was || err != nil { // the server knows the script

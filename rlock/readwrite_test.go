@@ -96,13 +96,13 @@ func TestReadWriteViews(t *testing.T) {
 	w2 := lockOf(t, write, As(o))
 	r1 := lockOf(t, read, As(o))
 	looks("and reads", o, 1, 2)
-	unlock(t, w1)
-	unlock(t, w2)
+	mustUnlock(t, w1)
+	mustUnlock(t, w2)
 	looks("it goes on reading", o, 1, 0)
 	r2 := lockOf(t, read, As(o))
 	looks("twice", o, 2, 0)
-	unlock(t, r1)
-	unlock(t, r2)
+	mustUnlock(t, r1)
+	mustUnlock(t, r2)
 	looks("it has ended", o, 0, 0)
 	for _, l := range []*Lock{read, write} {
 		if err := l.UnlockAs(t.Context(), o); !errors.Is(err, ErrNotHeld) {
@@ -134,7 +134,7 @@ func TestReaderCannotBecomeAWriter(t *testing.T) {
 	if _, err := write.TryLock(t.Context()); !errors.Is(err, ErrLocked) {
 		t.Errorf("another owner: %v", err)
 	}
-	unlock(t, r)
+	mustUnlock(t, r)
 	nothingLeft(t, s)
 }
 
@@ -185,7 +185,7 @@ func TestReadWriteForceUnlock(t *testing.T) {
 	r = <-reader
 	ended(w, false)
 	ended(also, false)
-	unlock(t, r)
+	mustUnlock(t, r)
 	nothingLeft(t, s)
 }
 
@@ -210,7 +210,7 @@ func TestReadWriteLockMeetsWhatIsNone(t *testing.T) {
 	if err := h.Err(); err != nil {
 		t.Error(err)
 	}
-	unlock(t, h)
+	mustUnlock(t, h)
 	if _, err := conn.Do("SET", "doc", "text"); err != nil {
 		t.Fatal(err)
 	}
@@ -247,7 +247,7 @@ func TestReadGrantEndsWhatThisClientWrites(t *testing.T) {
 	if err := w.Err(); !errors.Is(err, ErrLeaseLost) {
 		t.Errorf("it writes beside a reader: %v", err)
 	}
-	unlock(t, r)
+	mustUnlock(t, r)
 }
 
 // both returns the two locks of a name.

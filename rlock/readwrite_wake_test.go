@@ -29,7 +29,7 @@ func TestDowngradeLetsAllReadersIn(t *testing.T) {
 		awaitWaiting(t, l, 3)
 	}
 	began := time.Now()
-	unlock(t, w)
+	mustUnlock(t, w)
 	holds := []*Hold{r}
 	for _, got := range waiting {
 		holds = append(holds, <-got)
@@ -49,9 +49,9 @@ func TestDowngradeLetsAllReadersIn(t *testing.T) {
 	next := inBackground(t, other)
 	rwListening(t, s, "doc", 1)
 	for _, h := range holds {
-		unlock(t, h)
+		mustUnlock(t, h)
 	}
-	unlock(t, <-next)
+	mustUnlock(t, <-next)
 	nothingLeft(t, s)
 }
 
@@ -71,12 +71,12 @@ func TestWriterEntersWhenTheLastReadersLeaseEnds(t *testing.T) {
 	for write.l.Snapshot().InFlight {
 		time.Sleep(time.Millisecond)
 	}
-	unlock(t, long)
+	mustUnlock(t, long)
 	h := <-entered
 	if late := time.Since(ends); late > 2*time.Second {
 		t.Errorf("the writer entered %v after the last reader's lease", late)
 	}
-	unlock(t, h)
+	mustUnlock(t, h)
 	if err := short.Err(); err == nil {
 		t.Error("the reader holds on")
 	}
@@ -95,7 +95,7 @@ func TestWritersEnterOneByOne(t *testing.T) {
 	}
 	rwListening(t, s, "doc", 2)
 	began := time.Now()
-	unlock(t, r)
+	mustUnlock(t, r)
 	for range 6 {
 		h := <-got
 		select {
@@ -103,7 +103,7 @@ func TestWritersEnterOneByOne(t *testing.T) {
 			t.Fatal("two write")
 		case <-time.After(5 * time.Millisecond):
 		}
-		unlock(t, h)
+		mustUnlock(t, h)
 	}
 	if took := time.Since(began); took > soon+stalls.Since(began) {
 		t.Errorf("six writers took %v", took)
@@ -122,7 +122,7 @@ func TestReadersThatOverlapKeepAWriterOut(t *testing.T) {
 	rwListening(t, s, "doc", 1)
 	for range 50 {
 		next := lockOf(t, read)
-		unlock(t, reads)
+		mustUnlock(t, reads)
 		reads = next
 		select {
 		case <-waits:
@@ -130,8 +130,8 @@ func TestReadersThatOverlapKeepAWriterOut(t *testing.T) {
 		case <-time.After(5 * time.Millisecond):
 		}
 	}
-	unlock(t, reads)
-	unlock(t, <-waits)
+	mustUnlock(t, reads)
+	mustUnlock(t, <-waits)
 	nothingLeft(t, s)
 }
 
@@ -149,9 +149,9 @@ func TestReadersOfAClientTryTogether(t *testing.T) {
 	}
 	awaitWaiting(t, read, 50)
 	tap := monitor.Tap(t, s.URL())
-	unlock(t, w)
+	mustUnlock(t, w)
 	for _, got := range waiting {
-		defer unlock(t, <-got)
+		defer mustUnlock(t, <-got)
 	}
 	tries := 0
 	for _, l := range tap.Mark() {

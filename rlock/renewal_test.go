@@ -32,7 +32,7 @@ func TestLocksOfAllKindsAreRenewedTogether(t *testing.T) {
 				areRenewed(t, holds...)
 			}
 			for _, h := range holds {
-				unlock(t, h)
+				mustUnlock(t, h)
 			}
 		})
 	}

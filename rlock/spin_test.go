@@ -130,8 +130,8 @@ func TestSpinReentry(t *testing.T) {
 	if _, err := l.TryLock(t.Context()); !errors.Is(err, ErrLocked) {
 		t.Errorf("another owner: %v", err)
 	}
-	unlock(t, plain)
-	unlock(t, inner)
+	mustUnlock(t, plain)
+	mustUnlock(t, inner)
 	counts(t, l, outer.Owner(), 1)
 	if ttl, err := l.RemainTTL(t.Context()); err != nil || ttl < 50*time.Second {
 		t.Errorf("what is left has %v, %v", ttl, err)
@@ -139,7 +139,7 @@ func TestSpinReentry(t *testing.T) {
 	if err := outer.Err(); err != nil {
 		t.Error(err)
 	}
-	unlock(t, outer)
+	mustUnlock(t, outer)
 	if locked, err := l.IsLocked(t.Context()); locked || err != nil {
 		t.Errorf("locked %v, %v", locked, err)
 	}
@@ -157,14 +157,14 @@ func TestSpinningOwnerIsLetThrough(t *testing.T) {
 	l, o := b.NewSpinLock("orders"), b.NewOwner()
 	first, second := spinning(t, l, As(o)), spinning(t, l, As(o))
 	awaitQueued(t, l, 2)
-	unlock(t, held)
+	mustUnlock(t, held)
 	began := time.Now()
 	h1, h2 := <-first, <-second
 	if took := time.Since(began); took > soon+stalls.Since(began) {
 		t.Errorf("it took %v", took)
 	}
-	unlock(t, h1)
-	unlock(t, h2)
+	mustUnlock(t, h1)
+	mustUnlock(t, h2)
 }
 
 func TestSpinLeaseEndsAndLetsTheNextIn(t *testing.T) {
@@ -180,7 +180,7 @@ func TestSpinLeaseEndsAndLetsTheNextIn(t *testing.T) {
 	if err := h.Err(); !errors.Is(err, ErrLeaseLost) {
 		t.Errorf("the hold whose lease ended: %v", err)
 	}
-	unlock(t, next)
+	mustUnlock(t, next)
 }
 
 func TestWatchdogRenewsSpinAndPlainLocksInOneBatch(t *testing.T) {
@@ -200,7 +200,7 @@ func TestWatchdogRenewsSpinAndPlainLocksInOneBatch(t *testing.T) {
 		if left := time.Until(h.ValidUntil()); left < soon/3 {
 			t.Errorf("%s: trusted for %v more", h.Name(), left)
 		}
-		unlock(t, h)
+		mustUnlock(t, h)
 	}
 }
 
@@ -223,7 +223,7 @@ func TestForcedSpinLockIsLostAndPublishesNothing(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 	}
-	unlock(t, <-got)
+	mustUnlock(t, <-got)
 	if took := time.Since(began); took > soon+stalls.Since(began) {
 		t.Errorf("it entered after %v", took)
 	}
@@ -239,7 +239,7 @@ func TestLostRepliesOfASpinLock(t *testing.T) {
 	c := open(t, s, WithCommandTimeout(5*time.Second))
 	l := c.NewSpinLock("orders")
 	h := lockOf(t, l) // connects
-	unlock(t, h)
+	mustUnlock(t, h)
 
 	var got <-chan *Hold
 	breakOff(t, s, func() { got = spinning(t, l) })
@@ -258,8 +258,8 @@ func TestLostRepliesOfASpinLock(t *testing.T) {
 	breakOff(t, s, func() { got = spinning(t, l, As(h.Owner())) })
 	inner := <-got
 	counts(t, l, h.Owner(), 2)
-	unlock(t, inner)
-	unlock(t, h)
+	mustUnlock(t, inner)
+	mustUnlock(t, h)
 }
 
 func TestCancelledSpinningEndsAtOnceAndLeavesNothing(t *testing.T) {
@@ -290,7 +290,7 @@ func TestCancelledSpinningEndsAtOnceAndLeavesNothing(t *testing.T) {
 			t.Errorf("it goes on with %v", line)
 		}
 	}
-	unlock(t, h)
+	mustUnlock(t, h)
 	if l.l.Snapshot().Known {
 		t.Error("something of the name is left")
 	}
@@ -305,7 +305,7 @@ func TestManySpinningWaitersTryOneAtATime(t *testing.T) {
 	const many = 100
 	var wg sync.WaitGroup
 	for range many {
-		wg.Go(func() { unlock(t, lockOf(t, l)) })
+		wg.Go(func() { mustUnlock(t, lockOf(t, l)) })
 	}
 	awaitQueued(t, l, many)
 	tap, began, n := monitor.Tap(t, s.URL()), time.Now(), 0
@@ -317,6 +317,6 @@ func TestManySpinningWaitersTryOneAtATime(t *testing.T) {
 	if took := time.Since(began); n > 8+int(took/(64*time.Millisecond))+1 {
 		t.Errorf("%d tries of %d waiters in %v", n, many, took)
 	}
-	unlock(t, h)
+	mustUnlock(t, h)
 	wg.Wait()
 }

@@ -70,8 +70,8 @@ func TestA6LockThatWasReleasedHereIsNotSaidToBeTaken(t *testing.T) {
 		}()
 		awaitListening(t, c, "orders")
 		awaitNoAttempt(t, c, "orders")
-		unlock(t, h)
-		unlock(t, <-entered)
+		mustUnlock(t, h)
+		mustUnlock(t, <-entered)
 	}
 	for range 5 {
 		release()
@@ -79,7 +79,7 @@ func TestA6LockThatWasReleasedHereIsNotSaidToBeTaken(t *testing.T) {
 		if h, err := l.TryLockFor(t.Context(), 1); errors.Is(err, ErrLocked) {
 			t.Errorf("a server that answers: %v", err)
 		} else if err == nil {
-			unlock(t, h)
+			mustUnlock(t, h)
 		}
 	}
 	release()

@@ -34,7 +34,7 @@ func handedOn(t *testing.T, c *Client, l *Lock) *Hold {
 	entered := make(chan *Hold)
 	go func() { entered <- lockOf(t, l) }()
 	awaitListening(t, c, l.Name())
-	unlock(t, h)
+	mustUnlock(t, h)
 	return <-entered
 }
 
@@ -50,7 +50,7 @@ func lockOf(t *testing.T, l *Lock, opts ...AcquireOption) *Hold {
 	return h
 }
 
-func unlock(t *testing.T, h *Hold) {
+func mustUnlock(t *testing.T, h *Hold) {
 	t.Helper()
 	if h == nil {
 		return // lockOf reported it
@@ -77,13 +77,13 @@ func TestTryBesideTheQueueIsWokenByTheUnlockBehindIt(t *testing.T) {
 		var both sync.WaitGroup
 		both.Go(func() {
 			began := time.Now()
-			unlock(t, lockOf(t, l, As(c.NewOwner())))
+			mustUnlock(t, lockOf(t, l, As(c.NewOwner())))
 			if took := time.Since(began); took > soon+stalls.Since(began) {
 				t.Errorf("round %d: it took %v to get a lock that was free", i, took)
 			}
 		})
 		busy(rand.N(150 * time.Microsecond))
-		unlock(t, h)
+		mustUnlock(t, h)
 		both.Wait()
 		if t.Failed() {
 			return
@@ -117,7 +117,7 @@ func TestUnlockThatIsLoadedFirstWakesWhoCameBetween(t *testing.T) {
 		h := handedOn(t, c, l)
 		forgetAllButLock(t, s)
 		var both sync.WaitGroup
-		both.Go(func() { unlock(t, h) })
+		both.Go(func() { mustUnlock(t, h) })
 		busy(rand.N(150 * time.Microsecond))
 		began := time.Now()
 		next := lockOf(t, l)
@@ -125,7 +125,7 @@ func TestUnlockThatIsLoadedFirstWakesWhoCameBetween(t *testing.T) {
 			t.Errorf("round %d: it took %v to get a lock that was free", i, took)
 		}
 		both.Wait()
-		unlock(t, next)
+		mustUnlock(t, next)
 		if t.Failed() {
 			return
 		}
@@ -139,7 +139,7 @@ func waits(t *testing.T, c *Client, l *Lock) <-chan time.Time {
 	go func() {
 		h := lockOf(t, l)
 		at := time.Now()
-		unlock(t, h)
+		mustUnlock(t, h)
 		entered <- at
 	}()
 	awaitListening(t, c, l.Name())
@@ -176,7 +176,7 @@ func TestWaiterHearsOfTheEndOfANestedLease(t *testing.T) {
 	began := time.Now()
 	entered := waits(t, c, l)
 	time.Sleep(soon / 4) // the outer lease now ends some time after the nested one
-	unlock(t, outer)
+	mustUnlock(t, outer)
 	if took := (<-entered).Sub(began); took > 3*soon+stalls.Since(began) {
 		t.Errorf("the last hold ended after %v, the waiter entered after %v", soon, took)
 	}
@@ -212,7 +212,7 @@ func TestUnlockOfNothingWakesWhoWaitsHere(t *testing.T) {
 			t.Errorf("waiter %d entered after %v", n, took)
 		}
 	}
-	unlock(t, h)
+	mustUnlock(t, h)
 }
 
 // Another client's ForceUnlock took the hold away, unnoticed so far. A caller that comes after a hand-off must not wait for
@@ -234,10 +234,10 @@ func TestCallerDoesNotWaitForAHoldThatWasForced(t *testing.T) {
 		if forced, err := other.NewLock("orders").ForceUnlock(t.Context()); !forced || err != nil {
 			t.Fatal(forced, err)
 		}
-		unlock(t, <-entered)
-		unlock(t, <-entered)
+		mustUnlock(t, <-entered)
+		mustUnlock(t, <-entered)
 		began := time.Now()
-		unlock(t, lockOf(t, l))
+		mustUnlock(t, lockOf(t, l))
 		if took := time.Since(began); took > soon+stalls.Since(began) {
 			t.Errorf("it took %v to get a lock that was free", took)
 		}
@@ -259,11 +259,11 @@ func TestCallerAfterHandOffsTriesAtOnce(t *testing.T) {
 		awaitQueued(t, l, 2)
 		awaitListening(t, c, l.Name())
 		awaitNoAttempt(t, c, l.Name())
-		unlock(t, h)
-		unlock(t, <-entered)
-		unlock(t, <-entered)
+		mustUnlock(t, h)
+		mustUnlock(t, <-entered)
+		mustUnlock(t, <-entered)
 		began := time.Now()
-		unlock(t, lockOf(t, l))
+		mustUnlock(t, lockOf(t, l))
 		if took := time.Since(began); took > soon+stalls.Since(began) {
 			t.Errorf("it took %v to get a lock that was free", took)
 		}
@@ -296,12 +296,12 @@ func TestClientsOwnUnlocksAreEnoughWithoutASubscription(t *testing.T) {
 	h := lockOf(t, l)
 	var all sync.WaitGroup
 	for range 3 * maxHandOffs {
-		all.Go(func() { unlock(t, lockOf(t, l)) })
+		all.Go(func() { mustUnlock(t, lockOf(t, l)) })
 	}
 	awaitQueued(t, l, 3*maxHandOffs)
 	awaitNoAttempt(t, c, l.Name())
 	began := time.Now()
-	unlock(t, h)
+	mustUnlock(t, h)
 	all.Wait()
 	if took := time.Since(began); took > soon+stalls.Since(began) {
 		t.Errorf("%d callers took %v", 3*maxHandOffs, took)

@@ -19,7 +19,7 @@ var numbers = []defect{
 	{"permits of nobody that come after a cancellation are not given back", "numbers", tests{"TestPermitsOfNobodyAreGivenBackThatNobodyWants"},
 		edits{{In: "attempt.taken", Case: "w.Settled", Put: "false"}}},
 	{"Close does not wait for a caller that has permits of nobody and may not want them", "numbers", tests{"TestPermitsOfNobodyAreGivenBackThatNobodyWants"},
-		edits{{In: "attempt.taken", Call: "n.l.c.Work.Add", Remove: true}}},
+		edits{{In: "attempt.taken", Call: "n.Lock.Client.Work.Add", Remove: true}}},
 	{"Close in an observer waits for its own caller's permits", "numbers", tests{"TestObserverIsToldOfPermitsThatCountNoMore"},
 		edits{{In: "Waiter.Result", Stmt: "c.Work.Done()", Put: "defer c.Work.Done()"}}},
 	{"permits of nobody that no replica has are kept", "numbers", tests{"TestPermitsThatNoReplicaHasAreGivenBack"},

@@ -7,10 +7,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rlock-go/redisson/internal/acquire"
 	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/redistest"
 	"github.com/rlock-go/redisson/internal/section"
+	"github.com/rlock-go/redisson/internal/state"
+	"github.com/rlock-go/redisson/internal/unlock"
 )
 
 // A call that fails leaves no AtLeast time with its owner, and takes none away.
@@ -24,21 +27,21 @@ func TestNestedGrantThatIsGivenBackChangesNoAtLeast(t *testing.T) {
 	} {
 		for _, outerFirst := range []bool{false, true} {
 			l := c.NewLock(kind.Reentrant, name, name)
-			outer := acquireAs(t, &l, Terms{AtLeast: row.outer})
-			w := l.NewWaiter()
-			w.Terms = Terms{Owner: outer.Owner(), As: true, AtLeast: row.inner}
+			outer := acquireAs(t, &l, state.Terms{AtLeast: row.outer})
+			w := acquire.New(&l)
+			w.Terms = state.Terms{Owner: outer.Owner(), As: true, AtLeast: row.inner}
 			if err := w.Start(); err != nil {
 				t.Fatal(err)
 			}
 			redistest.Becomes(t, "it is granted", func() bool { return w.Snapshot().Ended })
 			if outerFirst {
-				unlock(t, outer)
+				mustUnlock(t, outer)
 			}
 			if _, err := w.Result(t.Context(), context.Canceled); !errors.Is(err, context.Canceled) {
 				t.Fatal(err)
 			}
 			if !outerFirst {
-				unlock(t, outer)
+				mustUnlock(t, outer)
 			}
 			if row.outer == 0 {
 				becomes(t, conn, 0, "EXISTS", name)
@@ -59,19 +62,19 @@ func TestAtLeastEndsWithALoss(t *testing.T) {
 	s := redistest.Start(t)
 	c, conn := open(t, s), s.Dial(t)
 	l := c.NewLock(kind.Reentrant, "orders", "orders")
-	outer := acquireAs(t, &l, Terms{AtLeast: time.Hour})
+	outer := acquireAs(t, &l, state.Terms{AtLeast: time.Hour})
 	do(t, conn, "DEL", "orders")
 	s.Pause()
 	defer s.Resume()
-	w := l.NewWaiter()
-	w.Terms = Terms{Owner: outer.Owner(), As: true}
+	w := acquire.New(&l)
+	w.Terms = state.Terms{Owner: outer.Owner(), As: true}
 	if err := w.Start(); err != nil {
 		t.Fatal(err)
 	}
 	redistest.Becomes(t, "its attempt is written", func() bool { return w.Snapshot().Written })
 	func() {
-		defer l.s.Enter(section.MustNotBlock).Leave()
-		outer.st.lose(nil, errExpired)
+		defer l.Shard.Enter(section.MustNotBlock).Leave()
+		outer.State.Lose(nil, state.ErrExpired)
 	}()
 	outer.KeepTaken(time.Hour) // as its call would, if it had returned only now
 	if _, err := w.Result(t.Context(), context.Canceled); !errors.Is(err, context.Canceled) {
@@ -103,7 +106,7 @@ func TestReleaseThatRunsLaterLeavesTheLockForLess(t *testing.T) {
 			o.Timeout, o.Watchdog, o.Clock = 10*time.Minute, time.Hour, now
 			c := openWith(t, s, o)
 			l := c.NewLock(kind.Reentrant, "orders", "orders")
-			h := acquireAs(t, &l, Terms{AtLeast: atLeast})
+			h := acquireAs(t, &l, state.Terms{AtLeast: atLeast})
 			if row.shown {
 				h.Owner()
 			}
@@ -117,7 +120,7 @@ func TestReleaseThatRunsLaterLeavesTheLockForLess(t *testing.T) {
 			}
 			do(t, conn, "CONFIG", "SET", "min-replicas-to-write", 1)
 			released := make(chan error, 1)
-			go func() { released <- h.Unlock(context.Background()) }()
+			go func() { released <- unlock.Hold(context.Background(), h) }()
 			refusedTwice()
 			now.by.Store(int64(row.after))
 			refusedTwice() // the second of these was made after the leap

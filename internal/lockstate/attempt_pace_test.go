@@ -7,8 +7,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rlock-go/redisson/internal/acquire"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/state"
 	"github.com/rlock-go/redisson/internal/topology"
 )
 
@@ -45,11 +47,11 @@ func TestOthersEnterBetweenGrantsThatNoReplicaAcknowledges(t *testing.T) {
 	t.Cleanup(c.Close)
 	granted := make(chan int64, 100) // the other client's grants so far
 	l := c.NewLock(watched{kind.Reentrant, func() { granted <- entered.Load() }}, "orders", "orders")
-	unlock(t, acquire(t, &l))
+	mustUnlock(t, mustAcquire(t, &l))
 	<-granted
 	other := open(t, s)
 	theirs := other.NewLock(kind.Reentrant, "orders", "orders")
-	unlock(t, acquire(t, &theirs))
+	mustUnlock(t, mustAcquire(t, &theirs))
 
 	replica.Pause()
 	t.Cleanup(replica.Resume)
@@ -58,9 +60,9 @@ func TestOthersEnterBetweenGrantsThatNoReplicaAcknowledges(t *testing.T) {
 	defer callers.Wait()
 	defer stop()
 	for i := range 6 {
-		w := l.NewWaiter()
+		w := acquire.New(&l)
 		if i > 0 {
-			w.Terms = Terms{As: true, Owner: c.NewOwner()}
+			w.Terms = state.Terms{As: true, Owner: c.NewOwner()}
 		}
 		if err := w.Start(); err != nil {
 			t.Fatal(err)
@@ -68,19 +70,19 @@ func TestOthersEnterBetweenGrantsThatNoReplicaAcknowledges(t *testing.T) {
 		callers.Go(func() {
 			if h, err := w.Result(ctx, w.Await(ctx)); err == nil {
 				t.Error("a grant was kept that no replica has")
-				unlock(t, h)
+				mustUnlock(t, h)
 			}
 		})
 	}
 	callers.Go(func() {
 		for ctx.Err() == nil {
-			w := theirs.NewWaiter()
+			w := acquire.New(&theirs)
 			if w.Start() != nil {
 				return
 			}
 			if h, err := w.Result(ctx, w.Await(ctx)); err == nil {
 				entered.Add(1)
-				unlock(t, h)
+				mustUnlock(t, h)
 			}
 		}
 	})

@@ -8,9 +8,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rlock-go/redisson/internal/acquire"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/lockerr"
 	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/state"
+	"github.com/rlock-go/redisson/internal/unlock"
 )
 
 // An object that is put back twice gets two users at the same time. Then the race detector
@@ -42,10 +45,10 @@ func TestReusedObjectsHaveOneUser(t *testing.T) {
 }
 
 // useOnce takes the lock in one of several ways, and releases it in another.
-func useOnce(t *testing.T, c *State, l *Lock) {
+func useOnce(t *testing.T, c *State, l *state.Lock) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	w := l.NewWaiter()
+	w := acquire.New(l)
 	switch rand.N(4) {
 	case 0:
 		w.Terms.HasWait = true
@@ -67,16 +70,16 @@ func useOnce(t *testing.T, c *State, l *Lock) {
 		return
 	}
 	// An unlock as another owner must not get this hold's outcome.
-	if err := l.UnlockAs(ctx, c.NewOwner()); !errors.Is(err, lockerr.ErrNotHeld) && !errors.Is(err, lockerr.ErrUncertain) {
+	if err := unlock.As(ctx, l, c.NewOwner()); !errors.Is(err, lockerr.ErrNotHeld) && !errors.Is(err, lockerr.ErrUncertain) {
 		t.Errorf("an unlock by a stranger: %v", err)
 	}
 	if rand.N(4) == 0 {
 		cancel() // then the unlock's caller waits for a command timeout
 	}
-	if err := h.Unlock(ctx); err != nil {
+	if err := unlock.Hold(ctx, h); err != nil {
 		t.Error(err)
 	}
-	if err := h.Unlock(ctx); !errors.Is(err, lockerr.ErrReleased) {
+	if err := unlock.Hold(ctx, h); !errors.Is(err, lockerr.ErrReleased) {
 		t.Errorf("a second unlock: %v", err)
 	}
 }

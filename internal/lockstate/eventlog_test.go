@@ -9,10 +9,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rlock-go/redisson/internal/acquire"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/lockerr"
 	"github.com/rlock-go/redisson/internal/redistest"
 	"github.com/rlock-go/redisson/internal/section"
+	"github.com/rlock-go/redisson/internal/state"
+	"github.com/rlock-go/redisson/internal/unlock"
 )
 
 // A handler is the caller's code. It may look at the hold that a line is about, so the hold's shard must be unlocked.
@@ -23,16 +26,16 @@ func TestLinesAreToldWithoutTheShardsMutex(t *testing.T) {
 	d := &dropper{addr: s.Addr(), lost: new(atomic.Int32)}
 	o := config()
 	o.Topology, o.LongHold = dials(d.connect).topology, time.Millisecond
-	var l Lock
+	var l state.Lock
 	var mu sync.Mutex
 	told := map[string]bool{} // the lines so far; false: of one the mutex was not free
 	o.Logger = slog.New(handlerFunc(func(line string) {
-		if l.s == nil {
+		if l.Shard == nil {
 			return
 		}
 		entered := make(chan struct{})
 		go func() {
-			l.s.Enter(section.MustNotBlock).Leave()
+			l.Shard.Enter(section.MustNotBlock).Leave()
 			close(entered)
 		}()
 		free := false
@@ -61,20 +64,20 @@ func TestLinesAreToldWithoutTheShardsMutex(t *testing.T) {
 			return is
 		})
 	}
-	h := acquire(t, &l)
+	h := mustAcquire(t, &l)
 	becomesTold("held long")
-	if _, err := l.ForceUnlock(t.Context()); err != nil {
+	if _, err := unlock.Force(t.Context(), &l); err != nil {
 		t.Fatal(err)
 	}
-	if err := h.Unlock(t.Context()); !errors.Is(err, lockerr.ErrLeaseLost) {
+	if err := unlock.Hold(t.Context(), h); !errors.Is(err, lockerr.ErrLeaseLost) {
 		t.Fatal(err)
 	}
 	becomesTold("lease lost")
 	d.drop("EVAL") // of an acquire
-	unlock(t, acquire(t, &l))
+	mustUnlock(t, mustAcquire(t, &l))
 	becomesTold("acquire undone")
 	left, leave := context.WithCancel(t.Context())
-	w := l.NewWaiter()
+	w := acquire.New(&l)
 	if err := w.Start(); err != nil {
 		t.Fatal(err)
 	}

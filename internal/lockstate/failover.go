@@ -1,7 +1,9 @@
 package lockstate
 
 import (
+	"github.com/rlock-go/redisson/internal/state"
 	"github.com/rlock-go/redisson/internal/topology"
+	"github.com/rlock-go/redisson/internal/unlock"
 )
 
 // follow handles the topology's changes until the topology is closed.
@@ -18,16 +20,16 @@ func (c *State) follow() {
 // subscribe where releases are announced now, and look again.
 func (c *State) changed(change topology.Change) {
 	if change.NewMaster {
-		c.noteMaster(change.Slots)
+		c.NoteMaster(change.Slots)
 	}
 	c.nodeChanged(change)
-	c.watchdog.RenewIn(change.Slots)
-	c.repeatUnlocks(change.Slots)
+	c.Renewer.RenewIn(change.Slots)
+	unlock.RepeatPast(&c.Client, change.Slots)
 	if change.From == change.To {
 		return // the hub follows by itself
 	}
-	c.eachName(func(n *name) {
-		if change.Slots.Has(n.l.Slot) {
+	c.EachName(func(n *state.Name) {
+		if change.Slots.Has(n.Lock.Slot) {
 			for q := range n.EachQueue {
 				q.Resubscribe()
 			}

@@ -10,10 +10,13 @@ import (
 
 	"github.com/gomodule/redigo/redis"
 
+	"github.com/rlock-go/redisson/internal/acquire"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/lockerr"
 	"github.com/rlock-go/redisson/internal/owner"
 	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/state"
+	"github.com/rlock-go/redisson/internal/unlock"
 )
 
 // era is when something happened, relative to the state to which the server is set back.
@@ -27,7 +30,7 @@ const (
 
 // modelHold is a hold as the test knows it.
 type modelHold struct {
-	*Hold
+	*state.Hold
 	owner owner.Owner
 	in    era
 	over  bool // it was released
@@ -39,7 +42,7 @@ type failover struct {
 	t       *testing.T
 	rand    *rand.Rand
 	clients [2]*State
-	locks   [2]Lock
+	locks   [2]state.Lock
 	shared  []owner.Owner // owners used by As
 	holds   []*modelHold
 	crossed bool          // both clients act as one owner that is used elsewhere
@@ -64,7 +67,7 @@ func (f *failover) step(in era) {
 	case n < 4 && len(living) > 0:
 		h := living[f.rand.IntN(len(living))]
 		h.over, h.shown = true, slices.Contains(f.shared, h.owner)
-		err := h.Unlock(context.Background())
+		err := unlock.Hold(context.Background(), h.Hold)
 		f.note("%d unlock %s: %v", in, h.owner.String(), err)
 	case n < 5 && len(f.holds) > 0:
 		h := f.holds[f.rand.IntN(len(f.holds))]
@@ -86,8 +89,8 @@ func (f *failover) step(in era) {
 }
 
 // tryAs makes one attempt.
-func tryAs(l *Lock, o owner.Owner) (*Hold, error) {
-	w := l.NewWaiter()
+func tryAs(l *state.Lock, o owner.Owner) (*state.Hold, error) {
+	w := acquire.New(l)
 	if o != (owner.Owner{}) {
 		w.Terms.Owner, w.Terms.As = o, true
 	}
@@ -107,9 +110,9 @@ func (f *failover) acquire(in era, i int, o owner.Owner) {
 		f.t.Errorf("%v", err)
 	default:
 		if in == kept {
-			h.acknowledged()
+			acknowledged(h)
 		}
-		f.holds = append(f.holds, &modelHold{Hold: h, owner: h.st.owner, in: in})
+		f.holds = append(f.holds, &modelHold{Hold: h, owner: h.State.Owner, in: in})
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/internal/acquire"
 	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/lockerr"
@@ -19,7 +20,9 @@ import (
 	"github.com/rlock-go/redisson/internal/redistest"
 	"github.com/rlock-go/redisson/internal/section"
 	"github.com/rlock-go/redisson/internal/stalls"
+	"github.com/rlock-go/redisson/internal/state"
 	"github.com/rlock-go/redisson/internal/topology"
+	"github.com/rlock-go/redisson/internal/unlock"
 )
 
 // failedOver sets a server back to an earlier state, as a failover does: the next master has only the first part of
@@ -60,8 +63,8 @@ func (s *failedOver) setBack() {
 type replaced struct {
 	failedOver
 	c        *State
-	l, other Lock
-	as       Terms
+	l, other state.Lock
+	as       state.Terms
 }
 
 func newReplaced(t *testing.T) *replaced {
@@ -69,7 +72,7 @@ func newReplaced(t *testing.T) *replaced {
 	s := redistest.Start(t)
 	r := &replaced{failedOver: failedOver{t: t, conn: s.Dial(t)}, c: openReplaced(t, s)}
 	r.l, r.other = r.c.NewLock(kind.Reentrant, "orders", "orders"), openReplaced(t, s).NewLock(kind.Reentrant, "orders", "orders")
-	r.as = Terms{Owner: r.c.NewOwner(), As: true}
+	r.as = state.Terms{Owner: r.c.NewOwner(), As: true}
 	_ = r.as.Owner.Share()
 	return r
 }
@@ -92,7 +95,7 @@ func openReplaced(t *testing.T, s *redistest.Server) *State {
 func repeated(t *testing.T, clients ...*State) {
 	t.Helper()
 	for _, c := range clients {
-		c.repeatUnlocks(topology.AllSlots)
+		unlock.RepeatPast(&c.Client, topology.AllSlots)
 	}
 	for _, c := range clients {
 		redistest.Becomes(t, "the repetitions end", func() bool { return !c.repeatsLeft() })
@@ -101,12 +104,12 @@ func repeated(t *testing.T, clients ...*State) {
 
 // repeatsLeft tells whether a repetition of an unlock is due or under way.
 func (c *State) repeatsLeft() (any bool) {
-	for i := range c.shards {
-		s := &c.shards[i]
+	for i := range c.Shards {
+		s := &c.Shards[i]
 		sec := s.Enter(section.MustNotBlock)
-		any = any || s.past.repeats > 0
-		for u := range s.past.each {
-			any = any || u.due
+		any = any || s.Past.Repeats > 0
+		for u := range s.Past.Each {
+			any = any || u.Due
 		}
 		sec.Leave()
 	}
@@ -114,9 +117,9 @@ func (c *State) repeatsLeft() (any bool) {
 }
 
 // acknowledged makes the hold one whose acquire all replicas acknowledged.
-func (h *Hold) acknowledged() {
-	defer h.l.s.Enter(section.MustNotBlock).Leave()
-	h.everywhere = true
+func acknowledged(h *state.Hold) {
+	defer h.Lock.Shard.Enter(section.MustNotBlock).Leave()
+	h.Everywhere = true
 }
 
 // If the next master lacks a hold and its unlock, repeating it would release another client's hold of the same owner.
@@ -125,7 +128,7 @@ func TestUnlockOfAHoldThatNotAllHaveMeetsNoOtherClients(t *testing.T) {
 	r := newReplaced(t)
 	acquireAs(t, &r.other, r.as)
 	r.keep()
-	unlock(t, acquireAs(t, &r.l, r.as))
+	mustUnlock(t, acquireAs(t, &r.l, r.as))
 	r.setBack()
 	repeated(t, r.c)
 	becomes(t, r.conn, 1, "HEXISTS", "orders", r.as.Owner.String())
@@ -136,9 +139,9 @@ func TestUnlockThatFoundNothingMeetsNoLaterHold(t *testing.T) {
 	t.Parallel()
 	r := newReplaced(t)
 	h := acquireAs(t, &r.l, r.as)
-	h.acknowledged()
+	acknowledged(h)
 	do(t, r.conn, "DEL", "orders")
-	if err := h.Unlock(t.Context()); !errors.Is(err, lockerr.ErrNotHeld) {
+	if err := unlock.Hold(t.Context(), h); !errors.Is(err, lockerr.ErrNotHeld) {
 		t.Fatal(err)
 	}
 	do(t, r.conn, "HSET", "orders", r.as.Owner.String(), 1) // another process acquires as the owner
@@ -152,12 +155,12 @@ func TestRepetitionThatFoundNothingMeetsNoLaterHold(t *testing.T) {
 	t.Parallel()
 	r := newReplaced(t)
 	kept := acquireAs(t, &r.l, r.as)
-	kept.acknowledged()
+	acknowledged(kept)
 	r.keep()
 	gone := acquireAs(t, &r.l, r.as)
-	gone.acknowledged() // by replicas that were not promoted
-	unlock(t, gone)
-	unlock(t, kept)
+	acknowledged(gone) // by replicas that were not promoted
+	mustUnlock(t, gone)
+	mustUnlock(t, kept)
 	r.setBack()
 	repeated(t, r.c)
 	becomes(t, r.conn, 0, "EXISTS", "orders")
@@ -170,13 +173,13 @@ func TestRepetitionThatFoundNothingMeetsNoLaterHold(t *testing.T) {
 func TestRepetitionThatWasNotNeededMeetsNoLaterHold(t *testing.T) {
 	t.Parallel()
 	r := newReplaced(t)
-	as := Terms{Owner: r.c.NewOwner(), As: true}
+	as := state.Terms{Owner: r.c.NewOwner(), As: true}
 	kept := acquireAs(t, &r.l, as)
-	kept.acknowledged()
+	acknowledged(kept)
 	r.keep()
 	gone := acquireAs(t, &r.l, as)
-	unlock(t, gone)
-	unlock(t, kept)
+	mustUnlock(t, gone)
+	mustUnlock(t, kept)
 	r.setBack()
 	acquireAs(t, &r.l, as)
 	repeated(t, r.c)
@@ -197,9 +200,9 @@ func TestRepetitionThatWasNotNeededMeetsNoLaterHold(t *testing.T) {
 type fairReplaced struct {
 	failedOver
 	holder, c *State
-	l         Lock // of c
-	as        Terms
-	had       *Hold
+	l         state.Lock // of c
+	as        state.Terms
+	had       *state.Hold
 	ended     chan outcome
 }
 
@@ -211,13 +214,13 @@ func newFairReplaced(t *testing.T, as bool) *fairReplaced {
 	of := r.holder.NewLock(fairKind, "q", "q")
 	r.l = r.c.NewLock(fairKind, "q", "q")
 	if as {
-		r.as = Terms{As: true, Owner: r.c.NewOwner()}
+		r.as = state.Terms{As: true, Owner: r.c.NewOwner()}
 	}
-	h := acquire(t, &of)
+	h := mustAcquire(t, &of)
 	refused(t, wait(t.Context(), t, &r.l, 0, r.ended, r.as), 1)
 	becomes(t, r.conn, 1, "LLEN", codec.FairQueue("q"))
 	r.keep()
-	unlock(t, h)
+	mustUnlock(t, h)
 	r.had = next(t, r.ended).hold
 	return r
 }
@@ -231,7 +234,7 @@ func (r *fairReplaced) nobody() {
 // The next master has the place of an owner whose grant and unlock it lacks.
 func TestRepeatedFairUnlockLeavesTheQueue(t *testing.T) {
 	r := newFairReplaced(t, false)
-	unlock(t, r.had)
+	mustUnlock(t, r.had)
 	r.setBack()
 	repeated(t, r.holder, r.c)
 	r.nobody()
@@ -241,7 +244,7 @@ func TestUnlockOfALostFairHoldLeavesTheQueue(t *testing.T) {
 	r := newFairReplaced(t, false)
 	r.setBack()
 	repeated(t, r.holder, r.c)
-	if err := r.had.Unlock(t.Context()); !errors.Is(err, lockerr.ErrNotHeld) {
+	if err := unlock.Hold(t.Context(), r.had); !errors.Is(err, lockerr.ErrNotHeld) {
 		t.Error(err)
 	}
 	r.nobody()
@@ -249,16 +252,16 @@ func TestUnlockOfALostFairHoldLeavesTheQueue(t *testing.T) {
 
 func TestRepeatedFairUnlockLeavesItsOwnersNextWaiterThePlace(t *testing.T) {
 	r := newFairReplaced(t, true)
-	unlock(t, r.had)
+	mustUnlock(t, r.had)
 	r.setBack()
 	refused(t, wait(t.Context(), t, &r.l, 0, r.ended, r.as), 1)
 	repeated(t, r.c)
-	r.c.waits.AwaitLeavers(soon)
+	r.c.Waits.AwaitLeavers(soon)
 	if n := do(t, r.conn, "LLEN", codec.FairQueue("q")); n != int64(1) { // without its place it would take another one later
 		t.Errorf("%v have a place", n)
 	}
 	repeated(t, r.holder)
-	unlock(t, next(t, r.ended).hold)
+	mustUnlock(t, next(t, r.ended).hold)
 	r.nobody()
 }
 
@@ -266,10 +269,10 @@ func TestRepeatedFairUnlockLeavesItsOwnersNextWaiterThePlace(t *testing.T) {
 func TestRepeatedUnlockOfAnotherKindLeavesNoQueue(t *testing.T) {
 	r := newFairReplaced(t, false)
 	plain := r.c.NewLock(kind.Reentrant, "q", "q")
-	inner := acquireAs(t, &plain, Terms{As: true, Owner: r.had.Owner()})
+	inner := acquireAs(t, &plain, state.Terms{As: true, Owner: r.had.Owner()})
 	r.keep()
-	unlock(t, r.had)
-	unlock(t, inner)
+	mustUnlock(t, r.had)
+	mustUnlock(t, inner)
 	r.setBack()
 	repeated(t, r.c)
 	r.c.Close()
@@ -279,9 +282,9 @@ func TestRepeatedUnlockOfAnotherKindLeavesNoQueue(t *testing.T) {
 }
 
 // backAgain restores on the server what an unlock deleted, as if it had not run.
-func backAgain(t *testing.T, conn redis.Conn, h *Hold) {
+func backAgain(t *testing.T, conn redis.Conn, h *state.Hold) {
 	t.Helper()
-	do(t, conn, "HSET", h.l.Key(), h.st.owner.String(), 1)
+	do(t, conn, "HSET", h.Lock.Key(), h.State.Owner.String(), 1)
 }
 
 // The repetition wakes the waiter.
@@ -291,17 +294,17 @@ func TestUnlockIsSentAgainBehindALostConnection(t *testing.T) {
 	conn := s.Dial(t)
 	c := openReplaced(t, s)
 	l := c.NewLock(kind.Reentrant, "orders", "orders")
-	h := acquire(t, &l)
-	unlock(t, h)
+	h := mustAcquire(t, &l)
+	mustUnlock(t, h)
 	backAgain(t, conn, h)
 	other := open(t, s)
 	lo := other.NewLock(kind.Reentrant, "orders", "orders")
 	ended := make(chan outcome, 1)
-	refused(t, wait(t.Context(), t, &lo, 0, ended, Terms{}), 1)
+	refused(t, wait(t.Context(), t, &lo, 0, ended, state.Terms{}), 1)
 	if do(t, conn, "CLIENT", "KILL", "TYPE", "normal") == int64(0) {
 		t.Fatal("there was no connection")
 	}
-	unlock(t, next(t, ended).hold)
+	mustUnlock(t, next(t, ended).hold)
 }
 
 // A shard repeats all its unlocks, even if there are more than it sends at once.
@@ -310,16 +313,16 @@ func TestUnlocksBeyondThoseUnderWayAreSentAgain(t *testing.T) {
 	s := redistest.Start(t)
 	conn := s.Dial(t)
 	c := openReplaced(t, s)
-	var of *shard
-	for i, n := 0, 0; n < 3*repeatsAtOnce; i++ {
+	var of *state.Shard
+	for i, n := 0, 0; n < 3*state.RepeatsAtOnce; i++ {
 		name := fmt.Sprint("orders-", i)
 		l := c.NewLock(kind.Reentrant, name, name)
 		if of == nil {
-			of = l.s
+			of = l.Shard
 		}
-		if l.s == of {
-			h := acquire(t, &l)
-			unlock(t, h)
+		if l.Shard == of {
+			h := mustAcquire(t, &l)
+			mustUnlock(t, h)
 			backAgain(t, conn, h)
 			n++
 		}
@@ -345,10 +348,10 @@ func TestOldUnlocksAreNotSentAgain(t *testing.T) {
 	o.Replicas, o.Clock = true, now
 	c := openWith(t, s, o)
 	l := c.NewLock(kind.Reentrant, "orders", "orders")
-	h := acquire(t, &l)
-	unlock(t, h)
+	h := mustAcquire(t, &l)
+	mustUnlock(t, h)
 	backAgain(t, conn, h)
-	now.by.Store(int64(repeatedFor + time.Second))
+	now.by.Store(int64(state.RepeatedFor + time.Second))
 	repeated(t, c)
 	becomes(t, conn, 1, "EXISTS", "orders")
 }
@@ -364,9 +367,9 @@ func TestUnlocksAreNotSentAgainAfterTheirLatch(t *testing.T) {
 	c := openWith(t, s, o)
 	l := c.NewLock(kind.Reentrant, "orders", "orders")
 	owner := c.NewOwner()
-	h := acquireAs(t, &l, Terms{Owner: owner, As: true})
-	h.acknowledged()
-	unlock(t, h)
+	h := acquireAs(t, &l, state.Terms{Owner: owner, As: true})
+	acknowledged(h)
+	mustUnlock(t, h)
 	latches, err := redis.Strings(conn.Do("KEYS", "redisson_unlock_latch:*"))
 	if err != nil || len(latches) != 1 {
 		t.Fatalf("latches that were left: %v, %v", latches, err)
@@ -388,14 +391,14 @@ func TestRepetitionThatWaitsTooLongMeetsNoLaterHold(t *testing.T) {
 	o.Replicas, o.Clock = true, now
 	c := openWith(t, s, o)
 	l, before := c.NewLock(kind.Reentrant, "orders", "orders"), c.NewLock(kind.Reentrant, "before", "before")
-	as := Terms{Owner: c.NewOwner(), As: true}
-	h, first := acquireAs(t, &l, as), acquire(t, &before)
-	h.acknowledged()
-	unlock(t, h)
+	as := state.Terms{Owner: c.NewOwner(), As: true}
+	h, first := acquireAs(t, &l, as), mustAcquire(t, &before)
+	acknowledged(h)
+	mustUnlock(t, h)
 	replica.Pause()
 	defer replica.Resume()
 	released := make(chan error, 1)
-	go func() { released <- first.Unlock(context.Background()) }()
+	go func() { released <- unlock.Hold(context.Background(), first) }()
 	s.AwaitBlocked(t)
 	latches, err := redis.Strings(conn.Do("KEYS", "redisson_unlock_latch:*"))
 	if err != nil || len(latches) != 1 {
@@ -403,7 +406,7 @@ func TestRepetitionThatWaitsTooLongMeetsNoLaterHold(t *testing.T) {
 	}
 	do(t, conn, "DEL", latches[0])
 	do(t, conn, "HSET", "orders", as.Owner.Share(), 1) // acquired by another process
-	c.repeatUnlocks(topology.AllSlots)
+	unlock.RepeatPast(&c.Client, topology.AllSlots)
 	now.by.Store(int64(c.UnlockFor))
 	redistest.Becomes(t, "the repetition ends", func() bool { return !c.repeatsLeft() })
 	becomes(t, conn, 1, "EXISTS", "orders")
@@ -419,10 +422,10 @@ func TestCloseDoesNotWaitForRepetitions(t *testing.T) {
 	c := openWith(t, s, o)
 	for i := range 10 {
 		l := c.NewLock(kind.Reentrant, fmt.Sprint("orders-", i), fmt.Sprint("orders-", i))
-		unlock(t, acquire(t, &l))
+		mustUnlock(t, mustAcquire(t, &l))
 	}
 	s.Kill()
-	c.repeatUnlocks(topology.AllSlots)
+	unlock.RepeatPast(&c.Client, topology.AllSlots)
 	if !c.repeatsLeft() {
 		t.Fatal("nothing is sent again")
 	}
@@ -443,7 +446,7 @@ func TestChangeThatTheNextMasterLacksIsSentAgain(t *testing.T) {
 	seats := r.c.NewLock(kind.Semaphore(1), "seats", "seats")
 	change := func(due bool, how string, n int) {
 		t.Helper()
-		if _, err := seats.Change(t.Context(), due, func(w *kind.Want) kind.Call { return kind.ChangeSemaphore(w, how, n, 0) }); err != nil {
+		if _, err := unlock.Change(t.Context(), &seats, due, func(w *kind.Want) kind.Call { return kind.ChangeSemaphore(w, how, n, 0) }); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -478,7 +481,7 @@ func TestUndoThatTheNextMasterLacksIsSentAgain(t *testing.T) {
 	r := newReplaced(t)
 	seats := r.c.NewLock(kind.Semaphore(1), "seats", "seats")
 	do(t, r.conn, "SET", "seats", 1)
-	w := seats.NewWaiter()
+	w := acquire.New(&seats)
 	if err := w.Start(); err != nil {
 		t.Fatal(err)
 	}

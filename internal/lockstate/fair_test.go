@@ -12,12 +12,15 @@ import (
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/internal/acquire"
 	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/lockerr"
 	"github.com/rlock-go/redisson/internal/luasrc"
 	"github.com/rlock-go/redisson/internal/owner"
 	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/state"
+	"github.com/rlock-go/redisson/internal/unlock"
 )
 
 var fairKind = kind.Fair(5 * time.Minute)
@@ -26,10 +29,10 @@ var fairKind = kind.Fair(5 * time.Minute)
 type fairLoss struct {
 	t      *testing.T
 	conn   redis.Conn
-	la, lb Lock
+	la, lb state.Lock
 	lossy  *State
 	d      *dropper
-	held   *Hold
+	held   *state.Hold
 	ended  chan outcome
 }
 
@@ -44,15 +47,15 @@ func newFairLoss(t *testing.T) *fairLoss {
 	a := open(t, s)
 	f.lossy, f.d = openDropping(t, s)
 	f.la, f.lb = a.NewLock(fairKind, "q", "q"), f.lossy.NewLock(fairKind, "q", "q")
-	f.held = acquire(t, &f.la)
+	f.held = mustAcquire(t, &f.la)
 	return f
 }
 
 // waits starts a waiter that gets the n-th place in the queue.
-func (f *fairLoss) waits(l *Lock, n int64) (leave func()) {
+func (f *fairLoss) waits(l *state.Lock, n int64) (leave func()) {
 	f.t.Helper()
 	ctx, cancel := context.WithCancel(f.t.Context())
-	wait(ctx, f.t, l, int(n), f.ended, Terms{})
+	wait(ctx, f.t, l, int(n), f.ended, state.Terms{})
 	becomes(f.t, f.conn, n, "LLEN", codec.FairQueue("q"))
 	return cancel
 }
@@ -65,7 +68,7 @@ func (f *fairLoss) exact(lost int32, order ...int) {
 		if o.who != who {
 			f.t.Errorf("%d entered in the place of %d", o.who, who)
 		}
-		unlock(f.t, o.hold)
+		mustUnlock(f.t, o.hold)
 	}
 	becomes(f.t, f.conn, 0, "EXISTS", "q", codec.FairQueue("q"), codec.FairTimes("q"))
 	if n := f.d.lost.Load(); n != lost {
@@ -81,10 +84,10 @@ func TestFairAcquireThatQueuedAndWasLostQueuesAnew(t *testing.T) {
 	f.waits(&f.la, 2)
 	becomes(t, f.conn, 2, "LLEN", codec.FairQueue("q"))
 	becomes(t, f.conn, 2, "ZCARD", codec.FairTimes("q"))
-	unlock(t, f.held)
+	mustUnlock(t, f.held)
 	// Which one enters first depends on how soon the loss was noticed.
 	first := next(t, f.ended)
-	unlock(t, first.hold)
+	mustUnlock(t, first.hold)
 	f.exact(1, 3-first.who)
 }
 
@@ -94,17 +97,17 @@ func TestFairGrantThatWasLostIsGivenBack(t *testing.T) {
 	f.waits(&f.la, 2)
 	time.Sleep(100 * time.Millisecond) // the second of them was refused, too
 	f.d.drop(luasrc.FairLockScript.SHA1)
-	unlock(t, f.held)
+	mustUnlock(t, f.held)
 	f.exact(1, 2, 1) // the loss costs the waiter its place
 }
 
 func TestFairUnlockThatWasLostCountsOnce(t *testing.T) {
 	f := newFairLoss(t)
-	unlock(t, f.held)
-	h := acquire(t, &f.lb)
+	mustUnlock(t, f.held)
+	h := mustAcquire(t, &f.lb)
 	f.waits(&f.la, 1)
 	f.d.drop(luasrc.FairUnlockScript.SHA1)
-	unlock(t, h)
+	mustUnlock(t, h)
 	f.exact(1, 1)
 }
 
@@ -119,7 +122,7 @@ func TestFairLeaveThatWasLostIsRepeated(t *testing.T) {
 		t.Fatalf("%d: %v", o.who, o.err)
 	}
 	becomes(t, f.conn, 1, "LLEN", codec.FairQueue("q"))
-	unlock(t, f.held)
+	mustUnlock(t, f.held)
 	f.exact(1, 2)
 }
 
@@ -127,11 +130,11 @@ func TestFairForceThatWasLostIsUncertain(t *testing.T) {
 	f := newFairLoss(t)
 	f.waits(&f.la, 1)
 	f.d.drop(luasrc.FairForceScript.SHA1)
-	if _, err := f.lb.ForceUnlock(t.Context()); !errors.Is(err, lockerr.ErrUncertain) {
+	if _, err := unlock.Force(t.Context(), &f.lb); !errors.Is(err, lockerr.ErrUncertain) {
 		t.Errorf("%v", err)
 	}
 	f.exact(1, 1)
-	if err := f.held.Unlock(t.Context()); !errors.Is(err, lockerr.ErrNotHeld) {
+	if err := unlock.Hold(t.Context(), f.held); !errors.Is(err, lockerr.ErrNotHeld) {
 		t.Errorf("forced, and unlocked with %v", err)
 	}
 }
@@ -139,18 +142,18 @@ func TestFairForceThatWasLostIsUncertain(t *testing.T) {
 // A re-entry whose reply was lost is found by the count of the owner's holds.
 func TestFairReentryThatWasLostIsFoundOut(t *testing.T) {
 	f := newFairLoss(t)
-	unlock(t, f.held)
+	mustUnlock(t, f.held)
 	o := f.lossy.NewOwner()
-	as := Terms{As: true, Owner: o}
+	as := state.Terms{As: true, Owner: o}
 	outer := acquireAs(t, &f.lb, as)
 	f.waits(&f.la, 1)
 	f.d.drop(luasrc.FairLockScript.SHA1)
 	inner := acquireAs(t, &f.lb, as)
-	unlock(t, inner)
+	mustUnlock(t, inner)
 	if n := do(t, f.conn, "HGET", "q", o.String()); string(n.([]byte)) != "1" {
 		t.Errorf("it holds %s", n)
 	}
-	unlock(t, outer)
+	mustUnlock(t, outer)
 	f.exact(1, 1)
 }
 
@@ -177,7 +180,7 @@ func TestFairWaiterKeepsItsPlaceThroughAnOutage(t *testing.T) {
 	do(t, conn, "HSET", "q", "somebody", 1)
 	do(t, conn, "PEXPIRE", "q", 2000)
 	ended := make(chan outcome, 1)
-	w := wait(t.Context(), t, &l, 1, ended, Terms{})
+	w := wait(t.Context(), t, &l, 1, ended, state.Terms{})
 	refused(t, w, 1)
 	down.Store(true)
 	do(t, conn, "CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
@@ -192,7 +195,7 @@ func TestFairWaiterKeepsItsPlaceThroughAnOutage(t *testing.T) {
 	down.Store(false)
 	h := next(t, ended).hold
 	becomes(t, conn, 0, "EXISTS", codec.FairQueue("q"), codec.FairTimes("q"))
-	unlock(t, h)
+	mustUnlock(t, h)
 }
 
 // Callers of three clients come and go at random, and replies of every script are lost. Never do two hold the lock,
@@ -226,7 +229,7 @@ func TestFairLockThroughLostReplies(t *testing.T) {
 			callers.Go(func() {
 				for tries.Add(1) <= 360 || lost.Load() < 10 {
 					ctx, cancel := context.WithCancel(context.Background())
-					w := l.NewWaiter()
+					w := acquire.New(&l)
 					switch rand.N(4) {
 					case 0:
 						w.Terms.Wait, w.Terms.HasWait = time.Duration(rand.N(20))*time.Millisecond, true
@@ -236,7 +239,7 @@ func TestFairLockThroughLostReplies(t *testing.T) {
 						w.Terms.As, w.Terms.Owner = true, c.NewOwner()
 					}
 					err := w.Start()
-					var h *Hold
+					var h *state.Hold
 					if err == nil {
 						h, err = w.Result(ctx, w.Await(ctx))
 					}
@@ -248,7 +251,7 @@ func TestFairLockThroughLostReplies(t *testing.T) {
 							t.Errorf("%d are inside", n)
 						}
 						inside.Add(-1)
-						if err := h.Unlock(context.Background()); err != nil {
+						if err := unlock.Hold(context.Background(), h); err != nil {
 							t.Errorf("unlock: %v", err)
 						}
 					case !errors.Is(err, lockerr.ErrLocked) && !errors.Is(err, context.Canceled) && !errors.Is(err, lockerr.ErrUncertain) && !command.Unavailable(err):

@@ -14,9 +14,12 @@ import (
 
 	"github.com/gomodule/redigo/redis"
 
+	"github.com/rlock-go/redisson/internal/acquire"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/luasrc"
 	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/state"
+	"github.com/rlock-go/redisson/internal/unlock"
 )
 
 // The kinds of these tests are not Redisson's. Each has one trait to be tested, and its own small scripts.
@@ -95,14 +98,14 @@ func openDropping(t *testing.T, s *redistest.Server) (*State, *dropper) {
 // outcome is how a wait ended.
 type outcome struct {
 	who  int
-	hold *Hold
+	hold *state.Hold
 	err  error
 }
 
 // wait starts a call that waits, and sends its outcome to ended.
-func wait(ctx context.Context, t *testing.T, l *Lock, who int, ended chan<- outcome, terms Terms) *Waiter {
+func wait(ctx context.Context, t *testing.T, l *state.Lock, who int, ended chan<- outcome, terms state.Terms) *acquire.Waiter {
 	t.Helper()
-	w := l.NewWaiter()
+	w := acquire.New(l)
 	w.Terms = terms
 	if err := w.Start(); err != nil {
 		t.Fatal(err)
@@ -139,10 +142,10 @@ func none(t *testing.T, ended <-chan outcome) {
 	}
 }
 
-// unlock releases h.
-func unlock(t testing.TB, h *Hold) {
+// mustUnlock releases h.
+func mustUnlock(t testing.TB, h *state.Hold) {
 	t.Helper()
-	if err := h.Unlock(context.Background()); err != nil {
+	if err := unlock.Hold(context.Background(), h); err != nil {
 		t.Error(err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/luasrc"
 	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/state"
 )
 
 // A grant whose reply was lost is undone. Its token is used up: no other grant gets the same one.
@@ -17,7 +18,7 @@ func TestTokenOfALostGrantIsUsedUp(t *testing.T) {
 	c, d := openDropping(t, s)
 	l := c.NewLock(kind.Fenced, "f", "f")
 	do(t, conn, "SCRIPT", "LOAD", luasrc.FencedLockScript.Source)
-	loses := func(terms Terms, token int64) *Hold {
+	loses := func(terms state.Terms, token int64) *state.Hold {
 		t.Helper()
 		before := d.lost.Load()
 		d.drop(luasrc.FencedLockScript.SHA1)
@@ -33,15 +34,15 @@ func TestTokenOfALostGrantIsUsedUp(t *testing.T) {
 		}
 		return h
 	}
-	outer := loses(Terms{}, 2)
-	inner := loses(Terms{As: true, Owner: outer.Owner()}, 4)
+	outer := loses(state.Terms{}, 2)
+	inner := loses(state.Terms{As: true, Owner: outer.Owner()}, 4)
 	if outer.Token() != 4 {
 		t.Errorf("the outer hold has token %d", outer.Token())
 	}
 	if n := do(t, conn, "HGET", "f", outer.Owner().String()); string(n.([]byte)) != "2" {
 		t.Errorf("it holds %s times", n)
 	}
-	unlock(t, inner)
-	unlock(t, outer)
+	mustUnlock(t, inner)
+	mustUnlock(t, outer)
 	becomes(t, conn, 0, "EXISTS", "f")
 }

@@ -4,9 +4,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rlock-go/redisson/internal/acquire"
+	"github.com/rlock-go/redisson/internal/extend"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/redistest"
 	"github.com/rlock-go/redisson/internal/section"
+	"github.com/rlock-go/redisson/internal/state"
 	"github.com/rlock-go/redisson/watchdog"
 )
 
@@ -15,16 +18,16 @@ func TestUnlockIsRememberedHoweverManyAcknowledgedIt(t *testing.T) {
 	t.Parallel()
 	c, _ := slowReplicas(t)
 	l := c.NewLock(kind.Reentrant, "orders", "orders")
-	h := acquire(t, &l)
-	if c.Exclusive(h.st.owner) && h.everywhere {
+	h := mustAcquire(t, &l)
+	if c.Exclusive(h.State.Owner) && h.Everywhere {
 		t.Error("the replicas were counted for an owner that nobody else can act as")
 	}
 	for range 2 {
-		unlock(t, h)
+		mustUnlock(t, h)
 		remembered := func() bool {
-			defer l.s.Enter(section.MustNotBlock).Leave()
-			for u := range l.s.past.each {
-				if u.owner == h.st.owner {
+			defer l.Shard.Enter(section.MustNotBlock).Leave()
+			for u := range l.Shard.Past.Each {
+				if u.Owner == h.State.Owner {
 					return true
 				}
 			}
@@ -34,11 +37,11 @@ func TestUnlockIsRememberedHoweverManyAcknowledgedIt(t *testing.T) {
 			t.Error("it is not remembered")
 		}
 		_ = h.Owner().Share() // now others may act as the owner of the next hold
-		if h = acquire(t, &l); !h.everywhere {
+		if h = mustAcquire(t, &l); !h.Everywhere {
 			t.Error("all acknowledged the acquire, and it is not everywhere")
 		}
 	}
-	unlock(t, h)
+	mustUnlock(t, h)
 }
 
 // If all replicas acknowledged the acquire, they have the hold for the lease that it set, unless an Extend followed.
@@ -57,7 +60,7 @@ func TestHoldIsEverywhereForTheLeaseOfItsAcquire(t *testing.T) {
 		"extended":       {true, true, time.Second, 0},
 	} {
 		t.Run(what, func(t *testing.T) {
-			w := l.NewWaiter()
+			w := acquire.New(&l)
 			w.Terms.Lease = row.lease
 			if err := w.Start(); err != nil {
 				t.Fatal(err)
@@ -66,20 +69,20 @@ func TestHoldIsEverywhereForTheLeaseOfItsAcquire(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer unlock(t, h)
+			defer mustUnlock(t, h)
 			if row.acknowledged {
-				h.acknowledged()
+				acknowledged(h)
 			}
 			if row.extended {
-				if err := h.Extend(t.Context(), time.Minute); err != nil {
+				if err := extend.Hold(t.Context(), h, time.Minute); err != nil {
 					t.Fatal(err)
 				}
 			}
 			want := row.want
 			if want > 0 {
-				want = watchdog.Trust(h.since, want)
+				want = watchdog.Trust(h.Since, want)
 			}
-			if got := h.heldEverywhere(); got != want {
+			if got := h.HeldEverywhere(); got != want {
 				t.Errorf("until %v, want %v", got, want)
 			}
 		})
@@ -90,16 +93,16 @@ func TestHoldIsEverywhereForTheLeaseOfItsAcquire(t *testing.T) {
 func TestHoldIsEverywhereForTheLeaseOfItsRenewal(t *testing.T) {
 	redistest.Slow(t, "waits for renewals")
 	t.Parallel()
-	c, silence := slowReplicas(t, func(o *Config) { o.Watchdog = 5 * time.Second })
+	c, silence := slowReplicas(t, func(o *state.Config) { o.Watchdog = 5 * time.Second })
 	l := c.NewLock(kind.Reentrant, "orders", "orders")
-	h := acquire(t, &l)
+	h := mustAcquire(t, &l)
 	read := func() (renewed, until time.Duration) {
-		defer l.s.Enter(section.MustNotBlock).Leave()
-		h.everywhere, h.st.marked = false, true // as if a replica had not acknowledged the acquire
-		return h.st.ensureExtras().everywhere, h.heldEverywhere()
+		defer l.Shard.Enter(section.MustNotBlock).Leave()
+		h.Everywhere, h.State.Marked = false, true // as if a replica had not acknowledged the acquire
+		return h.State.EnsureExtras().Everywhere, h.HeldEverywhere()
 	}
 	next := func(what string, state func() bool) { t.Helper(); redistest.Becomes(t, what, state) }
-	next("renewed on all replicas", func() bool { renewed, _ := read(); return renewed > h.since })
+	next("renewed on all replicas", func() bool { renewed, _ := read(); return renewed > h.Since })
 	if renewed, until := read(); until != watchdog.Trust(renewed, c.Watchdog) {
 		t.Errorf("until %v after a renewal at %v", until, renewed)
 	}

@@ -30,8 +30,8 @@ func TestH1ValidUntilIsNeverTooLate(t *testing.T) {
 	o.Clock = slow
 	c := openWith(t, s, o)
 	l := c.NewLock(kind.Reentrant, "valid", "valid")
-	h := acquire(t, &l)
-	defer unlock(t, h)
+	h := mustAcquire(t, &l)
+	defer mustUnlock(t, h)
 	slow.pause.Store(int64(100 * time.Millisecond))
 	said := h.ValidUntil()
 	slow.pause.Store(0)

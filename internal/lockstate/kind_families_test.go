@@ -5,6 +5,8 @@ import (
 
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/state"
+	"github.com/rlock-go/redisson/internal/unlock"
 )
 
 // apart is a plain lock with its own family and channel. Its traits claim that its key is no hash.
@@ -25,37 +27,37 @@ func TestKindsOfTwoFamiliesOnOneKeyDoNotMeet(t *testing.T) {
 	conn := s.Dial(t)
 	c := open(t, s)
 	plain, other := c.NewLock(kind.Reentrant, "k", "k"), c.NewLock(apartKind, "k", "k")
-	h := acquire(t, &plain)
+	h := mustAcquire(t, &plain)
 	ended := make(chan outcome, 2)
-	wait(t.Context(), t, &other, 0, ended, Terms{})
-	wait(t.Context(), t, &plain, 1, ended, Terms{})
-	for _, l := range []*Lock{&plain, &other} {
+	wait(t.Context(), t, &other, 0, ended, state.Terms{})
+	wait(t.Context(), t, &plain, 1, ended, state.Terms{})
+	for _, l := range []*state.Lock{&plain, &other} {
 		redistest.Becomes(t, "it waits", func() bool { return l.Snapshot().Listening && !l.Snapshot().InFlight })
 	}
 	none(t, ended)
 	if other.Snapshot().Waiting != 1 || plain.Snapshot().Waiting != 1 || other.Snapshot().Hold != nil || plain.Snapshot().Hold != h {
 		t.Errorf("%+v, %+v", other.Snapshot(), plain.Snapshot())
 	}
-	unlock(t, h)
+	mustUnlock(t, h)
 	o := next(t, ended)
 	if o.who != 1 {
 		t.Fatal("the other heard of the plain lock's release")
 	}
-	unlock(t, o.hold)
+	mustUnlock(t, o.hold)
 	none(t, ended)
 	if plain.Snapshot().Known || !other.Snapshot().Known {
 		t.Error("the plain lock's state is left, or the other's is not")
 	}
-	h = acquire(t, &plain)
+	h = mustAcquire(t, &plain)
 	do(t, conn, "PUBLISH", "k:apart", "0") // the key still exists
 	none(t, ended)
-	if _, err := other.ForceUnlock(t.Context()); err == nil {
+	if _, err := unlock.Force(t.Context(), &other); err == nil {
 		t.Error("it takes a hash for its own")
 	}
 	if err := h.Err(); err != nil {
 		t.Error(err)
 	}
-	unlock(t, h)
+	mustUnlock(t, h)
 	do(t, conn, "PUBLISH", "k:apart", "0")
-	unlock(t, next(t, ended).hold)
+	mustUnlock(t, next(t, ended).hold)
 }

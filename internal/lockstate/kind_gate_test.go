@@ -8,6 +8,7 @@ import (
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/monitor"
 	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/state"
 )
 
 // gate is a kind that is open while its key does not exist. Nobody holds it.
@@ -40,9 +41,9 @@ func TestOneGrantLetsAllThrough(t *testing.T) {
 	la, lb := a.NewLock(gateKind, "g", "g"), b.NewLock(gateKind, "g", "g")
 	ended := make(chan outcome, 20)
 	for i := range 20 {
-		wait(t.Context(), t, []*Lock{&la, &lb}[i%2], i, ended, Terms{})
+		wait(t.Context(), t, []*state.Lock{&la, &lb}[i%2], i, ended, state.Terms{})
 	}
-	for _, l := range []*Lock{&la, &lb} {
+	for _, l := range []*state.Lock{&la, &lb} {
 		redistest.Becomes(t, "they wait", func() bool { return l.Snapshot().Listening && !l.Snapshot().InFlight })
 	}
 	none(t, ended)
@@ -57,7 +58,7 @@ func TestOneGrantLetsAllThrough(t *testing.T) {
 	if n := asked(tap.Mark(), gateAsk); n != 2 {
 		t.Errorf("%d tries of two clients", n)
 	}
-	for _, l := range []*Lock{&la, &lb} {
+	for _, l := range []*state.Lock{&la, &lb} {
 		redistest.Becomes(t, "nothing is left of the name", func() bool { return !l.Snapshot().Known })
 	}
 }
@@ -71,7 +72,7 @@ func TestLostTryAtAGateIsMadeAgain(t *testing.T) {
 	do(t, s.Dial(t), "SCRIPT", "LOAD", gateAsk.Source)
 	tap := monitor.Tap(t, s.URL())
 	d.drop(gateAsk.SHA1)
-	wait(t.Context(), t, &l, 0, ended, Terms{})
+	wait(t.Context(), t, &l, 0, ended, state.Terms{})
 	next(t, ended)
 	if d.lost.Load() != 1 {
 		t.Error("nothing was lost")
@@ -95,7 +96,7 @@ func TestCancelledWaitAtAGate(t *testing.T) {
 	l := c.NewLock(gateKind, "g", "g")
 	ended := make(chan outcome, 1)
 	ctx, cancel := context.WithCancel(t.Context())
-	wait(ctx, t, &l, 0, ended, Terms{})
+	wait(ctx, t, &l, 0, ended, state.Terms{})
 	cancel()
 	if o := <-ended; !errors.Is(o.err, context.Canceled) {
 		t.Error(o.err)

@@ -6,6 +6,7 @@ import (
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/luasrc"
 	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/state"
 )
 
 // questioned is a kind whose count of holds is read by a script.
@@ -37,12 +38,12 @@ func TestQuestionsAndConfirmationsMayBeScripts(t *testing.T) {
 	do(t, conn, "SCRIPT", "FLUSH")
 	do(t, conn, "SCRIPT", "LOAD", luasrc.LockScript.Source)
 	d.drop(luasrc.LockScript.SHA1)
-	h := acquireAs(t, &l, Terms{As: true, Owner: o}) // it was granted, found by its count, undone, and granted again
+	h := acquireAs(t, &l, state.Terms{As: true, Owner: o}) // it was granted, found by its count, undone, and granted again
 	if d.lost.Load() != 1 {
 		t.Fatal("nothing was lost")
 	}
 	if a, err := l.Ask(t.Context(), kind.HoldCount, o); err != nil || a.N != 1 {
 		t.Errorf("%+v, %v", a, err)
 	}
-	unlock(t, h)
+	mustUnlock(t, h)
 }

@@ -9,11 +9,13 @@ import (
 
 	"github.com/gomodule/redigo/redis"
 
+	"github.com/rlock-go/redisson/internal/acquire"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/lockerr"
 	"github.com/rlock-go/redisson/internal/owner"
 	"github.com/rlock-go/redisson/internal/redistest"
 	"github.com/rlock-go/redisson/internal/stalls"
+	"github.com/rlock-go/redisson/internal/state"
 )
 
 // queued is a kind whose waiters stand in a list on the server. Each owner has its own channel.
@@ -90,23 +92,23 @@ func TestServersQueueIsKeptInOrderAcrossClients(t *testing.T) {
 	conn := s.Dial(t)
 	a, b := open(t, s), open(t, s)
 	la, lb := a.NewLock(queuedKind, "q", "q"), b.NewLock(queuedKind, "q", "q")
-	h := acquire(t, &la)
+	h := mustAcquire(t, &la)
 	ended := make(chan outcome, 6)
 	for i := range 6 {
-		l := []*Lock{&la, &lb}[i%2]
-		wait(t.Context(), t, l, i, ended, Terms{})
+		l := []*state.Lock{&la, &lb}[i%2]
+		wait(t.Context(), t, l, i, ended, state.Terms{})
 		becomes(t, conn, int64(i+1), "LLEN", "q:queue")
 	}
 	began := time.Now()
 	for i := range 6 {
-		unlock(t, h)
+		mustUnlock(t, h)
 		o := next(t, ended)
 		if o.who != i {
 			t.Fatalf("%d entered in the place of %d", o.who, i)
 		}
 		h = o.hold
 	}
-	unlock(t, h)
+	mustUnlock(t, h)
 	// Each was woken by its own message: none waited for the lease to end.
 	if took := time.Since(began); took > 6*soon+stalls.Since(began) {
 		t.Errorf("it took %v", took)
@@ -120,20 +122,20 @@ func TestWaiterThatGivesUpLeavesTheServersQueue(t *testing.T) {
 	conn := s.Dial(t)
 	c := open(t, s)
 	l := c.NewLock(queuedKind, "q", "q")
-	h := acquire(t, &l)
+	h := mustAcquire(t, &l)
 	ended := make(chan outcome, 3)
 	ctx, cancel := context.WithCancel(t.Context())
-	refused(t, wait(ctx, t, &l, 0, ended, Terms{}), 1)
+	refused(t, wait(ctx, t, &l, 0, ended, state.Terms{}), 1)
 	becomes(t, conn, 1, "LLEN", "q:queue")
-	refused(t, wait(t.Context(), t, &l, 1, ended, Terms{}), 1)
+	refused(t, wait(t.Context(), t, &l, 1, ended, state.Terms{}), 1)
 	becomes(t, conn, 2, "LLEN", "q:queue")
 	cancel()
 	if o := <-ended; !errors.Is(o.err, context.Canceled) {
 		t.Fatalf("%v", o.err)
 	}
 	becomes(t, conn, 1, "LLEN", "q:queue")
-	unlock(t, h)
-	unlock(t, next(t, ended).hold)
+	mustUnlock(t, h)
+	mustUnlock(t, next(t, ended).hold)
 	becomes(t, conn, 0, "EXISTS", "q", "q:queue")
 }
 
@@ -143,10 +145,10 @@ func TestOwnerLeavesTheServersQueueWithItsLastWaiter(t *testing.T) {
 	conn := s.Dial(t)
 	c := open(t, s)
 	l := c.NewLock(queuedKind, "q", "q")
-	h := acquire(t, &l)
+	h := mustAcquire(t, &l)
 	ended := make(chan outcome, 2)
 	ctx, cancel := context.WithCancel(t.Context())
-	as := Terms{As: true, Owner: c.NewOwner()}
+	as := state.Terms{As: true, Owner: c.NewOwner()}
 	wait(ctx, t, &l, 0, ended, as)
 	becomes(t, conn, 1, "LLEN", "q:queue")
 	refused(t, wait(t.Context(), t, &l, 1, ended, as), 2)
@@ -155,8 +157,8 @@ func TestOwnerLeavesTheServersQueueWithItsLastWaiter(t *testing.T) {
 	<-ended
 	none(t, ended)
 	becomes(t, conn, 1, "LLEN", "q:queue")
-	unlock(t, h)
-	unlock(t, next(t, ended).hold)
+	mustUnlock(t, h)
+	mustUnlock(t, next(t, ended).hold)
 	becomes(t, conn, 0, "EXISTS", "q", "q:queue")
 }
 
@@ -171,13 +173,13 @@ func TestPlaceOfASharedOwnerIsLeftByItsLastWaiter(t *testing.T) {
 		conn := s.Dial(t)
 		a, b := open(t, s), openWith(t, s, o)
 		la, lb := a.NewLock(queuedKind, "q", "q"), b.NewLock(queuedKind, "q", "q")
-		h := acquire(t, &la)
-		as := Terms{As: true, Owner: b.NewOwner()}
+		h := mustAcquire(t, &la)
+		as := state.Terms{As: true, Owner: b.NewOwner()}
 		ended, tried := make(chan outcome, 2), make(chan outcome, 1)
 		ctx, cancel := context.WithCancel(t.Context())
 		refused(t, wait(ctx, t, &lb, 0, ended, as), 1)
 		s.Pause()
-		wait(t.Context(), t, &lb, 1, tried, Terms{As: true, Owner: as.Owner, HasWait: true})
+		wait(t.Context(), t, &lb, 1, tried, state.Terms{As: true, Owner: as.Owner, HasWait: true})
 		heirCtx, heirCancel := context.WithCancel(t.Context())
 		for i := range heirs { // its attempt stays in the command queue, behind the one above
 			wait(heirCtx, t, &lb, 2+i, ended, as)
@@ -193,13 +195,13 @@ func TestPlaceOfASharedOwnerIsLeftByItsLastWaiter(t *testing.T) {
 			t.Error(o.err)
 		}
 		becomes(t, conn, 0, "LLEN", "q:queue")
-		unlock(t, h)
+		mustUnlock(t, h)
 	}
 }
 
 // refused waits until the server has refused w, and w is one of n waiters in its queue. A waiter that gives up before
 // its reply leaves the server's queue in another way: through the end of its attempt.
-func refused(t *testing.T, w *Waiter, n int) {
+func refused(t *testing.T, w *acquire.Waiter, n int) {
 	t.Helper()
 	redistest.Becomes(t, fmt.Sprint("it is one of ", n, " waiters that were refused"), func() bool {
 		now := w.Snapshot()
@@ -208,7 +210,7 @@ func refused(t *testing.T, w *Waiter, n int) {
 }
 
 // standsAndListens waits until w has another owner than before, is first on the server, and listens as this owner.
-func standsAndListens(t *testing.T, conn redis.Conn, w *Waiter, before owner.Owner) (now owner.Owner) {
+func standsAndListens(t *testing.T, conn redis.Conn, w *acquire.Waiter, before owner.Owner) (now owner.Owner) {
 	t.Helper()
 	redistest.Becomes(t, "it listens as another owner, who is the head", func() bool {
 		is := w.Snapshot()
@@ -230,9 +232,9 @@ func TestLostTryLeavesTheServersQueueAndItsWaiterListensAnew(t *testing.T) {
 	a := open(t, s)
 	b, d := openDropping(t, s)
 	la, lb := a.NewLock(queuedKind, "q", "q"), b.NewLock(queuedKind, "q", "q")
-	h := acquire(t, &la)
+	h := mustAcquire(t, &la)
 	ended := make(chan outcome, 1)
-	w := wait(t.Context(), t, &lb, 0, ended, Terms{})
+	w := wait(t.Context(), t, &lb, 0, ended, state.Terms{})
 	first := standsAndListens(t, conn, w, owner.Owner{})
 	// A message wakes it. Its attempt runs, but the reply is lost.
 	d.drop(queuedLock.SHA1)
@@ -244,8 +246,8 @@ func TestLostTryLeavesTheServersQueueAndItsWaiterListensAnew(t *testing.T) {
 	}
 	becomes(t, conn, 1, "LLEN", "q:queue")
 	began := time.Now()
-	unlock(t, h)
-	unlock(t, next(t, ended).hold)
+	mustUnlock(t, h)
+	mustUnlock(t, next(t, ended).hold)
 	if took := time.Since(began); took > soon+stalls.Since(began) {
 		t.Errorf("its message did not reach it: %v", took)
 	}
@@ -264,10 +266,10 @@ func TestSharedOwnerWhoseTryWasLostLeavesTheServersQueue(t *testing.T) {
 	a := open(t, s)
 	b, d := openDropping(t, s)
 	la, lb := a.NewLock(queuedKind, "q", "q"), b.NewLock(silent{queued{kind.Reentrant}}, "q", "q")
-	h := acquire(t, &la)
+	h := mustAcquire(t, &la)
 	d.drop(queuedLock.SHA1)
 	ended := make(chan outcome, 1)
-	wait(t.Context(), t, &lb, 0, ended, Terms{Owner: b.NewOwner(), As: true})
+	wait(t.Context(), t, &lb, 0, ended, state.Terms{Owner: b.NewOwner(), As: true})
 	if o := <-ended; !errors.Is(o.err, lockerr.ErrUncertain) {
 		t.Errorf("it ended with %v", o.err)
 	}
@@ -275,7 +277,7 @@ func TestSharedOwnerWhoseTryWasLostLeavesTheServersQueue(t *testing.T) {
 		t.Fatal("nothing was lost")
 	}
 	becomes(t, conn, 0, "LLEN", "q:queue")
-	unlock(t, h)
+	mustUnlock(t, h)
 }
 
 func TestWhoFindsTheLockFreeTellsWhoIsFirst(t *testing.T) {
@@ -284,12 +286,12 @@ func TestWhoFindsTheLockFreeTellsWhoIsFirst(t *testing.T) {
 	conn := s.Dial(t)
 	a, b := open(t, s), open(t, s)
 	la, lb := a.NewLock(queuedKind, "q", "q"), b.NewLock(queuedKind, "q", "q")
-	acquire(t, &la)
+	mustAcquire(t, &la)
 	ended := make(chan outcome, 1)
-	refused(t, wait(t.Context(), t, &lb, 0, ended, Terms{}), 1)
+	refused(t, wait(t.Context(), t, &lb, 0, ended, state.Terms{}), 1)
 	do(t, conn, "DEL", "q") // without a message
 	none(t, ended)
-	w := la.NewWaiter()
+	w := acquire.New(&la)
 	w.Terms.HasWait = true
 	if err := w.Start(); err != nil {
 		t.Fatal(err)
@@ -297,7 +299,7 @@ func TestWhoFindsTheLockFreeTellsWhoIsFirst(t *testing.T) {
 	if _, err := w.Result(t.Context(), w.Await(t.Context())); !errors.Is(err, lockerr.ErrLocked) {
 		t.Error(err)
 	}
-	unlock(t, next(t, ended).hold)
+	mustUnlock(t, next(t, ended).hold)
 }
 
 func TestClosedClientLeavesTheServersQueue(t *testing.T) {
@@ -306,10 +308,10 @@ func TestClosedClientLeavesTheServersQueue(t *testing.T) {
 	conn := s.Dial(t)
 	a, b := open(t, s), open(t, s)
 	la, lb := a.NewLock(queuedKind, "q", "q"), b.NewLock(queuedKind, "q", "q")
-	h := acquire(t, &la)
+	h := mustAcquire(t, &la)
 	ended := make(chan outcome, 2)
 	for i := range 2 {
-		wait(t.Context(), t, &lb, i, ended, Terms{})
+		wait(t.Context(), t, &lb, i, ended, state.Terms{})
 	}
 	becomes(t, conn, 2, "LLEN", "q:queue")
 	b.Close()
@@ -321,5 +323,5 @@ func TestClosedClientLeavesTheServersQueue(t *testing.T) {
 	if n := do(t, conn, "LLEN", "q:queue"); n != int64(0) {
 		t.Errorf("%v entries are left", n)
 	}
-	unlock(t, h)
+	mustUnlock(t, h)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/monitor"
 	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/state"
 )
 
 // strict is a kind that refuses a second entry, and every entry while its key has a mark.
@@ -40,7 +41,7 @@ func (k strict) Granted(reply any) (kind.Grant, error) {
 }
 
 // ends returns the error with which a wait ends.
-func ends(t *testing.T, l *Lock, terms Terms) error {
+func ends(t *testing.T, l *state.Lock, terms state.Terms) error {
 	t.Helper()
 	ended := make(chan outcome, 1)
 	wait(t.Context(), t, l, 0, ended, terms)
@@ -62,7 +63,7 @@ func TestKindsOwnRefusalEndsTheWaitAndUndoesNothing(t *testing.T) {
 	do(t, conn, "SCRIPT", "LOAD", strictLock.Source)
 	do(t, conn, "HSET", "s", "marked", 1)
 	tap := monitor.Tap(t, s.URL())
-	if err := ends(t, &l, Terms{}); !errors.Is(err, errStrict) {
+	if err := ends(t, &l, state.Terms{}); !errors.Is(err, errStrict) {
 		t.Errorf("%v", err)
 	}
 	sent := 0
@@ -75,14 +76,14 @@ func TestKindsOwnRefusalEndsTheWaitAndUndoesNothing(t *testing.T) {
 		t.Errorf("%d scripts were sent for one refusal", sent)
 	}
 	do(t, conn, "DEL", "s")
-	h := acquire(t, &l)
-	if err := ends(t, &l, Terms{As: true, Owner: h.Owner()}); !errors.Is(err, errStrict) {
+	h := mustAcquire(t, &l)
+	if err := ends(t, &l, state.Terms{As: true, Owner: h.Owner()}); !errors.Is(err, errStrict) {
 		t.Errorf("%v", err)
 	}
 	if err := h.Err(); err != nil {
 		t.Error(err)
 	}
-	unlock(t, h)
+	mustUnlock(t, h)
 	if l.Snapshot().Known {
 		t.Error("something is left of the name")
 	}

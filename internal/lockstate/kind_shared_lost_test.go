@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/state"
 )
 
 func TestLostTryOfOneKindIsNotMistakenForTheOthersHold(t *testing.T) {
@@ -11,7 +12,7 @@ func TestLostTryOfOneKindIsNotMistakenForTheOthersHold(t *testing.T) {
 	s := redistest.Start(t)
 	c, d := openDropping(t, s)
 	r, w := sharedLocks(c)
-	as := Terms{As: true, Owner: c.NewOwner()}
+	as := state.Terms{As: true, Owner: c.NewOwner()}
 	write := acquireAs(t, w, as)
 	do(t, s.Dial(t), "SCRIPT", "LOAD", readLock.Source)
 	d.drop(readLock.SHA1)
@@ -22,8 +23,8 @@ func TestLostTryOfOneKindIsNotMistakenForTheOthersHold(t *testing.T) {
 	if n := do(t, s.Dial(t), "HGET", "rw", as.Owner.String()); string(n.([]byte)) != "1" {
 		t.Errorf("it reads %s times", n)
 	}
-	unlock(t, read)
-	unlock(t, write)
+	mustUnlock(t, read)
+	mustUnlock(t, write)
 	becomes(t, s.Dial(t), 0, "EXISTS", "rw")
 }
 
@@ -32,13 +33,13 @@ func TestLostTryIsNotMistakenForTheOtherKindsUnlockBehindIt(t *testing.T) {
 	s := redistest.Start(t)
 	c, d := openDropping(t, s)
 	r, w := sharedLocks(c)
-	as := Terms{As: true, Owner: c.NewOwner()}
+	as := state.Terms{As: true, Owner: c.NewOwner()}
 	write := acquireAs(t, w, as)
 	do(t, s.Dial(t), "SCRIPT", "LOAD", readLock.Source)
 	d.drop(readLock.SHA1)
 	ended := make(chan outcome, 1)
 	wait(t.Context(), t, r, 0, ended, as)
-	unlock(t, write) // the owner's next command, sent after the attempt whose reply is lost
+	mustUnlock(t, write) // the owner's next command, sent after the attempt whose reply is lost
 	read := next(t, ended).hold
 	if d.lost.Load() != 1 {
 		t.Fatal("nothing was lost")
@@ -46,6 +47,6 @@ func TestLostTryIsNotMistakenForTheOtherKindsUnlockBehindIt(t *testing.T) {
 	if n := do(t, s.Dial(t), "HGET", "rw", as.Owner.String()); string(n.([]byte)) != "1" {
 		t.Errorf("it reads %s times", n)
 	}
-	unlock(t, read)
+	mustUnlock(t, read)
 	becomes(t, s.Dial(t), 0, "EXISTS", "rw")
 }

@@ -6,11 +6,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rlock-go/redisson/internal/acquire"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/lockerr"
 	"github.com/rlock-go/redisson/internal/luasrc"
 	"github.com/rlock-go/redisson/internal/monitor"
 	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/state"
+	"github.com/rlock-go/redisson/internal/unlock"
 )
 
 // reading and writing are two kinds of one family on one key: many owners read, or one writes and may read as well.
@@ -128,20 +131,20 @@ func askMode(k kind.Kind, q kind.Question, w *kind.Want, mode string) kind.Query
 var errReads = errors.New("who reads can't write before it stops")
 
 // sharedLocks returns both locks of a key.
-func sharedLocks(c *State) (r, w *Lock) {
+func sharedLocks(c *State) (r, w *state.Lock) {
 	read, write := c.NewLock(readingKind, "rw", "rw"), c.NewLock(writingKind, "rw", "rw")
 	return &read, &write
 }
 
 // acquireAs acquires with terms, such as an owner.
-func acquireAs(t *testing.T, l *Lock, terms Terms) *Hold {
+func acquireAs(t *testing.T, l *state.Lock, terms state.Terms) *state.Hold {
 	t.Helper()
 	ended := make(chan outcome, 1)
 	wait(t.Context(), t, l, 0, ended, terms)
 	return next(t, ended).hold
 }
 
-func awaitsMessage(t *testing.T, l *Lock, n int) {
+func awaitsMessage(t *testing.T, l *state.Lock, n int) {
 	t.Helper()
 	redistest.Becomes(t, fmt.Sprint(n, " wait"), func() bool {
 		s := l.Snapshot()
@@ -154,24 +157,24 @@ func TestReleaseOfOneKindWakesAllWaitersOfTheOther(t *testing.T) {
 	s := redistest.Start(t)
 	c := open(t, s)
 	r, w := sharedLocks(c)
-	h := acquire(t, w)
+	h := mustAcquire(t, w)
 	ended := make(chan outcome, 6)
 	for i := range 4 {
-		wait(t.Context(), t, r, i, ended, Terms{})
+		wait(t.Context(), t, r, i, ended, state.Terms{})
 	}
 	awaitsMessage(t, r, 4)
-	wait(t.Context(), t, w, 4, ended, Terms{})
+	wait(t.Context(), t, w, 4, ended, state.Terms{})
 	awaitsMessage(t, w, 1)
 	none(t, ended)
 	tap := monitor.Tap(t, s.URL())
-	unlock(t, h)
-	var readers []*Hold
-	var writer *Hold
+	mustUnlock(t, h)
+	var readers []*state.Hold
+	var writer *state.Hold
 	for range 4 { // the writer may be granted before, between or after the readers
 		o := next(t, ended)
 		if o.who == 4 {
 			writer = o.hold
-			unlock(t, writer)
+			mustUnlock(t, writer)
 			o = next(t, ended)
 		}
 		readers = append(readers, o.hold)
@@ -188,10 +191,10 @@ func TestReleaseOfOneKindWakesAllWaitersOfTheOther(t *testing.T) {
 		none(t, ended)
 	}
 	for _, h := range readers {
-		unlock(t, h)
+		mustUnlock(t, h)
 	}
 	if writer == nil {
-		unlock(t, next(t, ended).hold)
+		mustUnlock(t, next(t, ended).hold)
 	}
 	becomes(t, s.Dial(t), 0, "EXISTS", "rw")
 }
@@ -205,7 +208,7 @@ func TestOwnerOfTwoKindsIsRenewedAsBoth(t *testing.T) {
 	o.Watchdog = 3 * time.Second
 	c := openWith(t, s, o)
 	r, w := sharedLocks(c)
-	as := Terms{As: true, Owner: c.NewOwner()}
+	as := state.Terms{As: true, Owner: c.NewOwner()}
 	write, read := acquireAs(t, w, as), acquireAs(t, r, as)
 	tap := monitor.Tap(t, s.URL())
 	for range 2 { // twice: then the replies of the first renewals have been read
@@ -215,7 +218,7 @@ func TestOwnerOfTwoKindsIsRenewedAsBoth(t *testing.T) {
 			})
 		}
 	}
-	for _, h := range []*Hold{write, read} {
+	for _, h := range []*state.Hold{write, read} {
 		if err := h.Err(); err != nil {
 			t.Fatal(err)
 		}
@@ -227,7 +230,7 @@ func TestOwnerOfTwoKindsIsRenewedAsBoth(t *testing.T) {
 	if err := read.Err(); err != nil {
 		t.Errorf("the other kind's hold: %v", err)
 	}
-	unlock(t, read)
+	mustUnlock(t, read)
 }
 
 func TestKindRefusesWhatItsOwnerCouldNeverGet(t *testing.T) {
@@ -235,10 +238,10 @@ func TestKindRefusesWhatItsOwnerCouldNeverGet(t *testing.T) {
 	s := redistest.Start(t)
 	c := open(t, s)
 	r, w := sharedLocks(c)
-	as := Terms{As: true, Owner: c.NewOwner()}
+	as := state.Terms{As: true, Owner: c.NewOwner()}
 	read := acquireAs(t, r, as)
 	tap := monitor.Tap(t, s.URL())
-	waiter := w.NewWaiter()
+	waiter := acquire.New(w)
 	waiter.Terms = as
 	if err := waiter.Start(); !errors.Is(err, lockerr.ErrInvalidOption) || !errors.Is(err, errReads) {
 		t.Errorf("%v", err)
@@ -246,10 +249,10 @@ func TestKindRefusesWhatItsOwnerCouldNeverGet(t *testing.T) {
 	if lines := tap.Mark(); len(lines) > 0 {
 		t.Errorf("it sent %v", lines)
 	}
-	unlock(t, read)
+	mustUnlock(t, read)
 	write := acquireAs(t, w, as)
-	unlock(t, acquireAs(t, r, as))
-	unlock(t, write)
+	mustUnlock(t, acquireAs(t, r, as))
+	mustUnlock(t, write)
 }
 
 func TestForceEndsTheHoldsOfBothKindsIfItsOwnIsHeld(t *testing.T) {
@@ -257,23 +260,23 @@ func TestForceEndsTheHoldsOfBothKindsIfItsOwnIsHeld(t *testing.T) {
 	s := redistest.Start(t)
 	c := open(t, s)
 	r, w := sharedLocks(c)
-	read := acquire(t, r)
-	if was, err := w.ForceUnlock(t.Context()); was || err != nil {
+	read := mustAcquire(t, r)
+	if was, err := unlock.Force(t.Context(), w); was || err != nil {
 		t.Errorf("nobody writes: %v, %v", was, err)
 	}
 	if err := read.Err(); err != nil {
 		t.Errorf("nobody writes, and who reads: %v", err)
 	}
-	unlock(t, read)
-	write := acquire(t, w)
-	read = acquireAs(t, r, Terms{As: true, Owner: write.Owner()})
-	if was, err := r.ForceUnlock(t.Context()); was || err != nil {
+	mustUnlock(t, read)
+	write := mustAcquire(t, w)
+	read = acquireAs(t, r, state.Terms{As: true, Owner: write.Owner()})
+	if was, err := unlock.Force(t.Context(), r); was || err != nil {
 		t.Errorf("it is a writer's: %v, %v", was, err)
 	}
-	if was, err := w.ForceUnlock(t.Context()); !was || err != nil {
+	if was, err := unlock.Force(t.Context(), w); !was || err != nil {
 		t.Errorf("%v, %v", was, err)
 	}
-	for _, h := range []*Hold{write, read} {
+	for _, h := range []*state.Hold{write, read} {
 		if err := h.Err(); !errors.Is(err, lockerr.ErrLeaseLost) {
 			t.Errorf("%v", err)
 		}
@@ -285,18 +288,18 @@ func TestReleaseOfOneKindGivesTheOtherItsLease(t *testing.T) {
 	s := redistest.Start(t)
 	c := open(t, s)
 	r, w := sharedLocks(c)
-	as := Terms{As: true, Owner: c.NewOwner()}
+	as := state.Terms{As: true, Owner: c.NewOwner()}
 	write, read := acquireAs(t, w, as), acquireAs(t, r, as)
 	before := write.ValidUntil()
 	time.Sleep(20 * time.Millisecond)
-	unlock(t, read)
+	mustUnlock(t, read)
 	if after := write.ValidUntil(); after.Sub(before) < 20*time.Millisecond {
 		t.Errorf("what is left was given a lease, and is trusted for %v more", after.Sub(before))
 	}
 	if err := write.Err(); err != nil {
 		t.Error(err)
 	}
-	unlock(t, write)
+	mustUnlock(t, write)
 }
 
 func TestReleaseOfAReaderIsItsLastBesideOthers(t *testing.T) {
@@ -305,15 +308,15 @@ func TestReleaseOfAReaderIsItsLastBesideOthers(t *testing.T) {
 	conn := s.Dial(t)
 	c := open(t, s)
 	r, _ := sharedLocks(c)
-	one, other := acquire(t, r), acquire(t, r)
-	unlock(t, one)
+	one, other := mustAcquire(t, r), mustAcquire(t, r)
+	mustUnlock(t, one)
 	if err := other.Err(); err != nil {
 		t.Error(err)
 	}
 	if n := do(t, conn, "HLEN", "rw"); n != int64(2) { // the other reader and the mode
 		t.Errorf("%v fields", n)
 	}
-	unlock(t, other)
+	mustUnlock(t, other)
 	becomes(t, conn, 0, "EXISTS", "rw")
 }
 
@@ -323,24 +326,24 @@ func TestGrantToAReaderEndsWhatOthersWrite(t *testing.T) {
 	conn := s.Dial(t)
 	c := open(t, s)
 	r, w := sharedLocks(c)
-	writer := Terms{As: true, Owner: c.NewOwner()}
+	writer := state.Terms{As: true, Owner: c.NewOwner()}
 	write, writerReads := acquireAs(t, w, writer), acquireAs(t, r, writer)
 	again := acquireAs(t, r, writer)
 	if err := write.Err(); err != nil {
 		t.Errorf("its own grant to read: %v", err)
 	}
-	unlock(t, again)
+	mustUnlock(t, again)
 	do(t, conn, "HDEL", "rw", writer.Owner.String()+":write")
 	do(t, conn, "HSET", "rw", "mode", "read")
-	reads := acquire(t, r)
+	reads := mustAcquire(t, r)
 	if err := write.Err(); !errors.Is(err, lockerr.ErrLeaseLost) {
 		t.Errorf("it writes beside a reader: %v", err)
 	}
-	for _, h := range []*Hold{writerReads, reads} {
+	for _, h := range []*state.Hold{writerReads, reads} {
 		if err := h.Err(); err != nil {
 			t.Errorf("what it reads: %v", err)
 		}
-		unlock(t, h)
+		mustUnlock(t, h)
 	}
 	becomes(t, conn, 0, "EXISTS", "rw")
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/rlock-go/redisson/internal/monitor"
 	"github.com/rlock-go/redisson/internal/redistest"
 	"github.com/rlock-go/redisson/internal/section"
+	"github.com/rlock-go/redisson/internal/state"
 )
 
 // several is a kind that three owners may hold, and whose message says how many are free.
@@ -78,7 +79,7 @@ func TestMessageLetsInAsManyAsItSays(t *testing.T) {
 	do(t, conn, "PEXPIRE", "s", time.Hour.Milliseconds())
 	ended := make(chan outcome, 6)
 	for i := range 6 {
-		wait(t.Context(), t, &l, i, ended, Terms{})
+		wait(t.Context(), t, &l, i, ended, state.Terms{})
 	}
 	redistest.Becomes(t, "they wait", func() bool { return l.Snapshot().Listening && !l.Snapshot().InFlight })
 	tap := monitor.Tap(t, s.URL())
@@ -105,11 +106,11 @@ func TestMessageLetsInAsManyAsItSays(t *testing.T) {
 		}
 	}
 	none(t, ended)
-	for _, h := range []*Hold{first.hold, second.hold, third.hold} {
-		unlock(t, h)
+	for _, h := range []*state.Hold{first.hold, second.hold, third.hold} {
+		mustUnlock(t, h)
 	}
 	for range 3 {
-		unlock(t, next(t, ended).hold)
+		mustUnlock(t, next(t, ended).hold)
 	}
 	becomes(t, conn, 0, "EXISTS", "s")
 }
@@ -119,17 +120,17 @@ func TestNewcomersDoNotWaitForEachOthersAnswer(t *testing.T) {
 	s := redistest.Start(t)
 	c := open(t, s)
 	l := c.NewLock(severalKind, "s", "s")
-	unlock(t, acquire(t, &l)) // now there is a connection
+	mustUnlock(t, mustAcquire(t, &l)) // now there is a connection
 	s.Pause()
 	defer s.Resume()
 	ended := make(chan outcome, 3)
 	for i := range 3 {
-		wait(t.Context(), t, &l, i, ended, Terms{})
+		wait(t.Context(), t, &l, i, ended, state.Terms{})
 	}
-	sec := l.s.Enter(section.MustNotBlock)
+	sec := l.Shard.Enter(section.MustNotBlock)
 	sent := 0
-	for _, st := range l.s.find(&l).ownerStates() {
-		sent += int(st.attempts)
+	for _, st := range l.Shard.Find(&l).OwnerStates() {
+		sent += int(st.Attempts)
 	}
 	sec.Leave()
 	if sent != 3 {
@@ -137,7 +138,7 @@ func TestNewcomersDoNotWaitForEachOthersAnswer(t *testing.T) {
 	}
 	s.Resume()
 	for range 3 {
-		unlock(t, next(t, ended).hold)
+		mustUnlock(t, next(t, ended).hold)
 	}
 }
 
@@ -149,21 +150,21 @@ func TestNewcomersEnterUntilOneIsRefused(t *testing.T) {
 	la, lb := a.NewLock(severalKind, "s", "s"), b.NewLock(severalKind, "s", "s")
 	ended := make(chan outcome, 8)
 	for i := range 8 {
-		wait(t.Context(), t, []*Lock{&la, &lb}[i%2], i, ended, Terms{})
+		wait(t.Context(), t, []*state.Lock{&la, &lb}[i%2], i, ended, state.Terms{})
 	}
-	var inside []*Hold
+	var inside []*state.Hold
 	for range 3 {
 		inside = append(inside, next(t, ended).hold)
 	}
 	none(t, ended)
 	for range 5 { // one leaves and one enters
-		unlock(t, inside[0])
+		mustUnlock(t, inside[0])
 		inside = append(inside[1:], next(t, ended).hold)
 		if n := do(t, conn, "HLEN", "s"); n != int64(3) {
 			t.Fatalf("%v hold", n)
 		}
 	}
 	for _, h := range inside {
-		unlock(t, h)
+		mustUnlock(t, h)
 	}
 }

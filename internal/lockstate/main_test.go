@@ -7,10 +7,12 @@ import (
 
 	"github.com/gomodule/redigo/redis"
 
+	"github.com/rlock-go/redisson/internal/acquire"
 	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/core"
 	"github.com/rlock-go/redisson/internal/leakcheck"
 	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/state"
 	"github.com/rlock-go/redisson/internal/topology"
 )
 
@@ -20,14 +22,14 @@ func TestMain(m *testing.M) { leakcheck.Main(m) }
 const soon = 3 * time.Second
 
 // config is a configuration whose pool gives no connection.
-func config() Config {
-	return Config{
+func config() state.Config {
+	return state.Config{
 		Config: core.Config{
 			Watchdog: 30 * time.Second, Timeout: 2 * time.Second, Courtesy: true, Clock: clock.System(),
 			Topology: dials(func(context.Context) (redis.Conn, error) { return nil, context.DeadlineExceeded }).topology,
 		},
-		NewOwner: func() (*OwnerState, *Hold) { return new(OwnerState), new(Hold) },
-		NewHold:  func() *Hold { return new(Hold) },
+		NewOwner: func() (*state.OwnerState, *state.Hold) { return new(state.OwnerState), new(state.Hold) },
+		NewHold:  func() *state.Hold { return new(state.Hold) },
 	}
 }
 
@@ -48,7 +50,7 @@ func open(t testing.TB, s *redistest.Server) *State {
 }
 
 // openWith is open with another configuration.
-func openWith(t testing.TB, s *redistest.Server, o Config) *State {
+func openWith(t testing.TB, s *redistest.Server, o state.Config) *State {
 	t.Helper()
 	o.Topology = dials(func(ctx context.Context) (redis.Conn, error) {
 		return redis.DialURLContext(ctx, s.URL(), redis.DialReadTimeout(o.Timeout), redis.DialWriteTimeout(o.Timeout))
@@ -61,10 +63,10 @@ func openWith(t testing.TB, s *redistest.Server, o Config) *State {
 	return c
 }
 
-// acquire acquires the lock.
-func acquire(t testing.TB, l *Lock) *Hold {
+// mustAcquire acquires the lock.
+func mustAcquire(t testing.TB, l *state.Lock) *state.Hold {
 	t.Helper()
-	w := l.NewWaiter()
+	w := acquire.New(l)
 	if err := w.Start(); err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/luasrc"
 	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/state"
 )
 
 // The acquire ran. Sent again, it would be refused to its own owner, so it is undone first.
@@ -16,13 +17,13 @@ func TestLostGrantOfANonReentrantLockIsNotTakenForAReentry(t *testing.T) {
 	c, d := openDropping(t, s)
 	l := c.NewLock(kind.NonReentrant, "n", "n")
 	do(t, conn, "SCRIPT", "LOAD", luasrc.NonReentrantLockScript.Source)
-	for i, terms := range []Terms{{}, {As: true, Owner: c.NewOwner()}} {
+	for i, terms := range []state.Terms{{}, {As: true, Owner: c.NewOwner()}} {
 		d.drop(luasrc.NonReentrantLockScript.SHA1)
 		h := acquireAs(t, &l, terms)
 		if d.lost.Load() != int32(i+1) {
 			t.Fatal("nothing was lost")
 		}
-		unlock(t, h)
+		mustUnlock(t, h)
 		becomes(t, conn, 0, "EXISTS", "n")
 	}
 }

@@ -1,86 +1,46 @@
 package lockstate
 
 import (
-	"context"
-	"errors"
 	"time"
 
-	"github.com/rlock-go/redisson/internal/lockerr"
+	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/observe"
-	"github.com/rlock-go/redisson/internal/owner"
+	"github.com/rlock-go/redisson/internal/topology"
 )
 
-// ownerOf is the owner of a state, as an event may keep it. It allocates nothing.
-type ownerOf struct{ st *OwnerState }
-
-func (o ownerOf) String() string { return o.st.owner.String() }
-
-// subject is the lock, and the hold's owner.
-func (h *Hold) subject() observe.Subject {
-	s := h.l.Subject(owner.Owner{})
-	s.Owner = ownerOf{h.st}
-	return s
-}
-
-// call is a call that is observed. The zero call is not.
-type call struct {
-	ctx  context.Context // the call's, as the observer returned it
-	seen *observe.Call   // what to report of it; nil: nothing
-}
-
-// call makes the call of a context that the observer has returned.
-func (c *client) call(ctx context.Context) call {
-	if !c.keepsCommands {
-		return call{ctx, nil}
-	}
-	seen := take[observe.Call](&c.spares.calls)
-	seen.Begin(ctx)
-	return call{ctx, seen}
-}
-
-// forget recycles seen, which nobody refers to any more.
-func (c *client) forget(seen *observe.Call) {
-	if seen != nil {
-		*seen = observe.Call{}
-		c.spares.calls.Put(seen)
-	}
-}
-
-// leave is called by each of the two that refer to an unlock's seen: its release and its
-// caller. The second call recycles seen.
-func (c *client) leave(seen *observe.Call) {
-	if seen != nil && seen.Left() == 2 {
-		c.forget(seen)
-	}
-}
-
-// lossReason is why a hold that ended for cause was lost.
-func (h *Hold) lossReason(cause error) int {
-	switch {
-	case !errors.Is(cause, errExpired):
-		return observe.Taken
-	case h.promise.Fixed || h.st.n.now() >= h.promise.Until:
-		return observe.Expired
-	}
-	return observe.Unreachable
-}
-
-// notReleased counts a hold that ended before it was released, and tells the observer. It is
-// called with the shard locked.
-func (h *Hold) notReleased(cause error, until time.Duration) {
-	l, now := h.l, h.st.n.now()
-	e := observe.Hold{End: "expired", Held: now - h.since, At: time.Now().Add(min(until-now, 0))}
-	if cause != lockerr.ErrClosed {
-		reason := h.lossReason(cause)
-		l.counts().lost[reason].Add(1)
-		e.Reason = observe.ReasonNames[reason]
-		if reason != observe.Expired {
-			e.End = "lost"
-		}
-	}
-	if l.c.Observer == nil {
+// nodeChanged tells the observer that slots have another server. Slots without a server before
+// had no locks, so they are left out.
+func (c *State) nodeChanged(change topology.Change) {
+	if c.Observer == nil || change.From == nil || change.From == change.To && !change.NewMaster {
 		return
 	}
-	s := h.subject()
-	l.c.Post(func(o observe.Observer) { o.Ended(s, e) })
+	e := observe.Server{From: change.FormerAddr, To: change.Addr}
+	if change.From != change.To {
+		e.From, e.To = change.From.Server(), change.To.Server()
+	}
+	c.Post(func(o observe.Observer) { o.NodeChanged(e) })
+}
+
+// sent tells the observer of a command, as part of the call that it was made for if there is
+// one.
+func (c *State) sent(r *command.Request) {
+	took := max(c.Now()-r.Wire.Sent, 0)
+	cmd := observe.Command{
+		Name: r.Wire.Command, Server: r.Server(), Start: time.Now().Add(-took), Duration: took, Err: r.Wire.Err,
+	}
+	if r.Wire.Script != nil {
+		cmd.Script = r.Wire.Script.Name
+	}
+	var by *observe.Call
+	switch h := r.Handler.(type) {
+	case interface{ Seen() (*observe.Call, bool) }:
+		by, cmd.Undo = h.Seen()
+	case interface{ Leases() int }:
+		cmd.Leases = h.Leases()
+	}
+	if by != nil && by.Sent(cmd) {
+		return
+	}
+	ctx := by.Context()
+	c.Post(func(o observe.Observer) { o.Command(ctx, cmd) })
 }

@@ -6,11 +6,13 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/rlock-go/redisson/internal/acquire"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/lockerr"
 	"github.com/rlock-go/redisson/internal/owner"
 	"github.com/rlock-go/redisson/internal/redistest"
 	"github.com/rlock-go/redisson/internal/section"
+	"github.com/rlock-go/redisson/internal/state"
 	"github.com/rlock-go/redisson/internal/waitqueue"
 )
 
@@ -21,20 +23,20 @@ func TestRefusedCallerLeavesInOneStep(t *testing.T) {
 	o := config()
 	var mu sync.Mutex
 	made := 0
-	o.NewOwner = func() (*OwnerState, *Hold) {
+	o.NewOwner = func() (*state.OwnerState, *state.Hold) {
 		mu.Lock()
 		defer mu.Unlock()
 		made++
-		return new(OwnerState), new(Hold)
+		return new(state.OwnerState), new(state.Hold)
 	}
 	c := openWith(t, s, o)
 	l := c.NewLock(kind.Reentrant, "orders", "orders")
-	h := acquire(t, &l)
+	h := mustAcquire(t, &l)
 	for _, as := range []bool{false, true} {
 		before := made
 		// This waiter has no caller: a search of the waiters would panic at it.
-		sec := l.s.Enter(section.MustNotBlock)
-		q := l.s.find(&l).Ensure(&l.Lock, owner.Owner{})
+		sec := l.Shard.Enter(section.MustNotBlock)
+		q := l.Shard.Find(&l).Ensure(&l.Lock, owner.Owner{})
 		nobody := new(waitqueue.Waiter)
 		q.JoinUnqueued(sec.Now(), nobody)
 		for q.Next(sec.Now()).Do != waitqueue.Nothing {
@@ -42,9 +44,9 @@ func TestRefusedCallerLeavesInOneStep(t *testing.T) {
 		sec.Leave()
 		var callers sync.WaitGroup
 		for range crowd {
-			w := l.NewWaiter()
+			w := acquire.New(&l)
 			if as {
-				w.Terms = Terms{As: true, Owner: c.NewOwner()}
+				w.Terms = state.Terms{As: true, Owner: c.NewOwner()}
 			}
 			w.Terms.HasWait = true // a wait of 0: one attempt
 			callers.Go(func() {
@@ -61,12 +63,12 @@ func TestRefusedCallerLeavesInOneStep(t *testing.T) {
 		if made-before != crowd {
 			t.Errorf("as an owner: %v; %d callers made %d owners' states", as, crowd, made-before)
 		}
-		sec = l.s.Enter(section.MustNotBlock)
+		sec = l.Shard.Enter(section.MustNotBlock)
 		q.Leave(nobody)
-		l.s.find(&l).Step()
+		l.Shard.Find(&l).Step()
 		sec.Leave()
 	}
-	unlock(t, h)
+	mustUnlock(t, h)
 }
 
 // A grant ends the holds of others that this client still has. It searches for them only if there are any: where many
@@ -75,15 +77,15 @@ func TestGrantLooksForOtherHoldersOnlyIfThereAreAny(t *testing.T) {
 	s := redistest.Start(t)
 	c := open(t, s)
 	l := c.NewLock(kind.Reentrant, "orders", "orders")
-	seen := acquire(t, &l)
+	seen := mustAcquire(t, &l)
 	count := func(more int32) {
-		defer l.s.Enter(section.MustNotBlock).Leave()
-		seen.st.n.holders += more
+		defer l.Shard.Enter(section.MustNotBlock).Leave()
+		seen.State.Name.Holders += more
 	}
 	count(-1) // it is no longer counted as a holder, so only a search finds it
 	do(t, s.Dial(t), "DEL", "orders")
 	for range 3 {
-		unlock(t, acquire(t, &l))
+		mustUnlock(t, mustAcquire(t, &l))
 	}
 	count(1)
 	if err := seen.Err(); err != nil {

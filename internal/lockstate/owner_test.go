@@ -33,17 +33,17 @@ func TestOwnerThatWasHandedOutIsNotLookedFor(t *testing.T) {
 	l := c.NewLock(kind.Reentrant, "orders", "orders")
 	var owners []owner.Owner
 	for range 300 {
-		h := acquire(t, &l)
+		h := mustAcquire(t, &l)
 		owners = append(owners, h.Owner())
-		unlock(t, h)
+		mustUnlock(t, h)
 	}
-	for i := range c.shards {
-		c.shards[i].Enter(section.MustNotBlock) // so that a search blocks
+	for i := range c.Shards {
+		c.Shards[i].Enter(section.MustNotBlock) // so that a search blocks
 	}
 	acted := make(chan error, 1)
 	go func() {
 		for _, o := range owners {
-			if err := c.act(&l, o); err != nil {
+			if err := c.Act(&l, o); err != nil {
 				acted <- err
 				return
 			}
@@ -58,8 +58,8 @@ func TestOwnerThatWasHandedOutIsNotLookedFor(t *testing.T) {
 	case <-time.After(2 * soon):
 		t.Error("it looks for an owner")
 	}
-	for i := range c.shards {
-		c.shards[i].Leave()
+	for i := range c.Shards {
+		c.Shards[i].Leave()
 	}
 }
 
@@ -72,19 +72,19 @@ func TestR4OwnerMayActAgainWhenNothingCanArrive(t *testing.T) {
 		}
 		l := c.NewLock(kind.Reentrant, "orders", "orders")
 		o := c.NewOwner()
-		if err := c.act(&l, o); err != nil {
+		if err := c.Act(&l, o); err != nil {
 			t.Fatal(err)
 		}
-		c.stray(o)
+		c.Stray(o)
 		time.Sleep(c.LateFor() / 2)
-		c.stray(o)
+		c.Stray(o)
 		for _, after := range []time.Duration{0, c.LateFor()*3/4 - time.Millisecond} {
-			if time.Sleep(after); !errors.Is(c.act(&l, o), lockerr.ErrUncertain) {
+			if time.Sleep(after); !errors.Is(c.Act(&l, o), lockerr.ErrUncertain) {
 				t.Errorf("it acts while an unlock of it may arrive: %v after the last", after)
 			}
 		}
 		time.Sleep(c.LateFor() / 2)
-		if err := c.act(&l, o); err != nil {
+		if err := c.Act(&l, o); err != nil {
 			t.Error(err)
 		}
 		c.Close()

@@ -9,11 +9,14 @@ import (
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/internal/acquire"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/lockerr"
 	"github.com/rlock-go/redisson/internal/luasrc"
 	"github.com/rlock-go/redisson/internal/owner"
 	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/state"
+	"github.com/rlock-go/redisson/internal/unlock"
 )
 
 // permitRig is a semaphore whose replies can be lost.
@@ -23,7 +26,7 @@ type permitRig struct {
 	conn   redis.Conn
 	c      *State
 	d      *dropper
-	l      Lock // of one permit
+	l      state.Lock // of one permit
 }
 
 func newPermitRig(t *testing.T) *permitRig {
@@ -59,7 +62,7 @@ func (r *permitRig) are(free string, taken int64) {
 // changes sends a change and checks whether the server made it.
 func (r *permitRig) changes(want bool, call func(*kind.Want) kind.Call) {
 	r.Helper()
-	reply, err := r.l.Change(r.Context(), false, call)
+	reply, err := unlock.Change(r.Context(), &r.l, false, call)
 	if err != nil {
 		r.Fatal(err)
 	}
@@ -80,12 +83,12 @@ func TestPermitsAreExactThoughRepliesAreLost(t *testing.T) {
 	r.loses(luasrc.PermitSetScript, func() { r.changes(true, setting(luasrc.MorePermits, 2)) })
 	r.are("6", 0)
 	two := r.l.Of(kind.Permits(2))
-	var h *Hold
-	r.loses(luasrc.PermitAcquireScript, func() { h = acquire(t, &two) })
+	var h *state.Hold
+	r.loses(luasrc.PermitAcquireScript, func() { h = mustAcquire(t, &two) })
 	r.are("4", 2)
-	r.loses(luasrc.PermitReleaseScript, func() { unlock(t, h) })
+	r.loses(luasrc.PermitReleaseScript, func() { mustUnlock(t, h) })
 	r.are("6", 0)
-	h = acquire(t, &r.l)
+	h = mustAcquire(t, &r.l)
 	id := kind.PermitIDs(h.OwnerText(), 1)
 	r.loses(luasrc.PermitReleaseIDsScript, func() {
 		r.changes(true, func(w *kind.Want) kind.Call { return kind.ReleasePermits(w, id) })
@@ -94,16 +97,16 @@ func TestPermitsAreExactThoughRepliesAreLost(t *testing.T) {
 	r.changes(false, func(w *kind.Want) kind.Call { return kind.ReleasePermits(w, id) })
 	r.loses(luasrc.PermitSetScript, func() { r.changes(true, setting(luasrc.TotalPermits, 3)) })
 	r.are("3", 0)
-	if err := h.Unlock(t.Context()); !errors.Is(err, lockerr.ErrNotHeld) {
+	if err := unlock.Hold(t.Context(), h); !errors.Is(err, lockerr.ErrNotHeld) {
 		t.Errorf("what was given up by its id: %v", err)
 	}
 	becomes(t, r.conn, 1, "DBSIZE") // no receipt is left
 	// An owner of permits can't act by As, even after its text was parsed.
-	h = acquire(t, &r.l)
+	h = mustAcquire(t, &r.l)
 	if _, err := owner.Parse(codec.Owner(r.c.ID, 1<<40+1)); err != nil {
 		t.Fatal(err)
 	}
-	r.loses(luasrc.PermitReleaseScript, func() { unlock(t, h) })
+	r.loses(luasrc.PermitReleaseScript, func() { mustUnlock(t, h) })
 	r.are("3", 0)
 }
 
@@ -119,9 +122,9 @@ func TestPermitsOfOneAcquireAreLostTogether(t *testing.T) {
 	three := c.NewLock(kind.Permits(3), "seats", "seats")
 	do(t, conn, "SET", "seats", 5)
 	one := three.Of(kind.Permits(1))
-	kept, lost := acquire(t, &one), acquire(t, &three)
+	kept, lost := mustAcquire(t, &one), mustAcquire(t, &three)
 	// One script renews both.
-	for _, h := range []*Hold{kept, lost} {
+	for _, h := range []*state.Hold{kept, lost} {
 		till := func() int64 {
 			score, err := redis.Int64(do(t, conn, "ZSCORE", codec.PermitTimes("seats"), kind.PermitIDs(h.OwnerText(), 1)[0]), nil)
 			if err != nil {
@@ -143,7 +146,7 @@ func TestPermitsOfOneAcquireAreLostTogether(t *testing.T) {
 	if err := lost.Err(); !errors.Is(err, lockerr.ErrLeaseLost) || kept.Err() != nil {
 		t.Errorf("one that lost a permit: %v; another: %v", err, kept.Err())
 	}
-	unlock(t, kept)
+	mustUnlock(t, kept)
 }
 
 func TestPermitsAreGivenBackThatNobodyWants(t *testing.T) {
@@ -151,11 +154,11 @@ func TestPermitsAreGivenBackThatNobodyWants(t *testing.T) {
 	r := newPermitRig(t)
 	r.changes(true, setting(luasrc.FirstPermits, 2))
 	two := r.l.Of(kind.Permits(2))
-	unlock(t, acquire(t, &two)) // now there is a connection
+	mustUnlock(t, mustAcquire(t, &two)) // now there is a connection
 	leaves := func(before func()) {
 		t.Helper()
 		ctx, cancel := context.WithCancel(t.Context())
-		w := two.NewWaiter()
+		w := acquire.New(&two)
 		if err := w.Start(); err != nil {
 			t.Fatal(err)
 		}
@@ -181,6 +184,6 @@ func TestPermitsAreGivenBackThatNobodyWants(t *testing.T) {
 	r.server.Resume()
 	// The acquire below is answered after the cancelled one.
 	becomes(t, r.conn, 0, "ZCARD", codec.PermitTimes("seats"))
-	unlock(t, acquire(t, &two))
+	mustUnlock(t, mustAcquire(t, &two))
 	given("the grant is under way")
 }

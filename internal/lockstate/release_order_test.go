@@ -5,16 +5,19 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/rlock-go/redisson/internal/acquire"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/owner"
 	"github.com/rlock-go/redisson/internal/redistest"
 	"github.com/rlock-go/redisson/internal/section"
+	"github.com/rlock-go/redisson/internal/state"
 	"github.com/rlock-go/redisson/internal/topology"
+	"github.com/rlock-go/redisson/internal/unlock"
 )
 
 // slowReplicas opens a client of a master with two replicas. After silence one says nothing, so
 // each WAIT takes its second. Both connections are open, and all scripts are known.
-func slowReplicas(t *testing.T, edits ...func(*Config)) (c *State, silence func()) {
+func slowReplicas(t *testing.T, edits ...func(*state.Config)) (c *State, silence func()) {
 	t.Helper()
 	s := redistest.Start(t)
 	var mute *redistest.Server
@@ -33,8 +36,8 @@ func slowReplicas(t *testing.T, edits ...func(*Config)) (c *State, silence func(
 	}
 	t.Cleanup(c.Close)
 	l := c.NewLock(kind.Reentrant, "first", "first")
-	unlock(t, acquire(t, &l))
-	if _, err := l.ForceUnlock(t.Context()); err != nil {
+	mustUnlock(t, mustAcquire(t, &l))
+	if _, err := unlock.Force(t.Context(), &l); err != nil {
 		t.Fatal(err)
 	}
 	return c, func() {
@@ -44,16 +47,16 @@ func slowReplicas(t *testing.T, edits ...func(*Config)) (c *State, silence func(
 }
 
 // unlocking begins to unlock h. It returns when the release is on its way, with its outcome to come.
-func unlocking(t *testing.T, h *Hold) <-chan error {
+func unlocking(t *testing.T, h *state.Hold) <-chan error {
 	t.Helper()
 	released := make(chan error, 1)
-	go func() { released <- h.Unlock(context.Background()) }()
+	go func() { released <- unlock.Hold(context.Background(), h) }()
 	redistest.Becomes(t, "the release is on its way", func() bool { return h.Err() != nil })
 	return released
 }
 
 // wentAside tells whether w's attempt went aside. The attempt must still be unanswered.
-func wentAside(t *testing.T, w *Waiter) bool {
+func wentAside(t *testing.T, w *acquire.Waiter) bool {
 	t.Helper()
 	r := w.Snapshot().Attempt
 	if r == nil {
@@ -69,17 +72,17 @@ func TestAcquireFollowsAReleaseThatHasNoAnswer(t *testing.T) {
 	c, silence := slowReplicas(t)
 	l := c.NewLock(kind.Reentrant, "orders", "orders")
 	free := c.NewLock(kind.Reentrant, "invoices", "invoices")
-	sec := l.s.Enter(section.MustNotBlock)
-	l.s.pin(&l) // keeps the name's state, as other waiters would
+	sec := l.Shard.Enter(section.MustNotBlock)
+	l.Shard.Pin(&l) // keeps the name's state, as other waiters would
 	sec.Leave()
-	h := acquire(t, &l)
+	h := mustAcquire(t, &l)
 	silence()
 	released := unlocking(t, h)
 	ended := make(chan outcome, 2)
-	if !wentAside(t, wait(t.Context(), t, &l, 0, ended, Terms{})) {
+	if !wentAside(t, wait(t.Context(), t, &l, 0, ended, state.Terms{})) {
 		t.Error("it goes before the release")
 	}
-	if wentAside(t, wait(t.Context(), t, &free, 1, ended, Terms{})) {
+	if wentAside(t, wait(t.Context(), t, &free, 1, ended, state.Terms{})) {
 		t.Error("an acquire of a name that nobody releases went aside")
 	}
 	if err := <-released; err != nil {
@@ -90,8 +93,8 @@ func TestAcquireFollowsAReleaseThatHasNoAnswer(t *testing.T) {
 			h = o.hold
 		}
 	}
-	unlock(t, h)
-	if w := wait(t.Context(), t, &l, 2, ended, Terms{}); wentAside(t, w) {
+	mustUnlock(t, h)
+	if w := wait(t.Context(), t, &l, 2, ended, state.Terms{}); wentAside(t, w) {
 		t.Error("it went aside, though the release was answered")
 	}
 	next(t, ended)
@@ -103,17 +106,17 @@ func TestNoAcquireGoesAsideWhileAForceUnlockIsUnderWay(t *testing.T) {
 	redistest.Slow(t, "waits for WAITs of a second")
 	c, silence := slowReplicas(t)
 	l := c.NewLock(kind.Reentrant, "orders", "orders")
-	h := acquire(t, &l)
+	h := mustAcquire(t, &l)
 	silence()
 	released := unlocking(t, h)
 	forced := make(chan error, 1)
 	go func() {
-		_, err := l.ForceUnlock(context.Background())
+		_, err := unlock.Force(context.Background(), &l)
 		forced <- err
 	}()
-	forcing(t, l.s, 1)
+	forcing(t, l.Shard, 1)
 	ended := make(chan outcome, 1)
-	w := wait(t.Context(), t, &l, 0, ended, Terms{})
+	w := wait(t.Context(), t, &l, 0, ended, state.Terms{})
 	if wentAside(t, w) {
 		t.Error("it may run before the ForceUnlock, which would delete what it gets")
 	}
@@ -127,11 +130,11 @@ func TestNoAcquireGoesAsideWhileAForceUnlockIsUnderWay(t *testing.T) {
 }
 
 // forcing waits until n ForceUnlocks may run.
-func forcing(t *testing.T, s *shard, n int) {
+func forcing(t *testing.T, s *state.Shard, n int) {
 	t.Helper()
 	redistest.Becomes(t, fmt.Sprint(n, " may run"), func() bool {
 		defer s.Enter(section.MustNotBlock).Leave()
-		return s.forcing == n
+		return s.Forcing == n
 	})
 }
 
@@ -147,31 +150,31 @@ func TestWhoCouldNotFollowAReleaseHearsOfIt(t *testing.T) {
 			c := open(t, server)
 			l := c.NewLock(kind.Reentrant, "orders", "orders")
 			ended := make(chan outcome, 1)
-			h := acquire(t, &l)
-			refused(t, wait(t.Context(), t, &l, 0, ended, Terms{}), 1)
-			unlock(t, h)
-			unlock(t, next(t, ended).hold) // the queue listens for a while longer
+			h := mustAcquire(t, &l)
+			refused(t, wait(t.Context(), t, &l, 0, ended, state.Terms{}), 1)
+			mustUnlock(t, h)
+			mustUnlock(t, next(t, ended).hold) // the queue listens for a while longer
 			do(t, conn, "HSET", "orders", "not yet released", 1)
-			s := l.s
+			s := l.Shard
 			sec := s.Enter(section.MayBlock)
-			n := s.pin(&l)
-			n.ahead++
-			s.forcing++
+			n := s.Pin(&l)
+			n.Ahead++
+			s.Forcing++
 			if expected {
 				n.HandOff(&l.Lock)
 			}
 			sec.Leave()
-			refused(t, wait(t.Context(), t, &l, 1, ended, Terms{}), 1) // and makes no attempt for now
+			refused(t, wait(t.Context(), t, &l, 1, ended, state.Terms{}), 1) // and makes no attempt for now
 			do(t, conn, "DEL", "orders")
 			sec = s.Enter(section.MayBlock)
-			n.ahead--
-			s.forcing--
+			n.Ahead--
+			s.Forcing--
 			q := n.Find(&l.Lock, owner.Owner{})
 			q.Message(s.Now(), 1)
 			n.Step()
-			n.unpin()
+			n.Unpin()
 			sec.Leave()
-			unlock(t, next(t, ended).hold)
+			mustUnlock(t, next(t, ended).hold)
 		})
 	}
 }

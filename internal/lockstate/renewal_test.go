@@ -30,18 +30,18 @@ func renewBySort(t *testing.T, s *redistest.Server, key string, spans bool, want
 	for i := range 3 {
 		name := fmt.Sprintf("%s{%d}%d", key, i/2, i)
 		plain := c.NewLock(kind.Reentrant, name, name)
-		acquire(t, &plain)
+		mustAcquire(t, &plain)
 		if i == 1 {
 			read, _ := sharedLocks(c)
-			acquire(t, read)
+			mustAcquire(t, read)
 		}
 	}
 	tap := monitor.Tap(t, s.URL())
 	tap.Mark()
-	c.watchdog.RenewIn(topology.AllSlots)
+	c.Renewer.RenewIn(topology.AllSlots)
 	renewed := func() (n int64) {
 		for label := range kind.Labels {
-			n += c.watchdog.Extended(int(label))
+			n += c.Renewer.Extended(int(label))
 		}
 		return n
 	}

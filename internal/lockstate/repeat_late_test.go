@@ -10,9 +10,12 @@ import (
 
 	"github.com/gomodule/redigo/redis"
 
+	"github.com/rlock-go/redisson/internal/acquire"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/luasrc"
 	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/state"
+	"github.com/rlock-go/redisson/internal/unlock"
 )
 
 // standstill makes connections of which one loses the reply of a command after it ran. Then the
@@ -69,7 +72,7 @@ func TestRepetitionThatAServerFindsMuchLaterCountsOnce(t *testing.T) {
 	const timeout = 250 * time.Millisecond
 	changes := func(c *State, k kind.Kind, call func(*kind.Want) kind.Call) {
 		l := c.NewLock(k, "it", "it")
-		_, _ = l.Change(context.Background(), true, call)
+		_, _ = unlock.Change(context.Background(), &l, true, call)
 	}
 	for name, tc := range map[string]struct {
 		script *luasrc.Script
@@ -92,9 +95,9 @@ func TestRepetitionThatAServerFindsMuchLaterCountsOnce(t *testing.T) {
 		}, []any{"GET", "it"}, "4"},
 		"unlock of a nested hold": {luasrc.UnlockScript, func(t *testing.T, c *State) func() {
 			l := c.NewLock(kind.Reentrant, "nested", "nested")
-			terms := Terms{As: true, Owner: c.NewOwner()}
+			terms := state.Terms{As: true, Owner: c.NewOwner()}
 			for entered := 0; ; { // on a busy machine an acquire may time out
-				w := l.NewWaiter()
+				w := acquire.New(&l)
 				w.Terms = terms
 				if err := w.Start(); err != nil {
 					t.Fatal(err)
@@ -105,7 +108,7 @@ func TestRepetitionThatAServerFindsMuchLaterCountsOnce(t *testing.T) {
 					continue
 				}
 				if entered++; entered == 2 {
-					return func() { _ = inner.Unlock(context.Background()) }
+					return func() { _ = unlock.Hold(context.Background(), inner) }
 				}
 			}
 		}, []any{"HVALS", "nested"}, "1"},

@@ -9,23 +9,26 @@ import (
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/internal/acquire"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/lockerr"
 	"github.com/rlock-go/redisson/internal/luasrc"
 	"github.com/rlock-go/redisson/internal/monitor"
 	"github.com/rlock-go/redisson/internal/observe"
 	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/state"
+	"github.com/rlock-go/redisson/internal/unlock"
 )
 
 // numberRig is a semaphore or a latch whose replies can be lost.
 type numberRig struct {
 	*permitRig
-	of func(n int) Lock
+	of func(n int) state.Lock
 }
 
 func newNumberRig(t *testing.T) *numberRig {
 	r := newPermitRig(t)
-	return &numberRig{r, func(n int) Lock { return r.c.NewLock(kind.Semaphore(n), "seats", "seats") }}
+	return &numberRig{r, func(n int) state.Lock { return r.c.NewLock(kind.Semaphore(n), "seats", "seats") }}
 }
 
 // take takes n permits.
@@ -33,7 +36,7 @@ func (r *numberRig) take(n int) {
 	r.Helper()
 	l := r.of(n)
 	ended := make(chan outcome, 1)
-	wait(r.Context(), r.T, &l, 0, ended, Terms{Size: n})
+	wait(r.Context(), r.T, &l, 0, ended, state.Terms{Size: n})
 	if o := next(r.T, ended); o.hold != nil {
 		r.Error("somebody holds it")
 	}
@@ -43,7 +46,7 @@ func (r *numberRig) take(n int) {
 func (r *numberRig) change(how string, n int) int64 {
 	r.Helper()
 	l := r.of(1)
-	reply, err := l.Change(r.Context(), true, func(w *kind.Want) kind.Call { return kind.ChangeSemaphore(w, how, n, 0) })
+	reply, err := unlock.Change(r.Context(), &l, true, func(w *kind.Want) kind.Call { return kind.ChangeSemaphore(w, how, n, 0) })
 	if err != nil {
 		r.Fatal(err)
 	}
@@ -86,7 +89,7 @@ func TestSemaphoreIsExactThoughRepliesAreLost(t *testing.T) {
 	r.d.drop(luasrc.SemaphoreAcquireScript.SHA1)
 	before := r.d.lost.Load()
 	l := r.of(1)
-	wait(t.Context(), t, &l, 0, ended, Terms{Size: 1})
+	wait(t.Context(), t, &l, 0, ended, state.Terms{Size: 1})
 	redistest.Becomes(t, "something is lost", func() bool { return r.d.lost.Load() > before })
 	r.d.drop(luasrc.SemaphoreUndoScript.SHA1)
 	next(t, ended)
@@ -113,10 +116,10 @@ func TestPermitsOfNobodyAreGivenBackThatNobodyWants(t *testing.T) {
 	r.take(2)
 	r.change(luasrc.GiveBack, 2)
 	two := r.of(2)
-	leaves := func(when func(Snapshot) bool, meanwhile func()) {
+	leaves := func(when func(acquire.Snapshot) bool, meanwhile func()) {
 		t.Helper()
 		ctx, cancel := context.WithCancel(t.Context())
-		w := two.NewWaiter()
+		w := acquire.New(&two)
 		if err := w.Start(); err != nil {
 			t.Fatal(err)
 		}
@@ -136,16 +139,16 @@ func TestPermitsOfNobodyAreGivenBackThatNobodyWants(t *testing.T) {
 			t.Fatal(when)
 		}
 	}
-	leaves(func(now Snapshot) bool { return now.Taken }, nothing)
+	leaves(func(now acquire.Snapshot) bool { return now.Taken }, nothing)
 	given("the grant is there")
 	r.server.Pause()
-	leaves(func(now Snapshot) bool { return now.Written }, nothing)
+	leaves(func(now acquire.Snapshot) bool { return now.Written }, nothing)
 	r.server.Resume()
 	r.change(luasrc.GiveExisting, 1) // answered after the acquire
 	r.change(luasrc.AddMore, -1)
 	given("the grant is under way")
 	// Close waits for a caller that has a grant and has not run since.
-	leaves(func(now Snapshot) bool { return now.Taken }, func() {
+	leaves(func(now acquire.Snapshot) bool { return now.Taken }, func() {
 		if _, commands := r.c.UnderWay(); commands != 1 {
 			t.Errorf("%d are under way", commands)
 		}
@@ -174,7 +177,7 @@ func TestObserverIsToldOfPermitsThatCountNoMore(t *testing.T) {
 	e.left = func() int { _, commands := c.UnderWay(); return commands }
 	do(t, s.Dial(t), "SET", "seats", 2)
 	l := c.NewLock(kind.Semaphore(1), "seats", "seats")
-	w := l.NewWaiter()
+	w := acquire.New(&l)
 	if err := w.Begin(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -189,7 +192,7 @@ func TestGrantAtTheEndOfAWaitIsKept(t *testing.T) {
 	r := newNumberRig(t)
 	r.change(luasrc.SetFirst, 2)
 	l := r.of(2)
-	w := l.NewWaiter()
+	w := acquire.New(&l)
 	if err := w.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -213,7 +216,7 @@ func TestWaitersForAsManyPermitsLookOnce(t *testing.T) {
 		if i%3 == 0 {
 			l, n = &three, 3
 		}
-		wait(t.Context(), t, l, i, ended, Terms{Size: n})
+		wait(t.Context(), t, l, i, ended, state.Terms{Size: n})
 	}
 	redistest.Becomes(t, "they wait", func() bool {
 		s := two.Snapshot()
@@ -247,7 +250,7 @@ func TestLatchIsExactThoughRepliesAreLost(t *testing.T) {
 	set := func(want bool, how string, n int64) {
 		t.Helper()
 		r.loses(luasrc.CountDownScript, func() {
-			reply, err := l.Change(t.Context(), false, func(w *kind.Want) kind.Call { return kind.CountDown(w, how, n) })
+			reply, err := unlock.Change(t.Context(), &l, false, func(w *kind.Want) kind.Call { return kind.CountDown(w, how, n) })
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -264,7 +267,7 @@ func TestLatchIsExactThoughRepliesAreLost(t *testing.T) {
 		t.Errorf("the count is %q, %v", n, err)
 	}
 	ended := make(chan outcome, 1)
-	wait(t.Context(), t, &l, 0, ended, Terms{})
+	wait(t.Context(), t, &l, 0, ended, state.Terms{})
 	set(true, luasrc.DownByOne, 0)
 	none(t, ended)
 	set(true, luasrc.DownByOne, 0)
@@ -281,8 +284,8 @@ func TestLatchThatDoesNotOpen(t *testing.T) {
 	c := open(t, s)
 	do(t, s.Dial(t), "SET", "ready", 1)
 	l := c.NewLock(kind.CountDownLatch, "ready", "ready")
-	w := l.NewWaiter()
-	w.Terms = Terms{HasWait: true}
+	w := acquire.New(&l)
+	w.Terms = state.Terms{HasWait: true}
 	if err := w.Start(); err != nil {
 		t.Fatal(err)
 	}

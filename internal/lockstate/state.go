@@ -5,15 +5,17 @@ import (
 	"sync"
 	"time"
 
+	"github.com/rlock-go/redisson/internal/acquire"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/observe"
+	"github.com/rlock-go/redisson/internal/state"
 	"github.com/rlock-go/redisson/watchdog"
 )
 
 // State is what a client knows of its locks. All methods are safe for
 // concurrent use.
 type State struct {
-	client
+	state.Client
 	following sync.WaitGroup // the goroutine that follows the topology's changes
 
 	closing sync.Once
@@ -22,9 +24,9 @@ type State struct {
 
 // New makes the state of a client that has just begun. It does no I/O. Close or
 // Shutdown must be called. Its error is the topology's.
-func New(o Config) (*State, error) {
+func New(o state.Config) (*State, error) {
 	c := &State{gone: make(chan struct{})}
-	if err := c.init(o, c.sent); err != nil {
+	if err := c.Init(o, c.sent); err != nil {
 		return nil, err
 	}
 	clients.Store(c.ID, c)
@@ -38,8 +40,8 @@ func (c *State) Started() { c.Log.Started(c.Top.String(), c.Watchdog, c.Timeout,
 // Shutdown ends the client in good order, as the public method says.
 func (c *State) Shutdown(ctx context.Context) error {
 	c.Drain()
-	c.Log.Draining(c.liveHolds.Count())
-	c.failWaiters(true)
+	c.Log.Draining(c.LiveHolds.Count())
+	acquire.FailAll(&c.Client, true)
 	patience, err := c.drain(ctx)
 	c.close(patience)
 	return err
@@ -49,7 +51,7 @@ func (c *State) Shutdown(ctx context.Context) error {
 // is left of a command timeout for undos and grants that are given back.
 func (c *State) drain(ctx context.Context) (patience time.Duration, err error) {
 	for {
-		if !c.liveHolds.Wait(ctx.Done(), c.gone) || !c.releases.Wait(ctx.Done(), c.gone) {
+		if !c.LiveHolds.Wait(ctx.Done(), c.gone) || !c.Releases.Wait(ctx.Done(), c.gone) {
 			return c.Timeout, ctx.Err()
 		}
 		began := time.Now()
@@ -58,7 +60,7 @@ func (c *State) drain(ctx context.Context) (patience time.Duration, err error) {
 		cancel()
 		patience = max(c.Timeout-time.Since(began), time.Millisecond)
 		// An attempt under way may have become a hold.
-		if !ended || c.Closed() || c.liveHolds.Count() == 0 && c.releases.Count() == 0 {
+		if !ended || c.Closed() || c.LiveHolds.Count() == 0 && c.Releases.Count() == 0 {
 			if !ended {
 				err = ctx.Err()
 			}
@@ -77,21 +79,21 @@ func (c *State) close(patience time.Duration) { c.closing.Do(func() { c.end(pati
 
 func (c *State) end(patience time.Duration) {
 	c.Shut()
-	c.failWaiters(false)
-	holds := c.liveHolds.Count()
-	c.endHolds()
-	c.watchdog.Close()
+	acquire.FailAll(&c.Client, false)
+	holds := c.LiveHolds.Count()
+	c.EndHolds()
+	c.Renewer.Close()
 	for _, n := range c.Top.Nodes() {
 		go n.Hub.Close() // nobody waits any more; the topology's Close waits for it too
 	}
 	c.Timers.RunAll()
-	deadline := c.waits.AwaitLeavers(patience)
+	deadline := c.Waits.AwaitLeavers(patience)
 	ctx, cancel := context.WithDeadline(context.Background(), deadline)
 	defer cancel()
 	c.Work.Wait(ctx.Done(), nil)
-	c.releases.Wait(ctx.Done(), nil)
-	c.waits.Leaving.Wait(ctx.Done(), nil) // waiters whose acquires were undone meanwhile
-	open := c.waits.Leaving.Count() + c.Work.Count() + c.releases.Count()
+	c.Releases.Wait(ctx.Done(), nil)
+	c.Waits.Leaving.Wait(ctx.Done(), nil) // waiters whose acquires were undone meanwhile
+	open := c.Waits.Leaving.Count() + c.Work.Count() + c.Releases.Count()
 	c.Top.Close(time.Until(deadline))
 	c.following.Wait()
 	c.Timers.Wait()
@@ -120,24 +122,24 @@ type Counts struct {
 // the observer missed. It locks one shard after the other.
 func (c *State) Stats() (all [kind.Labels]Counts, reconnects, dropped int64) {
 	for i := range all {
-		to, from := &all[i], &c.counts[i]
+		to, from := &all[i], &c.Counts[i]
 		to.Least = watchdog.Never
 		for j := range to.Acquires {
-			to.Acquires[j] = from.acquires[j].Load()
+			to.Acquires[j] = from.Acquires[j].Load()
 		}
 		for j := range to.Lost {
-			to.Lost[j] = from.lost[j].Load()
+			to.Lost[j] = from.Lost[j].Load()
 		}
-		to.Undone, to.Unsure, to.Renewals = from.undone.Load(), from.unsure.Load(), c.watchdog.Extended(i)
+		to.Undone, to.Unsure, to.Renewals = from.Undone.Load(), from.Unsure.Load(), c.Renewer.Extended(i)
 	}
-	c.eachName(func(n *name) {
-		for h := range n.livingHolds {
-			to := &all[h.l.Traits.Label]
+	c.EachName(func(n *state.Name) {
+		for h := range n.LivingHolds {
+			to := &all[h.Lock.Traits.Label]
 			to.Holds++
-			to.Least = min(to.Least, max(h.trust()-n.now(), 0))
+			to.Least = min(to.Least, max(h.Trust()-n.Now(), 0))
 		}
 		for w := range n.Waiters {
-			all[w.Call.(*Waiter).Lock.Traits.Label].Waiters++
+			all[w.Call.(*acquire.Waiter).Lock.Traits.Label].Waiters++
 		}
 	})
 	return all, c.Reconnects(), c.Events.Dropped()
@@ -151,10 +153,10 @@ var clients sync.Map
 func TakenAway(server, from string) {
 	clients.Range(func(_, client any) bool {
 		if c := client.(*State); c.Top.String() == server {
-			c.eachName(func(n *name) {
-				for _, st := range n.ownerStates() {
-					if n.l.Name() == from {
-						st.lose(nil, errForced)
+			c.EachName(func(n *state.Name) {
+				for _, st := range n.OwnerStates() {
+					if n.Lock.Name() == from {
+						st.Lose(nil, state.ErrForced)
 					}
 				}
 			})
@@ -166,5 +168,5 @@ func TakenAway(server, from string) {
 // UnderWay tells how many timers are set or running, and how many commands that change
 // something are under way, without those of Unlock and UnlockAs.
 func (c *State) UnderWay() (timers, commands int) {
-	return c.Timers.Live(), int(c.Work.Count() + c.waits.Leaving.Count())
+	return c.Timers.Live(), int(c.Work.Count() + c.Waits.Leaving.Count())
 }

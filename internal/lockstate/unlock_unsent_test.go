@@ -9,9 +9,12 @@ import (
 
 	"github.com/gomodule/redigo/redis"
 
+	"github.com/rlock-go/redisson/internal/extend"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/lockerr"
 	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/state"
+	"github.com/rlock-go/redisson/internal/unlock"
 )
 
 // The connection is lost and the next one is not ready, so the unlock waits to be written. Its
@@ -23,7 +26,7 @@ func TestUnlockThatIsNotWrittenIsNotUncertain(t *testing.T) {
 	o.Timeout = 300 * time.Millisecond
 	c := openWith(t, s, o)
 	l := c.NewLock(kind.Reentrant, "orders", "orders")
-	h := acquire(t, &l)
+	h := mustAcquire(t, &l)
 	s.Pause()
 	defer s.Resume()
 	if _, err := c.Query(t.Context(), l.Slot, kind.Read("TYPE", "orders")); err == nil {
@@ -35,7 +38,7 @@ func TestUnlockThatIsNotWrittenIsNotUncertain(t *testing.T) {
 	})
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if err := h.Unlock(ctx); err == nil || errors.Is(err, lockerr.ErrUncertain) {
+	if err := unlock.Hold(ctx, h); err == nil || errors.Is(err, lockerr.ErrUncertain) {
 		t.Errorf("nothing of it was sent, and it says %v", err)
 	}
 	s.Resume()
@@ -44,10 +47,10 @@ func TestUnlockThatIsNotWrittenIsNotUncertain(t *testing.T) {
 }
 
 // refuses makes the server refuse the unlock of h, which is one of several.
-func refuses(t *testing.T, conn redis.Conn, h *Hold) {
+func refuses(t *testing.T, conn redis.Conn, h *state.Hold) {
 	t.Helper()
 	do(t, conn, "CONFIG", "SET", "maxmemory", 1) // a latch needs memory
-	err := h.Unlock(t.Context())
+	err := unlock.Hold(t.Context(), h)
 	if err == nil || errors.Is(err, lockerr.ErrUncertain) || !strings.Contains(err.Error(), "not released, the owner's next unlock releases it too: OOM") {
 		t.Errorf("it never ran, and it says %v", err)
 	}
@@ -63,11 +66,11 @@ func TestUnlockThatNeverRanIsMadeUpForByTheNext(t *testing.T) {
 	o.Timeout, o.Watchdog = 300*time.Millisecond, 10*time.Minute
 	c := openWith(t, s, o)
 	l := c.NewLock(kind.Reentrant, "orders", "orders")
-	as := Terms{As: true, Owner: c.NewOwner()}
+	as := state.Terms{As: true, Owner: c.NewOwner()}
 	outer, inner := acquireAs(t, &l, as), acquireAs(t, &l, as)
 	conn := s.Dial(t)
 	refuses(t, conn, inner)
-	unlock(t, outer)
+	mustUnlock(t, outer)
 	becomes(t, conn, 0, "EXISTS", "orders")
 }
 
@@ -79,17 +82,17 @@ func TestUnlockThatNeverRanIsForgottenWithItsHold(t *testing.T) {
 	o.Timeout = 300 * time.Millisecond
 	c := openWith(t, s, o)
 	r, w := sharedLocks(c)
-	as := Terms{As: true, Owner: c.NewOwner()}
+	as := state.Terms{As: true, Owner: c.NewOwner()}
 	write, outer, inner := acquireAs(t, w, as), acquireAs(t, r, as), acquireAs(t, r, as)
 	conn := s.Dial(t)
 	refuses(t, conn, inner)
 	do(t, conn, "HDEL", "rw", as.Owner.String())
-	if err := outer.Unlock(t.Context()); !errors.Is(err, lockerr.ErrNotHeld) {
+	if err := unlock.Hold(t.Context(), outer); !errors.Is(err, lockerr.ErrNotHeld) {
 		t.Fatal(err)
 	}
 	later := acquireAs(t, r, as)
-	unlock(t, write)
-	unlock(t, later)
+	mustUnlock(t, write)
+	mustUnlock(t, later)
 }
 
 // An unlock waits behind an open command until its limit, and is not sent after that if its owner holds nothing else. But
@@ -101,18 +104,18 @@ func TestUnlockThatWaitedTooLongIsMadeUpForByTheNext(t *testing.T) {
 	o.Timeout = 300 * time.Millisecond
 	c := openWith(t, s, o)
 	l := c.NewLock(kind.Reentrant, "orders", "orders")
-	as := Terms{As: true, Owner: c.NewOwner(), Lease: 10 * time.Minute}
+	as := state.Terms{As: true, Owner: c.NewOwner(), Lease: 10 * time.Minute}
 	outer, inner := acquireAs(t, &l, as), acquireAs(t, &l, as)
 	s.Pause()
 	defer s.Resume()
-	if err := outer.Extend(t.Context(), as.Lease); !errors.Is(err, lockerr.ErrUncertain) {
+	if err := extend.Hold(t.Context(), outer, as.Lease); !errors.Is(err, lockerr.ErrUncertain) {
 		t.Fatal(err)
 	}
-	if err := inner.Unlock(t.Context()); !errors.Is(err, lockerr.ErrUncertain) || !strings.Contains(err.Error(), "an earlier command") {
+	if err := unlock.Hold(t.Context(), inner); !errors.Is(err, lockerr.ErrUncertain) || !strings.Contains(err.Error(), "an earlier command") {
 		t.Fatal(err)
 	}
 	ended := make(chan error, 1)
-	go func() { ended <- outer.Unlock(context.Background()) }()
+	go func() { ended <- unlock.Hold(context.Background(), outer) }()
 	redistest.Becomes(t, "both unlocks wait", func() bool {
 		_, queued, _ := outer.OwnerSnapshot()
 		return queued == 2
@@ -139,7 +142,7 @@ func TestUnlockAsIsNotSentAfterItsCallerHasLeft(t *testing.T) {
 	do(t, conn, "CONFIG", "SET", "min-replicas-to-write", 1)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if err := l.UnlockAs(ctx, of); err == nil || errors.Is(err, lockerr.ErrUncertain) || !strings.Contains(err.Error(), "not released: NOREPLICAS") {
+	if err := unlock.As(ctx, &l, of); err == nil || errors.Is(err, lockerr.ErrUncertain) || !strings.Contains(err.Error(), "not released: NOREPLICAS") {
 		t.Error(err)
 	}
 	do(t, conn, "CONFIG", "SET", "min-replicas-to-write", 0)

@@ -8,10 +8,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rlock-go/redisson/internal/acquire"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/lockerr"
 	"github.com/rlock-go/redisson/internal/observe"
 	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/state"
+	"github.com/rlock-go/redisson/internal/unlock"
 )
 
 // If a caller's context ends while the answer arrives, its error contains both.
@@ -19,9 +22,9 @@ func TestContextThatEndsWithTheAnswerIsToldBeside(t *testing.T) {
 	t.Parallel()
 	c := open(t, redistest.Start(t))
 	l := c.NewLock(kind.Reentrant, "orders", "orders")
-	h := acquire(t, &l)
+	h := mustAcquire(t, &l)
 	for _, cause := range []error{context.Canceled, context.DeadlineExceeded} {
-		w := l.NewWaiter()
+		w := acquire.New(&l)
 		w.Terms.HasWait = true // one attempt, which is refused
 		if err := w.Start(); err != nil {
 			t.Fatal(err)
@@ -35,7 +38,7 @@ func TestContextThatEndsWithTheAnswerIsToldBeside(t *testing.T) {
 			t.Errorf("%q: the caller names itself", text)
 		}
 	}
-	unlock(t, h)
+	mustUnlock(t, h)
 }
 
 // The last answer was a grant, so a wait that elapses at that moment must not end in "taken".
@@ -43,8 +46,8 @@ func TestA6GrantThatComesWithTheEndOfTheWaitIsTheCallers(t *testing.T) {
 	t.Parallel()
 	c := open(t, redistest.Start(t))
 	l := c.NewLock(kind.Reentrant, "orders", "orders")
-	settled := func() *Waiter {
-		w := l.NewWaiter()
+	settled := func() *acquire.Waiter {
+		w := acquire.New(&l)
 		w.Terms.Wait, w.Terms.HasWait = time.Minute, true
 		if err := w.Start(); err != nil {
 			t.Fatal(err)
@@ -57,10 +60,10 @@ func TestA6GrantThatComesWithTheEndOfTheWaitIsTheCallers(t *testing.T) {
 	if err != nil || h.Err() != nil {
 		t.Fatalf("a free lock: %v", err)
 	}
-	if l.NewWaiter().Snapshot().Ended {
+	if acquire.New(&l).Snapshot().Ended {
 		t.Fatal("the next call that uses the waiter is woken by this one's grant")
 	}
-	if err := h.Unlock(t.Context()); err != nil {
+	if err := unlock.Hold(t.Context(), h); err != nil {
 		t.Fatal(err)
 	}
 	// If the context has ended as well, its error wins (A4).
@@ -95,11 +98,11 @@ func TestGrantThatComesDuringCloseIsNoLoss(t *testing.T) {
 	o.Observer = e
 	c := openWith(t, s, o)
 	l := c.NewLock(kind.Reentrant, "orders", "orders")
-	unlock(t, acquire(t, &l)) // connects
+	mustUnlock(t, mustAcquire(t, &l)) // connects
 	before := e.n.Load()
 	s.Pause()
 	ended := make(chan outcome, 1)
-	w := wait(t.Context(), t, &l, 0, ended, Terms{})
+	w := wait(t.Context(), t, &l, 0, ended, state.Terms{})
 	redistest.Becomes(t, "its attempt is written", func() bool { return w.Snapshot().Written })
 	noWatchdog := make(chan struct{})
 	c.Timers.After(time.Hour, func() { close(noWatchdog) }) // Close runs it once it has closed the watchdog
@@ -122,7 +125,7 @@ func TestAnswerAfterTheCallerHasLeftChangesNothingForTheObserver(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
 	held := open(t, s).NewLock(kind.Reentrant, "orders", "orders")
-	acquire(t, &held)
+	mustAcquire(t, &held)
 	o := config()
 	o.Observer = acquires{}
 	c := openWith(t, s, o)
@@ -133,7 +136,7 @@ func TestAnswerAfterTheCallerHasLeftChangesNothingForTheObserver(t *testing.T) {
 	s.Pause()
 	defer s.Resume()
 	ctx, cancel := context.WithCancel(t.Context())
-	w := l.NewWaiter()
+	w := acquire.New(&l)
 	if err := w.Begin(ctx); err != nil {
 		t.Fatal(err)
 	}

@@ -9,9 +9,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rlock-go/redisson/internal/acquire"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/lockerr"
 	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/state"
 )
 
 // BenchmarkCrowd has many callers try one taken name at the same time. It reports the time per
@@ -24,8 +26,8 @@ func BenchmarkCrowd(b *testing.B) {
 			b.Run(fmt.Sprintf("as=%t/callers=%d", as, callers), func(b *testing.B) {
 				c := open(b, s)
 				taken := c.NewLock(kind.Reentrant, "taken", "taken")
-				h := acquire(b, &taken)
-				defer unlock(b, h)
+				h := mustAcquire(b, &taken)
+				defer mustUnlock(b, h)
 				var longest time.Duration
 				for b.Loop() {
 					longest = max(longest, crowd(b, c, &taken, callers, as))
@@ -38,14 +40,14 @@ func BenchmarkCrowd(b *testing.B) {
 }
 
 // crowd runs these callers once, and returns the longest time of a pair.
-func crowd(b *testing.B, c *State, taken *Lock, callers int, as bool) (longest time.Duration) {
+func crowd(b *testing.B, c *State, taken *state.Lock, callers int, as bool) (longest time.Duration) {
 	begin := make(chan struct{})
 	var crowd sync.WaitGroup
 	var others atomic.Int64
 	for range callers {
-		w := taken.NewWaiter()
+		w := acquire.New(taken)
 		if as {
-			w.Terms = Terms{As: true, Owner: c.NewOwner()}
+			w.Terms = state.Terms{As: true, Owner: c.NewOwner()}
 		}
 		w.Terms.HasWait = true // a wait of 0: one attempt
 		crowd.Go(func() {
@@ -70,7 +72,7 @@ func crowd(b *testing.B, c *State, taken *Lock, callers int, as bool) (longest t
 			default:
 			}
 			began := time.Now()
-			unlock(b, acquire(b, &other))
+			mustUnlock(b, mustAcquire(b, &other))
 			longest = max(longest, time.Since(began))
 		}
 	})

@@ -9,6 +9,7 @@ import (
 	"github.com/rlock-go/redisson/internal/owner"
 	"github.com/rlock-go/redisson/internal/redistest"
 	"github.com/rlock-go/redisson/internal/section"
+	"github.com/rlock-go/redisson/internal/state"
 	"github.com/rlock-go/redisson/internal/topology"
 )
 
@@ -19,23 +20,23 @@ func TestQueueDoesNotListenBeforeItsNewSubscriptionIsConfirmed(t *testing.T) {
 	s := redistest.Start(t)
 	c := open(t, s)
 	l := c.NewLock(kind.Reentrant, "orders", "orders")
-	h := acquire(t, &l)
+	h := mustAcquire(t, &l)
 	ended := make(chan outcome, 1)
-	wait(t.Context(), t, &l, 0, ended, Terms{})
+	wait(t.Context(), t, &l, 0, ended, state.Terms{})
 	listens := func() bool {
-		defer l.s.Enter(section.MustNotBlock).Leave()
-		return l.s.find(&l).Find(&l.Lock, owner.Owner{}).Listening()
+		defer l.Shard.Enter(section.MustNotBlock).Leave()
+		return l.Shard.Find(&l).Find(&l.Lock, owner.Owner{}).Listening()
 	}
 	redistest.Becomes(t, "the waiter listens", listens)
 	func() { // in one section, so that no confirmation comes between
-		defer l.s.Enter(section.MayBlock).Leave()
-		q := l.s.find(&l).Find(&l.Lock, owner.Owner{})
+		defer l.Shard.Enter(section.MayBlock).Leave()
+		q := l.Shard.Find(&l).Find(&l.Lock, owner.Owner{})
 		if q.Resubscribe(); q.Listening() {
 			t.Error("it listens, though its subscription was made anew and is not confirmed")
 		}
 	}()
-	unlock(t, h)
-	unlock(t, next(t, ended).hold)
+	mustUnlock(t, h)
+	mustUnlock(t, next(t, ended).hold)
 }
 
 // elsewhere is a topology whose waiters listen on another server once their slot has moved.
@@ -79,16 +80,16 @@ func TestWaiterWhoseSlotHasMovedLooksUntilItListens(t *testing.T) {
 	do(t, conn, "HSET", "k", c.NewOwner().String(), 1)
 	do(t, conn, "PEXPIRE", "k", time.Hour.Milliseconds())
 	ended := make(chan outcome, 1)
-	wait(t.Context(), t, &l, 0, ended, Terms{})
+	wait(t.Context(), t, &l, 0, ended, state.Terms{})
 	awaitsMessage(t, &l, 1)
 	func() { // its timer may still be for a look before it listened
-		defer l.s.Enter(section.MustNotBlock).Leave()
-		q := l.s.find(&l).Find(&l.Lock, owner.Owner{})
-		q.Tick(l.s.Now())
-		l.s.find(&l).Step()
+		defer l.Shard.Enter(section.MustNotBlock).Leave()
+		q := l.Shard.Find(&l).Find(&l.Lock, owner.Owner{})
+		q.Tick(l.Shard.Now())
+		l.Shard.Find(&l).Step()
 	}()
 	moved.Store(true)
 	c.changed(topology.Change{Slots: topology.AllSlots, From: c.Top.Nodes()[0], To: other.Nodes()[0]})
 	do(t, conn, "DEL", "k")
-	unlock(t, next(t, ended).hold)
+	mustUnlock(t, next(t, ended).hold)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/state"
 	"github.com/rlock-go/redisson/internal/topology"
 )
 
@@ -47,7 +48,7 @@ func TestWaiterOfSeveralSubscriptionsListensWhenAllAreConfirmed(t *testing.T) {
 		t.Helper()
 		do(t, conn, "HSET", "k", c.NewOwner().String(), 1)
 		do(t, conn, "PEXPIRE", "k", time.Hour.Milliseconds())
-		wait(t.Context(), t, &l, 0, ended, Terms{})
+		wait(t.Context(), t, &l, 0, ended, state.Terms{})
 		redistest.Becomes(t, fmt.Sprint("it waits, and that it listens is ", listens), func() bool {
 			s := l.Snapshot()
 			return s.Waiting == 1 && !s.InFlight && s.Listening == listens
@@ -59,16 +60,16 @@ func TestWaiterOfSeveralSubscriptionsListensWhenAllAreConfirmed(t *testing.T) {
 	becomes(t, conn, 1, "PUBLISH", channel, "0")
 	none(t, ended) // its next look will find the lock free
 	there.Resume()
-	unlock(t, next(t, ended).hold)
+	mustUnlock(t, next(t, ended).hold)
 	for _, at := range []redis.Conn{conn, there.Dial(t)} {
 		waits(true)
 		do(t, at, "PUBLISH", channel, "0")
-		unlock(t, next(t, ended).hold)
+		mustUnlock(t, next(t, ended).hold)
 	}
 	// One subscription is lost and confirmed again; messages may have been lost between.
 	waits(true)
 	do(t, there.Dial(t), "CLIENT", "KILL", "TYPE", "pubsub")
-	unlock(t, next(t, ended).hold)
+	mustUnlock(t, next(t, ended).hold)
 	for _, at := range []redis.Conn{conn, there.Dial(t)} {
 		becomes(t, at, 0, "PUBLISH", channel, "0")
 	}

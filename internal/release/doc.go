@@ -1,7 +1,7 @@
 // Package release decides how one unlock goes, with all its repetitions.
 //
 // A [Release] is one unlock, from before its first send to its end. It acts through a
-// [World], which waits, asks and sends for it. Package lockstate's World is the executor
+// [World], which waits, asks and sends for it. Package unlock's World is the executor
 // and the state of the owner. The tests' World is a server in virtual time that goes
 // through every sequence of events. A Release has no goroutine, no timer and no lock, and
 // reads no clock.
@@ -41,7 +41,7 @@
 // # Repetitions after a failover
 //
 // A master may answer an unlock and then be replaced by one that lacks it. Package
-// lockstate remembers unlocks and sends them again as a [Repeat]. None may release another
+// unlock remembers unlocks and sends them again as a [Repeat]. None may release another
 // hold, of this owner or of another: [Facts].Barred and the server's count of holds prevent
 // that (R5).
 package release

@@ -47,8 +47,8 @@ type Line struct {
 	FairShare *wakepolicy.FairShare
 
 	name   Name
-	lone   *Waiter // its attempt is under way, and there is nobody else
-	queues *Queue  // one for each sort of waiters; nil while nobody waits and nothing is under way
+	lone   *Turn  // its attempt is under way, and there is nobody else
+	queues *Queue // one for each sort of waiters; nil while nobody waits and nothing is under way
 }
 
 // Name is a name, as its line knows it.
@@ -57,8 +57,8 @@ type Name interface {
 	DropIfIdle()     // called when a queue was dropped
 }
 
-// Waiter is a call that waits.
-type Waiter struct {
+// Turn is a call that waits for its turn.
+type Turn struct {
 	waitqueue.Waiter // its Call is a Caller
 	Lock             *core.Lock
 	Began            time.Duration
@@ -87,10 +87,10 @@ func (x *Line) Empty() bool { return x.queues == nil && x.lone == nil }
 // granted at once. Anything else that happens, such as another call, a refusal, trouble or a
 // caller that gives up, first makes the queue that the waiter would have had, in the state that
 // it would be in.
-func (x *Line) Alone(w *Waiter) { x.lone = w }
+func (x *Line) Alone(w *Turn) { x.lone = w }
 
 // EndAlone ends what Alone began, and reports whether w was alone until now.
-func (x *Line) EndAlone(w *Waiter) bool {
+func (x *Line) EndAlone(w *Turn) bool {
 	alone := x.lone == w
 	if alone {
 		x.lone = nil

@@ -1,4 +1,4 @@
-package lockstate
+package state
 
 import (
 	"errors"
@@ -14,8 +14,8 @@ import (
 func TestNoOfALookCountsIfItsOwnerHadNoCommandMeanwhile(t *testing.T) {
 	t.Parallel()
 	c := newClient(t, "redis://localhost:1") // its watchdog does nothing for 20 s
-	begins := func(h *Hold) { h.st.run(operationFunc(h.st.done)) }
-	renewed := func(h *Hold) { h.st.beginRenewal(); h.st.endRenewal() }
+	begins := func(h *Hold) { h.State.Run(operationFunc(h.State.Done)) }
+	renewed := func(h *Hold) { h.State.beginRenewal(); h.State.endRenewal() }
 	for name, row := range map[string]struct {
 		meanwhile func(*Hold)
 		lost      bool
@@ -23,19 +23,19 @@ func TestNoOfALookCountsIfItsOwnerHadNoCommandMeanwhile(t *testing.T) {
 		"nothing":             {func(*Hold) {}, true},
 		"a command":           {begins, false},
 		"a renewal":           {renewed, false},
-		"another acquisition": {func(h *Hold) { h.st.lease = h.st.n.l.c.watchdog.Register(h.st) }, false},
+		"another acquisition": {func(h *Hold) { h.State.Lease = h.State.Name.Lock.Client.Renewer.Register(h.State) }, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := c.NewLock(kind.Reentrant, name, name)
 			h := granted(t, &l)
-			lease := h.st.lease
-			if _, ready := h.st.Begin(lease, true); !ready {
+			lease := h.State.Lease
+			if _, ready := h.State.Begin(lease, true); !ready {
 				t.Fatal("nobody may look")
 			}
-			sec := l.s.Enter(section.MustNotBlock)
+			sec := l.Shard.Enter(section.MustNotBlock)
 			row.meanwhile(h)
 			sec.Leave()
-			h.st.NotHeld(lease, &l.Lock)
+			h.State.NotHeld(lease, &l.Lock)
 			if err := h.Err(); errors.Is(err, lockerr.ErrLeaseLost) != row.lost {
 				t.Error(err)
 			}
@@ -52,25 +52,25 @@ func TestNobodyLooksWhileACommandIsUnderWay(t *testing.T) {
 	c := newClient(t, "redis://localhost:1")
 	l := c.NewLock(kind.Reentrant, "orders", "orders")
 	h := granted(t, &l)
-	sec := l.s.Enter(section.MustNotBlock)
-	h.st.busy = true
+	sec := l.Shard.Enter(section.MustNotBlock)
+	h.State.Busy = true
 	sec.Leave()
-	if _, ready := h.st.Begin(h.st.lease, true); ready {
+	if _, ready := h.State.Begin(h.State.Lease, true); ready {
 		t.Error("a look is sent")
 	}
-	sec = l.s.Enter(section.MustNotBlock)
-	h.st.busy = false
+	sec = l.Shard.Enter(section.MustNotBlock)
+	h.State.Busy = false
 	sec.Leave()
 }
 
 // granted is a hold of l, as if the server had granted it.
 func granted(t *testing.T, l *Lock) *Hold {
 	t.Helper()
-	defer l.s.Enter(section.MustNotBlock).Leave()
-	n := l.s.pin(l)
-	st := n.newOwnerState(l.c.NewOwner())
-	st.register()
-	h, ok := st.grant(l, &Terms{}, n.now(), l.c.Watchdog)
+	defer l.Shard.Enter(section.MustNotBlock).Leave()
+	n := l.Shard.Pin(l)
+	st := n.NewOwnerState(l.Client.NewOwner())
+	st.Register()
+	h, ok := st.Grant(l, &Terms{}, n.Now(), l.Client.Watchdog)
 	if !ok {
 		t.Fatal("it is not trusted")
 	}

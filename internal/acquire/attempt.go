@@ -1,4 +1,4 @@
-package lockstate
+package acquire
 
 import (
 	"cmp"
@@ -12,6 +12,8 @@ import (
 	"github.com/rlock-go/redisson/internal/observe"
 	"github.com/rlock-go/redisson/internal/owner"
 	"github.com/rlock-go/redisson/internal/section"
+	"github.com/rlock-go/redisson/internal/state"
+	"github.com/rlock-go/redisson/internal/unlock"
 	"github.com/rlock-go/redisson/internal/waiting"
 )
 
@@ -20,7 +22,7 @@ import (
 type attempt struct {
 	req        command.Request
 	w          *Waiter
-	st         *OwnerState
+	st         *state.OwnerState
 	want       kind.Want
 	lease      time.Duration // that the command passes
 	began      time.Duration
@@ -38,70 +40,70 @@ type attempt struct {
 // or resolved after it was open.
 func (w *Waiter) Try() {
 	n := w.n
-	var st *OwnerState
+	var st *state.OwnerState
 	switch {
 	case w.Terms.As:
-		st = n.ensureShown(w.Terms.Owner)
+		st = n.EnsureShown(w.Terms.Owner)
 	case w.owner == owner.Owner{} || w.ownerUsed:
 		// An owner whose attempt may have been granted is not used again: the next attempt
 		// could re-enter (A5). A refused attempt leaves no hold, so its owner is used again,
 		// and keeps its place in the server's queue if the kind has one.
-		w.owner, w.ownerUsed = w.l.c.Actors.OfAcquire(), false
-		st = n.newOwnerState(w.owner)
+		w.owner, w.ownerUsed = w.l.Client.Actors.OfAcquire(), false
+		st = n.NewOwnerState(w.owner)
 	default:
-		st = n.ensureOwnerState(w.owner)
+		st = n.EnsureOwnerState(w.owner)
 	}
 	if w.l.Traits.ByOwner && !w.Terms.As {
 		w.queue().ListenFor(w.owner)
 	}
-	a := take[attempt](&w.l.c.spares.attempts)
-	a.w, a.st, a.began = w, st, n.now()
+	a := state.Spare[attempt](&w.l.Client.Spares.Attempts)
+	a.w, a.st, a.began = w, st, n.Now()
 	w.tried()
 	w.tries++
 	w.attempt = a
-	st.attempts++
-	w.l.c.Work.Add()
-	if st.busy { // bounds the wait for an earlier command of the owner
+	st.Attempts++
+	w.l.Client.Work.Add()
+	if st.Busy { // bounds the wait for an earlier command of the owner
 		a.referenced = true
-		a.stuckTimer = w.l.c.Timers.After(w.l.c.Timeout, a.stuck)
+		a.stuckTimer = w.l.Client.Timers.After(w.l.Client.Timeout, a.stuck)
 	}
-	st.run(a)
+	st.Run(a)
 }
 
-// start queues the command. It runs with the shard locked, in the owner's
+// Start queues the command. It runs with the shard locked, in the owner's
 // command queue.
-func (a *attempt) start() {
-	w, st, n := a.w, a.st, a.st.n
-	c := w.l.c
-	if w.Terms.As && c.Actors.IsStray(st.owner) { // it became a stray while this attempt waited
-		w.fail(owner.Strayed(st.owner))
+func (a *attempt) Start() {
+	w, st, n := a.w, a.st, a.st.Name
+	c := w.l.Client
+	if w.Terms.As && c.Actors.IsStray(st.Owner) { // it became a stray while this attempt waited
+		w.fail(owner.Strayed(st.Owner))
 	}
 	if w.Settled {
 		a.unsent()
 		return
 	}
-	if st.lease == nil && !w.l.Traits.Unowned {
-		st.register()
+	if st.Lease == nil && !w.l.Traits.Unowned {
+		st.Register()
 	}
 	a.want = w.want(st)
-	a.lease = st.commandLease(cmp.Or(w.Terms.Lease, c.Watchdog))
+	a.lease = st.CommandLease(cmp.Or(w.Terms.Lease, c.Watchdog))
 	a.want.Lease = c.LeaseArg(a.lease)
-	a.forces = n.forces
-	a.req.Aside = n.acquiresAside()
-	a.req.Strict, a.req.Wire.Counts = w.l.Traits.Lasting, c.FailsOver && st.mayBeShared()
-	if st.held > 0 {
+	a.forces = n.Forces
+	a.req.Aside = n.AcquiresAside()
+	a.req.Strict, a.req.Wire.Counts = w.l.Traits.Lasting, c.FailsOver && st.MayBeShared()
+	if st.Held > 0 {
 		// In a half moved slot each send ends the attempt. The executor would keep the attempt,
 		// and with it the command queue, while the holds must be renewed (H6).
 		a.req.Resend = kind.Unrun
 	}
 	w.ownerUsed = true
 	a.req.Handler, a.req.Wire.Tentative = a, true
-	w.l.c.Fill(&a.req, w.l.Slot, w.l.Kind.Acquire(a.req.Wire.ArgBuffer[:0], &a.want))
-	if a.queued = n.l.s.Enqueue(&a.req); !a.queued {
+	w.l.Client.Fill(&a.req, w.l.Slot, w.l.Kind.Acquire(a.req.Wire.ArgBuffer[:0], &a.want))
+	if a.queued = n.Lock.Shard.Enqueue(&a.req); !a.queued {
 		a.failed()
 		return
 	}
-	if n.ahead > 0 && !a.req.WentAside {
+	if n.Ahead > 0 && !a.req.WentAside {
 		// The server may refuse it before a release that was queued earlier has run. So every
 		// message counts from now on.
 		if q := w.queue(); q != nil {
@@ -112,11 +114,11 @@ func (a *attempt) start() {
 
 // queue is the wait queue that the attempt reports to. It is made again if the waiter has left
 // and was the last one there.
-func (a *attempt) queue() *waiting.Queue { return a.st.n.Ensure(&a.w.l.Lock, a.w.QueueOwner) }
+func (a *attempt) queue() *waiting.Queue { return a.st.Name.Ensure(&a.w.l.Lock, a.w.QueueOwner) }
 
 // Answered handles the server's reply.
 func (a *attempt) Answered(r *command.Request) {
-	defer a.st.n.l.s.Enter(section.MustNotBlock).Leave()
+	defer a.st.Name.Lock.Shard.Enter(section.MustNotBlock).Leave()
 	g, err := a.w.l.Kind.Granted(r.Wire.Reply)
 	switch {
 	case err != nil:
@@ -140,29 +142,29 @@ func (a *attempt) Answered(r *command.Request) {
 // granted turns a grant into a hold and gives it to the waiter. A grant that nobody wants any
 // more, or that can no longer be trusted, is given back.
 func (a *attempt) granted(r *command.Request, token int64) {
-	st, w, n := a.st, a.w, a.st.n
-	if w.l.Traits.Width == 1 && n.holders > min(st.held, 1) || w.l.Traits.Width != 1 && n.exclusive > 0 {
-		n.supersede(st, w.l.Traits.Width, r.Wire.Sent)
+	st, w, n := a.st, a.w, a.st.Name
+	if w.l.Traits.Width == 1 && n.Holders > min(st.Held, 1) || w.l.Traits.Width != 1 && n.Exclusive > 0 {
+		n.Supersede(st, w.l.Traits.Width, r.Wire.Sent)
 	}
-	h, ok := st.grant(w.l, &w.Terms, r.Wire.Sent, a.lease)
-	if !ok || w.Settled || a.forces != n.forces || r.Unreplicated {
+	h, ok := st.Grant(w.l, &w.Terms, r.Wire.Sent, a.lease)
+	if !ok || w.Settled || a.forces != n.Forces || r.Unreplicated {
 		a.grantedInVain(r, h, ok)
 		return
 	}
 	w.hold = h
 	if token > 0 {
-		st.ensureExtras().token = token
+		st.EnsureExtras().Token = token
 	}
-	h.everywhere = r.Wire.Everywhere
-	if w.refused && w.l.Traits.ByOwner && n.l.c.FailsOver {
-		st.ensureExtras().place = &placeTaken{w.place}
+	h.Everywhere = r.Wire.Everywhere
+	if w.refused && w.l.Traits.ByOwner && n.Lock.Client.FailsOver {
+		st.EnsureExtras().Place = &state.PlaceTaken{Wait: w.place}
 	}
-	if n.EndAlone(&w.Waiter) {
+	if n.EndAlone(&w.Turn) {
 		w.Settled = true
 		w.ready <- struct{}{}
 	} else {
 		a.reportGrant()
-		n.LetThrough(st.owner)
+		n.LetThrough(st.Owner)
 	}
 	a.end()
 	if w.tries == 1 {
@@ -173,16 +175,16 @@ func (a *attempt) granted(r *command.Request, token int64) {
 
 // Rest goes on with an attempt that was not sent, was lost, or was answered with an error.
 func (a *attempt) Rest(r *command.Request) {
-	st, w, s := a.st, a.w, a.st.n.l.s
+	st, w, s := a.st, a.w, a.st.Name.Lock.Shard
 	defer s.Enter(section.MayBlock).Leave()
 	if r.Fate != command.Lost {
 		a.failed()
 		return
 	}
 	// It may have run; bytes of it may still be on their way.
-	st.mayHaveSet(r.Wire.Sent, a.lease)
-	a.queue().Open(st.n.now(), &w.Waiter.Waiter, r.Wire.Err, a.began, false)
-	st.n.Step()
+	st.MayHaveSet(r.Wire.Sent, a.lease)
+	a.queue().Open(st.Name.Now(), &w.Waiter, r.Wire.Err, a.began, false)
+	st.Name.Step()
 	s.Barrier(r) // nothing else is tried before this returns (A5)
 	if w.Terms.As {
 		a.countHolds()
@@ -197,13 +199,13 @@ func (a *attempt) refused(g kind.Grant) {
 	q.Unset, a.w.unset = g.Unset, g.Unset
 	a.w.forever = g.TTL < 0 && !a.w.l.Traits.ByOwner // such a kind also replies -1 for a place far back in its queue
 	if w := a.w; !w.Told && !w.OneTry && !w.Settled {
-		w.l.c.Log.Waiting(w.l.s, eventlog.Lock{Name: w.n.l.Name()}, g.TTL)
+		w.l.Client.Log.Waiting(w.l.Shard, eventlog.Lock{Name: w.n.Lock.Name()}, g.TTL)
 	}
 	a.w.ownerUsed = false
 	if !a.w.contended && !a.w.Settled { // a caller that has left tells what it saw without the mutex
 		a.w.waitsForOthers()
 	}
-	q.Refused(a.st.n.now(), &a.w.Waiter.Waiter, q.Unheard(a.w.l.Pause(a.w.tries, g)))
+	q.Refused(a.st.Name.Now(), &a.w.Waiter, q.Unheard(a.w.l.Pause(a.w.tries, g)))
 	a.w.asked()
 	a.end()
 	a.done()
@@ -212,39 +214,39 @@ func (a *attempt) refused(g kind.Grant) {
 // reportGrant tells the queue that the lock is taken now.
 func (a *attempt) reportGrant() {
 	q := a.queue()
-	q.Granted(a.st.n.now(), &a.w.Waiter.Waiter, q.Unheard(a.w.l.Pause(0, kind.Grant{OK: true, TTL: a.lease})))
+	q.Granted(a.st.Name.Now(), &a.w.Waiter, q.Unheard(a.w.l.Pause(0, kind.Grant{OK: true, TTL: a.lease})))
 }
 
 // grantedInVain ends an attempt whose grant the waiter can't have. ok tells whether the hold
 // can be trusted.
-func (a *attempt) grantedInVain(r *command.Request, h *Hold, ok bool) {
-	st, w, n := a.st, a.w, a.st.n
+func (a *attempt) grantedInVain(r *command.Request, h *state.Hold, ok bool) {
+	st, w, n := a.st, a.w, a.st.Name
 	switch {
 	case !ok:
-		st.drop(h)
-		st.mayHaveSet(r.Wire.Sent, a.lease)
-		st.updateLease()
-		why := lostBy(errExpired)
+		st.Drop(h)
+		st.MayHaveSet(r.Wire.Sent, a.lease)
+		st.UpdateLease()
+		why := state.LostBy(state.ErrExpired)
 		if w.Settled { // nobody has lost what no caller had
 			why = lockerr.ErrReleased
 		}
-		h.over(why)
-		h.giveBack()
-		w.fail(fmt.Errorf("%w: its reply took longer than the lease of %v", lockerr.ErrLeaseLost, st.least(r.Wire.Sent, a.lease)))
+		h.Over(why)
+		unlock.GiveBack(h)
+		w.fail(fmt.Errorf("%w: its reply took longer than the lease of %v", lockerr.ErrLeaseLost, st.Least(r.Wire.Sent, a.lease)))
 	case r.Unreplicated:
 		err := lockerr.Unreplicated(r)
-		n.l.c.Log.Unreplicated(n.l.s, st.told(), r.Wire.Replicas, err)
-		if st.held == 1 { // the owner held nothing before
-			a.leaveRoom(n.now() - r.Wire.Sent)
+		n.Lock.Client.Log.Unreplicated(n.Lock.Shard, st.Told(), r.Wire.Replicas, err)
+		if st.Held == 1 { // the owner held nothing before
+			a.leaveRoom(n.Now() - r.Wire.Sent)
 		}
 		a.giveBackFirst(h, func() { a.retryLater(err) })
 		return
-	case a.forces != n.forces:
+	case a.forces != n.Forces:
 		// A ForceUnlock was queued after it and has deleted what was granted.
 		a.giveBackFirst(h, a.unsent)
 		return
 	default: // its caller has left
-		h.giveBack()
+		unlock.GiveBack(h)
 	}
 	a.reportGrant()
 	a.end()
@@ -254,7 +256,7 @@ func (a *attempt) grantedInVain(r *command.Request, h *Hold, ok bool) {
 // sent.
 func (a *attempt) failed() {
 	switch r := &a.req; {
-	case r.Fate == command.Closed || a.st.n.l.c.Closed():
+	case r.Fate == command.Closed || a.st.Name.Lock.Client.Closed():
 		a.reject(lockerr.ErrClosed)
 	case r.Fate == command.NotSent && (!r.Permanent() || a.w.wasRefused()):
 		a.didNotRun(r.Wire.Err)
@@ -272,7 +274,7 @@ func (a *attempt) failed() {
 func (a *attempt) ranInPart(err error) {
 	switch {
 	case a.w.Terms.As:
-		a.st.mayHaveSet(a.req.Wire.Sent, a.lease)
+		a.st.MayHaveSet(a.req.Wire.Sent, a.lease)
 		if a.passing() {
 			a.retryLater(err)
 		} else {
@@ -281,13 +283,13 @@ func (a *attempt) ranInPart(err error) {
 		}
 		return
 	case a.passing():
-		a.queue().Open(a.st.n.now(), &a.w.Waiter.Waiter, err, a.began, a.req.Moving())
+		a.queue().Open(a.st.Name.Now(), &a.w.Waiter, err, a.began, a.req.Moving())
 	default:
 		a.rejected = true
 		a.w.fail(err)
 	}
 	a.undo()
-	a.st.n.Step()
+	a.st.Name.Step()
 }
 
 // passing tells whether the wait goes on despite the server's error.
@@ -297,7 +299,7 @@ func (a *attempt) passing() bool {
 
 // reject ends the attempt, and the wait with an error.
 func (a *attempt) reject(err error) {
-	a.queue().Rejected(&a.w.Waiter.Waiter, err)
+	a.queue().Rejected(&a.w.Waiter, err)
 	a.end()
 }
 
@@ -305,9 +307,9 @@ func (a *attempt) reject(err error) {
 // before.
 func (a *attempt) retryLater(err error) {
 	if q := a.queue(); a.req.Moving() {
-		q.Unsettled(a.st.n.now(), &a.w.Waiter.Waiter, err, a.began)
+		q.Unsettled(a.st.Name.Now(), &a.w.Waiter, err, a.began)
 	} else {
-		q.Troubled(a.st.n.now(), &a.w.Waiter.Waiter, err, a.began)
+		q.Troubled(a.st.Name.Now(), &a.w.Waiter, err, a.began)
 	}
 	a.end()
 }
@@ -325,7 +327,7 @@ func (a *attempt) resolve() {
 		a.unsent()
 		return
 	}
-	a.queue().Resolved(&a.w.Waiter.Waiter)
+	a.queue().Resolved(&a.w.Waiter)
 	a.end()
 }
 
@@ -336,17 +338,17 @@ func (a *attempt) end() {
 		return
 	}
 	a.detached = true
-	st, n, c := a.st, a.st.n, a.w.l.c
+	st, n, c := a.st, a.st.Name, a.w.l.Client
 	c.Timers.Cancel(a.stuckTimer)
 	if a.w.attempt == a {
 		a.w.attempt = nil
 	}
-	st.attempts--
+	st.Attempts--
 	if !a.left {
 		a.left = true
-		st.done()
+		st.Done()
 	}
-	if n.Queued() || n.states == nil {
+	if n.Queued() || n.States == nil {
 		n.Step()
 	}
 	c.Work.Done()
@@ -357,15 +359,15 @@ func (a *attempt) done() {
 	if a.referenced {
 		return
 	}
-	spares := &a.st.n.l.c.spares
+	spares := &a.st.Name.Lock.Client.Spares
 	*a = attempt{}
-	spares.attempts.Put(a)
+	spares.Attempts.Put(a)
 }
 
 // stuck fails a waiter that has had no reply, if its attempt is still not written a command
 // timeout after it queued behind an earlier command of its owner (A7).
 func (a *attempt) stuck() {
-	defer a.st.n.l.s.Enter(section.MayBlock).Leave()
+	defer a.st.Name.Lock.Shard.Enter(section.MayBlock).Leave()
 	if a.detached || a.w.Settled || a.w.wasRefused() {
 		return
 	}
@@ -373,16 +375,16 @@ func (a *attempt) stuck() {
 	if !queued && !a.cancel() {
 		return // it was written, so its own send bounds the wait
 	}
-	a.w.fail(a.w.unsent(a.st.n.l.c.Exec.Trouble(a.st.n.l.Slot)))
+	a.w.fail(a.w.unsent(a.st.Name.Lock.Client.Exec.Trouble(a.st.Name.Lock.Slot)))
 	if queued {
-		a.st.n.Step()
+		a.st.Name.Step()
 	} else {
 		a.unsent()
 	}
 }
 
 // Seen is the call that the command is a part of, which is no undo.
-func (a *attempt) Seen() (*observe.Call, bool) { return a.w.call.seen, false }
+func (a *attempt) Seen() (*observe.Call, bool) { return a.w.call.Seen, false }
 
 // inCommandQueue tells whether the attempt waits for an earlier command of its
 // owner.
@@ -390,13 +392,13 @@ func (a *attempt) inCommandQueue() bool { return !a.req.Begun() }
 
 // unanswered tells whether the attempt may have reached the server.
 func (a *attempt) unanswered() bool {
-	return a.queued && !a.detached && (a.req.Reached() != 0 || !a.w.l.c.Exec.Waiting(&a.req))
+	return a.queued && !a.detached && (a.req.Reached() != 0 || !a.w.l.Client.Exec.Waiting(&a.req))
 }
 
 // cancel takes the command back if it was not written yet. If it reports true, unsent must be
 // called. It is called with the shard locked.
 func (a *attempt) cancel() bool {
-	if a.queued && !a.detached && a.st.n.l.c.Exec.Cancel(&a.req) {
+	if a.queued && !a.detached && a.st.Name.Lock.Client.Exec.Cancel(&a.req) {
 		a.queued, a.w.ownerUsed = false, false
 		return true
 	}
@@ -406,6 +408,6 @@ func (a *attempt) cancel() bool {
 // unsent ends an attempt that says nothing about the lock: it was not sent, its outcome is
 // unknown, or its grant is gone again. The wake-up that it was made for stays pending.
 func (a *attempt) unsent() {
-	a.queue().Unsent(&a.w.Waiter.Waiter)
+	a.queue().Unsent(&a.w.Waiter)
 	a.end()
 }

@@ -1,4 +1,4 @@
-package lockstate
+package state
 
 import (
 	"testing"
@@ -12,37 +12,37 @@ func TestOwnerOfACrowdIsFoundInAFewSteps(t *testing.T) {
 	const crowd = 1000
 	c := newClient(t, "redis://localhost:1")
 	l := c.NewLock(kind.Reentrant, "orders", "orders")
-	defer l.s.Enter(section.MustNotBlock).Leave()
-	n := l.s.pin(&l)
-	defer n.unpin()
+	defer l.Shard.Enter(section.MustNotBlock).Leave()
+	n := l.Shard.Pin(&l)
+	defer n.Unpin()
 	var states []*OwnerState
 	for range crowd {
-		states = append(states, n.ensureOwnerState(c.NewOwner()))
+		states = append(states, n.EnsureOwnerState(c.NewOwner()))
 	}
-	last := n.states
+	last := n.States
 	for range indexFrom - 1 {
 		last = last.next
 	}
 	rest := last.next
 	last.next = nil
 	for i, st := range states {
-		if found := n.findOwnerState(st.owner); found != st {
+		if found := n.FindOwnerState(st.Owner); found != st {
 			t.Fatalf("owner %d of %d is not found", i, crowd)
 		}
 	}
 	last.next = rest
-	if n.findOwnerState(c.NewOwner()) != nil {
+	if n.FindOwnerState(c.NewOwner()) != nil {
 		t.Error("a stranger is found")
 	}
-	late := n.newOwnerState(c.NewOwner())
-	if n.findOwnerState(late.owner) != late {
+	late := n.NewOwnerState(c.NewOwner())
+	if n.FindOwnerState(late.Owner) != late {
 		t.Error("one that came later is not found")
 	}
 	for i, st := range append(states, late) {
-		if st.dropIfIdle(); n.findOwnerState(st.owner) != nil {
+		if st.dropIfIdle(); n.FindOwnerState(st.Owner) != nil {
 			t.Errorf("owner %d is found after it was dropped", i)
 		}
-		if next := i + 1; next < crowd && n.findOwnerState(states[next].owner) == nil {
+		if next := i + 1; next < crowd && n.FindOwnerState(states[next].Owner) == nil {
 			t.Errorf("owner %d is lost with the one before", next)
 		}
 	}

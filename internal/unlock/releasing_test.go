@@ -1,4 +1,4 @@
-package lockstate
+package unlock
 
 import (
 	"errors"
@@ -13,27 +13,28 @@ import (
 	"github.com/rlock-go/redisson/internal/redistest"
 	"github.com/rlock-go/redisson/internal/release"
 	"github.com/rlock-go/redisson/internal/section"
+	"github.com/rlock-go/redisson/internal/state"
 	"github.com/rlock-go/redisson/internal/topology"
 )
 
 // openClient makes a client for the server of a URL. It ends with the test.
-func openClient(t *testing.T, url string, timeout time.Duration) *client {
+func openClient(t *testing.T, url string, timeout time.Duration) *state.Client {
 	t.Helper()
-	c := new(client)
-	err := c.init(Config{
+	c := new(state.Client)
+	err := c.Init(state.Config{
 		Config: core.Config{
 			Watchdog: 30 * time.Second, Timeout: timeout, Clock: clock.System(),
 			Topology: func(s topology.Settings) (topology.Topology, error) { return topology.Open(url, s) },
 		},
-		NewOwner: func() (*OwnerState, *Hold) { return new(OwnerState), new(Hold) },
-		NewHold:  func() *Hold { return new(Hold) },
+		NewOwner: func() (*state.OwnerState, *state.Hold) { return new(state.OwnerState), new(state.Hold) },
+		NewHold:  func() *state.Hold { return new(state.Hold) },
 	}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
 		c.Shut()
-		c.watchdog.Close()
+		c.Renewer.Close()
 		c.Top.Close(time.Second)
 		c.Timers.RunAll()
 		c.Timers.Wait()
@@ -48,9 +49,9 @@ func TestUnlockIsNotTriedTooLate(t *testing.T) {
 	const timeout = time.Minute
 	c := openClient(t, "redis://localhost:1", timeout)
 	l := c.NewLock(kind.Reentrant, "orders", "orders")
-	defer l.s.Enter(section.MustNotBlock).Leave()
-	st := l.s.pin(&l).ensureOwnerState(c.NewOwner())
-	now := st.n.now()
+	defer l.Shard.Enter(section.MustNotBlock).Leave()
+	st := l.Shard.Pin(&l).EnsureOwnerState(c.NewOwner())
+	now := st.Name.Now()
 	for what, row := range map[string]struct {
 		limit, leaves, after, first time.Duration
 		want                        bool
@@ -68,7 +69,7 @@ func TestUnlockIsNotTriedTooLate(t *testing.T) {
 			t.Errorf("%s: too late: %t", what, got)
 		}
 	}
-	if says := c.unwritten().Error(); !strings.Contains(says, "the unlock was not sent within 1m0s") {
+	if says := unwritten(c).Error(); !strings.Contains(says, "the unlock was not sent within 1m0s") {
 		t.Errorf("without any trouble it says %s", says)
 	}
 }
@@ -79,15 +80,15 @@ func TestLateReleaseToWriteThatLeavesNoLeaseCutsNone(t *testing.T) {
 	c := openClient(t, "redis://localhost:1", time.Second)
 	for of, want := range map[kind.Kind]time.Duration{kind.WriteLock: time.Minute, kind.ReadLock: 0} {
 		l := c.NewLock(of, "doc", "doc")
-		sec := l.s.Enter(section.MustNotBlock)
-		n := l.s.pin(&l)
-		st := n.ensureOwnerState(c.NewOwner())
+		sec := l.Shard.Enter(section.MustNotBlock)
+		n := l.Shard.Pin(&l)
+		st := n.EnsureOwnerState(c.NewOwner())
 		r := &releasing{st: st, l: &l}
 		r.Apply(release.Late)
-		if least := st.least(n.now(), time.Minute); least != want {
+		if least := st.Least(n.Now(), time.Minute); least != want {
 			t.Errorf("behind a late %s unlock a lease of a minute is trusted for %v, want %v", of.Traits().Queue, least, want)
 		}
-		n.unpin()
+		n.Unpin()
 		sec.Leave()
 	}
 }
@@ -102,19 +103,19 @@ func TestForceUnlockThatIsLostMayStillRun(t *testing.T) {
 	if _, err := c.Query(t.Context(), l.Slot, kind.Read("PING")); err != nil { // now there is a connection
 		t.Fatal(err)
 	}
-	sec := l.s.Enter(section.MustNotBlock)
-	n := l.s.pin(&l)
-	n.ahead++
+	sec := l.Shard.Enter(section.MustNotBlock)
+	n := l.Shard.Pin(&l)
+	n.Ahead++
 	sec.Leave()
 	goesAside := func() bool {
-		defer l.s.Enter(section.MustNotBlock).Leave()
-		return n.acquiresAside()
+		defer l.Shard.Enter(section.MustNotBlock).Leave()
+		return n.AcquiresAside()
 	}
 	if !goesAside() {
 		t.Error("no acquire goes aside")
 	}
 	s.Pause()
-	if _, _, err := l.force(); !errors.Is(err, lockerr.ErrUncertain) {
+	if _, _, err := force(&l); !errors.Is(err, lockerr.ErrUncertain) {
 		t.Errorf("without an answer: %v", err)
 	}
 	if goesAside() {
@@ -122,11 +123,11 @@ func TestForceUnlockThatIsLostMayStillRun(t *testing.T) {
 	}
 	s.Resume()
 	redistest.Becomes(t, "it may run no more", func() bool {
-		defer l.s.Enter(section.MustNotBlock).Leave()
-		return l.s.forcing == 0
+		defer l.Shard.Enter(section.MustNotBlock).Leave()
+		return l.Shard.Forcing == 0
 	})
-	sec = l.s.Enter(section.MustNotBlock)
-	n.ahead--
-	n.unpin()
+	sec = l.Shard.Enter(section.MustNotBlock)
+	n.Ahead--
+	n.Unpin()
 	sec.Leave()
 }

@@ -1,4 +1,4 @@
-package lockstate
+package unlock
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 	"github.com/rlock-go/redisson/internal/owner"
 	"github.com/rlock-go/redisson/internal/release"
 	"github.com/rlock-go/redisson/internal/section"
+	"github.com/rlock-go/redisson/internal/state"
 	"github.com/rlock-go/redisson/internal/topology"
 )
 
@@ -25,7 +26,7 @@ import (
 // No repetition may release another hold, of this owner or of another. So an unlock is repeated
 // in two cases only:
 //
-//   - Only this client can hold as the owner (State.Exclusive), and the server counts more
+//   - Only this client can hold as the owner (Client.Exclusive), and the server counts more
 //     holds than this client knows. For an owner without holds here the server is not asked:
 //     whatever it counts was released. This is decided a round trip before the unlock runs. If
 //     an owner without holds is handed to another process within that time, that process may
@@ -46,120 +47,120 @@ import (
 // remember keeps the release, which was answered, if a failover may undo it. It is
 // called with the shard locked.
 func (r *releasing) remember(q *command.Request, did codec.Release) {
-	u := pastUnlock{l: r.l, owner: r.st.owner, latch: r.want.Latch, sent: q.Wire.Sent, until: r.req.Until}
+	u := state.Past{Lock: r.l, Owner: r.st.Owner, Latch: r.want.Latch, Sent: q.Wire.Sent, Until: r.req.Until}
 	if r.keep != nil || r.place != nil {
-		u.extras = &pastExtras{r.keep, r.place}
+		u.Extras = &state.PastExtras{Keep: r.keep, Place: r.place}
 	}
 	switch {
 	case r.Why == release.Repeat && did == codec.NotHeld:
-		r.st.n.l.s.past.foundNothing(u.latch)
+		r.st.Name.Lock.Shard.Past.FoundNothing(u.Latch)
 		return
-	case r.SentAgain() || r.Form == release.Latched && u.latch == nil:
+	case r.SentAgain() || r.Form == release.Latched && u.Latch == nil:
 		return // it is remembered already, or must not be sent twice
 	}
-	if u.latch != nil {
-		u.until = min(u.until, q.First+r.l.c.UnlockFor)
+	if u.Latch != nil {
+		u.Until = min(u.Until, q.First+r.l.Client.UnlockFor)
 		if did != codec.NotHeld {
-			u.shared = min(u.until, r.everywhere)
+			u.Shared = min(u.Until, r.everywhere)
 		}
 	}
-	r.kept = u.shared > 0
-	u.due = q.ServedElsewhere()
-	r.st.n.l.s.addPast(u)
+	r.kept = u.Shared > 0
+	u.Due = q.ServedElsewhere()
+	addPast(r.st.Name.Lock.Shard, u)
 }
 
 // rememberChange remembers a due change that was answered, with its receipt.
-func (l *Lock) rememberChange(r *command.Request, receipt any) {
+func rememberChange(l *state.Lock, r *command.Request, receipt any) {
 	call := kind.Call{Name: r.Wire.Command, Script: r.Wire.Script, Args: r.Wire.Args, Resend: r.Resend, Writes: true}
-	defer l.s.Enter(section.MustNotBlock).Leave()
-	l.s.addPast(pastUnlock{l: l, latch: receipt, change: &call, sent: r.Wire.Sent, until: r.Until, due: r.ServedElsewhere()})
+	defer l.Shard.Enter(section.MustNotBlock).Leave()
+	addPast(l.Shard, state.Past{Lock: l, Latch: receipt, Change: &call, Sent: r.Wire.Sent, Until: r.Until, Due: r.ServedElsewhere()})
 }
 
-// rememberTaken remembers the acquire, sent at, of what nobody owns. Its release
+// RememberTaken remembers the acquire, sent at, of what nobody owns. Its release
 // is repeated after a failover, so the acquire must be too: on a server that lacks both, the
 // release alone would add to what there is to take.
-func (l *Lock) rememberTaken(by owner.Owner, at time.Duration) {
-	c := l.c
-	defer l.s.Enter(section.MayBlock).Leave()
+func RememberTaken(l *state.Lock, by owner.Owner, at time.Duration) {
+	c := l.Client
+	defer l.Shard.Enter(section.MayBlock).Leave()
 	want := kind.Want{Names: &l.Names, Latch: kind.Receipt(&l.Names, by), LatchTTL: c.Args.ReceiptTTL, Publish: l.Publish()}
 	call := kind.TakeAgain(l.Kind, &want)
-	l.s.addPast(pastUnlock{
-		l: l, latch: want.Latch, change: &call, sent: at, until: at + c.ChangeFor, due: c.newMaster(l.Slot, at),
+	addPast(l.Shard, state.Past{
+		Lock: l, Latch: want.Latch, Change: &call, Sent: at, Until: at + c.ChangeFor, Due: c.NewMaster(l.Slot, at),
 	})
 }
 
 // addPast remembers u. What is due is sent.
-func (s *shard) addPast(u pastUnlock) {
-	if s.past.add(u); u.due {
-		s.repeatDue()
+func addPast(s *state.Shard, u state.Past) {
+	if s.Past.Add(u); u.Due {
+		repeatDue(s)
 	}
 }
 
-// repeatUnlocks sends the unlocks of these slots again, since the server that ran
+// RepeatPast sends the unlocks of these slots again, since the server that ran
 // them may have been replaced.
-func (c *client) repeatUnlocks(slots topology.Slots) {
-	for i := range c.shards {
-		s := &c.shards[i]
+func RepeatPast(c *state.Client, slots topology.Slots) {
+	for i := range c.Shards {
+		s := &c.Shards[i]
 		sec := s.Enter(section.MustNotBlock)
-		s.past.replaced(slots, sec.Now())
-		s.repeatDue()
+		s.Past.Replaced(slots, sec.Now())
+		repeatDue(s)
 		sec.Leave()
 	}
 }
 
 // repeatDue sends what is due. It is called with the shard locked.
-func (s *shard) repeatDue() {
-	for u := s.past.take(s.Now()); u != nil; u = s.past.take(s.Now()) {
-		s.repeat(*u)
+func repeatDue(s *state.Shard) {
+	for u := s.Past.Take(s.Now()); u != nil; u = s.Past.Take(s.Now()) {
+		repeat(s, *u)
 	}
 }
 
 // repeat sends an unlock again, or a change.
-func (s *shard) repeat(u pastUnlock) {
+func repeat(s *state.Shard, u state.Past) {
 	ended := func() {
-		s.past.repeats--
-		s.repeatDue()
+		s.Past.Repeats--
+		repeatDue(s)
 	}
-	if u.change != nil {
-		c := u.l.c
+	if u.Change != nil {
+		c := u.Lock.Client
 		c.Work.Add()
-		s.AskLater(&c.Client, u.l.Slot, *u.change, u.until, func(_ any, err error) { // the remembered change keeps the receipt
+		s.AskLater(&c.Client, u.Lock.Slot, *u.Change, u.Until, func(_ any, err error) { // the remembered change keeps the receipt
 			if err != nil && !c.Closed() {
-				c.Log.NotDone(s, eventlog.Lock{Name: u.l.Name()}, err)
+				c.Log.NotDone(s, eventlog.Lock{Name: u.Lock.Name()}, err)
 			}
 			ended()
 			c.Work.Done()
 		})
 		return
 	}
-	n := s.pin(u.l)
-	defer n.unpin()
-	st := n.ensureOwnerState(u.owner)
-	st.marked = st.marked || u.latch != nil
-	r := st.newRelease(release.Repeat, u.l, u.until)
-	r.want.Latch, r.everywhere = u.latch, u.shared
-	if u.extras != nil {
-		r.keep, r.place = u.extras.keep, u.extras.place
+	n := s.Pin(u.Lock)
+	defer n.Unpin()
+	st := n.EnsureOwnerState(u.Owner)
+	st.Marked = st.Marked || u.Latch != nil
+	r := newRelease(st, release.Repeat, u.Lock, u.Until)
+	r.want.Latch, r.everywhere = u.Latch, u.Shared
+	if u.Extras != nil {
+		r.keep, r.place = u.Extras.Keep, u.Extras.Place
 	}
 	r.then = func(error) { ended() }
-	st.run(r)
+	st.Run(r)
 }
 
 // known is how many holds of the owner the server counts, as far as is known here.
-func (st *OwnerState) known(l *core.Lock) int64 {
-	return int64(st.tally(l)+st.unsent(l)) + int64(st.rare().stillCounted)
+func known(st *state.OwnerState, l *core.Lock) int64 {
+	return int64(st.Tally(l)+Unsent(st, l)) + int64(st.Rare().StillCounted)
 }
 
 // mayMeetAnother tells whether a repetition could release another hold than its own.
 func (r *releasing) mayMeetAnother() bool {
-	return !r.l.c.Exclusive(r.st.owner) && r.st.n.now() >= r.everywhere
+	return !r.l.Client.Exclusive(r.st.Owner) && r.st.Name.Now() >= r.everywhere
 }
 
 // Change is change.Do. A change that is due is remembered if a failover may undo it.
-func (l *Lock) Change(ctx context.Context, due bool, call func(*kind.Want) kind.Call) (any, error) {
+func Change(ctx context.Context, l *state.Lock, due bool, call func(*kind.Want) kind.Call) (any, error) {
 	var keep func(*command.Request, any)
-	if due && l.c.FailsOver {
-		keep = l.rememberChange
+	if due && l.Client.FailsOver {
+		keep = func(r *command.Request, receipt any) { rememberChange(l, r, receipt) }
 	}
 	return change.Do(ctx, &l.Lock, due, call, keep)
 }

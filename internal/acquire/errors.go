@@ -1,4 +1,4 @@
-package lockstate
+package acquire
 
 import (
 	"errors"
@@ -16,7 +16,7 @@ func (w *Waiter) waitError(cause error) error {
 	last := facts.Trouble
 	if last == nil && (w.attempt != nil || facts.InFlight) {
 		// A request that waits to be written does not know yet why it can't be.
-		last = w.n.l.c.Exec.Trouble(w.n.l.Slot)
+		last = w.n.Lock.Client.Exec.Trouble(w.n.Lock.Slot)
 	}
 	elapsed := cause == w.l.Taken()
 	unanswered := w.attempt != nil && w.attempt.unanswered()
@@ -45,7 +45,7 @@ func (w *Waiter) waitError(cause error) error {
 // ownerOfOthers tells whether others may hold as the owner of w. Then a hold that a lost
 // attempt took can't be told from theirs, and is not given back.
 func (w *Waiter) ownerOfOthers() bool {
-	return w.Terms.As && !w.n.l.c.Exclusive(w.Terms.Owner)
+	return w.Terms.As && !w.n.Lock.Client.Exclusive(w.Terms.Owner)
 }
 
 // left says what an unanswered attempt may leave on the server.
@@ -78,7 +78,7 @@ func (w *Waiter) unsetToo(err error) error {
 // lastSaidTaken tells whether the server's last answer was that another owner
 // holds the lock.
 func (w *Waiter) lastSaidTaken(facts waitqueue.Facts) bool {
-	if w.Terms.As && w.n.holds(w.Terms.Owner) {
+	if w.Terms.As && w.n.Holds(w.Terms.Owner) {
 		return false // its owner has come to hold it since
 	}
 	return facts.Told || facts.Known
@@ -122,7 +122,7 @@ func (w *Waiter) unreachable(err error) error {
 // sinceLost adds to the error of a lost command why there has been no
 // connection since.
 func (w *Waiter) sinceLost(err error) error {
-	if why := w.n.l.c.Exec.Trouble(w.n.l.Slot); why != nil && command.IsLost(err) {
+	if why := w.n.Lock.Client.Exec.Trouble(w.n.Lock.Slot); why != nil && command.IsLost(err) {
 		return fmt.Errorf("%w; since then: %w", err, errors.Unwrap(why))
 	}
 	return err

@@ -1,4 +1,4 @@
-package lockstate
+package state
 
 import (
 	"slices"
@@ -12,26 +12,26 @@ import (
 // An OwnerState is a renew.Holder, by the methods that follow.
 
 // Lock is a lock of the name.
-func (st *OwnerState) Lock() *core.Lock { return &st.n.l.Lock }
+func (st *OwnerState) Lock() *core.Lock { return &st.Name.Lock.Lock }
 
 // Begin gives the command queue to a renewal. A look takes no place in it: NotHeld checks
 // afterwards that no command began meanwhile.
 func (st *OwnerState) Begin(lease *watchdog.Lease, look bool) (n renew.Need, ready bool) {
-	defer st.n.l.s.Enter(section.MustNotBlock).Leave()
-	if st.lease != lease {
+	defer st.Name.Lock.Shard.Enter(section.MustNotBlock).Leave()
+	if st.Lease != lease {
 		return n, false
 	}
 	n.Of, n.More = st.kinds()
-	n.Shown = st.shown()
+	n.Shown = st.Shown()
 	if look {
-		st.calm = st.held > 0 && !st.busy
+		st.calm = st.Held > 0 && !st.Busy
 		return n, st.calm
 	}
 	if !st.beginRenewal() {
 		return n, false
 	}
-	n.Count, n.TTL = st.tally(n.Of), st.renewedLease()
-	n.Least = st.least(st.n.now(), n.TTL)
+	n.Count, n.TTL = st.Tally(n.Of), st.renewedLease()
+	n.Least = st.Least(st.Name.Now(), n.TTL)
 	return n, true
 }
 
@@ -39,12 +39,12 @@ func (st *OwnerState) Begin(lease *watchdog.Lease, look bool) (n renew.Need, rea
 func (st *OwnerState) kinds() (l *core.Lock, more []*core.Lock) {
 	l = st.Lock()
 	if st.holds != nil {
-		l = &st.holds.l.Lock
+		l = &st.holds.Lock.Lock
 	}
 	for h := st.holds; h != nil; h = h.next {
-		same := func(o *core.Lock) bool { return o.Traits.Tally == h.l.Traits.Tally }
+		same := func(o *core.Lock) bool { return o.Traits.Tally == h.Lock.Traits.Tally }
 		if !same(l) && !slices.ContainsFunc(more, same) {
-			more = append(more, &h.l.Lock)
+			more = append(more, &h.Lock.Lock)
 		}
 	}
 	return l, more
@@ -53,43 +53,43 @@ func (st *OwnerState) kinds() (l *core.Lock, more []*core.Lock) {
 // Next ends the holds of lost's kind, unless lost is nil, and counts those of next's kind, for
 // the next script.
 func (st *OwnerState) Next(lost, next *core.Lock) int32 {
-	defer st.n.l.s.Enter(section.MustNotBlock).Leave()
+	defer st.Name.Lock.Shard.Enter(section.MustNotBlock).Leave()
 	if lost != nil {
-		st.lose(lost, errVanished)
+		st.Lose(lost, ErrVanished)
 	}
-	return st.tally(next)
+	return st.Tally(next)
 }
 
 // End gives the command queue back.
 func (st *OwnerState) End(o renew.Outcome) {
-	defer st.n.l.s.Enter(section.MustNotBlock).Leave()
+	defer st.Name.Lock.Shard.Enter(section.MustNotBlock).Leave()
 	if o.Late > 0 {
-		st.mayArrive(o.Late)
+		st.MayArrive(o.Late)
 	}
-	if o.Everywhere > 0 && st.shown() {
-		st.ensureExtras().everywhere = o.Everywhere
+	if o.Everywhere > 0 && st.Shown() {
+		st.EnsureExtras().Everywhere = o.Everywhere
 	}
 	st.endRenewal()
 }
 
 // NotHeld ends holds that a look did not find, unless a command of the owner has begun since.
 func (st *OwnerState) NotHeld(lease *watchdog.Lease, of *core.Lock) {
-	defer st.n.l.s.Enter(section.MustNotBlock).Leave()
-	if st.lease != lease || !st.calm {
+	defer st.Name.Lock.Shard.Enter(section.MustNotBlock).Leave()
+	if st.Lease != lease || !st.calm {
 		return
 	}
 	if _, more := st.kinds(); len(more) == 0 {
-		st.lease.Disown()
+		st.Lease.Disown()
 	}
-	st.n.changed() // the other owners may not have been told
-	st.lose(of, errVanished)
+	st.Name.changed() // the other owners may not have been told
+	st.Lose(of, ErrVanished)
 }
 
 // changed makes the watchdog look at all owners that hold the name.
-func (n *name) changed() {
-	for st := n.states; st != nil; st = st.next {
-		if st.lease != nil {
-			st.lease.Changed()
+func (n *Name) changed() {
+	for st := n.States; st != nil; st = st.next {
+		if st.Lease != nil {
+			st.Lease.Changed()
 		}
 	}
 }
@@ -98,13 +98,13 @@ func (n *name) changed() {
 // too. The server does not tell this client of its own writes. So one of those owners must read
 // the key again; then the server tells of changes, for all of them.
 func (st *OwnerState) tellOthers() {
-	n := st.n
-	if n.exclusive > 0 || n.holders == 0 || n.holders == 1 && st.held > 0 {
+	n := st.Name
+	if n.Exclusive > 0 || n.Holders == 0 || n.Holders == 1 && st.Held > 0 {
 		return
 	}
-	for o := n.states; o != nil; o = o.next {
-		if o != st && o.held > 0 && o.lease != nil {
-			o.lease.Wrote()
+	for o := n.States; o != nil; o = o.next {
+		if o != st && o.Held > 0 && o.Lease != nil {
+			o.Lease.Wrote()
 			return
 		}
 	}

@@ -1,4 +1,4 @@
-package lockstate
+package state
 
 import (
 	"context"
@@ -14,32 +14,32 @@ import (
 // Lock is a lock of one client. It never changes: the state of the lock is in its shard.
 type Lock struct {
 	core.Lock
-	c *client
-	s *shard // the key's
+	Client *Client
+	Shard  *Shard // the key's
 }
 
 // NewLock makes a lock of a kind from its name and the key that the name is mapped to.
-func (c *client) NewLock(k kind.Kind, name, key string) Lock {
-	return Lock{Lock: c.Client.NewLock(k, name, key), c: c, s: c.shard(key)}
+func (c *Client) NewLock(k kind.Kind, name, key string) Lock {
+	return Lock{Lock: c.Client.NewLock(k, name, key), Client: c, Shard: c.shard(key)}
 }
 
 // nameKey is the key of the lock's state in its shard.
 func (l *Lock) nameKey() nameKey { return nameKey{l.Key(), l.Traits.Family} }
 
-// held is what an owner holds by l's kind.
-func (l *Lock) held(st *OwnerState) kind.Held {
+// Held is what an owner holds by l's kind.
+func (l *Lock) Held(st *OwnerState) kind.Held {
 	return kind.Held{Kind: l.Kind, Names: &l.Names, Owner: st}
 }
 
 // AnyHeld tells whether this client has a living hold of the name for which such returns true.
 func (l *Lock) AnyHeld(such func(kind.Held) bool) bool {
-	defer l.s.Enter(section.MustNotBlock).Leave()
-	n := l.s.find(l)
+	defer l.Shard.Enter(section.MustNotBlock).Leave()
+	n := l.Shard.Find(l)
 	if n == nil {
 		return false
 	}
-	for st := n.states; st != nil; st = st.next {
-		if st.find(func(h *Hold) bool { return such(h.l.held(st)) }) != nil {
+	for st := n.States; st != nil; st = st.next {
+		if st.Find(func(h *Hold) bool { return such(h.Lock.Held(st)) }) != nil {
 			return true
 		}
 	}
@@ -78,17 +78,17 @@ func (l *Lock) Holder(ctx context.Context) (Info, bool, error) {
 
 // since is when this client acquired the oldest of the owner's living holds.
 func (l *Lock) since(o owner.Owner) time.Time {
-	defer l.s.Enter(section.MustNotBlock).Leave()
-	st := l.ownerState(o)
+	defer l.Shard.Enter(section.MustNotBlock).Leave()
+	st := l.OwnerState(o)
 	if st == nil || st.holds == nil {
 		return time.Time{}
 	}
 	first := clock.Never
 	for h := st.holds; h != nil; h = h.next {
-		first = min(first, h.since)
+		first = min(first, h.Since)
 	}
 	wall := time.Now()
-	return wall.Add(first - st.n.now())
+	return wall.Add(first - st.Name.Now())
 }
 
 // Terms are what one acquisition asks for.

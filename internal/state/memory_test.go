@@ -1,4 +1,4 @@
-package lockstate
+package state
 
 import (
 	"fmt"
@@ -20,24 +20,24 @@ func TestPastUnlocksAreBounded(t *testing.T) {
 		busy  int           // how many shards before it have had as many
 		want  int
 	}{
-		"slowly":                   {time.Second, 0, int(repeatedFor / time.Second)},
+		"slowly":                   {time.Second, 0, int(RepeatedFor / time.Second)},
 		"within a moment":          {time.Millisecond, 0, maxPast},
 		"where others are as busy": {time.Millisecond, 2 * sharedPast / maxPast, ownPast},
 	} {
 		t.Run(what, func(t *testing.T) {
-			l := &Lock{c: new(client)}
-			var s memory
+			l := &Lock{Client: new(Client)}
+			var s Memory
 			at := time.Hour
 			for range row.busy + 1 {
-				s = memory{}
+				s = Memory{}
 				for range 2 * maxPast {
 					at += row.every
-					s.add(pastUnlock{l: l, sent: at})
+					s.Add(Past{Lock: l, Sent: at})
 				}
 			}
 			newest := 0
 			for _, u := range s.all {
-				if u.sent > at-time.Duration(row.want)*row.every {
+				if u.Sent > at-time.Duration(row.want)*row.every {
 					newest++
 				}
 			}
@@ -46,7 +46,7 @@ func TestPastUnlocksAreBounded(t *testing.T) {
 			}
 		})
 	}
-	if most := (shardCount*ownPast + sharedPast) * unsafe.Sizeof(pastUnlock{}); most > 3_200_000 {
+	if most := (shardCount*ownPast + sharedPast) * unsafe.Sizeof(Past{}); most > 3_200_000 {
 		t.Errorf("a client remembers %d bytes, and docs/dev/protocol.md says 3.2 MB", most)
 	}
 }
@@ -54,11 +54,11 @@ func TestPastUnlocksAreBounded(t *testing.T) {
 // What is due is repeated before those that a failover made due, wherever its place is: here it replaces one that is
 // too old.
 func TestWhatIsDueIsSentWhereverItsPlaceIs(t *testing.T) {
-	l := &Lock{c: new(client)}
+	l := &Lock{Client: new(Client)}
 	now := time.Hour
-	m := memory{all: []pastUnlock{{l: l, sent: now - 2*repeatedFor}}, next: 1}
-	m.add(pastUnlock{l: l, latch: "the latest", due: true, sent: now, until: now + time.Minute})
-	if u := m.take(now); u == nil || u.latch != "the latest" || m.take(now) != nil {
+	m := Memory{all: []Past{{Lock: l, Sent: now - 2*RepeatedFor}}, next: 1}
+	m.Add(Past{Lock: l, Latch: "the latest", Due: true, Sent: now, Until: now + time.Minute})
+	if u := m.Take(now); u == nil || u.Latch != "the latest" || m.Take(now) != nil {
 		t.Errorf("%v is repeated", u)
 	}
 }
@@ -72,7 +72,7 @@ func TestReceiptOfAForgottenChangeIsDeleted(t *testing.T) {
 	seats := c.NewLock(kind.Semaphore(1), "seats", "seats")
 	call := kind.Read("PING")
 	now := time.Hour
-	m := memory{}
+	m := Memory{}
 	const repeated = 3
 	for i := range 2 * ownPast {
 		receipt := fmt.Sprint("receipt-", i)
@@ -80,10 +80,10 @@ func TestReceiptOfAForgottenChangeIsDeleted(t *testing.T) {
 			t.Fatal(err)
 		}
 		func() {
-			defer seats.s.Enter(section.MayBlock).Leave()
+			defer seats.Shard.Enter(section.MayBlock).Leave()
 			c.pastShared.Store(sharedPast) // there is room for its own quota only
-			m.add(pastUnlock{l: &seats, latch: receipt, change: &call, sent: now, until: now + time.Minute, due: i < repeated})
-			m.take(now)
+			m.Add(Past{Lock: &seats, Latch: receipt, Change: &call, Sent: now, Until: now + time.Minute, Due: i < repeated})
+			m.Take(now)
 		}()
 	}
 	redistest.Becomes(t, "the forgotten receipts are gone", func() bool {

@@ -1,4 +1,8 @@
-package lockstate
+// Package extend gives holds with a fixed lease a longer one. An extension is the renewal of one
+// key: it has its turn in its owner's command queue, and the lease that it sets is never shorter
+// than what the owner's other holds need. Until it is answered, its hold is trusted for the
+// shorter of the old lease and the new one.
+package extend
 
 import (
 	"cmp"
@@ -13,13 +17,14 @@ import (
 	"github.com/rlock-go/redisson/internal/lease"
 	"github.com/rlock-go/redisson/internal/lockerr"
 	"github.com/rlock-go/redisson/internal/section"
+	"github.com/rlock-go/redisson/internal/state"
 	"github.com/rlock-go/redisson/watchdog"
 )
 
-// Extend gives a hold with a fixed lease a new one of d from now, as the public
+// Hold gives a hold with a fixed lease a new one of d from now, as the public
 // method says.
-func (h *Hold) Extend(ctx context.Context, d time.Duration) error {
-	e, err := h.startExtend(d)
+func Hold(ctx context.Context, h *state.Hold, d time.Duration) error {
+	e, err := startExtend(h, d)
 	if err != nil {
 		return err
 	}
@@ -27,24 +32,24 @@ func (h *Hold) Extend(ctx context.Context, d time.Duration) error {
 	case err = <-e.done:
 	case <-ctx.Done():
 		err = e.giveUp(ctx.Err())
-	case <-time.After(h.l.c.Timeout):
+	case <-time.After(h.Lock.Client.Timeout):
 		err = e.giveUp(nil)
 	}
 	if err == nil {
-		h.l.c.Log.Extended(ctx, h.told(), e.d)
+		h.Lock.Client.Log.Extended(ctx, h.Told(), e.For)
 	}
 	return err
 }
 
 // startExtend queues the extension, or runs it.
-func (h *Hold) startExtend(d time.Duration) (*extension, error) {
-	s := h.l.s
+func startExtend(h *state.Hold, d time.Duration) (*extension, error) {
+	s := h.Lock.Shard
 	defer s.Enter(section.MayBlock).Leave()
-	err := h.check()
+	err := h.Check()
 	switch {
-	case !h.promise.Fixed:
+	case !h.Promise.Fixed:
 		err = fmt.Errorf("%w: only a hold taken with Lease is extended by hand; the watchdog extends this one", lockerr.ErrInvalidOption)
-	case h.l.c.Closed():
+	case h.Lock.Client.Closed():
 		err = lockerr.ErrClosed
 	case errors.Is(err, lockerr.ErrLeaseLost):
 		err = lockerr.Lost(err)
@@ -53,17 +58,17 @@ func (h *Hold) startExtend(d time.Duration) (*extension, error) {
 		return nil, err
 	}
 	e := &extension{h: h, done: make(chan error, 1), idle: true}
-	e.d = d.Truncate(time.Millisecond)
-	e.req.Handler, e.req.Aside, e.req.Resend, e.req.Until, e.req.Slot = e, true, kind.Always, s.Now()+h.l.c.Timeout, h.l.Slot
-	h.l.c.Work.Add()
-	h.st.run(e)
+	e.For = d.Truncate(time.Millisecond)
+	e.Req.Handler, e.Req.Aside, e.Req.Resend, e.Req.Until, e.Req.Slot = e, true, kind.Always, s.Now()+h.Lock.Client.Timeout, h.Lock.Slot
+	h.Lock.Client.Work.Add()
+	h.State.Run(e)
 	return e, nil
 }
 
 // extension is one Extend: the renewal of one key.
 type extension struct {
-	extending
-	h     *Hold
+	state.Extending
+	h     *state.Hold
 	lease time.Duration // that the command passes
 	done  chan error
 
@@ -73,17 +78,17 @@ type extension struct {
 	abandoned bool // its caller left before anything of it had run
 }
 
-// start sends the renewal. It runs with the shard locked, in the owner's
+// Start sends the renewal. It runs with the shard locked, in the owner's
 // command queue.
-func (e *extension) start() {
-	h, st := e.h, e.h.st
-	h.everywhere = false
+func (e *extension) Start() {
+	h, st := e.h, e.h.State
+	h.Everywhere = false
 	// The other holds keep what they were promised; this one gets d.
-	others := st.needs(h)
-	e.lease = others.Lease(e.d)
-	held := h.l.held(st)
-	held.Count = st.tally(&h.l.Lock)
-	h.l.c.Fill(&e.req, h.l.Slot, h.l.Kind.Renew(e.req.Wire.ArgBuffer[:0], h.l.c.LeaseArg(e.lease), 1, func(int) kind.Held { return held }))
+	others := st.Needs(h)
+	e.lease = others.Lease(e.For)
+	held := h.Lock.Held(st)
+	held.Count = st.Tally(&h.Lock.Lock)
+	h.Lock.Client.Fill(&e.Req, h.Lock.Slot, h.Lock.Kind.Renew(e.Req.Wire.ArgBuffer[:0], h.Lock.Client.LeaseArg(e.lease), 1, func(int) kind.Held { return held }))
 	e.send()
 }
 
@@ -92,14 +97,14 @@ func (e *extension) start() {
 func (e *extension) send() bool {
 	h := e.h
 	e.idle = false
-	if err := h.check(); err != nil || e.abandoned {
+	if err := h.Check(); err != nil || e.abandoned {
 		e.finish(err)
 		return false
 	}
-	e.end = watchdog.Trust(h.st.n.now(), e.d)
-	h.extends = &e.extending
-	h.st.alarm()
-	if !h.l.s.Enqueue(&e.req) {
+	e.End = watchdog.Trust(h.State.Name.Now(), e.For)
+	h.Extends = &e.Extending
+	h.State.Alarm()
+	if !h.Lock.Shard.Enqueue(&e.Req) {
 		e.finish(e.unanswered())
 		return false
 	}
@@ -109,15 +114,15 @@ func (e *extension) send() bool {
 // giveUp ends the wait of a caller that has had no reply. ended is the error of its ctx, or nil
 // when a command timeout has passed. A command that did not run is taken back.
 func (e *extension) giveUp(ended error) error {
-	c := e.h.l.c
-	defer e.h.l.s.Enter(section.MustNotBlock).Leave()
+	c := e.h.Lock.Client
+	defer e.h.Lock.Shard.Enter(section.MustNotBlock).Leave()
 	select {
 	case err := <-e.done:
 		return err
 	default:
 	}
-	waits := !e.idle && c.Exec.Cancel(&e.req)
-	if e.open || !waits && !e.idle && !c.Exec.Waiting(&e.req) {
+	waits := !e.idle && c.Exec.Cancel(&e.Req)
+	if e.open || !waits && !e.idle && !c.Exec.Waiting(&e.Req) {
 		if waits {
 			e.finish(lockerr.ErrUncertain)
 		}
@@ -128,7 +133,7 @@ func (e *extension) giveUp(ended error) error {
 	}
 	if ended == nil {
 		unsent := lockerr.OfKind(fmt.Errorf("not sent within %v", c.Timeout), lockerr.ErrUnavailable)
-		ended = cmp.Or[error](c.Exec.Trouble(e.h.l.Slot), c.Exec.Delay(&e.req), unsent)
+		ended = cmp.Or[error](c.Exec.Trouble(e.h.Lock.Slot), c.Exec.Delay(&e.Req), unsent)
 	}
 	e.abandoned = true
 	if waits {
@@ -139,30 +144,30 @@ func (e *extension) giveUp(ended error) error {
 
 // Answered handles the server's reply.
 func (e *extension) Answered(r *command.Request) {
-	defer e.h.l.s.Enter(section.MustNotBlock).Leave()
-	e.h.extends = nil
+	defer e.h.Lock.Shard.Enter(section.MustNotBlock).Leave()
+	e.h.Extends = nil
 	e.answered(r)
 }
 
 // Rest goes on with an extension that was not answered. It is sent again, behind the kill
 // barrier or after a pause: setting a lease twice does no harm.
 func (e *extension) Rest(r *command.Request) {
-	st, s := e.h.st, e.h.l.s
+	st, s := e.h.State, e.h.Lock.Shard
 	defer s.Enter(section.MayBlock).Leave()
 	for r.Fate != command.Answered {
-		e.h.extends = nil
+		e.h.Extends = nil
 		if r.MayHaveRun() {
 			e.mayHaveRun(r)
 		}
-		st.alarm()
+		st.Alarm()
 		switch {
 		case r.Fate == command.Lost:
 			if s.Barrier(r); r.MayArrive {
-				st.mayArrive(e.lease)
+				st.MayArrive(e.lease)
 			}
 		case r.Again > 0:
 			e.idle = true
-			st.pause(r.Again)
+			st.Pause(r.Again)
 		default:
 			e.finish(e.unanswered())
 			return
@@ -174,54 +179,54 @@ func (e *extension) Rest(r *command.Request) {
 			return // giveUp has ended it
 		}
 	}
-	e.h.extends = nil
+	e.h.Extends = nil
 	e.answered(r)
 }
 
 // unanswered is the error of an extension that ends without a reply.
 func (e *extension) unanswered() error {
-	if e.h.l.c.Closed() {
+	if e.h.Lock.Client.Closed() {
 		return lockerr.ErrClosed
 	}
-	return lockerr.Unanswered(&e.req)
+	return lockerr.Unanswered(&e.Req)
 }
 
 // mayHaveRun lowers trust to what holds whether or not the command ran.
 func (e *extension) mayHaveRun(r *command.Request) {
 	h := e.h
 	e.open = true
-	if h.ended != nil {
-		h.st.mayLast(e.lease)
+	if h.Ended != nil {
+		h.State.MayLast(e.lease)
 		return
 	}
-	h.promise.End = min(h.promise.End, watchdog.Trust(r.Wire.Sent, e.d))
-	h.st.mayHaveSet(r.Wire.Sent, e.lease)
+	h.Promise.End = min(h.Promise.End, watchdog.Trust(r.Wire.Sent, e.For))
+	h.State.MayHaveSet(r.Wire.Sent, e.lease)
 }
 
 func (e *extension) answered(r *command.Request) {
-	h, st := e.h, e.h.st
+	h, st := e.h, e.h.State
 	mine, err := codec.DecodeRenew(r.Wire.Reply, 1)
 	switch {
 	case err != nil:
 		e.mayHaveRun(r)
 		e.finish(err)
 	case !mine[0]:
-		st.lose(&h.l.Lock, errVanished)
-		e.finish(lostBy(errVanished))
-	case h.ended != nil:
+		st.Lose(&h.Lock.Lock, state.ErrVanished)
+		e.finish(state.LostBy(state.ErrVanished))
+	case h.Ended != nil:
 		// Lost or released while the answer was on its way.
-		st.mayHaveSet(r.Wire.Sent, e.lease)
-		e.finish(h.ended)
+		st.MayHaveSet(r.Wire.Sent, e.lease)
+		e.finish(h.Ended)
 	case r.Unreplicated:
 		// The next master may have only the former lease.
 		e.mayHaveRun(r)
 		e.finish(fmt.Errorf("extended, but %w; what is relied on is the shorter lease", lockerr.Unreplicated(r)))
 	default:
-		h.promise = lease.Fixed(r.Wire.Sent, e.d)
-		st.live(r.Wire.Sent, st.trust(r.Wire.Sent, e.lease))
-		err := h.check()
-		if least := st.least(r.Wire.Sent, e.lease); err == nil && least < e.d {
-			err = fmt.Errorf("%w: an earlier command of owner %s was lost, its connection could not be killed and it may still arrive; it would cut the lease to %v", lockerr.ErrUncertain, st.owner.String(), least)
+		h.Promise = lease.Fixed(r.Wire.Sent, e.For)
+		st.Live(r.Wire.Sent, st.Trust(r.Wire.Sent, e.lease))
+		err := h.Check()
+		if least := st.Least(r.Wire.Sent, e.lease); err == nil && least < e.For {
+			err = fmt.Errorf("%w: an earlier command of owner %s was lost, its connection could not be killed and it may still arrive; it would cut the lease to %v", lockerr.ErrUncertain, st.Owner.String(), least)
 		}
 		e.finish(err)
 	}
@@ -236,7 +241,7 @@ func (e *extension) finish(err error) {
 	case e.done <- err:
 	default:
 	}
-	e.h.extends = nil
-	e.h.l.c.Work.Done()
-	e.h.st.done()
+	e.h.Extends = nil
+	e.h.Lock.Client.Work.Done()
+	e.h.State.Done()
 }

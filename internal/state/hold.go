@@ -1,4 +1,4 @@
-package lockstate
+package state
 
 import (
 	"context"
@@ -21,57 +21,59 @@ type Hold struct {
 	// handed out without an allocation. It never changes.
 	Face any
 
-	l     *Lock
-	st    *OwnerState
-	lease *watchdog.Lease // the registration it belongs to; each registration is a generation (H5)
+	Lock  *Lock
+	State *OwnerState
+	Lease *watchdog.Lease // the registration it belongs to; each registration is a generation (H5)
 
 	// Guarded by the shard's mutex.
-	since        time.Duration                     // when its acquire was sent
+	Since        time.Duration                     // when its acquire was sent
 	next         *Hold                             // in its owner's list of living holds
-	promise      lease.Promise                     // once the hold is over, its End is ValidUntil
-	ended        error                             // nil while held
+	Promise      lease.Promise                     // once the hold is over, its End is ValidUntil
+	Ended        error                             // nil while held
 	done         chan struct{}                     // closed when it is over; nil until asked for
 	ctxs         map[*context.CancelCauseFunc]bool // contexts that end with the hold
-	extends      *extending                        // an Extend that may be running; nil: none
-	everywhere   bool                              // all replicas acknowledged its acquire, and no Extend followed
-	released     bool                              // Unlock was called
+	Extends      *Extending                        // an Extend that may be running; nil: none
+	Everywhere   bool                              // all replicas acknowledged its acquire, and no Extend followed
+	Released     bool                              // Unlock was called
 	toldAge      bool                              // it was logged because of its age
-	stillCounted bool                              // its own lease ended before its owner's; the server counts it until Unlock
+	StillCounted bool                              // its own lease ended before its owner's; the server counts it until Unlock
 }
 
-// extending is an Extend under way, as its hold knows it.
-type extending struct {
-	req command.Request
-	d   time.Duration
-	end time.Duration // when trust in the new lease ends, while a send may be running
+// Extending is an Extend under way, as its hold knows it.
+type Extending struct {
+	Req command.Request
+	For time.Duration // the new lease
+	End time.Duration // when trust in the new lease ends, while a send may be running
 }
 
+// Why a hold is lost.
 var (
-	errVanished   = errors.New("the server says that the owner holds nothing any more")
+	ErrVanished   = errors.New("the server says that the owner holds nothing any more")
 	errSuperseded = errors.New("the server has granted the lock to another owner")
-	errForced     = errors.New("released by ForceUnlock")
-	errExpired    = errors.New("its time ran out")
+	ErrForced     = errors.New("released by ForceUnlock")
+	ErrExpired    = errors.New("its time ran out")
 )
 
-func lostBy(cause error) error { return fmt.Errorf("%w: %w", lockerr.ErrLeaseLost, cause) }
+// LostBy is the error of holds that are lost for this cause.
+func LostBy(cause error) error { return fmt.Errorf("%w: %w", lockerr.ErrLeaseLost, cause) }
 
-// told names the hold in an event.
-func (h *Hold) told() eventlog.Lock { return eventlog.Lock{Name: h.l.Name(), Owner: h.st} }
+// Told names the hold in an event.
+func (h *Hold) Told() eventlog.Lock { return eventlog.Lock{Name: h.Lock.Name(), Owner: h.State} }
 
 // Name is the lock's name as it was given to NewLock.
-func (h *Hold) Name() string { return h.l.Name() }
+func (h *Hold) Name() string { return h.Lock.Name() }
 
 // Token is the newest fencing token that this client was granted for the hold's owner; 0: none.
 func (h *Hold) Token() int64 {
-	defer h.l.s.Enter(section.MustNotBlock).Leave()
-	return h.st.rare().token
+	defer h.Lock.Shard.Enter(section.MustNotBlock).Leave()
+	return h.State.Rare().Token
 }
 
 // Done is closed when the hold is over. Each call returns the same channel.
 func (h *Hold) Done() <-chan struct{} {
-	defer h.l.s.Enter(section.MustNotBlock).Leave()
+	defer h.Lock.Shard.Enter(section.MustNotBlock).Leave()
 	// A loss found here closes a channel that exists already.
-	ended := h.check() != nil
+	ended := h.Check() != nil
 	if h.done == nil {
 		h.done = make(chan struct{})
 		if ended {
@@ -83,9 +85,9 @@ func (h *Hold) Done() <-chan struct{} {
 
 // Err is nil while the lock is held. It reads the clock, and is never late.
 func (h *Hold) Err() error {
-	defer h.l.s.Enter(section.MustNotBlock).Leave()
-	if why := h.check(); why != nil {
-		return overError{h.l.Name(), why}
+	defer h.Lock.Shard.Enter(section.MustNotBlock).Leave()
+	if why := h.Check(); why != nil {
+		return overError{h.Lock.Name(), why}
 	}
 	return nil
 }
@@ -105,81 +107,81 @@ func (e overError) Unwrap() error { return e.cause }
 // before. It is for a hold that its caller has: what is given back because a call failed must not
 // keep others out.
 func (h *Hold) KeepTaken(d time.Duration) {
-	defer h.l.s.Enter(section.MustNotBlock).Leave()
-	if h.ended != nil {
+	defer h.Lock.Shard.Enter(section.MustNotBlock).Leave()
+	if h.Ended != nil {
 		return // a loss has freed the lock
 	}
-	extras := h.st.ensureExtras()
-	extras.keepUntil = max(extras.keepUntil, clock.Later(h.st.n.now(), d))
+	extras := h.State.EnsureExtras()
+	extras.KeepUntil = max(extras.KeepUntil, clock.Later(h.State.Name.Now(), d))
 }
 
 // ValidUntil is until when exclusion may be trusted without another renewal.
 func (h *Hold) ValidUntil() time.Time {
-	defer h.l.s.Enter(section.MustNotBlock).Leave()
+	defer h.Lock.Shard.Enter(section.MustNotBlock).Leave()
 	wall := time.Now() // before the clock is read: what passes in between makes the answer earlier, not later
-	h.check()
-	return wall.Add(h.trust() - h.st.n.now())
+	h.Check()
+	return wall.Add(h.Trust() - h.State.Name.Now())
 }
 
-// trust is the instant at which trust ends. It is called with the shard locked.
-func (h *Hold) trust() time.Duration {
-	if h.ended != nil {
-		return h.promise.End
+// Trust is the instant at which trust ends. It is called with the shard locked.
+func (h *Hold) Trust() time.Duration {
+	if h.Ended != nil {
+		return h.Promise.End
 	}
-	return min(h.own(), h.lease.Expiry())
+	return min(h.own(), h.Lease.Expiry())
 }
 
 // own is the end of trust in the hold's own lease. While an Extend has no
 // answer, it is the earlier end of the old lease and the new one.
 func (h *Hold) own() time.Duration {
-	if h.extends != nil {
-		return min(h.promise.End, h.extends.end)
+	if h.Extends != nil {
+		return min(h.Promise.End, h.Extends.End)
 	}
-	return h.promise.End
+	return h.Promise.End
 }
 
-// check ends the hold if its time has passed and nobody has ended it yet (H3).
+// Check ends the hold if its time has passed and nobody has ended it yet (H3).
 // It is called with the shard locked.
-func (h *Hold) check() error {
-	if h.ended != nil {
-		return h.ended
+func (h *Hold) Check() error {
+	if h.Ended != nil {
+		return h.Ended
 	}
-	if now := h.st.n.now(); now >= h.trust() {
+	if now := h.State.Name.Now(); now >= h.Trust() {
 		h.timeIsUp(now)
 	}
-	return h.ended
+	return h.Ended
 }
 
 // old is when the hold is due to be logged because of its age; Never if it is not to be logged,
 // or was already.
 func (h *Hold) old() time.Duration {
-	if long := h.l.c.LongHold; long > 0 && !h.toldAge {
-		return clock.Later(h.since, long)
+	if long := h.Lock.Client.LongHold; long > 0 && !h.toldAge {
+		return clock.Later(h.Since, long)
 	}
 	return clock.Never
 }
 
 // tellAge logs an old hold, once. It is called with the shard locked.
 func (h *Hold) tellAge() {
-	if now := h.st.n.now(); now >= h.old() {
+	if now := h.State.Name.Now(); now >= h.old() {
 		h.toldAge = true
-		h.l.c.Log.HeldLong(h.l.s, h.told(), now-h.since, !h.promise.Fixed && now < h.promise.Until)
+		h.Lock.Client.Log.HeldLong(h.Lock.Shard, h.Told(), now-h.Since, !h.Promise.Fixed && now < h.Promise.Until)
 	}
 }
 
-// over ends the hold. It is called with the shard locked. The caller has taken the hold off its
+// Over ends the hold. It is called with the shard locked. The caller has taken the hold off its
 // owner's list, or does so next.
-func (h *Hold) over(cause error) {
-	if h.ended != nil {
+func (h *Hold) Over(cause error) {
+	if h.Ended != nil {
 		return
 	}
-	trust := h.trust()
-	h.promise.End = trust
+	trust := h.Trust()
+	h.Promise.End = trust
 	if cause == lockerr.ErrReleased || cause == lockerr.ErrClosed {
-		h.promise.End = min(h.promise.End, h.st.n.now())
+		h.Promise.End = min(h.Promise.End, h.State.Name.Now())
 	}
-	h.ended = cause
-	h.l.c.liveHolds.Done()
+	h.Ended = cause
+	h.Lock.Client.LiveHolds.Done()
 	if cause != lockerr.ErrReleased {
 		h.notReleased(cause, trust)
 	}
@@ -187,7 +189,7 @@ func (h *Hold) over(cause error) {
 		close(h.done)
 	}
 	for cancel := range h.ctxs {
-		h.l.s.After(func() { (*cancel)(overError{h.l.Name(), cause}) })
+		h.Lock.Shard.After(func() { (*cancel)(overError{h.Lock.Name(), cause}) })
 	}
 	h.ctxs = nil
 }
@@ -195,10 +197,10 @@ func (h *Hold) over(cause error) {
 // Context derives a context from parent that ends with the hold.
 func (h *Hold) Context(parent context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(parent)
-	s := h.l.s
+	s := h.Lock.Shard
 	defer s.Enter(section.MustNotBlock).Leave()
-	if why := h.check(); why != nil {
-		cancel(overError{h.l.Name(), why})
+	if why := h.Check(); why != nil {
+		cancel(overError{h.Lock.Name(), why})
 		return ctx, func() {}
 	}
 	if h.ctxs == nil {

@@ -1,4 +1,4 @@
-package lockstate
+package unlock
 
 import (
 	"errors"
@@ -13,6 +13,7 @@ import (
 	"github.com/rlock-go/redisson/internal/owner"
 	"github.com/rlock-go/redisson/internal/release"
 	"github.com/rlock-go/redisson/internal/section"
+	"github.com/rlock-go/redisson/internal/state"
 )
 
 // releasing is one unlock on its way, and the World that package release acts on. A plain reply
@@ -26,19 +27,19 @@ import (
 type releasing struct {
 	release.Release
 	req   command.Request
-	st    *OwnerState
-	l     *Lock         // of the hold's kind
+	st    *state.OwnerState
+	l     *state.Lock   // of the hold's kind
 	want  kind.Want     // with a latch that never changes; without one in the form for owners that are used once
 	lease time.Duration // that the remaining holds get
 
-	seen       *observe.Call // what its caller reports; nil: nobody observes, or there is no caller
-	since      time.Duration // when the hold's acquire was sent
-	leaves     time.Duration // when its caller leaves, because its ctx has ended; 0: it has left, or will not
-	sentAs     release.Form  // the form that its command has
-	keep       *keeping      // who has the lock afterwards; nil: nobody
-	place      *placeTaken   // that its owner may still have in the server's queue; nil: none
-	everywhere time.Duration // until when every replica has the hold; 0: not known
-	timer      *time.Timer   // answers a caller that has waited too long
+	seen       *observe.Call     // what its caller reports; nil: nobody observes, or there is no caller
+	since      time.Duration     // when the hold's acquire was sent
+	leaves     time.Duration     // when its caller leaves, because its ctx has ended; 0: it has left, or will not
+	sentAs     release.Form      // the form that its command has
+	keep       *state.Keeping    // who has the lock afterwards; nil: nobody
+	place      *state.PlaceTaken // that its owner may still have in the server's queue; nil: none
+	everywhere time.Duration     // until when every replica has the hold; 0: not known
+	timer      *time.Timer       // answers a caller that has waited too long
 
 	timed      bool // a timer may refer to it
 	encoded    bool // its command has been made, in the form sentAs
@@ -53,12 +54,12 @@ type releasing struct {
 
 // newRelease makes a release. It counts as under way until its outcome is reported; an undo
 // counts until it ends.
-func (st *OwnerState) newRelease(why release.Why, l *Lock, limit time.Duration) *releasing {
-	c := l.c
-	r := take[releasing](&c.spares.releases)
+func newRelease(st *state.OwnerState, why release.Why, l *state.Lock, limit time.Duration) *releasing {
+	c := l.Client
+	r := state.Spare[releasing](&c.Spares.Releases)
 	if why.Called() {
-		c.releases.Add()
-		if r.outcome, _ = c.spares.outcomes.Get().(chan error); r.outcome == nil {
+		c.Releases.Add()
+		if r.outcome, _ = c.Spares.Outcomes.Get().(chan error); r.outcome == nil {
 			r.outcome = make(chan error, 1)
 		}
 	} else {
@@ -71,45 +72,45 @@ func (st *OwnerState) newRelease(why release.Why, l *Lock, limit time.Duration) 
 	return r
 }
 
-// start is called with the shard locked, in the owner's command queue.
-func (r *releasing) start() {
-	st, n, l := r.st, r.st.n, r.l
+// Start is called with the shard locked, in the owner's command queue.
+func (r *releasing) Start() {
+	st, n, l := r.st, r.st.Name, r.l
 	if !r.Begin(r) || r.unsendable {
 		r.req.Handler = nil // Rest waits for the request itself
-		l.c.Go(func() { r.Rest(&r.req) })
+		l.Client.Go(func() { r.Rest(&r.req) })
 		return
 	}
-	if !r.Why.Living() || r.Told() || st.held > 0 || r.want.Keep.Millis > 0 {
+	if !r.Why.Living() || r.Told() || st.Held > 0 || r.want.Keep.Millis > 0 {
 		return
 	}
 	if !n.Empty() {
 		r.ownMessage = n.HandOff(&l.Lock)
 	}
-	if l.c.Courtesy && l.Traits.FairShare {
+	if l.Client.Courtesy && l.Traits.FairShare {
 		n.NoteRelease(&l.Lock, r.since)
 	}
 }
 
 // Answered ends the release with a plain reply.
 func (r *releasing) Answered(q *command.Request) {
-	defer r.st.n.l.s.Enter(section.MustNotBlock).Leave()
-	c := r.l.c
+	defer r.st.Name.Lock.Shard.Enter(section.MustNotBlock).Leave()
+	c := r.l.Client
 	if q.Unreplicated {
 		c.Exec.Rest(q)
 		return
 	}
 	if r.Answer(r, r.answer()); !r.timed { // nobody refers to it any more
-		c.leave(r.seen)
+		c.LeaveCall(r.seen)
 		*r = releasing{}
-		c.spares.releases.Put(r)
+		c.Spares.Releases.Put(r)
 	}
 }
 
 // Rest goes on with a release that got anything but a plain reply.
 func (r *releasing) Rest(*command.Request) {
-	defer r.st.n.l.s.Enter(section.MayBlock).Leave()
+	defer r.st.Name.Lock.Shard.Enter(section.MayBlock).Leave()
 	if !r.Told() && r.Limit != clock.Never { // the caller must not wait for a server that stays away
-		r.setTimer(r.Limit - r.st.n.now())
+		r.setTimer(r.Limit - r.st.Name.Now())
 	}
 	r.Release.Rest(r)
 }
@@ -117,38 +118,38 @@ func (r *releasing) Rest(*command.Request) {
 // Facts tells the state of the release. While a send is under way, the request's fields must
 // not be read, so only the first four facts are set.
 func (r *releasing) Facts() release.Facts {
-	st, q, c := r.st, &r.req, r.l.c
-	f := release.Facts{Now: st.n.now(), Closed: c.Closed(), Reached: q.Reached()}
+	st, q, c := r.st, &r.req, r.l.Client
+	f := release.Facts{Now: st.Name.Now(), Closed: c.Closed(), Reached: q.Reached()}
 	if r.UnderWay() {
 		f.Waits = c.Exec.Waiting(q)
 		return f
 	}
-	f.Shown, f.Left, f.Lasts = r.l.Traits.Latched && st.shown(), st.held > 0, st.rare().lasts
+	f.Shown, f.Left, f.Lasts = r.l.Traits.Latched && st.Shown(), st.Held > 0, st.Rare().Lasts
 	f.MayArrive, f.Answered, f.Replicas = q.MayArrive, q.Fate == command.Answered, q.Wire.Replicas > 0
 	switch r.Why {
 	case release.UnlockAs:
-		f.Barred = c.Actors.IsStray(st.owner)
+		f.Barred = c.Actors.IsStray(st.Owner)
 	case release.Repeat:
-		f.Barred, f.Known = r.mayMeetAnother(), st.known(&r.l.Lock)
+		f.Barred, f.Known = r.mayMeetAnother(), known(st, &r.l.Lock)
 	}
 	return f
 }
 
 // Submit gives the command to the executor.
 func (r *releasing) Submit() {
-	n, q := r.st.n, &r.req
+	n, q := r.st.Name, &r.req
 	if !r.encoded || r.sentAs != r.Form || r.want.Keep.Millis > 0 { // less is left of that each time
 		r.encode()
 	}
-	q.Until, q.Told, q.Aside = r.Until, r.tells(), n.ahead < math.MaxInt16 // ahead must not overflow
+	q.Until, q.Told, q.Aside = r.Until, r.tells(), n.Ahead < math.MaxInt16 // ahead must not overflow
 	if r.Why == release.Repeat {                                           // it may wait behind a WAIT until it could meet another hold
-		if !r.l.c.Exclusive(r.st.owner) {
+		if !r.l.Client.Exclusive(r.st.Owner) {
 			q.Until = min(r.Until, r.everywhere)
 		}
 		q.Wire.Until = q.Until
 	}
-	if r.unsendable = !n.l.s.Enqueue(q); !r.unsendable && q.WentAside {
-		n.ahead++
+	if r.unsendable = !n.Lock.Shard.Enqueue(q); !r.unsendable && q.WentAside {
+		n.Ahead++
 	}
 }
 
@@ -161,7 +162,7 @@ func (r *releasing) Wait() release.Sent {
 	if r.unsendable {
 		return release.Sent{How: release.Passing, Err: q.Wire.Err}
 	}
-	r.st.n.l.s.Await(q)
+	r.st.Name.Lock.Shard.Await(q)
 	s := release.Sent{Err: q.Wire.Err, Split: q.Split()}
 	switch {
 	case q.Fate == command.Answered:
@@ -192,14 +193,14 @@ func (r *releasing) answer() release.Answer {
 	if q.WentAside || r.ownMessage {
 		r.arrived(!q.OutOfOrder && did == codec.Final && q.Untold == nil)
 	}
-	if r.l.c.FailsOver && err == nil {
+	if r.l.Client.FailsOver && err == nil {
 		r.remember(q, did)
 	}
 	if r.counted && did == codec.Partial {
 		r.releaseUnrun()
 	}
 	if r.Form.Once() && did == codec.Partial && r.Why != release.Repeat && err == nil {
-		r.l.c.Log.ActedAs(r.st.n.l.s, r.st.told())
+		r.l.Client.Log.ActedAs(r.st.Name.Lock.Shard, r.st.Told())
 	}
 	return release.Answer{
 		Did: did, Err: err, Untold: q.Untold, Unreplicated: q.Unreplicated, ReplicasUnknown: q.ReplicasNotKnown, Kept: r.kept,
@@ -210,32 +211,32 @@ func (r *releasing) answer() release.Answer {
 // server. Otherwise the last unlock would leave the lock taken.
 func (r *releasing) releaseUnrun() {
 	st := r.st
-	for _, l := range st.rare().unrun {
-		u := st.newRelease(release.Vain, l, st.n.now()+l.c.UnlockFor)
-		u.counted, u.keep, u.then = true, r.keep, st.logGivenBack
-		st.run(u)
+	for _, l := range st.Rare().Unrun {
+		u := newRelease(st, release.Vain, l, st.Name.Now()+l.Client.UnlockFor)
+		u.counted, u.keep, u.then = true, r.keep, func(err error) { LogGivenBack(st, err) }
+		st.Run(u)
 	}
-	st.forgetUnrun()
+	st.ForgetUnrun()
 }
 
 // Settle waits until the release may be sent again. If an earlier send may still set the lease,
 // no renewal runs in between.
 func (r *releasing) Settle() {
 	st, q := r.st, &r.req
-	s := st.n.l.s
+	s := st.Name.Lock.Shard
 	switch {
 	case q.Fate == command.Lost:
 		s.Barrier(q)
 		return
 	case q.MayArrive:
-		s.Without(func() { r.l.c.Sleep(q.Again) })
+		s.Without(func() { r.l.Client.Sleep(q.Again) })
 		return
 	}
 	for d := q.Again; d > 0; {
 		if r.tooLate(d) {
-			d = max(r.tells()-st.n.now(), 0) + time.Millisecond
+			d = max(r.tells()-st.Name.Now(), 0) + time.Millisecond
 		}
-		st.pause(d)
+		st.Pause(d)
 		if d = 0; r.tooLate(0) { // the pause took longer, or the caller has not been told yet
 			d = time.Millisecond
 		}
@@ -245,7 +246,7 @@ func (r *releasing) Settle() {
 // tooLate tells whether a send after d could not be answered before the caller is told. Without
 // that send the caller learns that nothing has run; with it the outcome would be uncertain.
 func (r *releasing) tooLate(d time.Duration) bool {
-	return !r.Told() && r.req.First == 0 && !r.l.c.Closed() && r.tells()-r.st.n.now() < d+r.l.c.Exec.LeastTime()
+	return !r.Told() && r.req.First == 0 && !r.l.Client.Closed() && r.tells()-r.st.Name.Now() < d+r.l.Client.Exec.LeastTime()
 }
 
 // tells is when its caller is told, whatever is known then.
@@ -259,9 +260,9 @@ func (r *releasing) tells() time.Duration {
 // arrived is called when a send has ended. asExpected says that it released the owner's last
 // hold, in the order in which it was queued.
 func (r *releasing) arrived(asExpected bool) {
-	n := r.st.n
+	n := r.st.Name
 	if r.req.WentAside {
-		n.ahead--
+		n.Ahead--
 	}
 	if r.ownMessage && !asExpected {
 		r.ownMessage = false
@@ -274,38 +275,38 @@ func (r *releasing) arrived(asExpected bool) {
 
 // Apply carries out one effect of the release.
 func (r *releasing) Apply(e release.Effect) {
-	st, c := r.st, r.l.c
+	st, c := r.st, r.l.Client
 	switch e {
 	case release.Tell:
 		r.tell()
 	case release.Vanish:
-		st.lose(&r.l.Lock, errVanished)
+		st.Lose(&r.l.Lock, state.ErrVanished)
 	case release.Leased:
-		st.live(r.req.First, st.trust(r.req.First, r.lease))
+		st.Live(r.req.First, st.Trust(r.req.First, r.lease))
 	case release.Lower:
-		st.mayHaveSet(r.req.Wire.Sent, r.lease)
+		st.MayHaveSet(r.req.Wire.Sent, r.lease)
 	case release.Discard:
 		if r.want.Latch != nil {
 			c.Exec.Discard(r.l.Slot, r.want.Latch)
 		}
 	case release.Stray:
-		c.stray(st.owner)
+		c.Stray(st.Owner)
 	case release.Late:
 		if r.lease > 0 || r.l.Traits.Asserts { // a late release to read may end a later hold's key
-			st.mayArrive(r.lease)
+			st.MayArrive(r.lease)
 		}
 	case release.Wake:
-		st.n.WakeHead()
+		st.Name.WakeHead()
 	case release.End:
 		if r.counted && r.req.First == 0 {
-			extras := st.ensureExtras()
-			extras.unrun = append(extras.unrun, r.l)
+			extras := st.EnsureExtras()
+			extras.Unrun = append(extras.Unrun, r.l)
 		}
 		if r.leavesPlace() {
-			r.want.Wait = r.place.wait
-			st.newLeaver(r.l, r.want, r.since).start()
+			r.want.Wait = r.place.Wait
+			st.NewLeaver(r.l, r.want, r.since).Start()
 		} else {
-			st.done()
+			st.Done()
 		}
 		if r.mayLeave() {
 			c.Work.Done()
@@ -325,21 +326,21 @@ func (r *releasing) leavesPlace() bool {
 		return false
 	case r.Why == release.Undo:
 		return true
-	case r.st.held > 0 || r.Why != release.Repeat && r.Verdict != release.NotHeld:
+	case r.st.Held > 0 || r.Why != release.Repeat && r.Verdict != release.NotHeld:
 		return false
 	}
-	return !r.st.n.PassPlaceOn(&r.l.Lock, r.st.owner)
+	return !r.st.Name.PassPlaceOn(&r.l.Lock, r.st.Owner)
 }
 
 // encode makes the command of the release's form.
 func (r *releasing) encode() {
 	st, q := r.st, &r.req
 	r.encoded, r.sentAs = true, r.Form
-	if st.held > 0 {
+	if st.Held > 0 {
 		// The lease that the other holds need, not the longest they ever had (H6).
-		r.leave(st.commandLease(0))
+		r.leave(st.CommandLease(0))
 	} else {
-		st.forget()
+		st.Forget()
 		if r.l.Traits.KeepsLeases && r.Why != release.UnlockAs {
 			r.leave(0) // what the server still counts has ended, or has its own lease
 		}
@@ -353,52 +354,52 @@ func (r *releasing) encode() {
 		r.want.Latch = codec.FreshLatch(r.l.Key())
 	}
 	r.want.Keep = kind.Keep{}
-	if st.held == 0 && r.keep != nil {
-		left := r.keep.until - st.n.now() + time.Millisecond - 1 // rounded up
-		r.want.Keep = kind.Keep{Owner: r.keep.by, Millis: max(left.Milliseconds(), 0)}
+	if st.Held == 0 && r.keep != nil {
+		left := r.keep.Until - st.Name.Now() + time.Millisecond - 1 // rounded up
+		r.want.Keep = kind.Keep{Owner: r.keep.By, Millis: max(left.Milliseconds(), 0)}
 	}
 	call := r.l.Kind.Release(q.Wire.ArgBuffer[:0], &r.want)
-	r.l.c.Fill(q, r.l.Slot, call)
+	r.l.Client.Fill(q, r.l.Slot, call)
 	q.Resend = call.Resend
 }
 
 // leave sets the lease that the release leaves to its owner's other holds.
 func (r *releasing) leave(lease time.Duration) {
 	r.lease = lease
-	r.want.Lease = r.l.c.LeaseArg(lease)
+	r.want.Lease = r.l.Client.LeaseArg(lease)
 }
 
 // TakeBack takes the release back if it was not written yet, and says why it was not. It
 // returns nil if it was written.
 func (r *releasing) TakeBack() error {
-	if !r.l.c.Exec.Cancel(&r.req) {
+	if !r.l.Client.Exec.Cancel(&r.req) {
 		return nil
 	}
 	r.arrived(true)
-	return r.l.c.unwritten()
+	return unwritten(r.l.Client)
 }
 
 // setTimer calls LimitPassed after d, which tells the caller what is known.
 func (r *releasing) setTimer(d time.Duration) {
-	timers := &r.l.c.Timers
+	timers := &r.l.Client.Timers
 	timers.Cancel(r.timer)
 	r.timed = true
 	r.timer = timers.After(max(d, 0)+time.Millisecond, func() {
-		defer r.st.n.l.s.Enter(section.MayBlock).Leave()
+		defer r.st.Name.Lock.Shard.Enter(section.MayBlock).Leave()
 		r.LimitPassed(r)
 	})
 }
 
 // tell reports the outcome.
 func (r *releasing) tell() {
-	c := r.l.c
+	c := r.l.Client
 	c.Timers.Cancel(r.timer)
 	var err error
 	if r.Verdict != release.Released {
 		err = r.verdict()
 	}
 	if r.outcome != nil {
-		c.releases.Done()
+		c.Releases.Done()
 		r.outcome <- err
 		return
 	}
@@ -412,7 +413,7 @@ var errUnknowable = errors.New("what it did can't be known")
 
 // Ask asks the server what the release wants to know.
 func (r *releasing) Ask(about release.Question) release.Reply {
-	n, c := r.st.n, r.l.c
+	n, c := r.st.Name, r.l.Client
 	of, limit := kind.HoldCount, r.Limit
 	switch about {
 	case release.Replicas:
@@ -420,13 +421,13 @@ func (r *releasing) Ask(about release.Question) release.Reply {
 	case release.TTL:
 		of = kind.RemainTTL
 	case release.Shown:
-		limit = min(r.Until, n.now()+c.LatchTTL)
+		limit = min(r.Until, n.Now()+c.LatchTTL)
 	}
 	query := r.l.Kind.Ask(of, &r.want)
 	if query.Empty() {
 		return release.Reply{Err: errUnknowable}
 	}
-	reply, err := n.l.s.Ask(&c.Client, n.l.Slot, query.Call, limit)
+	reply, err := n.Lock.Shard.Ask(&c.Client, n.Lock.Slot, query.Call, limit)
 	var a kind.Answer
 	if err == nil {
 		a, err = query.Answer(reply)
@@ -434,18 +435,18 @@ func (r *releasing) Ask(about release.Question) release.Reply {
 	switch {
 	case about == release.TTL:
 		r.leave(max(a.TTL, c.Watchdog))
-	case about == release.Count && err == nil && a.N <= r.st.known(&r.l.Lock):
-		n.l.s.past.foundNothing(r.want.Latch)
+	case about == release.Count && err == nil && a.N <= known(r.st, &r.l.Lock):
+		n.Lock.Shard.Past.FoundNothing(r.want.Latch)
 	}
 	return release.Reply{N: a.N, Err: err}
 }
 
 // askReplicas asks the replicas once more.
 func (r *releasing) askReplicas() (a release.Reply) {
-	s := r.st.n.l.s
+	s := r.st.Name.Lock.Shard
 	s.Queued()
 	answer := make(chan release.Reply, 1)
-	asks, err := r.l.c.Exec.AwaitReplicas(&r.req, func(acked int, err error) {
+	asks, err := r.l.Client.Exec.AwaitReplicas(&r.req, func(acked int, err error) {
 		answer <- release.Reply{N: int64(acked), Err: err}
 	})
 	if !asks { // there are no replicas any more, or err says why

@@ -1,4 +1,4 @@
-package lockstate
+package unlock
 
 import (
 	"context"
@@ -14,13 +14,14 @@ import (
 	"github.com/rlock-go/redisson/internal/lockerr"
 	"github.com/rlock-go/redisson/internal/owner"
 	"github.com/rlock-go/redisson/internal/section"
+	"github.com/rlock-go/redisson/internal/state"
 )
 
-// ForceUnlock deletes the lock whoever holds it, as the public method says.
-func (l *Lock) ForceUnlock(ctx context.Context) (bool, error) {
+// Force deletes the lock whoever holds it, as the public method says.
+func Force(ctx context.Context, l *state.Lock) (bool, error) {
 	// Redisson's script deletes whatever has the name; a key that is no lock
 	// stays untouched here (I2).
-	found, err := redis.String(l.c.Query(ctx, l.Slot, kind.Read("TYPE", l.Key())))
+	found, err := redis.String(l.Client.Query(ctx, l.Slot, kind.Read("TYPE", l.Key())))
 	if err != nil {
 		return false, err
 	}
@@ -34,11 +35,11 @@ func (l *Lock) ForceUnlock(ctx context.Context) (bool, error) {
 			return false, err
 		}
 	}
-	there, ended, err := l.force()
+	there, ended, err := force(l)
 	if err != nil {
 		return there, err
 	}
-	l.c.Log.Forced(ctx, eventlog.Lock{Name: l.Name()}, there)
+	l.Client.Log.Forced(ctx, eventlog.Lock{Name: l.Name()}, there)
 	return ended || there, nil
 }
 
@@ -46,30 +47,30 @@ func (l *Lock) ForceUnlock(ctx context.Context) (bool, error) {
 // derived from one of the holds, and end with it. The pipeline bounds the wait. Once the command may have run
 // it is not sent again: it could hit the next holder. It does not go aside, and while it may still run no
 // acquire does: an acquire that is granted after it must be sent after it.
-func (l *Lock) force() (there, ended bool, err error) {
-	c, s := l.c, l.s
+func force(l *state.Lock) (there, ended bool, err error) {
+	c, s := l.Client, l.Shard
 	defer s.Enter(section.MayBlock).Leave()
 	if c.Closed() {
 		return false, false, lockerr.ErrClosed
 	}
-	n := s.pin(l)
-	defer n.unpin()
+	n := s.Pin(l)
+	defer n.Unpin()
 	c.Work.Add()
 	defer c.Work.Done()
 	// These count as ended: a holder's own Unlock may delete the key before the command does.
-	for _, st := range n.ownerStates() {
-		ended = ended || st.held > 0
-		st.lose(nil, errForced)
+	for _, st := range n.OwnerStates() {
+		ended = ended || st.Held > 0
+		st.Lose(nil, state.ErrForced)
 	}
 	want, r := kind.Want{Names: &l.Names, Publish: l.Publish()}, new(command.Request)
 	send := func() {
-		n.forces++ // attempts that were queued before notice it
+		n.Forces++ // attempts that were queued before notice it
 		c.Fill(r, l.Slot, l.Kind.Force(&want))
 		if s.Enqueue(r) {
 			s.Await(r)
 		}
 	}
-	s.forcing++
+	s.Forcing++
 	r.Whole = true
 	if send(); r.Split() {
 		// Its keys are in two places, as may be those of an unlock (package release). It is sent again with
@@ -85,9 +86,9 @@ func (l *Lock) force() (there, ended bool, err error) {
 	if r.MayHaveRun() {
 		// If its script had to be loaded first, it ran after acquires that were queued later. Whatever was
 		// sent before it ran before it.
-		for _, st := range n.ownerStates() {
-			if st.find(func(h *Hold) bool { return h.since > r.Wire.Sent }) == nil {
-				st.lose(nil, errForced)
+		for _, st := range n.OwnerStates() {
+			if st.Find(func(h *state.Hold) bool { return h.Since > r.Wire.Sent }) == nil {
+				st.Lose(nil, state.ErrForced)
 			}
 		}
 	}
@@ -98,10 +99,10 @@ func (l *Lock) force() (there, ended bool, err error) {
 		c.Go(func() {
 			c.Exec.Barrier(r)
 			defer s.Enter(section.MustNotBlock).Leave()
-			s.forcing--
+			s.Forcing--
 		})
 	} else {
-		s.forcing--
+		s.Forcing--
 	}
 	return there, ended, err
 }

@@ -1,4 +1,4 @@
-package lockstate
+package acquire
 
 import (
 	"cmp"
@@ -16,6 +16,8 @@ import (
 	"github.com/rlock-go/redisson/internal/lockerr"
 	"github.com/rlock-go/redisson/internal/owner"
 	"github.com/rlock-go/redisson/internal/section"
+	"github.com/rlock-go/redisson/internal/state"
+	"github.com/rlock-go/redisson/internal/unlock"
 	"github.com/rlock-go/redisson/internal/waiting"
 	"github.com/rlock-go/redisson/internal/waitqueue"
 	"github.com/rlock-go/redisson/internal/wakepolicy"
@@ -24,13 +26,13 @@ import (
 // Waiter is one call that wants the lock. The shard's mutex guards it until its
 // wait has ended. Then its caller reads hold and err.
 type Waiter struct {
-	waiting.Waiter
-	n     *name
-	l     *Lock
-	Terms Terms // set before Start
+	waiting.Turn
+	n     *state.Name
+	l     *state.Lock
+	Terms state.Terms // set before Start
 
 	ready   chan struct{} // gets one value when the wait has ended; buffered
-	hold    *Hold
+	hold    *state.Hold
 	taken   bool          // its attempt has taken what nobody owns; until its caller comes for it, it counts in Work
 	takenAt time.Duration // when that attempt was sent
 	err     error
@@ -39,7 +41,7 @@ type Waiter struct {
 	unset     bool // by the reply to its last attempt, no permits were ever set
 	forever   bool // by that reply, the key never expires
 	contended bool // others had what it wants, or came before it
-	call      call
+	call      state.Call
 	owner     owner.Owner // of its attempts, without As
 	ownerUsed bool        // an attempt by owner may have been granted
 	attempt   *attempt    // under way
@@ -50,10 +52,10 @@ type Waiter struct {
 	references atomic.Int32 // calls of done
 }
 
-// NewWaiter makes a waiter for one call. The caller sets its Terms, then calls Start or Begin
+// New makes a waiter for one call. The caller sets its Terms, then calls Start or Begin
 // and, if that returns nil, Await and Result.
-func (l *Lock) NewWaiter() *Waiter {
-	w := take[Waiter](&l.c.spares.waiters)
+func New(l *state.Lock) *Waiter {
+	w := state.Spare[Waiter](&l.Client.Spares.Waiters)
 	if w.ready == nil {
 		w.ready, w.Call = make(chan struct{}, 1), w
 	}
@@ -66,29 +68,29 @@ func (w *Waiter) Start() error {
 	l := w.l
 	if w.Terms.As {
 		w.Shared = w.Terms.Owner
-		if !l.c.Actors.Made(w.Terms.Owner) {
+		if !l.Client.Actors.Made(w.Terms.Owner) {
 			w.Terms.Owner.Share() // another client of this process may have made it
 		}
-		if err := l.c.act(l, w.Terms.Owner); err != nil {
+		if err := l.Client.Act(l, w.Terms.Owner); err != nil {
 			return err
 		}
 	}
 	w.OneTry = w.Terms.HasWait && w.Terms.Wait == 0
 	w.Size = w.Terms.Size
-	s := l.s
+	s := l.Shard
 	defer s.Enter(section.MayBlock).Leave()
-	if !l.c.Open() {
-		if err := l.admit(&w.Terms); err != nil {
+	if !l.Client.Open() {
+		if err := admit(l, &w.Terms); err != nil {
 			return err
 		}
 	}
-	n := s.ensure(l)
+	n := s.Ensure(l)
 	w.n, w.Began = n, s.Now()
 	if w.place = w.Terms.Wait; w.place > 0 {
 		w.Until = clock.Later(w.Began, w.place)
 	}
-	if n.isOnly(w) {
-		n.Alone(&w.Waiter)
+	if isOnly(n, w) {
+		n.Alone(&w.Turn)
 		w.Try()
 		return nil
 	}
@@ -97,11 +99,11 @@ func (w *Waiter) Start() error {
 
 // admit returns an error unless an acquire may begin although the client is being shut down: it
 // may if its owner already holds the lock. It is called with the shard locked.
-func (l *Lock) admit(t *Terms) error {
-	if l.c.Closed() {
+func admit(l *state.Lock, t *state.Terms) error {
+	if l.Client.Closed() {
 		return lockerr.ErrClosed
 	}
-	if st := l.ownerState(t.Owner); t.As && st != nil && st.held > 0 {
+	if st := l.OwnerState(t.Owner); t.As && st != nil && st.Held > 0 {
 		return nil
 	}
 	return fmt.Errorf("%w: it is being shut down, only owners that hold the lock may re-enter", lockerr.ErrClosed)
@@ -111,9 +113,9 @@ func (l *Lock) admit(t *Terms) error {
 // and its fair share does not make it wait. Most calls are like that, and are granted at once.
 // Anything else, such as another call, a refusal, trouble or a caller that gives up, first
 // makes the queue that the waiter would have had, in the state that it would be in
-// (name.queueLone). It is called with the shard locked.
-func (n *name) isOnly(w *Waiter) bool {
-	if !n.Empty() || n.states != nil || w.Terms.As || w.l.Traits.ByOwner {
+// (waiting.Line.Alone). It is called with the shard locked.
+func isOnly(n *state.Name, w *Waiter) bool {
+	if !n.Empty() || n.States != nil || w.Terms.As || w.l.Traits.ByOwner {
 		return false
 	}
 	return n.FairShare == nil || !w.l.Traits.FairShare || wakepolicy.Free(n.FairShare, w.Began, w.Until)
@@ -122,24 +124,24 @@ func (n *name) isOnly(w *Waiter) bool {
 // join queues a waiter that is not alone. It is called with the shard locked.
 func (w *Waiter) join() error {
 	n, l := w.n, w.l
-	n.pins++
-	defer n.unpin()
-	if err := n.check(l, &w.Terms); err != nil {
+	n.Pins++
+	defer n.Unpin()
+	if err := check(n, l, &w.Terms); err != nil {
 		return err
 	}
 	if l.Traits.ByOwner {
 		if !w.Terms.As {
-			w.owner = l.c.Actors.OfAcquire()
+			w.owner = l.Client.Actors.OfAcquire()
 		}
 		w.QueueOwner = w.acquirer()
 	}
 	q := n.Ensure(&l.Lock, w.QueueOwner)
 	w.place = q.ChoosePlace(w.place)
 	if w.OneTry || w.Terms.As || q.Roomy() {
-		q.JoinUnqueued(w.Began, &w.Waiter.Waiter)
+		q.JoinUnqueued(w.Began, &w.Waiter)
 	} else {
-		q.Join(w.Began, &w.Waiter.Waiter, n.holders > 0)
-		l.c.Log.Queued(l.s, eventlog.Lock{Name: n.l.Name()}, q.Len()-1)
+		q.Join(w.Began, &w.Waiter, n.Holders > 0)
+		l.Client.Log.Queued(l.Shard, eventlog.Lock{Name: n.Lock.Name()}, q.Len()-1)
 	}
 	n.Step()
 	if w.tries == 0 && !w.Settled {
@@ -150,11 +152,11 @@ func (w *Waiter) join() error {
 
 // check refuses an acquire that could never be granted, because its owner already holds by
 // another kind.
-func (n *name) check(l *Lock, t *Terms) error {
+func check(n *state.Name, l *state.Lock, t *state.Terms) error {
 	if !t.As || l.Traits.NoUpgrade == nil {
 		return nil
 	}
-	if st := n.findOwnerState(t.Owner); st != nil && st.held > 0 && st.tally(&l.Lock) == 0 {
+	if st := n.FindOwnerState(t.Owner); st != nil && st.Held > 0 && st.Tally(&l.Lock) == 0 {
 		return fmt.Errorf("%w: %w", lockerr.ErrInvalidOption, l.Traits.NoUpgrade)
 	}
 	return nil
@@ -201,8 +203,8 @@ func (w *Waiter) Await(ctx context.Context) error {
 
 // Result is what the caller returns. cause is why it stopped waiting, nil if
 // the wait of w has ended.
-func (w *Waiter) Result(ctx context.Context, cause error) (h *Hold, err error) {
-	c := w.l.c
+func (w *Waiter) Result(ctx context.Context, cause error) (h *state.Hold, err error) {
+	c := w.l.Client
 	if cause == nil {
 		h, err = w.hold, w.err
 	} else {
@@ -216,7 +218,7 @@ func (w *Waiter) Result(ctx context.Context, cause error) (h *Hold, err error) {
 	switch {
 	case !w.taken:
 	case c.FailsOver:
-		w.l.rememberTaken(w.owner, w.takenAt)
+		unlock.RememberTaken(w.l, w.owner, w.takenAt)
 	default: // it needs no undo any more
 		c.Exec.Discard(w.l.Slot, kind.Receipt(&w.l.Names, w.owner))
 	}
@@ -232,16 +234,16 @@ func (w *Waiter) Result(ctx context.Context, cause error) (h *Hold, err error) {
 // Forever tells whether, by the server's last reply, the key never expires. Few locks are like
 // that. It is for the caller, after Result.
 func (w *Waiter) Forever() bool {
-	defer w.n.l.s.Enter(section.MustNotBlock).Leave()
+	defer w.n.Lock.Shard.Enter(section.MustNotBlock).Leave()
 	return w.forever
 }
 
 // giveUp ends the wait for its caller. cause is the error of its ctx, or that of Lock.Taken
 // when the wait has elapsed. An attempt that was not written yet is taken back. Any other goes
 // on, and what it is granted is given back.
-func (w *Waiter) giveUp(cause error) (*Hold, error) {
+func (w *Waiter) giveUp(cause error) (*state.Hold, error) {
 	n := w.n
-	defer n.l.s.Enter(section.MayBlock).Leave()
+	defer n.Lock.Shard.Enter(section.MayBlock).Leave()
 	if w.Settled {
 		h, elapsed := w.hold, cause == w.l.Taken()
 		switch {
@@ -250,7 +252,7 @@ func (w *Waiter) giveUp(cause error) (*Hold, error) {
 		case h == nil && w.err == nil:
 			if w.taken {
 				w.undoTaken()
-				n.l.c.Work.Done()
+				n.Lock.Client.Work.Done()
 			}
 			return nil, cause
 		case h == nil && (elapsed || errors.Is(w.err, cause)):
@@ -263,15 +265,15 @@ func (w *Waiter) giveUp(cause error) (*Hold, error) {
 		}
 		// Cancellation beats a simultaneous grant (A4).
 		w.hold = nil
-		h.giveBack()
+		unlock.GiveBack(h)
 		return nil, cause
 	}
-	n.pins++ // it would be dropped with the attempt, but a leaver of the server's queue needs it
-	defer n.unpin()
+	n.Pins++ // it would be dropped with the attempt, but a leaver of the server's queue needs it
+	defer n.Unpin()
 	a := w.attempt
 	cancelled := a != nil && a.cancel()
 	err := w.waitError(cause)
-	w.queue().Leave(&w.Waiter.Waiter)
+	w.queue().Leave(&w.Waiter)
 	if cancelled {
 		a.unsent()
 	}
@@ -281,8 +283,8 @@ func (w *Waiter) giveUp(cause error) (*Hold, error) {
 }
 
 // logResult logs how the wait ended.
-func (w *Waiter) logResult(ctx context.Context, h *Hold, err error) {
-	c, l := w.l.c, eventlog.Lock{Name: w.n.l.Name()}
+func (w *Waiter) logResult(ctx context.Context, h *state.Hold, err error) {
+	c, l := w.l.Client, eventlog.Lock{Name: w.n.Lock.Name()}
 	if !c.Log.On(ctx, slog.LevelDebug) {
 		return
 	}
@@ -293,7 +295,7 @@ func (w *Waiter) logResult(ctx context.Context, h *Hold, err error) {
 	case h == nil:
 		c.Log.LetThrough(ctx, l, waited, w.tries)
 	default:
-		l.Owner = h.st
+		l.Owner = h.State
 		c.Log.Acquired(ctx, l, waited, w.tries, cmp.Or(w.Terms.Lease, c.Watchdog), w.Terms.Lease == 0)
 	}
 }
@@ -341,8 +343,8 @@ func (w *Waiter) leaveServer() {
 	if !w.l.Traits.ByOwner || w.OneTry || w.Terms.As && n.PassPlaceOn(w.Lock, o) {
 		return
 	}
-	st := n.ensureOwnerState(o)
-	st.run(st.newLeaver(w.l, w.want(st), w.Began))
+	st := n.EnsureOwnerState(o)
+	st.Run(st.NewLeaver(w.l, w.want(st), w.Began))
 }
 
 // TakePlace takes over the place in the server's queue that another caller of the owner leaves, if
@@ -356,7 +358,7 @@ func (w *Waiter) TakePlace() bool {
 // fail ends the wait with an error. step must follow.
 func (w *Waiter) fail(err error) {
 	if !w.Settled {
-		w.queue().Fail(&w.Waiter.Waiter, err)
+		w.queue().Fail(&w.Waiter, err)
 	}
 }
 
@@ -370,7 +372,7 @@ func (w *Waiter) facts() waitqueue.Facts {
 	if q == nil {
 		return waitqueue.Facts{Told: w.Told}
 	}
-	return q.Facts(&w.Waiter.Waiter)
+	return q.Facts(&w.Waiter)
 }
 
 // done is called by each of the two that refer to a waiter whose first attempt was granted:
@@ -379,23 +381,23 @@ func (w *Waiter) done() {
 	if w.references.Add(1) < 2 {
 		return
 	}
-	c := w.l.c
-	c.forget(w.call.seen)
+	c := w.l.Client
+	c.ForgetCall(w.call.Seen)
 	*w = Waiter{ready: w.ready}
 	w.Call = w
-	c.spares.waiters.Put(w)
+	c.Spares.Waiters.Put(w)
 }
 
-// failWaiters ends all waits with ErrClosed, but not those of owners that hold, if re-entry is
+// FailAll ends all waits with ErrClosed, but not those of owners that hold, if re-entry is
 // still allowed.
-func (c *client) failWaiters(reentry bool) {
-	c.eachName(func(n *name) {
+func FailAll(c *state.Client, reentry bool) {
+	c.EachName(func(n *state.Name) {
 		for q := range n.EachQueue {
 			if c.Closed() {
 				q.Close()
 			}
 			for waits := range q.All() {
-				if w := waits.Call.(*Waiter); !reentry || !w.Terms.As || !n.holds(w.Terms.Owner) {
+				if w := waits.Call.(*Waiter); !reentry || !w.Terms.As || !n.Holds(w.Terms.Owner) {
 					w.fail(lockerr.ErrClosed)
 				}
 			}
@@ -420,7 +422,7 @@ type Snapshot struct {
 
 // Snapshot tells what there is of w.
 func (w *Waiter) Snapshot() Snapshot {
-	defer w.l.s.Enter(section.MustNotBlock).Leave()
+	defer w.l.Shard.Enter(section.MustNotBlock).Leave()
 	now := Snapshot{Tries: w.tries, Owner: w.owner, Contended: w.contended, Taken: w.taken, Ended: len(w.ready) > 0}
 	if a := w.attempt; a != nil {
 		now.Attempt, now.Written = &a.req, a.unanswered()

@@ -1,4 +1,4 @@
-package lockstate
+package unlock
 
 import (
 	"context"
@@ -9,78 +9,79 @@ import (
 	"github.com/rlock-go/redisson/internal/observe"
 	"github.com/rlock-go/redisson/internal/owner"
 	"github.com/rlock-go/redisson/internal/section"
+	"github.com/rlock-go/redisson/internal/state"
 )
 
-// observedUnlock is a call of Unlock that is observed.
-type observedUnlock struct {
-	call
+// observed is a call of Unlock that is observed.
+type observed struct {
+	state.Call
 	ended bool // it ended a hold that had not been lost
 	held  time.Duration
 }
 
 // observeUnlock begins to observe an unlock, if there is an observer.
-func (h *Hold) observeUnlock(ctx context.Context) (u observedUnlock) {
-	c := h.l.c
+func observeUnlock(ctx context.Context, h *state.Hold) (u observed) {
+	c := h.Lock.Client
 	if c.Observer == nil {
 		return u
 	}
-	if c.tellsCalls {
+	if c.TellsCalls {
 		returned := false
 		defer func() {
 			if !returned {
-				h.abandon()
+				Abandon(h)
 			}
 		}()
-		ctx = c.Observer.Release(ctx, h.subject())
+		ctx = c.Observer.Release(ctx, h.Subject())
 		returned = true
 	}
-	u.call = c.call(ctx)
+	u.Call = c.Call(ctx)
 	return u
 }
 
-// abandon releases a hold whose caller can't, because the observer ended the goroutine.
-func (h *Hold) abandon() {
-	defer h.l.s.Enter(section.MayBlock).Leave()
-	if !h.released {
-		h.giveBack()
+// Abandon releases a hold whose caller can't, because the observer ended the goroutine.
+func Abandon(h *state.Hold) {
+	defer h.Lock.Shard.Enter(section.MayBlock).Leave()
+	if !h.Released {
+		GiveBack(h)
 	}
 }
 
 // lossOf is why and when a hold was lost, for the event of its Unlock.
-func (h *Hold) lossOf() (reason string, at time.Time) {
-	defer h.l.s.Enter(section.MustNotBlock).Leave()
-	now := h.st.n.now()
-	return observe.ReasonNames[h.lossReason(h.ended)], time.Now().Add(min(h.promise.End-now, 0))
+func lossOf(h *state.Hold) (reason string, at time.Time) {
+	defer h.Lock.Shard.Enter(section.MustNotBlock).Leave()
+	now := h.State.Name.Now()
+	return observe.ReasonNames[h.LossReason(h.Ended)], time.Now().Add(min(h.Promise.End-now, 0))
 }
 
 // unlocked counts how an unlock ended, and tells the observer.
-func (h *Hold) unlocked(u observedUnlock, wasLost, err error) {
-	l := h.l
+func unlocked(h *state.Hold, u observed, wasLost, err error) {
+	l := h.Lock
 	if errors.Is(err, lockerr.ErrUncertain) {
-		l.counts().unsure.Add(1)
+		l.Counts().Unsure.Add(1)
 	}
-	o := l.c.Observer
+	o := l.Client.Observer
 	if o == nil {
 		return
 	}
-	s := h.subject()
-	u.seen.Tell(o, s)
-	l.c.leave(u.seen)
+	s := h.Subject()
+	u.Seen.Tell(o, s)
+	l.Client.LeaveCall(u.Seen)
 	if u.ended {
 		o.Ended(s, observe.Hold{End: "released", Held: u.held, At: time.Now()})
 	}
-	if !l.c.tellsCalls {
+	if !l.Client.TellsCalls {
 		return
 	}
 	r := observe.Release{Err: err}
 	if wasLost != nil && !errors.Is(wasLost, lockerr.ErrClosed) {
-		r.Reason, r.LostAt = h.lossOf()
+		r.Reason, r.LostAt = lossOf(h)
 	}
-	o.Released(u.ctx, s, r)
+	o.Released(u.Ctx, s, r)
 }
 
 // undid counts the undo of an acquire, and tells the observer.
-func (l *Lock) undid(o owner.Owner, err error) {
+func undid(l *state.Lock, o owner.Owner, err error) {
 	u := observe.Undo{Outcome: "undone", Err: err}
 	switch {
 	case errors.Is(err, lockerr.ErrNotHeld):
@@ -89,10 +90,10 @@ func (l *Lock) undid(o owner.Owner, err error) {
 		u.Outcome = "failed"
 	}
 	if err == nil {
-		l.counts().undone.Add(1)
+		l.Counts().Undone.Add(1)
 	}
-	if l.c.Observer != nil {
+	if l.Client.Observer != nil {
 		s := l.Subject(o)
-		l.c.Post(func(o observe.Observer) { o.Undone(s, u) })
+		l.Client.Post(func(o observe.Observer) { o.Undone(s, u) })
 	}
 }

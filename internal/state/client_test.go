@@ -1,4 +1,4 @@
-package lockstate
+package state
 
 import (
 	"testing"
@@ -10,10 +10,10 @@ import (
 )
 
 // newClient makes a client for the server of a URL. It ends with the test.
-func newClient(t *testing.T, url string) *client {
+func newClient(t *testing.T, url string) *Client {
 	t.Helper()
-	c := new(client)
-	err := c.init(Config{
+	c := new(Client)
+	err := c.Init(Config{
 		Config: core.Config{
 			Watchdog: time.Minute, Timeout: 2 * time.Second, Clock: clock.System(),
 			Topology: func(s topology.Settings) (topology.Topology, error) { return topology.Open(url, s) },
@@ -26,7 +26,7 @@ func newClient(t *testing.T, url string) *client {
 	}
 	t.Cleanup(func() {
 		c.Shut()
-		c.watchdog.Close()
+		c.Renewer.Close()
 		c.Top.Close(time.Second)
 		c.Timers.RunAll()
 		c.Timers.Wait()

@@ -1,4 +1,4 @@
-package lockstate
+package state
 
 import (
 	"hash/maphash"
@@ -19,34 +19,35 @@ import (
 	"github.com/rlock-go/redisson/internal/waiting"
 )
 
-// client is what a client knows of its locks.
-type client struct {
+// Client is what a client knows of its locks.
+type Client struct {
 	core.Client
 	newOwner      func() (*OwnerState, *Hold) // Config.NewOwner
 	newHold       func() *Hold                // Config.NewHold
-	watchdog      *renew.Renewer
-	shards        [shardCount]shard
+	Renewer       *renew.Renewer
+	Shards        [shardCount]Shard
 	pastShared    atomic.Int64 // how many past unlocks its shards have beyond ownPast, in all
 	masters       atomic.Pointer[[]masterChange]
-	spares        spares
-	counts        [kind.Labels]counts
-	tellsCalls    bool // the observer is told when calls begin, and when unlocks end
+	Spares        Spares
+	Counts        [kind.Labels]Totals
+	TellsCalls    bool // the observer is told when calls begin, and when unlocks end
 	keepsCommands bool // the observer is told of commands
 
-	liveHolds background.Gauge // holds that have not ended
-	releases  background.Gauge // calls of Unlock and UnlockAs
-	waits     waiting.Client   // what the waiters of all names share
+	LiveHolds background.Gauge // holds that have not ended
+	Releases  background.Gauge // calls of Unlock and UnlockAs
+	Waits     waiting.Client   // what the waiters of all names share
 }
 
 var shardSeed = maphash.MakeSeed()
 
-func (c *client) shard(key string) *shard {
-	return &c.shards[maphash.String(shardSeed, key)%shardCount]
+func (c *Client) shard(key string) *Shard {
+	return &c.Shards[maphash.String(shardSeed, key)%shardCount]
 }
 
-func (c *client) eachName(fn func(*name)) {
-	for i := range c.shards {
-		s := &c.shards[i]
+// EachName calls fn for each name, in a section of its shard.
+func (c *Client) EachName(fn func(*Name)) {
+	for i := range c.Shards {
+		s := &c.Shards[i]
 		sec := s.Enter(section.MustNotBlock)
 		for _, n := range s.names {
 			fn(n) // which may drop it
@@ -55,7 +56,7 @@ func (c *client) eachName(fn func(*name)) {
 	}
 }
 
-// spares are one client's objects for reuse. Without them the garbage collector runs three
+// Spares are one client's objects for reuse. Without them the garbage collector runs three
 // times as often, and each run shrinks the stacks of waiting goroutines, which then grow again
 // with their next command.
 //
@@ -72,25 +73,26 @@ func (c *client) eachName(fn func(*name)) {
 //
 // Each client has its own spares: a channel that was made in the bubble of a synctest must not
 // be used outside of it.
-type spares struct{ attempts, releases, outcomes, waiters, calls sync.Pool }
+type Spares struct{ Attempts, Releases, Outcomes, Waiters, calls sync.Pool }
 
-// take takes an object out of a pool, or makes one.
-func take[T any](p *sync.Pool) *T {
+// Spare takes an object out of a pool, or makes one.
+func Spare[T any](p *sync.Pool) *T {
 	if x, ok := p.Get().(*T); ok {
 		return x
 	}
 	return new(T)
 }
 
-// counts are the totals of one kind since the client began.
-type counts struct {
-	acquires [observe.Outcomes]atomic.Int64
-	lost     [observe.Reasons]atomic.Int64
-	unsure   atomic.Int64 // releases
-	undone   atomic.Int64
+// Totals are the numbers of one kind since the client began.
+type Totals struct {
+	Acquires [observe.Outcomes]atomic.Int64
+	Lost     [observe.Reasons]atomic.Int64
+	Unsure   atomic.Int64 // releases
+	Undone   atomic.Int64
 }
 
-func (l *Lock) counts() *counts { return &l.c.counts[l.Traits.Label] }
+// Counts are the totals of the lock's kind.
+func (l *Lock) Counts() *Totals { return &l.Client.Counts[l.Traits.Label] }
 
 // masterChange is a change of the master of some slots.
 type masterChange struct {
@@ -102,8 +104,8 @@ type masterChange struct {
 // lost.
 const masterChanges = 16
 
-// noteMaster records that slots have a new master. Only one goroutine calls it.
-func (c *client) noteMaster(slots topology.Slots) {
+// NoteMaster records that slots have a new master. Only one goroutine calls it.
+func (c *Client) NoteMaster(slots topology.Slots) {
 	var known []masterChange
 	if last := c.masters.Load(); last != nil {
 		known = (*last)[max(0, len(*last)-masterChanges+1):]
@@ -112,14 +114,14 @@ func (c *client) noteMaster(slots topology.Slots) {
 	c.masters.Store(&known)
 }
 
-// newMaster tells whether slot has had another master since then.
-func (c *client) newMaster(slot uint16, since time.Duration) bool {
+// NewMaster tells whether slot has had another master since then.
+func (c *Client) NewMaster(slot uint16, since time.Duration) bool {
 	known := c.masters.Load()
 	return known != nil && slices.ContainsFunc(*known, func(m masterChange) bool { return m.at >= since && m.slots.Has(slot) })
 }
 
 // keyChanged makes the watchdog look at all holders of a key.
-func (c *client) keyChanged(key []byte) {
+func (c *Client) keyChanged(key []byte) {
 	for _, of := range kind.Locks(string(key)) {
 		s := c.shard(of.Key)
 		sec := s.Enter(section.MustNotBlock)
@@ -132,21 +134,21 @@ func (c *client) keyChanged(key []byte) {
 
 // idle stops listening for changes of keys if nothing is held. It is called when nothing has
 // been registered for a while.
-func (c *client) idle() {
-	if c.liveHolds.Count() == 0 {
+func (c *Client) idle() {
+	if c.LiveHolds.Count() == 0 {
 		for _, n := range c.Top.Nodes() {
 			n.Untrack()
 		}
 	}
 }
 
-// init makes the zero client ready, without I/O. Its error is the topology's. sent is called with
+// Init makes the zero client ready, without I/O. Its error is the topology's. sent is called with
 // each command that has ended, if the observer wants to know of them.
-func (c *client) init(o Config, sent func(*command.Request)) error {
+func (c *Client) Init(o Config, sent func(*command.Request)) error {
 	c.newOwner, c.newHold = o.NewOwner, o.NewHold
-	c.liveHolds, c.releases = background.NewGauge(), background.NewGauge()
+	c.LiveHolds, c.Releases = background.NewGauge(), background.NewGauge()
 	if o.Observer != nil {
-		c.tellsCalls, c.keepsCommands = o.Observer.Calls(), o.Observer.Commands()
+		c.TellsCalls, c.keepsCommands = o.Observer.Calls(), o.Observer.Commands()
 	}
 	if !c.keepsCommands {
 		sent = nil
@@ -157,15 +159,15 @@ func (c *client) init(o Config, sent func(*command.Request)) error {
 	if o.Observer != nil {
 		o.Observer.OnPanic(c.Log.ObserverPanicked)
 	}
-	c.waits.Init(&c.Client)
-	for i := range c.shards {
-		c.shards[i].init(c)
+	c.Waits.Init(&c.Client)
+	for i := range c.Shards {
+		c.Shards[i].init(c)
 	}
-	c.watchdog = renew.New(&c.Client, c.idle, c.keyChanged)
+	c.Renewer = renew.New(&c.Client, c.idle, c.keyChanged)
 	return nil
 }
 
-// Config is what a State is made of.
+// Config is what a Client is made of.
 type Config struct {
 	core.Config
 
@@ -175,13 +177,13 @@ type Config struct {
 	NewHold  func() *Hold
 }
 
-// endHolds ends every hold.
-func (c *client) endHolds() {
-	c.eachName(func(n *name) {
-		for _, st := range n.ownerStates() {
+// EndHolds ends every hold.
+func (c *Client) EndHolds() {
+	c.EachName(func(n *Name) {
+		for _, st := range n.OwnerStates() {
 			st.check() // holds that have expired are lost, not closed
 			st.end(nil, lockerr.ErrClosed)
-			st.forget()
+			st.Forget()
 			st.dropIfIdle()
 		}
 	})

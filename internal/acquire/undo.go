@@ -1,4 +1,4 @@
-package lockstate
+package acquire
 
 import (
 	"errors"
@@ -8,6 +8,8 @@ import (
 	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/lockerr"
+	"github.com/rlock-go/redisson/internal/state"
+	"github.com/rlock-go/redisson/internal/unlock"
 	"github.com/rlock-go/redisson/watchdog"
 )
 
@@ -24,15 +26,15 @@ func (a *attempt) undo() {
 	// The waiter gets nothing from this attempt. The next one is made when the first undo has
 	// been answered.
 	l, want := a.w.l, a.want
-	u := st.newUndo(l, &want, func(err error) {
-		st.logUndone(l, err)
+	u := unlock.Undo(st, l, &want, func(err error) {
+		unlock.LogUndone(st, l, err)
 		if late {
-			st.undoRepeatedly(l, &want, a.lease)
+			unlock.UndoRepeatedly(st, l, &want, a.lease)
 		}
 		a.resolve()
 	})
 	a.left = true // the undo has the command queue
-	u.start()
+	u.Start()
 }
 
 // countHolds asks how many holds the owner has on the server, after an acquire with As was lost
@@ -47,13 +49,13 @@ func (a *attempt) undo() {
 //     in.
 //   - One more: the acquire ran, or somebody else holds once. Undoing it may release the
 //     other's hold. So it is undone only if nobody else can hold: the owner is this client's
-//     and never left it (State.Exclusive). That is checked after the reply. If the owner left
+//     and never left it (Client.Exclusive). That is checked after the reply. If the owner left
 //     before the count, the check notices; if it leaves later, the count is understood already.
 //   - Anything else: the outcome remains unknown (A5).
 func (a *attempt) countHolds() {
-	st, w, n := a.st, a.w, a.st.n
+	st, w, n := a.st, a.w, a.st.Name
 	if a.req.MayArrive {
-		st.mayArrive(a.lease)
+		st.MayArrive(a.lease)
 		a.undecided("its connection could not be killed")
 		return
 	}
@@ -62,36 +64,36 @@ func (a *attempt) countHolds() {
 		a.undecided("what it did can't be known")
 		return
 	}
-	reply, err := n.l.s.Ask(&n.l.c.Client, n.l.Slot, ask.Call, watchdog.Never)
+	reply, err := n.Lock.Shard.Ask(&n.Lock.Client.Client, n.Lock.Slot, ask.Call, watchdog.Never)
 	if err != nil {
 		a.undecided(fmt.Sprintf("asking for its count failed: %v", err))
 		return
 	}
 	answer, err := ask.Answer(reply)
-	count, known := answer.N, int64(st.tally(&w.l.Lock)+st.unsent(&w.l.Lock))
+	count, known := answer.N, int64(st.Tally(&w.l.Lock)+unlock.Unsent(st, &w.l.Lock))
 	switch {
 	case err != nil:
 		a.undecided(err.Error())
 	case count == 0:
 		// It did not run, and what this client held is gone as well.
 		if known > 0 {
-			st.lose(&w.l.Lock, errVanished)
+			st.Lose(&w.l.Lock, state.ErrVanished)
 		}
 		a.resumeAs()
-	case st.rare().stillCounted > 0:
+	case st.Rare().StillCounted > 0:
 		a.undecided(fmt.Sprintf("the owner holds %d, of which some are of leases that ended and were not unlocked", count))
 	case count == known:
 		a.resumeAs()
-	case count == known+1 && n.l.c.Exclusive(st.owner):
-		u := st.newVain(w.l, func(err error) {
-			st.logUndone(w.l, err)
+	case count == known+1 && n.Lock.Client.Exclusive(st.Owner):
+		u := unlock.Vain(st, w.l, func(err error) {
+			unlock.LogUndone(st, w.l, err)
 			if err != nil && !errors.Is(err, lockerr.ErrNotHeld) {
 				w.fail(fmt.Errorf("%w: a lost acquire could not be undone: %w", lockerr.ErrUncertain, err))
 			}
 			a.resumeAs()
 		})
 		a.left = true // the undo has the command queue
-		u.start()
+		u.Start()
 	default:
 		a.undecided(fmt.Sprintf("the owner holds %d where this client knows of %d, and others may use it", count, known))
 	}
@@ -106,8 +108,8 @@ func (a *attempt) resumeAs() {
 
 // undecided ends an attempt whose outcome can't be found out.
 func (a *attempt) undecided(why string) {
-	n := a.st.n
-	n.l.c.Log.Undecided(n.l.s, a.st.told(), why)
+	n := a.st.Name
+	n.Lock.Client.Log.Undecided(n.Lock.Shard, a.st.Told(), why)
 	a.w.fail(fmt.Errorf("%w: the acquire was sent and never answered, and %s; the owner may hold one more than it knows, for %v", lockerr.ErrUncertain, why, a.lease))
 	a.w.asked()
 	a.unsent()
@@ -115,10 +117,10 @@ func (a *attempt) undecided(why string) {
 
 // giveBackFirst gives a grant back and goes on for the waiter only after that,
 // so that the waiter's next attempt is not refused by this grant.
-func (a *attempt) giveBackFirst(h *Hold, then func()) {
-	h.giveBackThen(then)
+func (a *attempt) giveBackFirst(h *state.Hold, then func()) {
+	unlock.GiveBackThen(h, then)
 	a.left = true
-	a.st.done()
+	a.st.Done()
 }
 
 // leaveRoom is called before an unreplicated grant is given back. That grant kept others out
@@ -126,7 +128,7 @@ func (a *attempt) giveBackFirst(h *Hold, then func()) {
 // written yet are taken back, except those of callers that make only one.
 func (a *attempt) leaveRoom(kept time.Duration) {
 	q := a.queue()
-	q.GivesBack(a.st.n.now(), kept)
+	q.GivesBack(a.st.Name.Now(), kept)
 	var back []*attempt
 	for w := range q.All() {
 		if other := w.Call.(*Waiter).attempt; !w.OneTry && other != nil && other != a && other.cancel() {
@@ -141,22 +143,22 @@ func (a *attempt) leaveRoom(kept time.Duration) {
 // What nobody owns, such as a permit of a semaphore, is counted only on the server
 // (kind.Traits.Unowned). An acquire leaves a receipt, so that it can be undone even if its
 // reply is lost: however often the undo is sent, what was taken comes back once. The receipt is
-// deleted when the caller has what it asked for, or kept for a failover (past.go).
+// deleted when the caller has what it asked for, or kept for a failover (unlock.RememberTaken).
 
 // taken gives the waiter what the attempt has taken. It gives that back instead if the waiter
 // has left, or if the acquire was not replicated.
 func (a *attempt) taken(r *command.Request) {
-	w, n := a.w, a.st.n
+	w, n := a.w, a.st.Name
 	switch {
 	case r.Unreplicated:
 		err := lockerr.Unreplicated(r)
-		n.l.c.Log.Unreplicated(n.l.s, a.st.told(), r.Wire.Replicas, err)
+		n.Lock.Client.Log.Unreplicated(n.Lock.Shard, a.st.Told(), r.Wire.Replicas, err)
 		a.undoFirst(func() { a.retryLater(err) })
 	case w.Settled: // its caller has left
 		a.undoFirst(a.unsent)
 	default:
 		w.taken, w.takenAt = true, r.Wire.Sent
-		n.l.c.Work.Add() // the caller may not want it any more: Close must leave it the time for the undo
+		n.Lock.Client.Work.Add() // the caller may not want it any more: Close must leave it the time for the undo
 		a.reportGrant()
 		a.end()
 	}
@@ -166,17 +168,17 @@ func (a *attempt) taken(r *command.Request) {
 func (a *attempt) undoFirst(then func()) {
 	st := a.st
 	a.left = true // the undo has the command queue
-	st.newUndo(a.w.l, &kind.Want{}, func(err error) {
-		st.logGivenBack(err)
+	unlock.Undo(st, a.w.l, &kind.Want{}, func(err error) {
+		unlock.LogGivenBack(st, err)
 		then()
-	}).start()
+	}).Start()
 }
 
 // undoTaken gives back what the waiter's attempt has taken and its caller does not get.
 func (w *Waiter) undoTaken() {
 	w.taken = false
-	n := w.l.s.pin(w.l)
-	defer n.unpin()
-	st := n.ensureOwnerState(w.owner)
-	st.run(st.newUndo(w.l, &kind.Want{}, st.logGivenBack))
+	n := w.l.Shard.Pin(w.l)
+	defer n.Unpin()
+	st := n.EnsureOwnerState(w.owner)
+	st.Run(unlock.Undo(st, w.l, &kind.Want{}, func(err error) { unlock.LogGivenBack(st, err) }))
 }

@@ -1,4 +1,4 @@
-package lockstate
+package acquire
 
 import (
 	"context"
@@ -7,6 +7,8 @@ import (
 	"github.com/rlock-go/redisson/internal/lockerr"
 	"github.com/rlock-go/redisson/internal/observe"
 	"github.com/rlock-go/redisson/internal/section"
+	"github.com/rlock-go/redisson/internal/state"
+	"github.com/rlock-go/redisson/internal/unlock"
 	"github.com/rlock-go/redisson/internal/waitqueue"
 )
 
@@ -16,12 +18,12 @@ var wakeNames = [waitqueue.Sources]string{"look", "message", "expiry", "handoff"
 // must be called.
 func (w *Waiter) Begin(ctx context.Context) error {
 	l := w.l
-	if o := l.c.Observer; o != nil {
+	if o := l.Client.Observer; o != nil {
 		own := ctx
-		if l.c.tellsCalls {
+		if l.Client.TellsCalls {
 			own = o.Acquire(ctx, l.Subject(w.Terms.Owner))
 		}
-		w.call = l.c.call(own)
+		w.call = l.Client.Call(own)
 	}
 	err := ctx.Err()
 	if err == nil {
@@ -34,11 +36,11 @@ func (w *Waiter) Begin(ctx context.Context) error {
 }
 
 // count counts how an acquire ended, and tells the observer.
-func (w *Waiter) count(ctx context.Context, h *Hold, err error) {
+func (w *Waiter) count(ctx context.Context, h *state.Hold, err error) {
 	l := w.l
 	outcome := w.outcome(ctx, err)
-	l.counts().acquires[outcome].Add(1)
-	call, o := w.call, l.c.Observer
+	l.Counts().Acquires[outcome].Add(1)
+	call, o := w.call, l.Client.Observer
 	if o == nil {
 		return
 	}
@@ -50,34 +52,34 @@ func (w *Waiter) count(ctx context.Context, h *Hold, err error) {
 			w.abandon(h)
 		}
 	}()
-	call.seen.Tell(o, s)
-	o.Acquired(call.ctx, s, a)
+	call.Seen.Tell(o, s)
+	o.Acquired(call.Ctx, s, a)
 	returned = true
 }
 
 // abandon gives back a grant that can't reach its caller, because the observer panicked or
 // ended the goroutine.
-func (w *Waiter) abandon(h *Hold) {
+func (w *Waiter) abandon(h *state.Hold) {
 	if h != nil {
-		h.abandon()
+		unlock.Abandon(h)
 	}
-	defer w.l.s.Enter(section.MayBlock).Leave()
+	defer w.l.Shard.Enter(section.MayBlock).Leave()
 	if w.taken {
 		w.undoTaken()
 	}
 }
 
 // summary is what the observer is told of a wait that has ended.
-func (w *Waiter) summary(h *Hold) (s observe.Subject, a observe.Acquire) {
+func (w *Waiter) summary(h *state.Hold) (s observe.Subject, a observe.Acquire) {
 	if h != nil {
-		s = h.subject()
+		s = h.Subject()
 	} else { // an attempt may be under way
-		defer w.l.s.Enter(section.MustNotBlock).Leave()
+		defer w.l.Shard.Enter(section.MustNotBlock).Leave()
 		s = w.l.Subject(w.acquirer())
 	}
 	a.Attempts, a.Contended = w.tries, w.contended
 	if w.n != nil {
-		a.Wait = max(w.l.c.Now()-w.Began, 0)
+		a.Wait = max(w.l.Client.Now()-w.Began, 0)
 	}
 	return s, a
 }
@@ -101,16 +103,16 @@ func (w *Waiter) outcome(ctx context.Context, err error) int {
 
 // seen is the wait's observe.Call, made when it is first needed.
 func (w *Waiter) seen() *observe.Call {
-	if w.call.seen == nil {
-		w.call.seen = new(observe.Call)
-		w.call.seen.Begin(w.call.ctx)
+	if w.call.Seen == nil {
+		w.call.Seen = new(observe.Call)
+		w.call.Seen.Begin(w.call.Ctx)
 	}
-	return w.call.seen
+	return w.call.Seen
 }
 
 // tried notes that an attempt is about to be made in the waiter's name.
 func (w *Waiter) tried() {
-	if w.contended && w.l.c.Observer != nil {
+	if w.contended && w.l.Client.Observer != nil {
 		w.seen().Woken(wakeNames[w.Woken])
 	}
 }
@@ -118,7 +120,7 @@ func (w *Waiter) tried() {
 // waitsForOthers notes that the waiter did not get what it came for at once.
 func (w *Waiter) waitsForOthers() {
 	w.contended = true
-	if !w.OneTry && w.l.c.Observer != nil {
+	if !w.OneTry && w.l.Client.Observer != nil {
 		w.seen().Waits()
 	}
 }

@@ -1,4 +1,4 @@
-package lockstate
+package unlock
 
 import (
 	"cmp"
@@ -10,17 +10,18 @@ import (
 	"github.com/rlock-go/redisson/internal/lockerr"
 	"github.com/rlock-go/redisson/internal/owner"
 	"github.com/rlock-go/redisson/internal/release"
+	"github.com/rlock-go/redisson/internal/state"
 )
 
 // unwritten is the error of an unlock that was never written, because it waited behind other
 // commands until its limit.
-func (c *client) unwritten() error {
+func unwritten(c *state.Client) error {
 	return command.Unsent(fmt.Errorf("the unlock was not sent within %v", c.Timeout))
 }
 
 // verdict is the error for the release's Verdict.
 func (r *releasing) verdict() error {
-	failed, o := r.Failed, r.st.owner
+	failed, o := r.Failed, r.st.Owner
 	switch r.Verdict {
 	case release.NotHeld:
 		return r.l.NotHeld(o)
@@ -44,7 +45,7 @@ func (r *releasing) verdict() error {
 		return r.unsentSoFar()
 	case release.Expired:
 		then := "the key is left to expire"
-		if r.st.held > 0 {
+		if r.st.Held > 0 {
 			then = "the owner's next unlock releases it too"
 		}
 		return fmt.Errorf("not released, %s: %w", then, failed)
@@ -72,7 +73,7 @@ func (r *releasing) verdict() error {
 // queued is the error at the limit of an unlock that still waited for an earlier command of its
 // owner, or for the read of the TTL.
 func (r *releasing) queued() error {
-	waits := fmt.Errorf("an earlier command of owner %s is still without an answer", r.st.owner.String())
+	waits := fmt.Errorf("an earlier command of owner %s is still without an answer", r.st.Owner.String())
 	switch {
 	case r.Why != release.UnlockAs:
 		return fmt.Errorf("%w: %w", lockerr.ErrUncertain, waits)
@@ -84,7 +85,7 @@ func (r *releasing) queued() error {
 
 func (r *releasing) uncertain() error {
 	then := "if it did not run, the key is left to expire"
-	if r.Form.Once() && !r.l.c.Closed() && r.st.n.now() <= r.Until {
+	if r.Form.Once() && !r.l.Client.Closed() && r.st.Name.Now() <= r.Until {
 		then = "it is repeated while the lease lasts"
 	}
 	if r.Failed == nil {
@@ -95,7 +96,7 @@ func (r *releasing) uncertain() error {
 
 // unsentSoFar is the error at the limit of an unlock of which nothing has run.
 func (r *releasing) unsentSoFar() error {
-	why := cmp.Or(r.Failed, r.l.c.Exec.Trouble(r.l.Slot), r.l.c.unwritten())
+	why := cmp.Or(r.Failed, r.l.Client.Exec.Trouble(r.l.Slot), unwritten(r.l.Client))
 	then := "it goes on in the background while the lease lasts"
 	if r.Until == clock.Never {
 		then = "it goes on in the background"
@@ -104,9 +105,9 @@ func (r *releasing) unsentSoFar() error {
 }
 
 // releasedLate is the outcome of the unlock of a hold that had been lost.
-func (h *Hold) releasedLate(wasLost, err error) error {
+func releasedLate(h *state.Hold, wasLost, err error) error {
 	if errors.Is(err, lockerr.ErrNotHeld) {
-		err = fmt.Errorf("nothing was left to release for owner %s", h.st.owner.String())
+		err = fmt.Errorf("nothing was left to release for owner %s", h.State.Owner.String())
 	} else if err == nil {
 		err = errors.New("its key was still there and is released")
 	}
