@@ -10,22 +10,25 @@
 //
 // An attempt is one acquire command (attempt.go). It has its turn in its owner's command
 // queue: attempt.Start makes the command of the kind and gives it to the executor. Without As
-// each attempt has a fresh owner, unless the last one was refused. It can outlive its waiter,
-// and always ends in attempt.end, once. How it goes on is one function for each reply:
+// it has a fresh owner, unless it is certain that the last attempt left no hold. It can outlive
+// its waiter, and always ends in attempt.end, once. A plain reply comes to attempt.Answered:
 //
 //   - granted: a hold for the waiter, or given back if the waiter has left;
 //   - refused: the queue is told for how long;
-//   - failed: the server answered with an error, or nothing was sent;
-//   - Rest: the reply is lost.
+//   - taken: what nobody owns, such as a permit of a plain semaphore. It makes no hold: the
+//     waiter has it, or gives it back;
+//   - ranInPart: an error that a script met half way.
+//
+// All else comes to attempt.Rest: it is lost, or it failed, which means that the server answered
+// with an error or that nothing was sent.
 //
 // # A lost reply
 //
 // The command may have run, and bytes of it may still be on their way. Trust is lowered to what
-// holds in either case, nothing else is tried for the name, and the executor's barrier makes
-// sure that no byte of it runs later. Then undo.go undoes it: by a fresh owner without a
-// question, with As after the owner's count of holds was read (attempt.countHolds). The waiter
-// waits on, and its next attempt is a new one (A5).
-//
-// What nobody owns, such as a permit of a plain semaphore, makes no hold: the waiter has it or
-// gives it back (attempt.taken).
+// holds in either case, and neither the waiter nor its queue tries again before the executor's
+// barrier has returned: then no byte of it runs later, unless the server refuses to kill the
+// connection. undo.go undoes it: for a fresh owner without a question, and again for a lease if
+// the connection lives on. With As attempt.countHolds first reads the owner's count of holds
+// and decides; package unlock's Vain undoes. If the count does not tell, the wait ends with
+// ErrUncertain. Otherwise the waiter waits on, and its next attempt is a new one (A5).
 package acquire

@@ -71,7 +71,7 @@ func (w *Waiter) Start() error {
 		if !l.Client.Actors.Made(w.Terms.Owner) {
 			w.Terms.Owner.Share() // another client of this process may have made it
 		}
-		if err := l.Client.Act(l, w.Terms.Owner); err != nil {
+		if err := l.MayAct(w.Terms.Owner); err != nil {
 			return err
 		}
 	}

@@ -1,4 +1,4 @@
-// Package extend gives holds with a fixed lease a longer one. An extension is the renewal of one
+// Package extend gives holds with a fixed lease a new one. An extension is the renewal of one
 // key: it has its turn in its owner's command queue, and the lease that it sets is never shorter
 // than what the owner's other holds need. Until it is answered, its hold is trusted for the
 // shorter of the old lease and the new one.

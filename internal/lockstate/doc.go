@@ -13,13 +13,13 @@
 //	section   the critical section in which all of it happens
 //
 // The decisions that need no client are pure packages beside them: waitqueue (who tries, and
-// when), wakepolicy (when to leave room for others), release (how an unlock goes) and lease
-// (what holds need together).
+// when), wakepolicy (when to leave room for others), release (how an unlock goes), lease
+// (what holds need together) and kind (what tells one lock object from another: scripts,
+// replies, keys, and the script of a renewal, which package renew sends).
 //
 // # Servers
 //
 // Every command names the slot of its key, and a topology says which node has it. The topology
 // also reports when slots have moved and when a server may have lost data; State.changed
-// handles that. Package renew cuts a batch by node. Nothing else here knows of more than one
-// server.
+// handles that. Package renew cuts a batch of leases by node.
 package lockstate

@@ -43,7 +43,7 @@ func TestOwnerThatWasHandedOutIsNotLookedFor(t *testing.T) {
 	acted := make(chan error, 1)
 	go func() {
 		for _, o := range owners {
-			if err := c.Act(&l, o); err != nil {
+			if err := l.MayAct(o); err != nil {
 				acted <- err
 				return
 			}
@@ -72,19 +72,19 @@ func TestR4OwnerMayActAgainWhenNothingCanArrive(t *testing.T) {
 		}
 		l := c.NewLock(kind.Reentrant, "orders", "orders")
 		o := c.NewOwner()
-		if err := c.Act(&l, o); err != nil {
+		if err := l.MayAct(o); err != nil {
 			t.Fatal(err)
 		}
 		c.Stray(o)
 		time.Sleep(c.LateFor() / 2)
 		c.Stray(o)
 		for _, after := range []time.Duration{0, c.LateFor()*3/4 - time.Millisecond} {
-			if time.Sleep(after); !errors.Is(c.Act(&l, o), lockerr.ErrUncertain) {
+			if time.Sleep(after); !errors.Is(l.MayAct(o), lockerr.ErrUncertain) {
 				t.Errorf("it acts while an unlock of it may arrive: %v after the last", after)
 			}
 		}
 		time.Sleep(c.LateFor() / 2)
-		if err := c.Act(&l, o); err != nil {
+		if err := l.MayAct(o); err != nil {
 			t.Error(err)
 		}
 		c.Close()

@@ -1,7 +1,8 @@
 // Package renew extends the leases of holds for the watchdog, and looks whether they are still held.
 //
 // Each batch of the watchdog's is cut by node. A node's part goes in one write, when the node's limiter
-// admits it: one script for all leases whose kinds have the same [kind.Traits.RenewGroup]. The kind makes that script.
+// admits it: one script for all leases whose kinds have the same [kind.Traits.RenewGroup]. The kind makes that script,
+// and script.send sends it.
 // A [Holder] knows which owner holds, and sends its commands one at a time and in order. A renewal has its place among
 // them (H6). A look has none, and delays nothing.
 package renew

@@ -1,6 +1,7 @@
-// Package section has the critical sections in which everything happens that a client knows of
-// its locks. All that happens in one happens at one moment. No I/O is done in it: what was queued
-// is written when it has ended, and so are callbacks into others' code made.
+// Package section has the critical section: what a client knows of its locks is only read and
+// changed in one. It has one time. No I/O is done in it, and no code of others is called: both
+// happen when it has ended. A function that must wait for the server leaves it meanwhile, and says
+// so ([Section.Without]).
 package section
 
 import (
@@ -11,7 +12,7 @@ import (
 	"github.com/rlock-go/redisson/internal/command"
 )
 
-// Section is a mutex, and the critical section that has it. The clock is read at most once in a
+// Section is a mutex, and the critical section in which it is held. The clock is read at most once in a
 // section, when Now is first called. What was queued is written by Leave, so callers need not
 // remember to. Init makes it ready.
 type Section struct {

@@ -17,23 +17,23 @@
 // An [OwnerState] is the state of one owner on one name. Its commands are sent one at a time
 // and in order, none while the outcome of an earlier one is open (H6): [OwnerState.Run] starts
 // an [Operation] when its turn comes, and [OwnerState.Done] ends it. A renewal may run while the
-// command under way pauses ([OwnerState.Pause]). Callers of the client and the watchdog take
-// turns there, and only there.
+// command under way pauses ([OwnerState.Pause]). This is where the commands of callers and of
+// the watchdog take turns.
 //
-// A [Hold] is one acquisition, a part of the public hold, which it refers to as its Face. An
-// owner's state and its first hold are one allocation, made by [Config].NewOwner.
+// A [Hold] is one acquisition. It is a part of the public hold, and its Face points back there.
+// An owner's state and its first hold are one allocation, made by [Config].NewOwner.
 //
 // # Trust
 //
 // The holds of an owner share one lease, registered with the watchdog before the acquire is
 // sent (H5). Package lease computes it: what a command must pass so that no hold gets less than
 // it was promised ([OwnerState.CommandLease]), and what may be trusted afterwards
-// ([OwnerState.Live], [OwnerState.MayHaveSet]). Each look at a hold reads the clock (H3): there
-// is no moment at which a hold that has expired still says that it is held. When the watchdog
-// renews, it asks the owner's state what to send and tells it what came of it (renewal.go).
+// ([OwnerState.Live], [OwnerState.MayHaveSet]). Whoever asks a hold reads the clock (H3): no
+// hold that has expired still says that it is held. When package renew renews for the watchdog,
+// it asks the owner's state for the lease and tells it what came of it (renewal.go).
 //
-// A hold ends once, in [Hold.Over]: released by its caller, or lost ([OwnerState.Lose]), which
-// also wakes the line, since no message will come.
+// A hold ends once, in [Hold.Over]: released by its caller, lost, or closed with its client. If
+// no message will come of a loss, the waiters of the line look.
 //
 // # What a failover may undo
 //

@@ -43,12 +43,10 @@ func (n *Name) EnsureShown(o owner.Owner) *OwnerState {
 	return st
 }
 
-// MayAct returns an error if the owner may not acquire l by As.
-func (l *Lock) MayAct(o owner.Owner) error { return l.Client.Act(l, o) }
-
-// Act asks whether an owner may act by As or UnlockAs on l. It must not be called with a
-// shard locked.
-func (c *Client) Act(l *Lock, o owner.Owner) error {
+// MayAct returns an error if the owner may not act by As or UnlockAs on l. It must not be called
+// in a section.
+func (l *Lock) MayAct(o owner.Owner) error {
+	c := l.Client
 	return c.Actors.MayAct(o, func() bool { return l.knows(o) || c.knows(o) })
 }
 

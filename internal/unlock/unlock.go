@@ -194,7 +194,7 @@ func logReleasedAs(ctx context.Context, l *state.Lock, o owner.Owner, err error)
 
 // startUnlockAs starts an unlock for an owner that has no Hold in this client.
 func startUnlockAs(l *state.Lock, o owner.Owner) (r *releasing, outcome chan error, err error) {
-	if err := l.Client.Act(l, o); err != nil {
+	if err := l.MayAct(o); err != nil {
 		return nil, nil, err
 	}
 	s := l.Shard
