@@ -49,7 +49,7 @@ var kinds = []defect{
 	{"an outer hold goes on with its older token", "kinds", tests{"TestEachGrantOfAFencedLockHasAHigherToken", "TestTokenOfALostGrantIsUsedUp"},
 		edits{{In: "attempt.granted", If: "token > 0", Put: "token > 0 && st.Held == 1"}}},
 	{"a token goes with what the owner's commands take", "kinds", tests{"TestTokenOutlastsWhatTheOwnersCommandsTake"},
-		edits{{In: "OwnerState.goOn", Stmt: "r.Queue = r.Queue[1:]", Put: "*r = ownerExtras{Queue: r.Queue[1:]}"}}},
+		edits{{In: "OwnerState.goOn", Stmt: "r.Queue = r.Queue[1:]", Put: "*r = Extras{Queue: r.Queue[1:]}"}}},
 	{"a non-reentrant lock's own owner waits for itself", "kinds", tests{"TestNonReentrantLockRefusesItsOwnerForGood"},
 		edits{{In: "nonReentrant.Granted", Stmt: "return Grant{Refused: ErrReentered}, nil", Put: "return Grant{TTL: 1000000000}, nil"}}},
 	{"a spin lock's waiters stand in the plain lock's queue", "kinds", tests{"TestForcedSpinLockIsLostAndPublishesNothing"},
