@@ -128,6 +128,9 @@ func (c *completion) Complete(*pipeline.Request) {
 		}
 	}
 	r.OutOfOrder = r.OutOfOrder || r.Wire.Resent
+	if r.Strict {
+		r.Wire.Replicas = max(r.Wire.Replicas, r.Wire.Lasting)
+	}
 	if r.Wire.Replicas > 0 {
 		r.Unreplicated, r.ReplicasNotKnown = r.Wire.Acked == 0, r.Wire.Acked < 0
 		if r.Strict && r.Wire.Acked < r.Wire.Replicas {

@@ -21,12 +21,17 @@ import (
 //	                                the topology says so again: agreed
 //	                                it does not, or one more is gone: missing
 //
-// For the first server of a client, n begins with the number that the topology knows,
-// if that is more than are online.
+// n begins with the number that the topology knows, if that is more than are online. At a
+// client's first server WAIT asks for n. At a later one, the replicas come a moment after
+// the failover, and may be sent a full copy. One of them may be promoted before it has more
+// than that copy. Locks don't wait for this after each failover: until n is agreed, WAIT
+// asks for as many as have been online. Only what no lease ends needs n.
 type replicaCount struct {
 	keeps  bool // n falls as the table says
+	early  bool // it is a later server of the client, and n was not agreed yet
 	state  standing
-	n      int           // what WAIT asks for
+	n      int           // what WAIT asks for, unless early
+	most   int           // how many have been online at once
 	online []string      // addresses of the replicas at the last count
 	seen   []string      // their addresses when n was agreed
 	loss   int           // number of the latest loss; each answer is about one loss
@@ -51,6 +56,7 @@ const promotedFor = time.Minute
 
 // counted takes the result of a count: the replicas that are online.
 func (r *replicaCount) counted(online []string, now time.Duration) {
+	r.most = max(r.most, len(online))
 	switch {
 	case !r.keeps || len(online) >= r.n:
 		r.agree(online)
@@ -85,7 +91,15 @@ func (r *replicaCount) told(stays bool, loss int) {
 }
 
 func (r *replicaCount) agree(online []string) {
-	r.state, r.n, r.online, r.seen, r.fewer = agreed, len(online), online, online, 0
+	r.state, r.n, r.online, r.seen, r.fewer, r.early = agreed, len(online), online, online, 0, false
+}
+
+// asks is how many replicas a WAIT asks for.
+func (r *replicaCount) asks() int {
+	if r.early {
+		return r.most
+	}
+	return r.n
 }
 
 // without returns the elements of a that are not in b.
@@ -128,8 +142,8 @@ func (s *Replicas) of(at server) *tally {
 	defer s.mu.Unlock()
 	first := s.now == nil
 	if first || at.another(s.now.at) && at.place != s.now.at.place {
-		s.now = &tally{count: replicaCount{keeps: s.Known != nil}}
-		if first && s.Known != nil {
+		s.now = &tally{count: replicaCount{keeps: s.Known != nil, early: !first}}
+		if s.Known != nil {
 			s.now.count.seen = s.Known()
 			s.now.count.n = len(s.now.count.seen)
 		}
@@ -146,7 +160,21 @@ func (t *tally) expects() (n int, any bool) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.count.n, len(t.count.online) > 0
+	return t.count.asks(), len(t.count.online) > 0
+}
+
+// lasting returns how many replicas must acknowledge what no lease ends, or 0 if WAIT asks
+// for as many.
+func (t *tally) lasting() int {
+	if t == nil {
+		return 0
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.count.early {
+		return 0
+	}
+	return t.count.n
 }
 
 // counted takes the result of a count. It reports whether to count again soon, and
@@ -158,7 +186,7 @@ func (t *tally) counted(online []string, now time.Duration) (soon, ask bool) {
 	if t.count.state == agreed {
 		t.doubt = nil
 	}
-	soon = t.count.n == 0 || t.count.state != agreed
+	soon = t.count.asks() == 0 || t.count.state != agreed
 	ask = t.count.state != agreed && !t.asking
 	t.asking = t.asking || ask
 	return soon, ask

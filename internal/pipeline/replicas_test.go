@@ -136,13 +136,57 @@ func TestReplicasThatTheTopologyKnowsAreWaitedForAtFirst(t *testing.T) {
 	o := keeping(true)
 	o.Share.Known = func() []string { return []string{"a:1", "b:1"} }
 	p := open(t, func(ctx context.Context) (redis.Conn, error) { return dials[at.Load()](ctx) }, o)
-	if r := end(t, waitFor(t, p, 1)); r.Replicas != 2 {
-		t.Errorf("%v; %d are waited for, and 2 are known", r.Err, r.Replicas)
+	if r := wrote(t, p, true); r.Replicas != 2 || r.Lasting != 0 {
+		t.Errorf("%v; %d are waited for, by what lasts %d, and 2 are known", r.Err, r.Replicas, r.Lasting)
 	}
 	at.Store(1)
 	p.Retire(errReadOnly)
 	if r := end(t, waitFor(t, p, 1)); r.Replicas != 0 {
 		t.Errorf("%v; %d are waited for at another server", r.Err, r.Replicas)
+	}
+}
+
+// What no lease ends needs the replicas that a later master will have too. One of them may take its place while it has no more
+// than the copy that it was sent at first.
+func TestWhatLastsNeedsTheReplicasThatComeToTheNextMaster(t *testing.T) {
+	t.Parallel()
+	s, next := redistest.Start(t), redistest.Start(t)
+	dials := []func(context.Context) (redis.Conn, error){dialler(t, s), dialler(t, next)}
+	var at atomic.Int32
+	var stays atomic.Bool
+	o := keeping(true)
+	o.Share.Known = func() []string { return []string{"a:1", "b:1"}[:2*at.Load()] }
+	o.Node = listening{stays: func(context.Context, []string) error {
+		if stays.Load() {
+			return nil
+		}
+		return errUnsure
+	}}
+	p := open(t, func(ctx context.Context) (redis.Conn, error) { return dials[at.Load()](ctx) }, o)
+	if r := wrote(t, p, true); r.Lasting != 0 {
+		t.Errorf("%v; %d are needed, and none is known", r.Err, r.Lasting)
+	}
+	at.Store(1)
+	p.Retire(errReadOnly)
+	if r := wrote(t, p, true); r.Replicas != 0 || r.Lasting != 2 {
+		t.Errorf("%v; %d are waited for, %d are needed, and none has come", r.Err, r.Replicas, r.Lasting)
+	}
+	feed := fed(t, next)
+	if r := wrote(t, p, true); r.Replicas != 0 || r.Lasting != 2 {
+		t.Errorf("%v; %d are waited for, %d are needed, and one is still fed", r.Err, r.Replicas, r.Lasting)
+	}
+	feed()
+	untilWaitedFor(t, p, 1)
+	if r := wrote(t, p, true); r.Lasting != 2 {
+		t.Errorf("%v; %d are needed, and one has come", r.Err, r.Lasting)
+	}
+	if r := wrote(t, p, false); r.Lasting != 0 {
+		t.Errorf("%v; %d are needed by what a lease ends", r.Err, r.Lasting)
+	}
+	stays.Store(true)
+	redistest.Becomes(t, "the other is not needed where the master stays", func() bool { return wrote(t, p, true).Lasting == 0 })
+	if r := acknowledged(t, p); r.Replicas != 1 {
+		t.Errorf("%v; %d are waited for, and one has come", r.Err, r.Replicas)
 	}
 }
 

@@ -51,6 +51,7 @@ type Request struct {
 	Sent     time.Duration // clock reading before the first byte was written; later than that of any earlier request
 	Replicas int           // how many replicas WAIT asked for; 0 if no WAIT was sent
 	Acked    int           // how many acknowledged, or NotKnown
+	Lasting  int           // with Counts, how many have to if no lease ends its effect; 0: Replicas
 
 	// Everywhere says that every replica acknowledged the request: at least as many as
 	// were expected after the count that followed its WAIT, and as the topology lists.

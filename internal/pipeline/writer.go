@@ -175,13 +175,16 @@ func (p *Pipeline) cutBatch() (alone bool) {
 	for _, r := range b {
 		r.Sent, r.conn, r.batch = p.nextSent(now), c, p.batches
 		r.Replicas, r.Acked, r.sync, r.foregone = 0, 0, false, false
-		r.Everywhere, r.counts = false, false
+		r.Everywhere, r.counts, r.Lasting = false, false, 0
 		r.begins, r.Tracked = false, false
 		if r.Track {
 			c.track(r)
 		}
 		if r.Wait && c.tally != nil && now >= c.countAt {
 			c.queueCount() // there may be new replicas
+		}
+		if r.Wait && r.Counts {
+			r.Lasting = c.tally.lasting()
 		}
 		if r.Wait && n > 0 {
 			if r.Replicas, r.foregone = n, r.Tentative && !online; !r.foregone {

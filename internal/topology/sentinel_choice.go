@@ -22,6 +22,7 @@ const (
 // guarded by its owner.
 type choice struct {
 	master master    // empty: unknown, or just left
+	former master    // the one before it; empty: none
 	epoch  int64     // of the configuration that was last believed
 	seen   time.Time // when it was
 
@@ -125,6 +126,9 @@ func (c *choice) believe(t testimony, now time.Time) (former master) {
 	} else {
 		former = c.master
 	}
+	if former.names != nil {
+		c.former = former
+	}
 	c.master = master{distinct(names), t.run}
 	c.epoch, c.seen = t.epoch, now
 	return former
@@ -155,7 +159,7 @@ func (c *choice) stays(said []testimony, of int) error {
 func (c *choice) leave(by, from string, now time.Time) (former master) {
 	if slices.Contains(c.master.names, from) {
 		former, c.master = c.master, master{}
-		c.left, c.leftEpoch, c.leftAt, c.leftBy = former, c.epoch, now, nil
+		c.former, c.left, c.leftEpoch, c.leftAt, c.leftBy = former, former, c.epoch, now, nil
 	}
 	if slices.Contains(c.left.names, from) {
 		c.toldAt = now

@@ -168,3 +168,19 @@ func TestMasterIsNotItsOwnReplica(t *testing.T) {
 		t.Errorf("its replicas are %q, %v; want %q", best.known, err, want)
 	}
 }
+
+// The Sentinels list the former master among the replicas of the next one, by whichever of its names.
+func TestFormerMasterIsNoReplicaYet(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	var c choice
+	for i, step := range []struct{ next, others string }{{"a", "a b c"}, {"b", "b c"}, {"c", "a c"}} {
+		if i == 2 {
+			c.leave("x", "b", now) // before it is asked for
+		}
+		c.believe(testimony{master: step.next, names: []string{step.next}, epoch: int64(i)}, now)
+		if got := strings.Join(c.others([]string{"a", "b", "c"}), " "); got != step.others {
+			t.Errorf("%s is the master: the others are %s, want %s", step.next, got, step.others)
+		}
+	}
+}

@@ -72,3 +72,8 @@ func distinct(names []string) (once []string) {
 	}
 	return once
 }
+
+// others returns the replicas that are not the former master.
+func (c *choice) others(replicas []string) []string {
+	return slices.DeleteFunc(slices.Clone(replicas), func(one string) bool { return slices.Contains(c.former.names, one) })
+}
