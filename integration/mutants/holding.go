@@ -19,10 +19,7 @@ var holding = []defect{
 	{"a hold ends with the context that bounded its wait", "H4", tests{"TestH4HoldOutlivesTheContextThatBoundedTheWait"},
 		edits{{In: "Waiter.Result", If: "h != nil", Before: "if h != nil { context.AfterFunc(ctx, func() { _ = unlock.Hold(context.Background(), h) }) }"}}},
 	{"a lease is renewed before its acquire is answered", "H5", tests{"TestH5PendingLeaseIsNotRenewed"},
-		edits{
-			{In: "attempt.Start", Stmt: "a.forces = n.Forces", Before: "st.Lease.Live(n.Now()+a.lease, n.Now(), 1<<62)"},
-			{In: "OwnerState.Begin", If: "!st.beginRenewal()", Put: "!st.beginRenewal() && false"},
-		}},
+		edits{{In: "attempt.Start", Stmt: "a.forces = n.Forces", Before: "st.Lease.Live(n.Now()+a.lease, n.Now(), 1<<62)"}, {In: "OwnerState.Begin", If: "!st.beginRenewal()", Put: "!st.beginRenewal() && false"}}},
 	{"the watchdog knows a lease while its unlock is sent", "H5", tests{"TestH5RefusedUnlockIsNotRenewed", "TestPermitsWhoseReleaseIsRefusedAreNotRenewed"},
 		edits{{In: "releasing.encode", Call: "st.Forget", Remove: true}}},
 	{"the answer to an earlier renewal counts", "watchdog's generations, H5", tests{"TestH5AnswerForAnEarlierRenewalIsIgnored"},

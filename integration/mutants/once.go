@@ -10,10 +10,7 @@ var once = []defect{
 			{In: "Release.ends", Case: "u.Form.Once() && f.Shown", Put: "false"},
 		}},
 	{"Owner does not say that the owner is shown", "R4", tests{"TestR4ShownMeanwhileIsDecidedByTheCount"},
-		edits{
-			{In: "state.Hold.Owner", Stmt: "h.State.Marked = true", Put: "_ = o"},
-			{In: "state.Hold.Owner", Stmt: "st.Marked = true", Put: "_ = st"},
-		}},
+		edits{{In: "state.Hold.Owner", Stmt: "h.State.Marked = true", Put: "_ = o"}, {In: "state.Hold.Owner", Stmt: "st.Marked = true", Put: "_ = st"}}},
 	{"an owner whose text is read shows nobody anything", "R4", tests{"TestR4ShownMeanwhileIsDecidedByTheCount", "TestR4WhoIsShownKeepsTheLatch"},
 		edits{{In: "OwnerState.Shown", Expr: "st.Marked || _", Put: "st.Marked"}}},
 	{"an acquire as an owner does not say that it is shown", "R4", tests{"TestR4WhoIsShownKeepsTheLatch"},
@@ -51,10 +48,7 @@ var once = []defect{
 	{"an owner that was handed out is looked for among all names", "R4, crowds", tests{"TestOwnerThatWasHandedOutIsNotLookedFor"},
 		edits{{In: "Actors.MayAct", Case: "o.thread&1 == even || o.thread <= a.handedOut.Load()", Put: "o.thread&1 == even"}}},
 	{"an own number that nobody was given is an owner", "R4", tests{"TestR4OwnNumberThatWasNeverHandedOutIsRefused"},
-		edits{
-			{In: "Actors.MayAct", Case: "o.thread < 1 || _", Put: "false"},
-			{In: "Actors.MayAct", If: "!knows()", Put: "false"},
-		}},
+		edits{{In: "Actors.MayAct", Case: "o.thread < 1 || _", Put: "false"}, {In: "Actors.MayAct", If: "!knows()", Put: "false"}}},
 	{"a lost unlock without a latch is not sent again, and called released", "R4", tests{"TestR4LostUnlockOfAnOwnerThatIsUsedOnceIsSentAgain"},
 		edits{{In: "Release.live", If: "!u.open", Before: "if u.Form.Once() && u.lost {\n\t\treturn Released\n\t}"}}},
 }

@@ -91,10 +91,7 @@ var releasing = []defect{
 	{"unlocks are sent again however old they are", "R5", tests{"TestOldUnlocksAreNotSentAgain"},
 		edits{{In: "Memory.Replaced", Expr: "now-u.Sent <= RepeatedFor", Put: "true"}}},
 	{"an unlock is sent again when its latch has expired", "R5, R1", tests{"TestUnlocksAreNotSentAgainAfterTheirLatch"},
-		edits{
-			{In: "releasing.remember", Expr: "r.req.Until", Put: "1 << 62"},
-			{In: "releasing.remember", Stmt: "u.Until = min(u.Until, q.First+r.l.Client.UnlockFor)", Put: "_ = q"},
-		}},
+		edits{{In: "releasing.remember", Expr: "r.req.Until", Put: "1 << 62"}, {In: "releasing.remember", Stmt: "u.Until = min(u.Until, q.First+r.l.Client.UnlockFor)", Put: "_ = q"}}},
 	{"others act as an owner whose hold not all replicas have, and its unlock is sent again", "R5", tests{"TestUnlockOfAHoldThatNotAllHaveMeetsNoOtherClients"},
 		edits{{In: "releasing.remember", Stmt: "u.Shared = min(u.Until, r.everywhere)", Put: "u.Shared = u.Until"}}},
 	{"an unlock whose repetition found nothing is sent again where others act as its owner", "R5", tests{"TestRepetitionThatFoundNothingMeetsNoLaterHold"},
