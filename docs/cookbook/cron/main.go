@@ -62,10 +62,10 @@ func run(ctx context.Context, job string, tick time.Time, work, watchdog time.Du
 	defer store.Close()
 
 	ran, err := once(ctx, lock, store, tick, func(held context.Context) error {
-		fmt.Println("runs", tick.Format(time.RFC3339))
 		if _, err := redis.DoContext(store, held, "RPUSH", "{"+job+"}:runs", tick.Unix()); err != nil {
 			return err
 		}
+		fmt.Println("runs", tick.Format(time.RFC3339))
 		select {
 		case <-time.After(work):
 			return nil
