@@ -1,9 +1,12 @@
 package acquire
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"log/slog"
 
+	"github.com/rlock-go/redisson/internal/eventlog"
 	"github.com/rlock-go/redisson/internal/lockerr"
 	"github.com/rlock-go/redisson/internal/observe"
 	"github.com/rlock-go/redisson/internal/section"
@@ -122,5 +125,23 @@ func (w *Waiter) waitsForOthers() {
 	w.contended = true
 	if !w.OneTry && w.l.Client.Observer != nil {
 		w.seen().Waits()
+	}
+}
+
+// logResult logs how the wait ended.
+func (w *Waiter) logResult(ctx context.Context, h *state.Hold, err error) {
+	c, l := w.l.Client, eventlog.Lock{Name: w.n.Lock.Name()}
+	if !c.Log.On(ctx, slog.LevelDebug) {
+		return
+	}
+	waited := max(c.Now()-w.Began, 0)
+	switch {
+	case err != nil:
+		c.Log.NotAcquired(ctx, l, waited, lockerr.Named("acquire", l.Name, err))
+	case h == nil:
+		c.Log.LetThrough(ctx, l, waited, w.tries)
+	default:
+		l.Owner = h.State
+		c.Log.Acquired(ctx, l, waited, w.tries, cmp.Or(w.Terms.Lease, c.Watchdog), w.Terms.Lease == 0)
 	}
 }

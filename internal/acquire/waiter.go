@@ -5,12 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"sync/atomic"
 	"time"
 
 	"github.com/rlock-go/redisson/internal/clock"
-	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/eventlog"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/lockerr"
@@ -282,24 +280,6 @@ func (w *Waiter) giveUp(cause error) (*state.Hold, error) {
 	return nil, err
 }
 
-// logResult logs how the wait ended.
-func (w *Waiter) logResult(ctx context.Context, h *state.Hold, err error) {
-	c, l := w.l.Client, eventlog.Lock{Name: w.n.Lock.Name()}
-	if !c.Log.On(ctx, slog.LevelDebug) {
-		return
-	}
-	waited := max(c.Now()-w.Began, 0)
-	switch {
-	case err != nil:
-		c.Log.NotAcquired(ctx, l, waited, lockerr.Named("acquire", l.Name, err))
-	case h == nil:
-		c.Log.LetThrough(ctx, l, waited, w.tries)
-	default:
-		l.Owner = h.State
-		c.Log.Acquired(ctx, l, waited, w.tries, cmp.Or(w.Terms.Lease, c.Watchdog), w.Terms.Lease == 0)
-	}
-}
-
 // EndWait tells the caller that its wait has ended, and why. If its attempt was not written
 // yet, it is taken back. It is the queue's last action for the waiter, and is called with the
 // shard locked.
@@ -404,34 +384,4 @@ func FailAll(c *state.Client, reentry bool) {
 		}
 		n.Step()
 	})
-}
-
-// Snapshot is what there is of a call that waits at one moment. It is for tests, which wait until
-// something is under way.
-type Snapshot struct {
-	Attempt   *command.Request // of the attempt under way; nil: there is none
-	Written   bool             // it may have reached the server
-	Tries     int              // attempts in its name
-	Owner     owner.Owner      // of the latest
-	Contended bool             // others had what it wants, or came before it
-	Taken     bool             // it has taken what nobody owns
-	Ended     bool             // its wait has ended, and its caller has not come yet
-	Waiting   int              // callers in its queue, with it; 0: it is in none
-	Listening bool             // that queue's subscription is confirmed
-}
-
-// Snapshot tells what there is of w.
-func (w *Waiter) Snapshot() Snapshot {
-	defer w.l.Shard.Enter(section.MustNotBlock).Leave()
-	now := Snapshot{Tries: w.tries, Owner: w.owner, Contended: w.contended, Taken: w.taken, Ended: len(w.ready) > 0}
-	if a := w.attempt; a != nil {
-		now.Attempt, now.Written = &a.req, a.unanswered()
-	}
-	if w.n == nil {
-		return now
-	}
-	if q := w.queue(); q != nil {
-		now.Waiting, now.Listening = q.Len(), q.Listening()
-	}
-	return now
 }

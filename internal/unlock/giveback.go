@@ -126,3 +126,15 @@ func Vain(st *state.OwnerState, l *state.Lock, then func(error)) state.Operation
 	u.then = then
 	return u
 }
+
+// releaseUnrun releases what earlier unlocks of the owner, which never ran, have left on the
+// server. Otherwise the last unlock would leave the lock taken.
+func (r *releasing) releaseUnrun() {
+	st := r.st
+	for _, l := range st.Rare().Unrun {
+		u := newRelease(st, release.Vain, l, st.Name.Now()+l.Client.UnlockFor)
+		u.counted, u.keep, u.then = true, r.keep, func(err error) { LogGivenBack(st, err) }
+		st.Run(u)
+	}
+	st.ForgetUnrun()
+}

@@ -8,6 +8,7 @@ import (
 	"github.com/rlock-go/redisson/internal/lockerr"
 	"github.com/rlock-go/redisson/internal/observe"
 	"github.com/rlock-go/redisson/internal/owner"
+	"github.com/rlock-go/redisson/internal/release"
 	"github.com/rlock-go/redisson/internal/section"
 	"github.com/rlock-go/redisson/internal/state"
 )
@@ -97,3 +98,6 @@ func undid(l *state.Lock, o owner.Owner, err error) {
 		l.Client.Post(func(o observe.Observer) { o.Undone(s, u) })
 	}
 }
+
+// Seen is the call that the command is a part of, if any, and whether it is an undo.
+func (r *releasing) Seen() (*observe.Call, bool) { return r.seen, r.Why == release.Undo }

@@ -1,7 +1,6 @@
 package unlock
 
 import (
-	"errors"
 	"math"
 	"time"
 
@@ -153,9 +152,6 @@ func (r *releasing) Submit() {
 	}
 }
 
-// Seen is the call that the command is a part of, if any, and whether it is an undo.
-func (r *releasing) Seen() (*observe.Call, bool) { return r.seen, r.Why == release.Undo }
-
 // Wait waits for the end of what was submitted.
 func (r *releasing) Wait() release.Sent {
 	q := &r.req
@@ -205,18 +201,6 @@ func (r *releasing) answer() release.Answer {
 	return release.Answer{
 		Did: did, Err: err, Untold: q.Untold, Unreplicated: q.Unreplicated, ReplicasUnknown: q.ReplicasNotKnown, Kept: r.kept,
 	}
-}
-
-// releaseUnrun releases what earlier unlocks of the owner, which never ran, have left on the
-// server. Otherwise the last unlock would leave the lock taken.
-func (r *releasing) releaseUnrun() {
-	st := r.st
-	for _, l := range st.Rare().Unrun {
-		u := newRelease(st, release.Vain, l, st.Name.Now()+l.Client.UnlockFor)
-		u.counted, u.keep, u.then = true, r.keep, func(err error) { LogGivenBack(st, err) }
-		st.Run(u)
-	}
-	st.ForgetUnrun()
 }
 
 // Settle waits until the release may be sent again. If an earlier send may still set the lease,
@@ -406,52 +390,4 @@ func (r *releasing) tell() {
 	if r.then(err); !r.mayLeave() { // else it counts until its End
 		c.Work.Done()
 	}
-}
-
-// errUnknowable says that the kind has no query for it.
-var errUnknowable = errors.New("what it did can't be known")
-
-// Ask asks the server what the release wants to know.
-func (r *releasing) Ask(about release.Question) release.Reply {
-	n, c := r.st.Name, r.l.Client
-	of, limit := kind.HoldCount, r.Limit
-	switch about {
-	case release.Replicas:
-		return r.askReplicas()
-	case release.TTL:
-		of = kind.RemainTTL
-	case release.Shown:
-		limit = min(r.Until, n.Now()+c.LatchTTL)
-	}
-	query := r.l.Kind.Ask(of, &r.want)
-	if query.Empty() {
-		return release.Reply{Err: errUnknowable}
-	}
-	reply, err := n.Lock.Shard.Ask(&c.Client, n.Lock.Slot, query.Call, limit)
-	var a kind.Answer
-	if err == nil {
-		a, err = query.Answer(reply)
-	}
-	switch {
-	case about == release.TTL:
-		r.leave(max(a.TTL, c.Watchdog))
-	case about == release.Count && err == nil && a.N <= known(r.st, &r.l.Lock):
-		n.Lock.Shard.Past.FoundNothing(r.want.Latch)
-	}
-	return release.Reply{N: a.N, Err: err}
-}
-
-// askReplicas asks the replicas once more.
-func (r *releasing) askReplicas() (a release.Reply) {
-	s := r.st.Name.Lock.Shard
-	s.Queued()
-	answer := make(chan release.Reply, 1)
-	asks, err := r.l.Client.Exec.AwaitReplicas(&r.req, func(acked int, err error) {
-		answer <- release.Reply{N: int64(acked), Err: err}
-	})
-	if !asks { // there are no replicas any more, or err says why
-		return release.Reply{N: 1, Err: err}
-	}
-	s.Without(func() { a = <-answer })
-	return a
 }
