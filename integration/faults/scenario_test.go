@@ -83,7 +83,7 @@ func (s scenario) run(t *testing.T) *row {
 		w.kind = testbed.Plain
 	}
 	if w.topology == sentinel {
-		w.bound += replicaWait
+		w.bound, w.latches = w.bound+replicaWait, true // an unlock that every replica has leaves its latch for a failover
 	}
 	rounds := max(1, scaled(w.times)/w.batch)
 	lanes := min(w.lanes, rounds)
