@@ -119,8 +119,8 @@
 //	what went wrong     ErrLocked and the other errors
 //
 // Inside: this package checks arguments, and names the call and the lock in
-// errors. Package internal/lockstate keeps what a client knows of its locks, and
-// decides each acquire, hold and release; its doc comment lists its files. Tests
+// errors. The packages below keep what a client knows of its locks, and decide each
+// acquire, hold and release; the doc comment of internal/lockstate lists them. Tests
 // run the functions' examples. docs/cookbook.md has whole programs,
 // docs/dev/architecture.md follows a call through the packages, and
 // docs/dev/protocol.md describes the commands.

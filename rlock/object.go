@@ -42,7 +42,7 @@ func (o *object) checkNumber(doing string, n, least, most int) error {
 	return o.failed(doing, fmt.Errorf("%w: %d permits; at least %d and at most %d", ErrInvalidOption, n, least, most))
 }
 
-// send sends a command that changes the object; see lockstate.Lock.Change.
+// send sends a command that changes the object; see unlock.Change.
 func (o *object) send(ctx context.Context, due bool, call func(*kind.Want) kind.Call) (any, error) {
 	if err := o.lock.unusable(); err != nil {
 		return nil, err

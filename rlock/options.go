@@ -30,7 +30,7 @@ type NameMapper interface {
 	Map(name string) string
 }
 
-// settings are the options' values: lockstate's configuration, and what is used only
+// settings are the options' values: the state's configuration, and what is used only
 // here.
 type settings struct {
 	state.Config

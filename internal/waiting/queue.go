@@ -33,7 +33,7 @@ type Queue struct {
 	timer       *time.Timer
 	subs        []*topology.Listening // as many as the topology says; it listens when all are confirmed
 	unconfirmed int                   // of them
-	deaf        bool                  // it counts in State.unheard
+	deaf        bool                  // it counts in Client.unheard
 	listens     owner.Owner           // the owner whose channel it listens on, where each has one
 	epoch       int                   // counts subscriptions, to ignore the calls of old ones
 	acting      bool                  // step is running
