@@ -4,19 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/gomodule/redigo/redis"
 
-	"github.com/rlock-go/redisson/codec"
-	"github.com/rlock-go/redisson/internal/acquire"
 	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/lockerr"
-	"github.com/rlock-go/redisson/internal/luasrc"
 	"github.com/rlock-go/redisson/internal/redistest"
 	"github.com/rlock-go/redisson/internal/section"
 	"github.com/rlock-go/redisson/internal/stalls"
@@ -195,92 +191,6 @@ func TestRepetitionThatWasNotNeededMeetsNoLaterHold(t *testing.T) {
 	count(2)
 }
 
-// fairReplaced is a server that is set back, with a fair lock: its state is that one client holds, and that a waiter of
-// another one has a place in the server's queue. By now that one has had the lock.
-type fairReplaced struct {
-	failedOver
-	holder, c *State
-	l         state.Lock // of c
-	as        state.Terms
-	had       *state.Hold
-	ended     chan outcome
-}
-
-func newFairReplaced(t *testing.T, as bool) *fairReplaced {
-	t.Helper()
-	t.Parallel()
-	s := redistest.Start(t)
-	r := &fairReplaced{failedOver: failedOver{t: t, conn: s.Dial(t)}, holder: openReplaced(t, s), c: openReplaced(t, s), ended: make(chan outcome, 1)}
-	of := r.holder.NewLock(fairKind, "q", "q")
-	r.l = r.c.NewLock(fairKind, "q", "q")
-	if as {
-		r.as = state.Terms{As: true, Owner: r.c.NewOwner()}
-	}
-	h := mustAcquire(t, &of)
-	refused(t, wait(t.Context(), t, &r.l, 0, r.ended, r.as), 1)
-	becomes(t, r.conn, 1, "LLEN", codec.FairQueue("q"))
-	r.keep()
-	mustUnlock(t, h)
-	r.had = next(t, r.ended).hold
-	return r
-}
-
-// nobody checks that the lock is free and that nobody has a place.
-func (r *fairReplaced) nobody() {
-	r.t.Helper()
-	becomes(r.t, r.conn, 0, "EXISTS", "q", codec.FairQueue("q"), codec.FairTimes("q"))
-}
-
-// The next master has the place of an owner whose grant and unlock it lacks.
-func TestRepeatedFairUnlockLeavesTheQueue(t *testing.T) {
-	r := newFairReplaced(t, false)
-	mustUnlock(t, r.had)
-	r.setBack()
-	repeated(t, r.holder, r.c)
-	r.nobody()
-}
-
-func TestUnlockOfALostFairHoldLeavesTheQueue(t *testing.T) {
-	r := newFairReplaced(t, false)
-	r.setBack()
-	repeated(t, r.holder, r.c)
-	if err := unlock.Hold(t.Context(), r.had); !errors.Is(err, lockerr.ErrNotHeld) {
-		t.Error(err)
-	}
-	r.nobody()
-}
-
-func TestRepeatedFairUnlockLeavesItsOwnersNextWaiterThePlace(t *testing.T) {
-	r := newFairReplaced(t, true)
-	mustUnlock(t, r.had)
-	r.setBack()
-	refused(t, wait(t.Context(), t, &r.l, 0, r.ended, r.as), 1)
-	repeated(t, r.c)
-	r.c.Waits.AwaitLeavers(soon)
-	if n := do(t, r.conn, "LLEN", codec.FairQueue("q")); n != int64(1) { // without its place it would take another one later
-		t.Errorf("%v have a place", n)
-	}
-	repeated(t, r.holder)
-	mustUnlock(t, next(t, r.ended).hold)
-	r.nobody()
-}
-
-// The owner's last unlock is one of a plain lock, which has no queue to leave.
-func TestRepeatedUnlockOfAnotherKindLeavesNoQueue(t *testing.T) {
-	r := newFairReplaced(t, false)
-	plain := r.c.NewLock(kind.Reentrant, "q", "q")
-	inner := acquireAs(t, &plain, state.Terms{As: true, Owner: r.had.Owner()})
-	r.keep()
-	mustUnlock(t, r.had)
-	mustUnlock(t, inner)
-	r.setBack()
-	repeated(t, r.c)
-	r.c.Close()
-	if errors := string(do(t, r.conn, "INFO", "errorstats").([]byte)); strings.Contains(errors, "errorstat_ERR:") {
-		t.Errorf("a command that no server knows was sent: %s", errors)
-	}
-}
-
 // backAgain restores on the server what an unlock deleted, as if it had not run.
 func backAgain(t *testing.T, conn redis.Conn, h *state.Hold) {
 	t.Helper()
@@ -437,62 +347,4 @@ func TestCloseDoesNotWaitForRepetitions(t *testing.T) {
 	if timers, commands := c.UnderWay(); timers+commands > 0 {
 		t.Errorf("%d timers, %d commands are left", timers, commands)
 	}
-}
-
-// No lease ever restores permits given back to a semaphore, or a latch's countdown. So they are repeated.
-func TestChangeThatTheNextMasterLacksIsSentAgain(t *testing.T) {
-	t.Parallel()
-	r := newReplaced(t)
-	seats := r.c.NewLock(kind.Semaphore(1), "seats", "seats")
-	change := func(due bool, how string, n int) {
-		t.Helper()
-		if _, err := unlock.Change(t.Context(), &seats, due, func(w *kind.Want) kind.Call { return kind.ChangeSemaphore(w, how, n, 0) }); err != nil {
-			t.Fatal(err)
-		}
-	}
-	free := func(want string) {
-		t.Helper()
-		if got, err := redis.String(r.conn.Do("GET", "seats")); got != want || err != nil {
-			t.Errorf("%q are free, %v; want %s", got, err, want)
-		}
-	}
-	change(false, luasrc.SetFirst, 1)
-	r.keep()
-	change(true, luasrc.GiveBack, 2)
-	repeated(t, r.c)
-	free("3") // the receipt on this server stops the repetition
-	r.setBack()
-	free("1")
-	repeated(t, r.c)
-	free("3")
-	repeated(t, r.c)
-	free("3")
-	r.keep()
-	change(false, luasrc.AddMore, 1) // only sets the number and gives nothing back, so it is not repeated
-	free("4")
-	r.setBack()
-	repeated(t, r.c)
-	free("3")
-}
-
-// If the next master lacks an undo, the repeated undo gives the permit back there.
-func TestUndoThatTheNextMasterLacksIsSentAgain(t *testing.T) {
-	t.Parallel()
-	r := newReplaced(t)
-	seats := r.c.NewLock(kind.Semaphore(1), "seats", "seats")
-	do(t, r.conn, "SET", "seats", 1)
-	w := acquire.New(&seats)
-	if err := w.Start(); err != nil {
-		t.Fatal(err)
-	}
-	redistest.Becomes(t, "the grant is there", func() bool { return w.Snapshot().Ended })
-	r.keep() // with the acquire and its receipt
-	if _, err := w.Result(t.Context(), context.Canceled); !errors.Is(err, context.Canceled) {
-		t.Error(err)
-	}
-	becomes(t, r.conn, 1, "INCRBY", "seats", 0)
-	redistest.Becomes(t, "the client knows that it ran", func() bool { return r.c.Work.Count() == 0 })
-	r.setBack()
-	repeated(t, r.c)
-	becomes(t, r.conn, 1, "INCRBY", "seats", 0)
 }
