@@ -10,7 +10,7 @@ var fair = []defect{
 		edits{{In: "Waiter.TakePlace", Expr: "!w.OneTry", Put: "true"}}},
 	{"whoever takes a place over may leave it behind", "fair", tests{"TestPlaceOfASharedOwnerIsLeftByItsLastWaiter"},
 		edits{{In: "Waiter.TakePlace", Stmt: "w.refused = w.refused || takes", Remove: true}}},
-	{"an unlock that is repeated leaves the place that a failover brought back", "fair", tests{"TestRepeatedFairUnlockLeavesTheQueue"},
+	{"an unlock that is repeated leaves the place that a failover restored", "fair", tests{"TestRepeatedFairUnlockLeavesTheQueue"},
 		edits{{In: "releasing.leavesPlace", Expr: "r.Why != release.Repeat", Put: "true"}}},
 	{"an unlock of what a failover undid leaves the place behind", "fair", tests{"TestUnlockOfALostFairHoldLeavesTheQueue"},
 		edits{{In: "releasing.leavesPlace", Expr: "r.Verdict != release.NotHeld", Put: "true"}}},

@@ -55,8 +55,8 @@ func (l *Link) Await(life context.Context) bool {
 }
 
 // Open makes a connection and calls greet for the first exchange on it. The end of life
-// ends both. A moot error is about the connection that a pool lent, and says nothing about
-// the server: the next attempt follows at once. After any other error it follows a pause.
+// ends both. A moot error is about a connection from a pool, and says nothing about the
+// server: the next attempt follows at once. After any other error it follows a pause.
 func (l *Link) Open(life context.Context, greet func(*Owned) error) (o *Owned, moot bool, err error) {
 	select {
 	case <-l.retry: // called before this attempt, which may find the new server
