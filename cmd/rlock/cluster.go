@@ -21,30 +21,33 @@ import (
 // asksAgain is how long the cluster's map is used while one of its masters can't be reached.
 const asksAgain = 5 * time.Second
 
-// clusterMasters returns a cluster's masters that can be reached, sorted by address.
+// clusterMasters returns a cluster's masters that can be reached, sorted by address. It adds the
+// others to the gaps, and leaves those of earlier calls: a master that could not be read before
+// was not read.
 func (r *reader) clusterMasters(ctx context.Context) ([]*node, error) {
 	if err := r.learn(ctx); err != nil {
 		return nil, err
 	}
-	r.gaps.masters = nil
+	var now gaps
 	var all []*node
 	var last error
 	next := 0 // the first slot that no range so far has
 	for _, s := range r.slots {
 		if s.first > next {
-			r.gaps.master("no master", s.first-next, errUnassigned)
+			now.master("no master", s.first-next, errUnassigned)
 		}
 		next = s.last + 1
 		if s.err != nil {
 			last = s.err
-			r.gaps.master(s.master.addr, s.last-s.first+1, s.err)
+			now.master(s.master.addr, s.last-s.first+1, s.err)
 		} else if !slices.Contains(all, s.master) {
 			all = append(all, s.master)
 		}
 	}
 	if next < slotCount {
-		r.gaps.master("no master", slotCount-next, errUnassigned)
+		now.master("no master", slotCount-next, errUnassigned)
 	}
+	r.gaps.add(now.masters)
 	if len(all) == 0 {
 		return nil, unreachableError(last)
 	}
@@ -212,6 +215,14 @@ func (g *gaps) master(addr string, slots int, err error) {
 	g.masters[addr].slots += slots
 }
 
+// add replaces what is known of these masters.
+func (g *gaps) add(masters map[string]*gap) {
+	if g.masters == nil {
+		g.masters = map[string]*gap{}
+	}
+	maps.Copy(g.masters, masters)
+}
+
 func (g *gaps) name(name string, err error) {
 	if g.names == nil {
 		g.names = map[string]error{}
@@ -231,7 +242,7 @@ func (r *reader) missed(ctx context.Context, n *node, err error) error {
 			slots += s.last - s.first + 1
 		}
 	}
-	r.gaps.master(n.addr, slots, err)
+	r.gaps.add(map[string]*gap{n.addr: {slots, err}})
 	return nil
 }
 

@@ -151,6 +151,37 @@ func TestDeadShard(t *testing.T) {
 	}
 }
 
+// A master that could not be read is missing in the list, whether or not it can be reached afterwards.
+func TestMasterThatWasNotReadIsSaidToBeMissing(t *testing.T) {
+	t.Parallel()
+	c := topologytest.StartReplicated(t, 1, 1, 1)
+	url := c.ClusterURL()
+	for i := range 3 { // whichever is read first
+		conn := c.Conn(i)
+		for _, rule := range []string{"-scan", "+scan"} {
+			if _, err := conn.Do("ACL", "SETUSER", "default", rule); err != nil {
+				t.Fatal(err)
+			}
+			status := 0
+			if rule == "-scan" {
+				status = partial
+			}
+			for _, args := range [][]string{{"ls"}, {"ls", "-o", "json"}} {
+				out := ended(t, status, url, args...)
+				if said := fmt.Sprintf("%s with %d of 16384 slots", c.Servers[i].Addr(), len(c.Slots(i))); strings.Contains(out, said) != (status == partial) {
+					t.Errorf("%s, %v: it does not say %q: %s", rule, args, said, out)
+				}
+			}
+			if out := ended(t, 0, url, "watch", "--for", "300ms"); strings.Contains(out, "no answer") != (status == partial) {
+				t.Errorf("%s: watch: %s", rule, out)
+			}
+			if out := ended(t, 0, url, "watch", "--for", "300ms", "lock"); strings.Contains(out, "no answer") {
+				t.Errorf("%s: watch of one lock: %s", rule, out)
+			}
+		}
+	}
+}
+
 func TestExpiredPermitsAreNotHeld(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
@@ -173,6 +204,20 @@ func TestExpiredPermitsAreNotHeld(t *testing.T) {
 		t.Errorf("%+v", st)
 	}
 	if out := ended(t, 0, s.URL(), "show", "permits"); !strings.Contains(out, "expired  1: the next acquire frees") || strings.Contains(out, "expires in -") {
+		t.Error(out)
+	}
+	// More than are read at once, such as those of a process that took them together and died.
+	add := []any{codec.PermitTimes("permits")}
+	for i := range most + 10 {
+		add = append(add, i, fmt.Sprintf("%016d", i))
+	}
+	if _, err := s.Dial(t).Do("ZADD", add...); err != nil {
+		t.Fatal(err)
+	}
+	if st := shown(t, s.URL(), "permits"); len(st.Holders) != 1 || st.Expired != most+11 || st.More != 0 {
+		t.Errorf("%d are held, %d expired, %d more", len(st.Holders), st.Expired, st.More)
+	}
+	if out := ended(t, 0, s.URL(), "held", "permits"); !strings.Contains(out, "held by "+taken.IDs()[1]) {
 		t.Error(out)
 	}
 }

@@ -149,12 +149,14 @@ func (r *run) run() error {
 	r.child.Stdin, r.child.Stdout, r.child.Stderr = os.Stdin, os.Stdout, os.Stderr
 	r.child.Env = append(os.Environ(), environment...)
 	r.form()
-	if err := r.child.Start(); err != nil {
+	err = r.child.Start()
+	r.started()
+	if err != nil {
+		r.takeBack() // the group gets the terminal before the command is run
 		r.dismiss()
 		_ = release(context.Background()) // if that fails, the lease ends
 		return &exit{126, err}
 	}
-	r.started()
 	r.ended = make(chan error, 1)
 	go func() { r.ended <- r.child.Wait() }()
 	wasLost, result := r.attend()
@@ -254,8 +256,11 @@ func (r *run) attend() (wasLost bool, result error) {
 func (r *run) empty(kill <-chan time.Time) {
 	for r.alive() {
 		select {
+		case s := <-r.signals:
+			if ends(s) {
+				r.pass(s)
+			}
 		case <-kill:
-			kill = nil
 			r.signal(syscall.SIGKILL)
 			return
 		case <-time.After(10 * time.Millisecond):

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -115,6 +116,50 @@ func TestTerminal(t *testing.T) {
 				t.Errorf("status %d, %q", got, &c.out)
 			}
 		})
+	}
+}
+
+// A command that can't be run has got the terminal before that shows. The script goes on with it.
+func TestTerminalComesBackFromACommandThatCanNotBeRun(t *testing.T) {
+	t.Parallel()
+	url := single(t)
+	job := filepath.Join(t.TempDir(), "job")
+	if err := os.WriteFile(job, []byte("#!/no/such/interpreter\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	c := prepare(t, url, "")
+	c.Path, c.Args = "/bin/sh", []string{"sh", "-c", `"$TOOL" run lock -- "$JOB"; echo status $?; read line; echo got $line`}
+	c.Env = append(c.Env, "TOOL="+os.Args[0], "JOB="+job)
+	f, read := c.onTerminal(pty.Winsize{Rows: 24, Cols: 80})
+	c.says("status 126")
+	fmt.Fprintln(f, "a word")
+	c.says("got a word")
+	if got := c.status(); got != 0 {
+		t.Errorf("status %d: %s", got, &c.out)
+	}
+	<-read
+}
+
+// The lock is lost, and the command ends by that, but not its own child. Signals go to that one.
+func TestSignalsArePassedOnToWhatIsLeftOfTheGroup(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	c := begin(t, s.URL(), "run", "--watchdog", "3s", "--grace", "10m", "lock", "--",
+		"sh", "-c", `sh -c 'trap "" TERM; trap "echo caught; exit" HUP; echo ready; while :; do sleep 0.1; done' & echo pid $$ .; wait`)
+	c.says("ready")
+	c.says(" .")
+	pid := regexp.MustCompile(`pid (\d+) `).FindStringSubmatch(c.out.String())[1]
+	if _, err := s.Dial(t).Do("DEL", "lock"); err != nil {
+		t.Fatal(err)
+	}
+	c.says("is lost")
+	becomes(t, "the command ends", func() bool { return gone(pid) }, nothing)
+	if err := c.Process.Signal(syscall.SIGHUP); err != nil {
+		t.Fatal(err)
+	}
+	c.says("caught")
+	if got := c.status(); got != lost {
+		t.Errorf("status %d: %s", got, &c.err)
 	}
 }
 

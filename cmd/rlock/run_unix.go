@@ -90,10 +90,10 @@ func (r *run) form() {
 	r.child.SysProcAttr = attr
 }
 
-// started is called once the child runs. Signals that rlock ignores before, the child
-// would ignore too.
+// started is called once the child runs, or can't be run. Signals that rlock ignores before, the
+// child would ignore too.
 func (r *run) started() {
-	if r.id == 0 {
+	if r.id == 0 && r.child.Process != nil {
 		r.id = r.child.Process.Pid
 	}
 	if r.foreign {

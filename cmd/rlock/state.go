@@ -115,7 +115,7 @@ func (r *reader) read(ctx context.Context, n *node, names ...string) ([]*state, 
 			command{"TYPE", name}, command{"PTTL", name}, command{"HLEN", name}, command{"STRLEN", name},
 			command{"GET", codec.TokenKey(name)},
 			command{"LRANGE", codec.FairQueue(name), 0, most - 1}, command{"ZRANGE", codec.FairTimes(name), 0, most - 1, "WITHSCORES"},
-			command{"ZCARD", codec.PermitTimes(name)}, command{"ZRANGE", codec.PermitTimes(name), 0, most - 1, "WITHSCORES"},
+			command{"ZCARD", codec.PermitTimes(name)}, command{"ZRANGE", codec.PermitTimes(name), -most, -1, "WITHSCORES"}, // those that end last
 			append(command{"PUBSUB", "NUMSUB"}, channels...), append(command{"PUBSUB", "SHARDNUMSUB"}, channels...), command{"TIME"})
 		each = len(first) - before
 	}
@@ -220,7 +220,9 @@ func (s *state) keys(replies []any) command {
 			if taken, _ := redis.Int64(replies[7], nil); taken > 0 {
 				s.Kind = permits
 				s.permits(replies[8], now)
-				s.More = taken - int64(len(s.Holders)) - s.Expired
+				if s.More = taken - int64(len(s.Holders)) - s.Expired; s.Expired > 0 {
+					s.Expired, s.More = s.Expired+s.More, 0 // those that were not read end before
+				}
 			}
 			return command{"GET", s.Name}
 		}

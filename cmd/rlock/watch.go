@@ -150,6 +150,7 @@ func (w *watch) run(ctx context.Context, r *reader) error {
 func (w *watch) look(ctx context.Context, r *reader) ([]*state, error) {
 	if w.name != "" {
 		s, err := r.one(ctx, w.name)
+		r.gaps = gaps{} // the other masters don't matter
 		if err != nil {
 			return nil, err
 		}
