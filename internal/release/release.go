@@ -320,6 +320,8 @@ func (u *Release) LimitPassed(w World) {
 		u.tell(w, Unanswered)
 	case f.Reached != 0:
 		u.tell(w, Uncertain)
+	case u.paused && u.Form == Latched && !u.split: // it is not sent after its limit
+		u.tell(w, Expired)
 	case (u.Form.Once() || u.split) && (u.paused || f.Waits):
 		u.tell(w, UnsentSoFar)
 	case u.Form.Once() || u.split || !f.Waits:

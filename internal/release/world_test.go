@@ -172,7 +172,7 @@ func (w *world) run(f Form) (did codec.Release, untold bool) {
 	if !w.ours && w.others == 0 {
 		return codec.NotHeld, false
 	}
-	if w.u.Verdict == Unreleased || w.u.Verdict == Queued && w.u.Why == UnlockAs {
+	if w.u.Verdict == Expired || w.u.Verdict == Unreleased || w.u.Verdict == Queued && w.u.Why == UnlockAs {
 		w.t.Fatalf("it releases after %v", w.u.Verdict)
 	}
 	if w.releases++; !w.ours || w.releases > 1 {
@@ -391,6 +391,10 @@ func (w *world) tell() {
 	case NotHeld, Refused, UnsentSoFar, Expired, Unreleased, Strayed:
 		if gone && w.u.Why != Undo { // no caller hears of an undo, which may outlive its latch
 			w.t.Fatalf("it released, and says %v", v)
+		}
+	case Unanswered:
+		if w.reached == 0 && !w.u.UnderWay() {
+			w.t.Fatalf("nothing of it has run or is under way, and it says %v", v)
 		}
 	case Released, Unreplicated, ReplicasUnknown, Untold:
 		if !gone && w.ours && w.u.Why != Repeat {
