@@ -266,7 +266,11 @@ func (r *releasing) Apply(e release.Effect) {
 	case release.Vanish:
 		st.Lose(&r.l.Lock, state.ErrVanished)
 	case release.Leased:
-		st.Live(r.req.First, st.Trust(r.req.First, r.lease))
+		trust := st.Trust(r.req.First, r.lease)
+		if r.req.Wire.Sent > r.req.First { // the loss lowered the trust; renewals since then count
+			trust = max(trust, st.Lease.Expiry())
+		}
+		st.Live(r.req.First, trust)
 	case release.Lower:
 		st.MayHaveSet(r.req.Wire.Sent, r.lease)
 	case release.Discard:

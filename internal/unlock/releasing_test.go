@@ -15,6 +15,7 @@ import (
 	"github.com/rlock-go/redisson/internal/section"
 	"github.com/rlock-go/redisson/internal/state"
 	"github.com/rlock-go/redisson/internal/topology"
+	"github.com/rlock-go/redisson/watchdog"
 )
 
 // openClient makes a client for the server of a URL. It ends with the test.
@@ -88,6 +89,36 @@ func TestLateReleaseToWriteThatLeavesNoLeaseCutsNone(t *testing.T) {
 		if least := st.Least(n.Now(), time.Minute); least != want {
 			t.Errorf("behind a late %s unlock a lease of a minute is trusted for %v, want %v", of.Traits().Queue, least, want)
 		}
+		n.Unpin()
+		sec.Leave()
+	}
+}
+
+// An unlock of a nested hold sets the lease of the others. If it was lost, renewals may have run since, before it was
+// answered at last: they count.
+func TestAnswerOfAnUnlockThatWasLostTakesNoTrustBack(t *testing.T) {
+	t.Parallel()
+	c := openClient(t, "redis://localhost:1", time.Second)
+	const lease, renewed = 10 * time.Second, 9 * time.Second
+	for what, row := range map[string]struct{ first, last, want time.Duration }{
+		"sent once":        {-time.Second, -time.Second, watchdog.Trust(-time.Second, lease)},
+		"lost long ago":    {-20 * time.Second, -time.Millisecond, renewed},
+		"lost a while ago": {-2 * time.Second, -time.Millisecond, renewed},
+		"lost just now":    {-2 * time.Millisecond, -time.Millisecond, watchdog.Trust(-2*time.Millisecond, lease)},
+	} {
+		l := c.NewLock(kind.Reentrant, what, what)
+		sec := l.Shard.Enter(section.MustNotBlock)
+		n := l.Shard.Pin(&l)
+		st := n.EnsureOwnerState(c.NewOwner())
+		st.Register()
+		now := n.Now()
+		st.Live(now, now+renewed)
+		r := &releasing{st: st, l: &l, lease: lease}
+		r.req.First, r.req.Wire.Sent = now+row.first, now+row.last
+		if r.Apply(release.Leased); st.Lease.Expiry()-now != row.want || !st.Lease.Alive() {
+			t.Errorf("%s: trust lasts for %v, want %v; alive %v", what, st.Lease.Expiry()-now, row.want, st.Lease.Alive())
+		}
+		st.Forget()
 		n.Unpin()
 		sec.Leave()
 	}
