@@ -145,8 +145,13 @@ func (l *Lease) RenewUntil(until time.Duration) {
 		}
 		l.renewUntil = until
 		if l.state == live && l.batch.group != &w.retrying {
+			due := l.batch.renewAt
+			if due == Never {
+				// A third after the last command, or from now on: it may have set a longer lease.
+				due = min(l.Expiry()-Trust(0, 3*w.third), w.clock.Now()) + w.third
+			}
 			w.leave(l)
-			w.put(l, l.Expiry()-Trust(0, 3*w.third)+w.third, false)
+			w.put(l, due, false)
 		}
 	})
 }

@@ -243,16 +243,33 @@ func TestRenewUntilLeavesTheNextRenewalWhereItIs(t *testing.T) {
 		10 * time.Second: {10 * time.Second},
 		25 * time.Second: {10 * time.Second, 20 * time.Second},
 	} {
-		synctest.Test(t, func(t *testing.T) {
-			w := newWorld(t, always(renewed))
-			l := w.hold()
-			time.Sleep(5 * time.Second)
-			l.RenewUntil(until)
-			time.Sleep(24 * time.Second)
-			synctest.Wait()
-			wantTimes(t, "renewed", w.server.times(), want...)
-		})
+		for _, lease := range []time.Duration{testTTL, time.Hour} { // what a command last set may be longer
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, always(renewed))
+				l := w.hold()
+				l.Live(Trust(0, lease), 0, Never)
+				time.Sleep(5 * time.Second)
+				l.RenewUntil(until)
+				time.Sleep(24 * time.Second)
+				synctest.Wait()
+				wantTimes(t, "renewed", w.server.times(), want...)
+			})
+		}
 	}
+}
+
+// Nothing was to be renewed, and the lease is longer than the watchdog's.
+func TestRenewUntilRenewsALongerLeaseWithinAThird(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, always(renewed))
+		l := w.hold()
+		l.Live(Trust(0, time.Hour), 0, 0)
+		time.Sleep(5 * time.Second)
+		l.RenewUntil(Never)
+		time.Sleep(12 * time.Second)
+		synctest.Wait()
+		wantTimes(t, "renewed", w.server.times(), 15*time.Second)
+	})
 }
 
 func TestRenewalThatEndsWhileInFlightTakesTheAnswerAndNoMore(t *testing.T) {
