@@ -24,7 +24,9 @@ var ErrPoolSize = errors.New("a client keeps two of its pool's connections, one 
 func Borrow(ctx context.Context, p Pool) (redis.Conn, error) {
 	var c redis.Conn
 	err := apart("the pool", func() (err error) {
-		c, err = p.GetContext(ctx)
+		if c, err = p.GetContext(ctx); c == nil && err == nil {
+			err = errors.New("it gave neither a connection nor an error")
+		}
 		return err
 	})
 	if err == nil {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"io"
+	"runtime"
+	"strings"
 	"testing"
 	"time"
 
@@ -96,6 +98,24 @@ func TestOnlyABorrowedConnectionIsStale(t *testing.T) {
 		l := NewLink(func(context.Context) (redis.Conn, error) { return c.o().Conn, nil }, time.Minute, Backoff{First: time.Second, Last: time.Second})
 		if _, moot, err := l.Open(t.Context(), func(*Owned) error { return c.met }); moot != c.moot || !errors.Is(err, c.met) {
 			t.Errorf("%v: moot %v, %v", c.met, moot, err)
+		}
+	}
+}
+
+type poolFunc func() (redis.Conn, error)
+
+func (f poolFunc) GetContext(context.Context) (redis.Conn, error) { return f() }
+
+// A pool is a caller's code.
+func TestPoolThatGivesNothingIsAnError(t *testing.T) {
+	t.Parallel()
+	for want, pool := range map[string]poolFunc{
+		"neither a connection nor an error": func() (redis.Conn, error) { return nil, nil },
+		"the pool panicked: why":            func() (redis.Conn, error) { panic("why") },
+		"the pool ended its goroutine":      func() (redis.Conn, error) { runtime.Goexit(); return nil, nil },
+	} {
+		if c, err := Borrow(t.Context(), pool); c != nil || err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, %v; want %s", c, err, want)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"slices"
 	"time"
 
 	"github.com/rlock-go/redisson/internal/kind"
@@ -68,6 +69,9 @@ func (m *Memory) Add(u Past) {
 		m.next = 0
 	}
 	if len(m.all) == 0 || u.Sent-m.all[m.oldest].Sent < RepeatedFor && u.Lock.Client.hasRoom(len(m.all)) {
+		if m.oldest > 0 { // the newest is the last one again
+			m.all, m.oldest, m.next = slices.Concat(m.all[m.oldest:], m.all[:m.oldest]), 0, 0
+		}
 		m.all = append(m.all, u)
 		return
 	}

@@ -51,6 +51,30 @@ func TestPastUnlocksAreBounded(t *testing.T) {
 	}
 }
 
+// Unlocks that come slowly take each other's places. When more come at once, and there is room for them, the oldest are
+// still the first to go.
+func TestTheOldestPastUnlocksAreDroppedFirst(t *testing.T) {
+	l := &Lock{Client: new(Client)}
+	var m Memory
+	at := time.Hour
+	for range 20 {
+		at += time.Second
+		m.Add(Past{Lock: l, Sent: at})
+	}
+	if m.oldest == 0 {
+		t.Fatal("none has taken another's place")
+	}
+	for range maxPast + 100 {
+		at += time.Millisecond
+		m.Add(Past{Lock: l, Sent: at})
+	}
+	for i, u := range m.all {
+		if age := at - u.Sent; age >= maxPast*time.Millisecond {
+			t.Errorf("%d, sent %v ago, is remembered, and younger ones are not", i, age)
+		}
+	}
+}
+
 // What is due is repeated before those that a failover made due, wherever its place is: here it replaces one that is
 // too old.
 func TestWhatIsDueIsSentWhereverItsPlaceIs(t *testing.T) {
