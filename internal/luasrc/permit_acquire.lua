@@ -8,7 +8,7 @@
 
 local now, n = clock(), #ARGV - from
 clean(now, n)
-local there = call('get', free)
+local there = number()
 if tonumber(there or 0) < n then
   clean(now, -1) -- fewer than none were free, since there are to be fewer
   there = call('get', free)

@@ -15,7 +15,7 @@ if earlier then
 end
 
 local how, n, result = ARGV[from + 1], tonumber(ARGV[from + 2]), 1
-local was = call('get', free)
+local was = number()
 if how == 'more' then
   call('incrby', free, n)
   if n > 0 then

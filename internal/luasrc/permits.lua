@@ -16,6 +16,16 @@ local function clock()
   return t[1] * 1000 + math.floor(t[2] / 1000)
 end
 
+-- Reads how many are free. Fails for a text as a change of it would, before anything is
+-- changed.
+local function number()
+  local there = call('get', free)
+  if there and not tonumber(there) then
+    call('incrby', free, 0)
+  end
+  return there
+end
+
 -- Tells who waits how many may try.
 local function tell(n)
   for i = 3, from - 1 do

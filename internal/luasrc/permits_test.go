@@ -9,6 +9,7 @@ import (
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/internal/refusal"
 )
 
 const never = 922337203685477
@@ -336,6 +337,24 @@ func TestKeysThatAreNoPermitsStay(t *testing.T) {
 		if n := r.do("ZCARD", semaphoreTimes); n != int64(1) || string(r.do("GET", key).([]byte)) != "many" {
 			t.Errorf("%s of a text leaves %v", name, n)
 		}
+	}
+}
+
+// A caller must learn that nothing was changed.
+func TestPermitsOfATextAreRefused(t *testing.T) {
+	t.Parallel()
+	r := newPermitRig(t, "many")
+	r.taken(raw(7), never)
+	for name, call := range map[string]Call{
+		"acquire": PermitAcquire(nil, semaphore, 1000, []string{raw(1)}),
+		"total":   PermitSet(semaphore, receipt, 1000, TotalPermits, 3, 0),
+		"more":    PermitSet(semaphore, receipt, 1000, MorePermits, 3, 0),
+	} {
+		_, err := r.conn.Do("EVAL", append([]any{call.Script.Source}, call.Args[1:]...)...)
+		if said, _ := refusal.Of(err); !said.NothingRan() || !strings.Contains(err.Error(), "not an integer") {
+			t.Errorf("%s: %v", name, err)
+		}
+		r.are("many", raw(7))
 	}
 }
 

@@ -1,7 +1,8 @@
 -- Gives up one read hold of an owner: the one with the highest number. What else the
 -- owner holds gets the lease. If nobody holds, the lock is deleted and that announced.
--- Else the lock lives as long as the longest read hold, and never shorter than before
--- while it is written. The latch keeps the result, as that of unlock.lua does.
+-- Else the lock lives as long as the longest read hold, or up to a second longer, and
+-- never shorter than before while it is written. The latch keeps the result, as that of
+-- unlock.lua does.
 --
 -- KEYS[1]  the lock
 -- KEYS[2]  the channel for the announcement
@@ -55,8 +56,9 @@ for i = 1, lease > 0 and n or 0 do
   end
 end
 
--- What one script sets at once may end some ms apart.
-local apart = 2
+-- What one script sets at once may end some ms apart. And a renewal that was longer on
+-- its way than the next one has made the lock live longer than its hold.
+local apart, late = 2, 1000
 
 -- Finds a read hold that lives for enough ms, else the one that lives the longest.
 local function longest(enough)
@@ -81,14 +83,20 @@ if mode ~= 'write' then
     left = 0
   elseif ttl < 0 then
     left = longest(math.huge)
-  elseif released >= ttl - apart then
-    left = longest(math.max(released, ttl) - apart)
+  elseif released >= ttl - late then
+    local found = longest(math.max(released, ttl) - late)
+    if found < ttl - late or found > ttl then
+      left = found
+    end
   elseif released < 0 and longest(1) == 0 then
     left = 0
   end
 end
 if n > 0 or mode == 'write' and call('hexists', lock, owner .. ':write') == 1 then
-  result, left = 0, math.max(left, lease)
+  result = 0
+  if mode ~= 'write' or ttl >= 0 then
+    left = math.max(left, lease)
+  end
 end
 if left == 0 then
   result = 1

@@ -41,8 +41,8 @@ func WriteLock(dst []any, key, owner, lease Arg) Call {
 
 // ReadUnlock gives up one read hold of owner. The owner's other holds get lease, in ms, or keep
 // theirs if it is 0. If no owner holds, key is deleted and "0" is sent to channel by the command
-// publish; otherwise key lives as long as its longest hold. The result is kept in latch for
-// latchTTL ms, unless the owner had no hold. Without key, the message is sent too.
+// publish; otherwise key lives as long as its longest hold, or up to a second longer. The result is
+// kept in latch for latchTTL ms, unless the owner had no hold. Without key, the message is sent too.
 //
 //	KEYS  key, channel, holds, latch
 //	ARGV  lease, owner, latchTTL, publish; with Both SPublish and Publish

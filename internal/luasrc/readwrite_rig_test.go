@@ -49,8 +49,8 @@ func (r *rig) give(state string) {
 		r.t.Fatal(err)
 	}
 	ends := func(seconds string) int64 {
-		n, _ := strconv.ParseInt(seconds, 10, 64)
-		return (now[0]+n)*1000 + now[1]/1000
+		n, _ := strconv.ParseFloat(seconds, 64)
+		return now[0]*1000 + now[1]/1000 + int64(n*1000)
 	}
 	parts := strings.Split(state, " | ")
 	mode, ttl, _ := strings.Cut(parts[0], " ")

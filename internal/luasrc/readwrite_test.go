@@ -89,6 +89,11 @@ func TestReadUnlock(t *testing.T) {
 		{readUnlock("a", 20), "read 30 | a 10 | b 30", "int 1", "read 30 | b 30", ""},
 		{readUnlock("a", 20), "read 30 | a 10 | b 20", "int 1", "read 30 | b 20", ""},
 		{readUnlock("a", 20), "read - | a 30 | b 20", "int 1", "read 20 | b 20", ""},
+		// A renewal that was longer on its way than the last one had lengthened the lock's.
+		{readUnlock("a", 0), "read 30 | a 29.4 | b 0", "int 1", "", "0"},
+		{readUnlock("a", 0), "read 30 | a 29.4 | b 10", "int 1", "read 10 | b 10", ""},
+		{readUnlock("a", 0), "read 30 | a 29.4 | b 29.8", "int 1", "read 30 | b 30", ""},
+		{readUnlock("a", 0), "read 30 | a 30 | b 29.4 | c 30", "int 1", "read 30 | b 30 | c 30", ""},
 		// Another owner's renewal had shortened the lock's lease.
 		{readUnlock("a", 20), "read 5 | a 30 | b 20", "int 1", "read 20 | b 20", ""},
 		// These holds have ended without a release.
@@ -101,6 +106,8 @@ func TestReadUnlock(t *testing.T) {
 		{readUnlock("a", 50), "write 60 | a 4,8 | aW 1", "int 0", "write 60 | a 50 | aW 1", ""},
 		{readUnlock("a", 50), "write 5 | a 60 | aW 1", "int 0", "write 50 | aW 1", ""},
 		{readUnlock("b", 50), "write 60 | aW 1 | b 4", "int 1", "write 60 | aW 1", ""},
+		{readUnlock("a", 0), "write - | a 4 | aW 1", "int 0", "write - | aW 1", ""},
+		{readUnlock("a", 50), "write - | a 4 | aW 1", "int 0", "write - | aW 1", ""},
 		// This number is no owner's holds.
 		{readUnlock("a", 20), "read 30 | a 30 | x=99999999999", "int 1", "", "0"},
 	})
