@@ -120,7 +120,7 @@ type killBarrier struct {
 // batchBound is the time that a batch may take.
 type batchBound struct {
 	sent  time.Duration // or when it became the oldest in flight, if earlier ones may have waited for replicas
-	waits time.Duration // the longest that its WAIT may take
+	waits time.Duration // the longest that its WAITs may take
 }
 
 // managed is a connection that this library dialled. A read is always under way

@@ -32,7 +32,7 @@ func (c *conn) read() {
 		c.synced = false
 		for i, r := range b {
 			if i > 0 {
-				reply, err = c.receive(0)
+				reply, err = c.receive(r.lasts())
 			}
 			r.Reply, r.Err = reply, err
 			if err = c.receiveRest(r); err != nil {
@@ -121,7 +121,7 @@ func (c *conn) next() (b []*Request, reply any, err error) {
 	if c.managed == nil {
 		if b = <-c.batches; b != nil {
 			c.sent = b[0].Sent // a copy: a completed request may be in use again
-			reply, err = c.receive(0)
+			reply, err = c.receive(b[0].lasts())
 		}
 		return b, reply, err
 	}
@@ -211,7 +211,7 @@ func (c *conn) receiveRest(r *Request) error {
 func (c *conn) receiveAcked(r *Request) error {
 	n, err := c.receive(waitTimeout)
 	if said, refused := refusal.Of(err); refused {
-		if !said.Unblocked() {
+		if !said.Demoted() {
 			r.Replicas = 0 // a server that refuses WAIT says nothing about replicas
 		}
 		return nil

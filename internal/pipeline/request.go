@@ -82,6 +82,14 @@ type Request struct {
 // NotKnown is the value of Acked if the connection broke before the answer to WAIT.
 const NotKnown = -1
 
+// lasts is how long the server may take for r before it answers.
+func (r *Request) lasts() time.Duration {
+	if r.waits {
+		return waitTimeout
+	}
+	return 0
+}
+
 // Deadline is the clock reading until which r waits for a connection. Once there is one, r may
 // be written later, behind a WAIT. Until is the limit for that.
 func (r *Request) Deadline() time.Duration { return r.deadline }

@@ -194,12 +194,12 @@ func (p *Pipeline) cutBatch() (alone bool) {
 		}
 		if r.waits {
 			c.syncing = true
-			waits = waitTimeout
+			waits += waitTimeout
 		}
 	}
 	if sync != nil {
 		sync.sync, sync.counts, c.syncing = true, counts, true
-		waits = waitTimeout
+		waits += waitTimeout
 	}
 	alone = c.inflight == 0 && len(b) == 1 && p.queue.length == 0
 	c.lone.cut(now, alone)

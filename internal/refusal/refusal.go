@@ -140,9 +140,11 @@ func (r Refusal) NoAuth() bool { return !r.inside && r.Code() == "NOAUTH" }
 // WrongType tells whether a key has a type that the command is not for. Nothing ran.
 func (r Refusal) WrongType() bool { return r.is("WRONGTYPE") }
 
-// Unblocked tells whether the server became a replica during a WAIT, which so ended
-// without its acknowledgements.
-func (r Refusal) Unblocked() bool { return r.Code() == "UNBLOCKED" }
+// Demoted tells whether the server became a replica during a WAIT, or just before it. So it
+// gave no acknowledgements.
+func (r Refusal) Demoted() bool {
+	return r.Code() == "UNBLOCKED" || !r.inside && strings.HasPrefix(r.said, "ERR WAIT cannot be used with replica")
+}
 
 // NoScript tells whether the server does not know the script. Nothing ran.
 func (r Refusal) NoScript() bool { return r.Code() == "NOSCRIPT" }

@@ -207,9 +207,8 @@ func TestRefusedWAITFailsNoLock(t *testing.T) {
 	r, _ := replicated(t)
 	p := testbed.NewProxied(t, r.Server)
 	for refusal, reply := range map[string]string{
-		"unknown":                 "-ERR unknown command 'WAIT', with args beginning with: '1' '1000' \r\n",
-		"forbidden":               "-NOPERM this user has no permissions to run the 'wait' command\r\n",
-		"impossible on a replica": "-ERR WAIT cannot be used with replica instances.\r\n",
+		"unknown":   "-ERR unknown command 'WAIT', with args beginning with: '1' '1000' \r\n",
+		"forbidden": "-NOPERM this user has no permissions to run the 'wait' command\r\n",
 	} {
 		t.Run(refusal, func(t *testing.T) {
 			r := on(t, r.Server)
@@ -224,6 +223,14 @@ func TestRefusedWAITFailsNoLock(t *testing.T) {
 			}
 		})
 	}
+	t.Run("a server that has just become a replica acknowledges nothing", func(t *testing.T) {
+		r := on(t, r.Server)
+		refused := p.Proxy.Add(faultproxy.Rule{Match: faultproxy.Command("WAIT"), Do: faultproxy.Answer, Reply: []byte("-ERR WAIT cannot be used with replica instances.\r\n")})
+		defer refused.Remove()
+		if _, err := r.Open(p.URL(), rlock.WithReplicaSync(true)).NewLock(r.name()).TryLock(t.Context()); !errors.Is(err, rlock.ErrUnreplicated) {
+			t.Errorf("got %v", err)
+		}
+	})
 	t.Run("a server that refuses INFO is sent none", func(t *testing.T) {
 		r := on(t, r.Server)
 		refused := p.Proxy.Add(faultproxy.Rule{Match: faultproxy.Command("INFO"), Do: faultproxy.Answer, Reply: []byte("-NOPERM no\r\n")})
