@@ -54,6 +54,30 @@ func TestObserverMayCloseItsClient(t *testing.T) {
 	}
 }
 
+// The first observer closes the client as soon as it hears of it.
+func TestEachObserverHearsOfTheStartBeforeTheEnd(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	for _, end := range []func(*rlock.Client) error{(*rlock.Client).Close, func(c *rlock.Client) error { return c.Shutdown(context.Background()) }} {
+		var heard []string
+		observer := func(name string, started func(*rlock.Client) error) rlock.Option {
+			return rlock.WithObserver(rlock.Observer{
+				Started: func(c *rlock.Client) {
+					heard = append(heard, name+" starts")
+					if err := started(c); err != nil {
+						t.Error(err)
+					}
+				},
+				Closed: func(*rlock.Client) { heard = append(heard, name+" ends") },
+			})
+		}
+		openWith(t, s.URL(), observer("one", end), observer("two", func(*rlock.Client) error { return nil }))
+		if got := strings.Join(heard, ", "); got != "one starts, two starts, one ends, two ends" {
+			t.Error(got)
+		}
+	}
+}
+
 // An observer that ends its goroutine, as t.FailNow does, gets all later events, and so do the others.
 func TestObserverThatEndsItsGoroutineHearsOn(t *testing.T) {
 	t.Parallel()

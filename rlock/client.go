@@ -34,7 +34,8 @@ type Client struct {
 	fair   kind.Kind
 
 	observers *observers
-	ended     atomic.Bool // the observers' Closed was called
+	begun     atomic.Bool // the observers' Started was called
+	ended     atomic.Bool // their Closed was
 }
 
 var errZeroClient = fmt.Errorf("%w: the zero Client; take one from Open or New", ErrInvalidOption)

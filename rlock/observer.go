@@ -317,7 +317,10 @@ func (c *Client) started() {
 	c.s.Started()
 	returned := false
 	defer func() {
-		if !returned { // an observer ended the goroutine, so nobody gets the client
+		c.begun.Store(true)
+		// An observer ended the goroutine, so nobody gets the client; or one has closed it, and the
+		// others hear of that now.
+		if !returned || c.s.Closed() {
 			c.Close()
 		}
 	}()
@@ -326,7 +329,7 @@ func (c *Client) started() {
 }
 
 func (c *Client) closed() {
-	if c.ended.CompareAndSwap(false, true) { // an observer may close it again
+	if c.begun.Load() && c.ended.CompareAndSwap(false, true) { // an observer may close it again
 		c.observers.each(func(one *Observer) { tellOne(one.Closed, c) })
 	}
 }
