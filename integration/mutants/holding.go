@@ -28,4 +28,6 @@ var holding = []defect{
 		edits{{In: "attempt.Start", Stmt: "a.lease = st.CommandLease(_)", Put: "a.lease = cmp.Or(w.Terms.Lease, c.Watchdog)"}}},
 	{"a renewal does not wait for its owner's open command", "H6", tests{"TestH6RenewalWaitsForAnOpenCommand"},
 		edits{{In: "OwnerState.Begin", If: "!st.beginRenewal()", Put: "!st.beginRenewal() && false"}}},
+	{"new terms leave a longer lease without a renewal until near its end", "H2", tests{"TestRenewUntilRenewsALongerLeaseWithinAThird"},
+		edits{{In: "Lease.RenewUntil", Call: "w.clock.Now", Put: "Never"}}},
 }

@@ -130,4 +130,8 @@ var releasing = []defect{
 		edits{{In: "releasing.answer", If: "r.counted && did == codec.Partial", Put: "false"}}},
 	{"what an unlock that never ran left is released though the server has lost it", "owner's count", tests{"TestUnlockThatNeverRanIsForgottenWithItsHold"},
 		edits{{In: "OwnerState.ForgetUnrun", Stmt: "st.Extras.Unrun = nil", Put: "_ = st"}}},
+	{"an unlock that pauses at its limit is said to have no answer", "R2", tests{"TestEverySequence"},
+		edits{{In: "Release.LimitPassed", Case: "u.paused && u.Form == Latched && !u.split", Put: "false"}}},
+	{"what was renewed since an unlock was lost counts for nothing", "H2, R2", tests{"TestAnswerOfAnUnlockThatWasLostTakesNoTrustBack"},
+		edits{{In: "releasing.Apply", If: "r.req.Wire.Sent > r.req.First", Put: "false"}}},
 }

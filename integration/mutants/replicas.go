@@ -114,4 +114,6 @@ var replicas = []defect{
 		edits{{In: "attempt.grantedInVain", Call: "a.leaveRoom", Remove: true}}},
 	{"a grant that no replica acknowledged is handed on when it is given back", "availability", tests{"TestGrantThatIsGivenBackLeavesRoomForOthers"},
 		edits{{In: "Queue.mayHandOff", Expr: "q.leavesRoom(q.waiting.head) == 0", Put: "true"}}},
+	{"a server that has just become a replica counts as one without WAIT", "count of replicas", tests{"TestWAITThatADemotedServerRefusesCountsNoReplica"},
+		edits{{In: "conn.receiveAcked", If: "!said.Demoted()", Put: "!said.Demoted() || true"}}},
 }

@@ -3,7 +3,7 @@ package main
 // telling breaks what callers get, and what happens to their calls when the client leaves a master.
 var telling = []defect{
 	{"an observer that closes its client hears of that for ever", "observer", tests{"TestObserverMayCloseItsClient"},
-		edits{{In: "Client.closed", If: "c.ended.CompareAndSwap(false, true)", Put: "true"}}},
+		edits{{In: "Client.closed", If: "c.begun.Load() && c.ended.CompareAndSwap(false, true)", Put: "true"}}},
 	{"an observer that ends its goroutine ends all that is told", "observer", tests{"TestObserverThatEndsItsGoroutineHearsOn"},
 		edits{{In: "Queue.run", If: "!done", Put: "!done && false"}}},
 	{"what an observer takes from its caller stays held", "observer", tests{"TestWhatAnObserverTakesFromItsCallerIsGivenBack"},
@@ -15,7 +15,7 @@ var telling = []defect{
 	{"a round whose observer ends the goroutine keeps what it got", "code of others", tests{"TestWhatAnObserverTakesFromItsCallerIsGivenBack"},
 		edits{{In: "MultiLock.round", If: "all == nil", Put: "err != nil"}}},
 	{"a client that nobody gets stays open", "code of others", tests{"TestClientIsClosedIfAnObserverOfItsStartEndsTheGoroutine"},
-		edits{{In: "Client.started", If: "!returned", Put: "!returned && false"}}},
+		edits{{In: "Client.started", If: "!returned || c.s.Closed()", Put: "!returned && false"}}},
 	{"a panic of what connects ends the process", "code of others", tests{"TestFunctionThatConnectsAndPanicsIsAnError"},
 		edits{{In: "apart", Expr: "recover()", Put: "any(nil)"}}},
 	{"a panic of a log handler ends the process", "code of others", tests{"TestLogHandlerThatPanicsEndsNothing"},

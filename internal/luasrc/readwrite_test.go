@@ -253,11 +253,11 @@ func TestReadWriteLockTellsBoth(t *testing.T) {
 	}
 }
 
-// If another reader's hold keeps the lock, a release looks at no further one.
+// If it is not this hold that keeps the lock, a release looks at no other one.
 func TestReadUnlockBesideManyReadersLooksAtFew(t *testing.T) {
 	t.Parallel()
 	r := rwRig(t)
-	many := func(own, others int) int {
+	many := func(own, others, lock, after int) int {
 		r.do("FLUSHALL")
 		r.do("HSET", key, "mode", "read", owner, 1)
 		for i := range 128 {
@@ -265,7 +265,7 @@ func TestReadUnlockBesideManyReadersLooksAtFew(t *testing.T) {
 			r.do("HSET", key, name, 1)
 			r.do("SET", fmt.Sprintf("%s:%s:rwlock_timeout:1", rwHolds(), name), 1, "EX", others)
 		}
-		r.do("EXPIRE", key, max(own, others))
+		r.do("EXPIRE", key, lock)
 		r.do("SET", rwHold("a", 1), 1, "EX", own)
 		r.monitor.Mark()
 		if got := show(r.do("EVALSHA", readUnlock("a", 20).Args...)); got != "int 1" {
@@ -277,13 +277,16 @@ func TestReadUnlockBesideManyReadersLooksAtFew(t *testing.T) {
 				calls++
 			}
 		}
-		r.lives(key, int64(others)*1000)
+		r.lives(key, int64(after)*1000)
 		return calls
 	}
-	if n := many(20, 30); n > 12 {
-		t.Errorf("%d calls, where others keep the lock", n)
+	if n := many(20, 25, 30, 30); n > 12 {
+		t.Errorf("%d calls, where another one keeps the lock", n)
 	}
-	if n := many(30, 20); n < 128 {
+	if n := many(30, 30, 30, 30); n > 15 {
+		t.Errorf("%d calls, where all keep the lock", n)
+	}
+	if n := many(30, 20, 30, 20); n < 128 {
 		t.Errorf("%d calls can't find the longest of 128", n)
 	}
 }

@@ -37,9 +37,7 @@ func TestEachActionDoesWhatItSays(t *testing.T) {
 			rule := r.Proxy.Add(faultproxy.Rule{Match: faultproxy.Command("set"), Times: 1, Do: action, Reply: []byte("+mine\r\n")})
 			set := func(value string, within time.Duration) (any, error) {
 				c, err := redis.Dial("tcp", r.Proxy.Addr(), redis.DialReadTimeout(within))
-				if err != nil {
-					t.Fatal(err)
-				}
+				testbed.Must(t, err)
 				t.Cleanup(func() { c.Close() })
 				return c.Do("SET", "k", value)
 			}
@@ -75,18 +73,12 @@ func TestCutLeavesRepliesBeforeIt(t *testing.T) {
 	held := r.Proxy.Add(faultproxy.Rule{Match: faultproxy.Command("echo"), Times: 1, Do: faultproxy.HoldReply})
 	cut := r.Proxy.Add(faultproxy.Rule{Match: faultproxy.Command("set"), Do: faultproxy.CutBefore})
 	c, err := redis.Dial("tcp", r.Proxy.Addr(), redis.DialReadTimeout(testbed.Patience))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testbed.Must(t, err)
 	defer c.Close()
 	for _, cmd := range [][]any{{"ECHO", "first"}, {"ECHO", "second"}, {"SET", "k", "v"}, {"ECHO", "never"}} {
-		if err := c.Send(cmd[0].(string), cmd[1:]...); err != nil {
-			t.Fatal(err)
-		}
+		testbed.Must(t, c.Send(cmd[0].(string), cmd[1:]...))
 	}
-	if err := c.Flush(); err != nil {
-		t.Fatal(err)
-	}
+	testbed.Must(t, c.Flush())
 	testbed.Receive(t, "the SET has come", cut.Hit())
 	held.Release()
 	for _, want := range []string{"first", "second"} {

@@ -46,9 +46,7 @@ func SubscriptionPoolSize(n int) Option {
 func NamePrefix(prefix string) Option { return Setting("namePrefix", prefix) }
 
 // JVMArgs are passed to java before the class path.
-func JVMArgs(args ...string) Option {
-	return func(c *config) { c.jvm = append(c.jvm, args...) }
-}
+func JVMArgs(args ...string) Option { return func(c *config) { c.jvm = append(c.jvm, args...) } }
 
 // WholeJIT lets the JVM use both compilers, as Java does by default; for measurements. Default is the first compiler
 // alone, which takes less of the machine.
