@@ -4,4 +4,4 @@
 -- Reply: how many are free, and how many are taken.
 
 clean(clock(), -1)
-return {tonumber(call('get', free) or 0), call('zcount', times, 0, '+inf')}
+return {tonumber(number() or 0), call('zcount', times, 0, '+inf')}

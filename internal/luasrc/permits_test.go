@@ -347,6 +347,7 @@ func TestPermitsOfATextAreRefused(t *testing.T) {
 	r.taken(raw(7), never)
 	for name, call := range map[string]Call{
 		"acquire": PermitAcquire(nil, semaphore, 1000, []string{raw(1)}),
+		"count":   PermitCount(semaphore),
 		"total":   PermitSet(semaphore, receipt, 1000, TotalPermits, 3, 0),
 		"more":    PermitSet(semaphore, receipt, 1000, MorePermits, 3, 0),
 	} {

@@ -84,8 +84,9 @@ if mode ~= 'write' then
   elseif ttl < 0 then
     left = longest(math.huge)
   elseif released >= ttl - late then
-    local found = longest(math.max(released, ttl) - late)
-    if found < ttl - late or found > ttl then
+    local enough = math.max(released, ttl, late + 1) - late
+    local found = longest(enough)
+    if found < enough or found > ttl then
       left = found
     end
   elseif released < 0 and longest(1) == 0 then

@@ -94,6 +94,9 @@ func TestReadUnlock(t *testing.T) {
 		{readUnlock("a", 0), "read 30 | a 29.4 | b 10", "int 1", "read 10 | b 10", ""},
 		{readUnlock("a", 0), "read 30 | a 29.4 | b 29.8", "int 1", "read 30 | b 30", ""},
 		{readUnlock("a", 0), "read 30 | a 30 | b 29.4 | c 30", "int 1", "read 30 | b 30 | c 30", ""},
+		// Nobody else holds, and what there was would have ended within a second.
+		{readUnlock("a", 0), "read 0.9 | a 0.9 | b 0", "int 1", "", "0"},
+		{readUnlock("a", 0), "read 0.9 | a 0 | b 0", "int 1", "", "0"},
 		// Another owner's renewal had shortened the lock's lease.
 		{readUnlock("a", 20), "read 5 | a 30 | b 20", "int 1", "read 20 | b 20", ""},
 		// These holds have ended without a release.
