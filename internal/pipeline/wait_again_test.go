@@ -55,7 +55,7 @@ func TestRepeatedWAITHasItsSecond(t *testing.T) {
 			t.Parallel()
 			s := redistest.Start(t)
 			replica := s.StartReplica(t)
-			p := newPipeline(dial(t, s), Options{Replicas: true, Timeout: 500 * time.Millisecond, Clock: clock.System()})
+			p := newPipeline(dial(t, s), Options{Replicas: true, Timeout: 900 * time.Millisecond, Clock: clock.System()})
 			t.Cleanup(func() { p.Close(timeout) })
 			end(t, waitFor(t, p, 1))
 			replica.Pause()
