@@ -24,7 +24,7 @@ if call('hexists', lock, owner) == 0 then
   return nil
 end
 
-local result
+local result, head = nil, first(clock())
 if call('hincrby', lock, owner, '-1') > 0 then
   call('pexpire', lock, ARGV[3])
   result = 0
@@ -32,7 +32,7 @@ else
   call('del', lock)
   call('hincrby', lock, ARGV[5], 1)
   call('pexpire', lock, ARGV[6])
-  tell(first(clock()), 7)
+  tell(head, 7)
   result = 1
 end
 call('set', latch, result, 'px', ARGV[4])

@@ -306,6 +306,18 @@ func TestFairScriptsLeaveAKeyOfAnotherTypeAlone(t *testing.T) {
 			}
 		}
 		r.only(odd)
+		// A release that can't tell who is next gives up nothing.
+		keep := FairKeep(nil, key, fairQueue, fairTimes, latch, channel, owner, 5000, latchMs, "keeper", 7000, Publish)
+		for _, c := range []Call{fairUnlock(owner), keep} {
+			r.do("FLUSHALL")
+			r.do("HSET", key, owner, 1)
+			r.do("RPUSH", fairQueue, other)
+			r.do("SET", odd, "text")
+			reply, err := r.conn.Do("EVAL", append([]any{c.Script.Source}, c.Args[1:]...)...)
+			if err == nil || !strings.Contains(err.Error(), "WRONGTYPE") || r.do("HEXISTS", key, owner) != int64(1) {
+				t.Errorf("%s beside a text in %s: %v, %v", c.Script.Name, odd, reply, err)
+			}
+		}
 	}
 }
 

@@ -16,11 +16,11 @@ local function clock()
   return t[1] * 1000 + math.floor(t[2] / 1000)
 end
 
--- Reads how many are free. Fails for a text as a change of it would, before anything is
--- changed.
+-- Reads how many are free. Fails as a change would for what is no number, before anything
+-- is changed. Lua takes more for numbers than the server does.
 local function number()
   local there = call('get', free)
-  if there and not tonumber(there) then
+  if there and there ~= '0' and not string.find(there, '^%-?[1-9]%d*$') then
     call('incrby', free, 0)
   end
   return there

@@ -124,6 +124,8 @@ func TestWriteUnlock(t *testing.T) {
 		{writeUnlock("a", 20), "write 30 | aW 1", "int 1", "", "1"},
 		{writeUnlock("a", 20), "write 30 | aW 2", "int 0", "write 20 | aW 1", ""},
 		{writeUnlock("a", 20), "write 30 | a 5 | aW 2", "int 0", "write 20 | a 5 | aW 1", ""},
+		// A text is no number of holds.
+		{writeUnlock("c", 20), "write 30 | cW 1 | 550e8400-e29b-41d4-a716-446655440000:-7=text", "int 1", "read 30", "1"},
 		// The read holds stay, with the lease that they need.
 		{writeUnlock("a", 20), "write 30 | a 5,25 | aW 1", "int 0", "read 30 | a 20,25", "1"},
 		{writeUnlock("a", 20), "write 10 | a 0 | aW 1", "int 0", "read 20 | a 20", "1"},

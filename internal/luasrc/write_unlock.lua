@@ -48,7 +48,7 @@ if call('hincrby', lock, writer, -1) > 0 then
   end
 else
   call('hdel', lock, writer)
-  local fields, reads = call('hlen', lock), tonumber(call('hget', lock, owner) or 0)
+  local fields, reads = call('hlen', lock), tonumber(call('hget', lock, owner) or 0) or 0
   local longest = 0
   for i = 1, reads do
     local hold = KEYS[3] .. ':' .. owner .. ':rwlock_timeout:' .. i
