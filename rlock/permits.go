@@ -324,9 +324,10 @@ func (s *PermitSemaphore) Total(ctx context.Context) (int, error) {
 // Delete deletes the semaphore with all its permits. It reports whether it deleted a
 // semaphore or ended Permits of this client, which end with ErrLeaseLost before the command
 // is sent. Holders in other clients notice it like any loss, see the package comment. It
-// wakes no waiters, like Redisson's delete. It blocks until the server answers or a command
-// timeout has passed.
+// wakes no waiters, like Redisson's delete. ctx can end the wait only before Permits are ended.
+// After that it blocks until the server answers or a command timeout has passed.
 //
+//   - ctx's error: nothing was sent.
 //   - ErrUncertain: the command was sent and not answered. It is not sent again.
 //   - ErrUnavailable: it could not be sent. Permits that were ended stay ended.
 //   - ErrRefused: the server's error, such as a key of another type.

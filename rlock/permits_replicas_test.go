@@ -2,6 +2,7 @@ package rlock_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -44,6 +45,18 @@ func TestPermitsThatNoReplicaHasAreGivenBack(t *testing.T) {
 	}
 	if err := latch.CountDown(t.Context()); !errors.Is(err, rlock.ErrUnreplicated) {
 		t.Errorf("counted down where no replica answers: %v", err)
+	}
+	// What changes nothing has nothing to acknowledge.
+	none := strings.Repeat("0", 32)
+	for what, err := range map[string]error{
+		"ReleaseIDs": seats.ReleaseIDs(t.Context(), none), "SetLease": seats.SetLease(t.Context(), none, time.Minute),
+	} {
+		if !errors.Is(err, rlock.ErrNotHeld) || errors.Is(err, rlock.ErrUnreplicated) {
+			t.Errorf("%s of a permit that is not taken: %v", what, err)
+		}
+	}
+	if did, err := latch.TrySetCount(t.Context(), 3); did || err != nil {
+		t.Errorf("set again: %t, %v", did, err)
 	}
 	replica.Resume()
 	becomes(t, "what was taken without owners is given back", func() bool {

@@ -135,6 +135,8 @@ func (g *change) Rest(r *command.Request) {
 func (g *change) verdict() error {
 	r := &g.req
 	switch {
+	case r.Fate == command.Answered && (r.Wire.Reply == nil || r.Wire.Reply == int64(0)):
+		return nil // it changed nothing that a replica could lack
 	case r.Fate == command.Answered && r.Unreplicated:
 		return fmt.Errorf("done, but %w", lockerr.Unreplicated(r))
 	case r.Fate == command.Answered && r.Untold != nil:
