@@ -9,6 +9,7 @@ import (
 
 	"github.com/gomodule/redigo/redis"
 
+	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/extend"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/lockerr"
@@ -105,20 +106,25 @@ func TestUnlockThatWaitedTooLongIsMadeUpForByTheNext(t *testing.T) {
 	c := openWith(t, s, o)
 	l := c.NewLock(kind.Reentrant, "orders", "orders")
 	as := state.Terms{As: true, Owner: c.NewOwner(), Lease: 10 * time.Minute}
-	outer, inner := acquireAs(t, &l, as), acquireAs(t, &l, as)
+	outer, inner, left := acquireAs(t, &l, as), acquireAs(t, &l, as), acquireAs(t, &l, as)
 	s.Pause()
 	defer s.Resume()
 	if err := extend.Hold(t.Context(), outer, as.Lease); !errors.Is(err, lockerr.ErrUncertain) {
 		t.Fatal(err)
 	}
-	if err := unlock.Hold(t.Context(), inner); !errors.Is(err, lockerr.ErrUncertain) || !strings.Contains(err.Error(), "an earlier command") {
+	if err := unlock.Hold(t.Context(), inner); !command.Unavailable(err) || errors.Is(err, lockerr.ErrUncertain) || !strings.Contains(err.Error(), "an earlier command") {
 		t.Fatal(err)
+	}
+	leaves, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := unlock.Hold(leaves, left); !command.Unavailable(err) || errors.Is(err, lockerr.ErrUncertain) {
+		t.Fatalf("its caller left: %v", err)
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- unlock.Hold(context.Background(), outer) }()
-	redistest.Becomes(t, "both unlocks wait", func() bool {
+	redistest.Becomes(t, "all unlocks wait", func() bool {
 		_, queued, _ := outer.OwnerSnapshot()
-		return queued == 2
+		return queued == 3
 	})
 	s.Resume()
 	if err := <-ended; err != nil {

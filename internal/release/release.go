@@ -345,7 +345,7 @@ func (u *Release) takeBack(w World) {
 // Unsent tells whether the unlock waits to be sent and nothing of it has run.
 func (u *Release) Unsent(w World) bool {
 	f := w.Facts()
-	return f.Reached == 0 && (u.paused || f.Waits)
+	return f.Reached == 0 && (!u.begun || u.paused || f.Waits)
 }
 
 // Told tells whether the caller was told the Verdict.

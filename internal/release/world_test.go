@@ -388,7 +388,7 @@ func (w *world) tell() {
 	}
 	w.told = true
 	switch v {
-	case NotHeld, Refused, UnsentSoFar, Expired, Unreleased, Strayed:
+	case NotHeld, Refused, Queued, UnsentSoFar, Expired, Unreleased, Strayed:
 		if gone && w.u.Why != Undo { // no caller hears of an undo, which may outlive its latch
 			w.t.Fatalf("it released, and says %v", v)
 		}

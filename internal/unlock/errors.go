@@ -76,7 +76,7 @@ func (r *releasing) queued() error {
 	waits := fmt.Errorf("an earlier command of owner %s is still without an answer", r.st.Owner.String())
 	switch {
 	case r.Why != release.UnlockAs:
-		return fmt.Errorf("%w: %w", lockerr.ErrUncertain, waits)
+		return fmt.Errorf("not released so far: %w", command.Unsent(waits))
 	case r.Question == release.TTL:
 		waits = errors.New("the read of the TTL is still without an answer")
 	}
