@@ -1,6 +1,7 @@
 package rlock
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -88,7 +89,8 @@ func (m *MultiLock) acquire(ctx context.Context, wait time.Duration, opts []Acqu
 	if err != nil {
 		return nil, wrap("acquire", m.names(), err)
 	}
-	told, silent := false, time.Time{}
+	var locked error // the last that said that a member is taken
+	silent := time.Time{}
 	for end := time.Now().Add(t.Wait); ; {
 		round := roundFor * time.Duration(len(m.members))
 		last := false
@@ -99,12 +101,14 @@ func (m *MultiLock) acquire(ctx context.Context, wait time.Duration, opts []Acqu
 		began := time.Now()
 		h, err := m.round(ctx, round, t)
 		uncertain := errors.Is(err, ErrUncertain)
-		told = told || errors.Is(err, ErrLocked)
+		if errors.Is(err, ErrLocked) {
+			locked = err
+		}
 		// A round without an answer is an error only if there is none for two command timeouts.
 		// The client gives back a grant that still comes.
 		now := time.Now()
 		late := (uncertain || errors.Is(err, ErrUnavailable)) && now.Sub(began) >= round
-		if !late || told {
+		if !late || locked != nil {
 			silent = time.Time{}
 		} else {
 			if silent.IsZero() {
@@ -115,13 +119,20 @@ func (m *MultiLock) acquire(ctx context.Context, wait time.Duration, opts []Acqu
 		// Once a server has answered that a member is taken, the wait survives outages (A7).
 		// But after a lost attempt with As the owner may have one hold more than it knows, and
 		// another round would hide that.
-		trouble := told && (errors.Is(err, ErrUnavailable) || uncertain)
+		trouble := locked != nil && (errors.Is(err, ErrUnavailable) || uncertain)
 		if err == nil || last || uncertain && t.As || !late && !trouble && !errors.Is(err, ErrLocked) {
 			return h, err
 		}
+		pause := rand.N(betweenRounds)
+		if t.HasWait {
+			pause = min(pause, max(time.Until(end), 0))
+		}
 		select {
 		case <-ctx.Done(): // the next round says so
-		case <-time.After(rand.N(betweenRounds)):
+		case <-time.After(pause):
+			if t.HasWait && !time.Now().Before(end) { // another round would ask a server that may be silent
+				return nil, cmp.Or(locked, err)
+			}
 		}
 	}
 }
@@ -202,7 +213,11 @@ func (m *MultiLock) round(ctx context.Context, wait time.Duration, t terms) (all
 		member.Lease = clock.Later(wait, t.Lease)
 	}
 	for _, i := range order {
-		one, err := m.members[i].acquire(ctx, max(time.Until(end), 0), []AcquireOption{func(to *terms) error {
+		left := max(time.Until(end), 0)
+		if l := m.members[i]; wait > 0 && left == 0 {
+			return nil, wrap("acquire", l.Name(), l.l.Taken()) // the others took all the time
+		}
+		one, err := m.members[i].acquire(ctx, left, []AcquireOption{func(to *terms) error {
 			member.Wait, member.HasWait = to.Wait, true
 			*to = member
 			return nil

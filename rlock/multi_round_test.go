@@ -359,3 +359,36 @@ func TestMultiLocksInOppositeOrdersWaitForOne(t *testing.T) {
 		}
 	}
 }
+
+// The wait ends in the pause between two rounds. Another one would ask the server, which is silent by then, once more.
+func TestMultiLockAsksNobodyAfterItsWait(t *testing.T) {
+	if testing.Short() {
+		t.Skip("rounds take seconds")
+	}
+	t.Parallel()
+	s := redistest.Start(t)
+	c, other := open(t, s, WithCommandTimeout(time.Minute)), open(t, s)
+	const calls = 8 // the pause is random
+	ended := make(chan error, calls)
+	for i := range calls {
+		l := c.NewLock(fmt.Sprint("orders", i))
+		lockOf(t, other.NewLock(l.Name()))
+		go func() {
+			_, err := NewMultiLock(l).TryLockFor(t.Context(), roundFor+5*time.Millisecond)
+			ended <- err
+		}()
+		awaitQueued(t, l, 1)
+	}
+	s.Pause()
+	defer s.Resume()
+	for range calls {
+		select {
+		case err := <-ended:
+			if !errors.Is(err, ErrLocked) && !errors.Is(err, ErrUncertain) { // a look may have been under way
+				t.Error(err)
+			}
+		case <-time.After(20 * time.Second):
+			t.Fatal("it waits for the server")
+		}
+	}
+}

@@ -31,7 +31,7 @@ var multi = []defect{
 	{"a silent server keeps a wait for several for ever", "multi, A7", tests{"TestMultiLockGivesUpOnASilentServer"},
 		edits{{In: "MultiLock.acquire", Expr: "now.Sub(silent) < 2*m.timeout()", Put: "true"}}},
 	{"an outage ends the wait for several that was told", "multi, A7", tests{"TestMultiLockOutlastsTheServer"},
-		edits{{In: "MultiLock.acquire", Stmt: "told = told || errors.Is(err, ErrLocked)", Remove: true}}},
+		edits{{In: "MultiLock.acquire", Stmt: "locked = err", Remove: true}}},
 	{"an unlock of several stops at a lost member", "multi", tests{"TestMultiHoldEndsWithItsFirstMember"},
 		edits{{In: "MultiHold.each", Stmt: "all.Go(func() { errs[i] = do(one) })", Put: "if errs[i] = do(one); errs[i] != nil { break }"}}},
 	{"a hold of several looks at its first member only", "multi", tests{"TestMultiHoldEndsWithItsFirstMember"},
