@@ -23,19 +23,15 @@ import (
 // each, and then is watched: so looks at one lease are that far apart, however often its
 // key changes. A change owes two, because a key whose TTL was cut still exists at the
 // first. A write during a look or a renewal owes one, because the read may have come
-// before the write. A round leaves an aged lease to a renewal that is due in a moment. Once
-// a third it looks at a watched lease that is not renewed: a server may stop tracking a key
-// without notice.
+// before the write. A round leaves an aged lease to a renewal that is due by the next
+// round. Once a third it looks at a watched lease that is not renewed: a server may stop
+// tracking a key without notice.
 
 const (
 	// roundEvery is the time between two rounds through the leases. A lease that two
 	// rounds have found is old enough to be worth a look. That is within two seconds, its
 	// look included.
 	roundEvery = 900 * time.Millisecond
-
-	// leaveFor is how soon a renewal must be due that reads a lease in place of a look. With
-	// two rounds it is two seconds.
-	leaveFor = 200 * time.Millisecond
 
 	lookRest = 100 * time.Millisecond
 
@@ -220,7 +216,7 @@ func (w *Watchdog) round(now time.Duration) {
 			switch {
 			case l.watch == young:
 				l.watch, b.unread = aged, true
-			case l.watch == aged && b.renewAt <= now+leaveFor:
+			case l.watch == aged && b.renewAt <= w.roundAt:
 				b.unread = true // a renewal reads it as soon
 			case l.watch == aged || l.watch == watched && all:
 				w.ask(l)
