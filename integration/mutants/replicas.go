@@ -26,7 +26,7 @@ var replicas = []defect{
 		edits{{In: "Memory.Take", Stmt: "u.Due = false", Remove: true}}},
 	{"repetitions that have ended count as under way", "counts over failovers, R5", tests{"TestUnlocksBeyondThoseUnderWayAreSentAgain"},
 		edits{{In: "unlock.repeat", Stmt: "s.Past.Repeats--", Remove: true}}},
-	{"the changes of a number have one receipt", "counts over failovers", tests{"TestReceiptOfAForgottenChangeIsDeleted", "TestSemaphoreIsExactThoughRepliesAreLost"},
+	{"the changes of a number have one receipt", "counts over failovers", tests{"TestSemaphoreIsExactThoughRepliesAreLost"},
 		edits{{In: "change.Do", Expr: "codec.FreshLatch(l.Key())", Put: `codec.Latch(l.Key(), "change")`}}},
 	{"a script that announces by two commands is told of one", "numbers, permits", tests{"TestNumbersAreAnnouncedByBothCommands", "TestPermitsAreAnnouncedByBothCommands"},
 		edits{{In: "Call.telling", If: "publish == Both", Put: "false"}}},
