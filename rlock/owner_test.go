@@ -104,7 +104,7 @@ func TestR1UnlockThatWaitedTooLongForItsTurnIsSent(t *testing.T) {
 	extended := make(chan error, 1)
 	go func() { extended <- outer.Extend(context.Background(), time.Minute) }()
 	awaitCommandQueue(t, outer, 0)
-	if err := inner.Unlock(context.Background()); !errors.Is(err, ErrUncertain) {
+	if err := inner.Unlock(context.Background()); !errors.Is(err, ErrUnavailable) {
 		t.Error(err)
 	}
 	s.Resume()
