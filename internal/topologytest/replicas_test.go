@@ -1,6 +1,7 @@
 package topologytest
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/gomodule/redigo/redis"
@@ -28,7 +29,8 @@ func TestReplicaTakesOver(t *testing.T) {
 	if got := c.text(c.Replica(0), "GET", key); got != "1" {
 		t.Errorf("after the planned failover it has %q", got)
 	}
-	// And back: now the other master dies.
+	// And back: now the other master dies. A server that never followed it would not be elected.
+	c.await("the former master follows", func() bool { return strings.Contains(c.text(0, "INFO", "replication"), "master_link_status:up") })
 	c.Servers[c.Replica(0)].Kill()
 	c.AwaitMaster(0)
 	if got := c.text(0, "GET", key); got != "1" {
