@@ -214,7 +214,7 @@ func (m *MultiLock) round(ctx context.Context, wait time.Duration, t terms) (all
 	}
 	for _, i := range order {
 		left := max(time.Until(end), 0)
-		if l := m.members[i]; wait > 0 && left == 0 {
+		if l := m.members[i]; wait > 0 && left == 0 && len(h.holds) > 0 {
 			return nil, wrap("acquire", l.Name(), l.l.Taken()) // the others took all the time
 		}
 		one, err := m.members[i].acquire(ctx, left, []AcquireOption{func(to *terms) error {

@@ -392,3 +392,20 @@ func TestMultiLockAsksNobodyAfterItsWait(t *testing.T) {
 		}
 	}
 }
+
+// A wait that is over before the first member was asked says nothing of that member.
+func TestMultiLockAsksItsFirstMemberHoweverShortTheWait(t *testing.T) {
+	t.Parallel()
+	m := NewMultiLock(open(t, redistest.Start(t)).NewLock("orders"))
+	terms, err := m.terms(time.Nanosecond, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := m.round(t.Context(), time.Nanosecond, terms)
+	if err != nil {
+		t.Fatalf("the lock is free: %v", err)
+	}
+	if err := h.Unlock(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
