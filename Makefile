@@ -88,12 +88,33 @@ empty:
 
 # Checks and compilers end before the first test begins, because they would take processor time from its servers and clocks.
 .PHONY: checked
-checked: check compiled unit modules integration interop
+checked: check compiled simulation unit modules integration interop
 
 .PHONY: compiled
 compiled:
 	@$(step) 'compile the tests' bash -ec '$(tested) $(packages) | xargs go list -race -export -test -f "" >/dev/null; \
-	  go list -race -export -test -f "" -tags norawsyscall ./internal/pipeline ./internal/redisconn ./pubsub >/dev/null'
+	  go list -race -export -test -f "" -tags norawsyscall ./internal/pipeline ./internal/redisconn ./pubsub >/dev/null; \
+	  go list -export -test -f "" ./integration/simulation >/dev/null'
+
+# Plays the client against a model of Redis in virtual time, two processes for a minute of processor time together, and all
+# seeds that ever broke a rule. The first seed is made of the commit's files: each change plays seeds that nobody has played,
+# and the same commit always plays the same ones, so that a run which was green is green again. It is compiled without -race,
+# which would play a tenth of the seeds. `go doc ./simulation/replay` in integration/ says what a failing seed is for.
+# FLAGS='-for 30m -seed 0' plays an hour from random seeds, FLAGS='-topology cluster' one topology.
+simulated := $(CURDIR)/integration/.cache/simulation.test
+.PHONY: simulation
+simulation:
+	@$(step) 'simulation' bash -ec 'seed=$$((16#$(shell git rev-parse --short=7 HEAD^{tree}))); \
+	  cd integration/simulation; go test -vet=off -c -o $(simulated) .; \
+	  play="$(simulated) -test.timeout 0 -for 30s"; \
+	  ../beside.sh $$play -seed $$seed $(FLAGS) -test.run "^TestSeeds$$" -- \
+	    $$play -seed $$((seed + 500000000)) $(FLAGS) -test.run "^Test(Known)?Seeds$$"'
+
+# The same for an hour, and that a seed's history can be had again.
+.PHONY: simulation-all
+simulation-all:
+	@$(MAKE) --no-print-directory simulation FLAGS='-for 30m -seed 0 $(FLAGS)'
+	@$(step) 'replays' bash -ec 'cd integration && go run ./simulation/replay 1 -lasts 20s -twice 100'
 
 # Fetches what is needed, up to three times if the network fails. A version that is gone fails each time.
 .PHONY: fetch
@@ -107,7 +128,12 @@ setup:
 	@$(step) 'set up' integration/setup.sh test
 
 .PHONY: check
-check: gofmt vet staticcheck workflows
+check: gofmt atomics vet staticcheck workflows
+
+# A 64-bit atomic of a plain integer panics on 32-bit platforms unless the integer happens to be aligned.
+.PHONY: atomics
+atomics:
+	@$(step) '64-bit atomics have types of their own' bash -c '! git grep -nE "atomic\.(Add|And|CompareAndSwap|Load|Or|Store|Swap)(Int|Uint)64\(" -- "*.go"'
 
 .PHONY: gofmt
 gofmt:
@@ -135,7 +161,7 @@ workflows: tools
 	@$(step) 'workflow files' $(tools)/actionlint -shellcheck= -pyflakes= $(wildcard .github/workflows/*)
 
 # Builds the library for other systems; the tests run on this one only.
-platforms := linux/amd64 linux/arm64 darwin/arm64 windows/amd64 freebsd/amd64
+platforms := linux/amd64 linux/386 linux/arm64 linux/arm linux/mips darwin/arm64 windows/amd64 freebsd/amd64
 
 .PHONY: builds
 builds:
@@ -145,7 +171,8 @@ builds:
 .PHONY: unit
 unit:
 	@$(step) 'unit tests' bash -eo pipefail -c '$(tested) ./... | grep -Ev "$(measuring)" | integration/longest-first.sh | xargs $(GOTEST); \
-	  $(GOTEST) ./internal/allocs; go test -count=1 -run "^TestAllocations" ./rlockotel ./rlockprom'
+	  $(GOTEST) ./internal/allocs; go test -count=1 -run "^TestAllocations" ./rlockotel ./rlockprom; \
+	  [ "$$(go env GOHOSTARCH)" != amd64 ] || GOARCH=386 go test -count=1 -run "^Example" ./rlock'
 
 .PHONY: modules
 modules:
@@ -158,7 +185,7 @@ modules:
 .PHONY: integration
 integration:
 	@$(step) 'integration tests' bash -eo pipefail -c 'cd integration; \
-	  $(tested) ./... | grep -Ev "$(java_packages)|$(later)" | ./longest-first.sh | xargs $(GOTEST) -skip "^$(docker_tests)$$"; \
+	  $(tested) ./... | grep -Ev "$(java_packages)|$(later)" | ./longest-first.sh | xargs $(GOTEST) -skip "^($(docker_tests)|Test(Known)?Seeds)$$"; \
 	  $(tested) ./... | grep -E "$(later)" | xargs $(GOTEST) -run "$(paged)"'
 
 # A starting JVM loads a processor, and this step does little else.
@@ -168,7 +195,14 @@ interop:
 	  'cd integration && $(tested) ./... | grep -E "$(java_packages)" | grep -Ev "$(later)" | ./longest-first.sh | xargs $(GOTEST)'
 
 .PHONY: test-all
-test-all: test builds unraced docker chaos releases topologies test-matrix faults kinds mutants torture endurance failover compare touched bench
+test-all: test simulation-all builds unraced docker chaos releases topologies model test-matrix faults kinds mutants torture endurance failover compare touched bench
+
+# The model of Redis that the simulation uses, compared with each server: a million random commands and scripts.
+.PHONY: model
+model:
+	@$(step) 'the model and the servers' bash -ec 'cd integration && SIM_SERVERS="redis-6.2 redis-7.0 redis-8.0 valkey-8" SIM_STEPS=1000000 \
+	  go test -count=1 -timeout 120m ./simulation -run TestModelAgreesWithServers; \
+	  go test -count=1 ./simulation -run TestRealSentinels -compare'
 
 # Also the tests that are not compiled with -race, or are too large for it.
 .PHONY: unraced
@@ -179,7 +213,7 @@ unraced: tools
 .PHONY: docker
 docker:
 	@integration/setup.sh all
-	@$(step) 'tests in Docker' $(engine) bash -ec 'cd integration && $(GOTEST) ./promises/behaviour -run "^$(docker_tests)$$"'
+	@$(step) 'tests in Docker' $(engine) bash -ec 'cd integration && $(GOTEST) ./behaviour -run "^$(docker_tests)$$"'
 
 # A small form of what `make test` leaves to test-all: a twentieth of the faults, one failover of nearly each kind, torture for
 # some seconds, the comparison's broken locks. The packages run one after the other, because a call that is late on a busy
@@ -201,8 +235,8 @@ releases:
 topologies:
 	@$(step) 'topologies' bash -ec 'cd integration; $(GOTEST) ./redisson/wire -full -run "Replicas|Sentinels|Cluster"; \
 	  for server in redis-7.0 redis-8.0 valkey-8; do export RLOCK_REDIS_SERVER=$$(./servers.sh $$server); \
-	  [ $$server = redis-7.0 ] || $(GOTEST) -p 1 ./servers/sentinels ./servers/cluster ./servers/severalservers; \
-	  $(GOTEST) ./servers/cluster -run Resharding -reshard; done'
+	  [ $$server = redis-7.0 ] || $(GOTEST) -p 1 ./behaviour/sentinels ./behaviour/replicated ./behaviour/cluster ./behaviour/severalservers; \
+	  $(GOTEST) ./behaviour/cluster -run Resharding -reshard; done'
 
 # Some minutes; `make chaos` runs a twentieth. FLAGS=-write puts the table into docs/dev/tables/faults.md.
 .PHONY: faults
@@ -213,16 +247,17 @@ faults:
 # short ones. FLAGS=-write puts the table into docs/dev/tables/promises.md.
 .PHONY: kinds
 kinds:
-	@$(step) 'invariants by kind of lock' bash -ec 'cd integration && $(GOTEST) -timeout 40m ./promises/invariants -run Kinds -kinds $(FLAGS)'
+	@$(step) 'invariants by kind of lock' bash -ec 'cd integration && $(GOTEST) -timeout 40m ./behaviour/invariants -run Kinds -kinds $(FLAGS)'
 
 # The wire proof and the behaviours for every recorded Redisson, and the newest, on Redis 6.2, 7.0, 8.0 and Valkey 8, and the
-# other lock objects on Redis 7.0. Some forty minutes. FLAGS=-write writes docs/compatibility.md and docs/dev/tables/matrix.md; `go doc ./redisson/javamatrix` in integration/ has the other flags.
+# other lock objects on Redis 7.0. Some forty minutes. FLAGS=-write writes docs/dev/tables/matrix.md and a table of the README. `go doc ./redisson/javamatrix` in integration/ has the other flags.
 .PHONY: test-matrix
 test-matrix:
 	@$(step) 'Redisson by server' bash -ec 'cd integration/redisson/javamatrix && go test -count=1 -timeout 120m -run "TestMatrix$$" -full $(FLAGS)'
 
 # Shows that the tests find defects: for each of some 450 defects, put into the code one at a time, the tests named for it must
-# fail. An hour. FLAGS=-write puts the table into docs/dev/tables/mutants.md.
+# fail. An hour. FLAGS=-write puts the table into docs/dev/tables/mutants.md. FLAGS='-simulate 20s -write' tries the simulation
+# against them instead, for some hours, and FLAGS='-simulate 20s -write -untried' goes on with a run that was ended.
 .PHONY: mutants
 mutants:
 	@$(step) 'mutants' bash -ec 'cd integration && go run ./mutants $(FLAGS)'

@@ -1,6 +1,7 @@
-// Package codec encodes and decodes what Redisson's lock objects exchange with
-// Redis: the names of keys, the fields of a lock's hash, the messages on its
-// channel, and the replies of its scripts. It performs no I/O and keeps no state;
+// Package codec, whose API may change in any minor version until 1.0, encodes and
+// decodes what Redisson's lock objects exchange with Redis: the names of keys, the
+// fields of a lock's hash, the messages on its channel, and the replies of its
+// scripts. It performs no I/O and keeps no state;
 // everything in it is safe for concurrent use.
 //
 // # State of a lock
@@ -25,9 +26,4 @@
 // to errors.As. A reply that the script can't give is a [*ShapeError], which says
 // what was found. No reply makes these functions panic. A key that another program
 // uses for other data leads to one of these two errors.
-//
-// # Stability
-//
-// The API of this package may change in any minor version until 1.0. That of package
-// rlock does not.
 package codec

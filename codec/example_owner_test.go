@@ -45,3 +45,25 @@ func ExampleParseOwner() {
 	// Output:
 	// 1 true true <nil>
 }
+
+// The owners to whom a client leaves its locks for the rest of their minimum times differ.
+func ExampleKeeper() {
+	fmt.Println(codec.Keeper(1) == codec.Keeper(2))
+	// Output:
+	// false
+}
+
+// A hold is told from the rest of a minimum time by the second half of its owner.
+func ExampleIsKeeper() {
+	client := uuid.MustParse("7f3c1a52-0a49-4d0c-9d5e-2f6b1a0c8d11")
+	for _, owner := range []string{codec.Owner(client, 1), codec.Owner(client, codec.Keeper(1))} {
+		_, thread, err := codec.ParseOwner(owner)
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(codec.IsKeeper(thread))
+	}
+	// Output:
+	// false
+	// true
+}

@@ -3,6 +3,7 @@ package codec
 import (
 	"encoding/hex"
 	"fmt"
+	"math"
 	"strconv"
 
 	"github.com/google/uuid"
@@ -56,6 +57,18 @@ func ParseOwner(s string) (uuid.UUID, int64, error) {
 	}
 	return client, thread, nil
 }
+
+// keepers is how many threads there are that [Keeper] returns.
+const keepers = 1 << 32
+
+// Keeper returns the thread of the n-th owner to whom a client leaves a lock that it has
+// released before its minimum time was over. Nobody holds the lock then, and nobody acts as
+// that owner. These threads are the lowest 2³² of an int64, which Java gives no thread. They
+// come again after 2³² of a client's locks. n may be any number.
+func Keeper(n int64) int64 { return math.MinInt64 + n&(keepers-1) }
+
+// IsKeeper tells whether a thread is one that [Keeper] returns.
+func IsKeeper(thread int64) bool { return thread < math.MinInt64+keepers }
 
 // parseDecimal reads an int64 in the one form in which Redis and Java print it.
 func parseDecimal(s string) (int64, bool) {

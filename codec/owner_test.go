@@ -92,6 +92,20 @@ func TestOwnersThatRedissonDoesNotWriteAreRefused(t *testing.T) {
 	}
 }
 
+// The owners that keep a released lock differ from each other, and from all that a client or Java uses.
+func TestKeepersAreTheLowestThreads(t *testing.T) {
+	for n, want := range map[int64]int64{0: math.MinInt64, 1: math.MinInt64 + 1, 1<<32 + 1: math.MinInt64 + 1, math.MaxInt64: math.MinInt64 + 1<<32 - 1} {
+		if got := Keeper(n); got != want || !IsKeeper(got) {
+			t.Errorf("Keeper(%d) = %d, want %d", n, got, want)
+		}
+	}
+	for _, thread := range []int64{math.MinInt64 + 1<<32, -1, 0, 1, math.MaxInt64} {
+		if IsKeeper(thread) {
+			t.Errorf("%d is a keeper", thread)
+		}
+	}
+}
+
 func FuzzParseOwner(f *testing.F) {
 	for _, s := range []string{
 		"", ":", sampleUUID, sampleUUID + ":1", sampleUUID + ":-1", sampleUUID + ":-0", sampleUUID + ":007", sampleUUID + ":+1",

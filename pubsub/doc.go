@@ -1,5 +1,5 @@
-// Package pubsub lets any number of waiters share one subscription connection
-// to a Redis server.
+// Package pubsub, whose API may change in any minor version until 1.0, lets any
+// number of waiters share one subscription connection to a Redis server.
 //
 // A [Hub] gets a function that dials. It opens one connection at the first
 // [Hub.Subscribe] and keeps it until [Hub.Close]; all later subscriptions use the
@@ -52,9 +52,4 @@
 // may lose them. It does not subscribe to patterns. Answers are decoded by redigo,
 // whose parser trusts lengths: a DialFunc for servers that are not trusted must limit
 // the replies.
-//
-// # Stability
-//
-// The API of this package may change in any minor version until 1.0. That of package
-// rlock does not.
 package pubsub

@@ -14,7 +14,6 @@ import (
 
 	"github.com/rlock-go/redisson/internal/leakcheck"
 	"github.com/rlock-go/redisson/internal/redistest"
-	"github.com/rlock-go/redisson/internal/stalls"
 )
 
 func TestMain(m *testing.M) { leakcheck.Main(redistest.WithExamples{M: m}) }
@@ -31,23 +30,18 @@ func await(t testing.TB, what string, ok func() bool) {
 	}
 }
 
-// stall is how long the machine may stall in the middle of a test.
-const stall = 3 * time.Second
+// patience bounds waits for what happens at once if all is well.
+const patience = 20 * time.Second
 
-// within runs f and fails the test if f does not return in time. Whatever f must not wait for has to take longer than
-// limit and stall together.
-func within(t testing.TB, limit time.Duration, what string, f func()) {
+// returns runs f and fails the test if f does not return. Whatever f must not wait for has to take longer than patience.
+func returns(t testing.TB, what string, f func()) {
 	t.Helper()
-	begun := time.Now()
 	done := make(chan struct{})
 	go func() { defer close(done); f() }()
 	select {
 	case <-done:
-	case <-time.After(limit + 30*time.Second):
+	case <-time.After(patience):
 		t.Fatalf("%s hangs", what)
-	}
-	if took := time.Since(begun); took > limit+stall+stalls.Since(begun) {
-		t.Errorf("%s took %v, want at most %v", what, took, limit)
 	}
 }
 

@@ -135,7 +135,7 @@ func TestSilentServerIsNoticed(t *testing.T) {
 		h.Subscribe("c", r)
 		r.await(t, "confirmed", 1)
 		srv.Pause()
-		within(t, 3*time.Second, "noticing", func() {
+		returns(t, "noticing", func() {
 			await(t, "the silence is noticed", func() bool { return !connected(h) })
 		})
 		srv.Resume()
@@ -160,7 +160,7 @@ func TestStaleConnectionsOfAPoolAreUsedUpQuickly(t *testing.T) {
 	h := newHub(t, pool.GetContext, Options{MaxRetry: time.Hour})
 	r := new(recorder)
 	h.Subscribe("c", r)
-	within(t, 3*time.Second, "finding a fresh one", func() { r.await(t, "confirmed", 1) })
+	returns(t, "finding a fresh one", func() { r.await(t, "confirmed", 1) })
 }
 
 // Too many attempts would burden a server that is already in trouble.

@@ -7,10 +7,34 @@ import (
 	"github.com/rlock-go/redisson/internal/state"
 )
 
-// AcquireOption is a setting of one acquisition. If an option is given twice,
+// AcquireOption is a setting of one acquisition of a lock. If an option is given twice,
 // or two options contradict each other, the call returns ErrInvalidOption and
 // sends nothing.
-type AcquireOption func(*terms) error
+type AcquireOption interface{ setTerms(*terms) error }
+
+// PermitOption is an AcquireOption that permits of a [PermitSemaphore] can have too:
+// [Lease], [Margin] and [Wait].
+type PermitOption interface {
+	AcquireOption
+	forPermits()
+}
+
+// WaitOption is a PermitOption that a [Semaphore] can have too, whose permits have neither
+// an owner nor a lease: [Wait].
+type WaitOption interface {
+	PermitOption
+	forSemaphore()
+}
+
+type (
+	acquireOption func(*terms) error
+	permitOption  struct{ acquireOption }
+	waitOption    struct{ permitOption }
+)
+
+func (o acquireOption) setTerms(t *terms) error { return o(t) }
+func (permitOption) forPermits()                {}
+func (waitOption) forSemaphore()                {}
 
 // terms are the settings of one acquisition.
 type terms = state.Terms
@@ -18,8 +42,8 @@ type terms = state.Terms
 // Lease sets a fixed lease: the lock is free again after d, and the watchdog
 // does not extend it. d is at least 1 ms; fractions of a millisecond are
 // dropped. It is the leaseTime of Redisson's lock and tryLock.
-func Lease(d time.Duration) AcquireOption {
-	return func(t *terms) error {
+func Lease(d time.Duration) PermitOption {
+	return permitOption{func(t *terms) error {
 		if t.Lease > 0 {
 			return fmt.Errorf("%w: Lease given twice", ErrInvalidOption)
 		}
@@ -28,7 +52,7 @@ func Lease(d time.Duration) AcquireOption {
 		}
 		t.Lease = d.Truncate(time.Millisecond)
 		return nil
-	}
+	}}
 }
 
 func checkLease(d time.Duration) error {
@@ -36,6 +60,32 @@ func checkLease(d time.Duration) error {
 		return fmt.Errorf("%w: a lease of %v; at least 1ms", ErrInvalidOption, d)
 	}
 	return nil
+}
+
+// Margin makes the contexts of Do, Lead, [Hold.Context] and [Permits.Context] end at the latest
+// d before ValidUntil, so that work can stop before another owner may begin. Their cause is
+// ErrLeaseLost, and its text says how long the lease still lasts. A renewal moves that moment,
+// so the contexts of a hold that the watchdog renews end only if renewals fail; one that comes
+// later revives no context.
+//
+// The hold itself goes on: Err is nil and Done open until ValidUntil. If the hold is released
+// before, Do adds no ErrLeaseLost to its error.
+//
+// d is at least 0, which ends the contexts with the hold. It is at most half of the lease, which
+// is the Lease if one is given, and else the watchdog timeout or a shorter MaxHold. A larger one
+// is ErrInvalidOption. If Extend makes the lease shorter than d, its contexts end at once.
+// Default is what [WithMargin] says.
+func Margin(d time.Duration) PermitOption {
+	return permitOption{func(t *terms) error {
+		if t.HasMargin {
+			return fmt.Errorf("%w: Margin given twice", ErrInvalidOption)
+		}
+		if d < 0 {
+			return fmt.Errorf("%w: Margin(%v); at least 0", ErrInvalidOption, d)
+		}
+		t.Margin, t.HasMargin = d, true
+		return nil
+	}}
 }
 
 // MaxHold limits how long the watchdog renews the lock, so that a stuck holder
@@ -47,7 +97,7 @@ func checkLease(d time.Duration) error {
 // the other hold is unlocked, the key gets the TTL that this hold was promised
 // last. d is at least 1 ms; together with Lease it is ErrInvalidOption.
 func MaxHold(d time.Duration) AcquireOption {
-	return func(t *terms) error {
+	return acquireOption(func(t *terms) error {
 		if t.MaxHold > 0 {
 			return fmt.Errorf("%w: MaxHold given twice", ErrInvalidOption)
 		}
@@ -56,24 +106,25 @@ func MaxHold(d time.Duration) AcquireOption {
 		}
 		t.MaxHold = d
 		return nil
-	}
+	})
 }
 
 // AtLeast keeps the lock taken for at least d after the grant: a release before that ends
 // the hold, but leaves the key for the rest of d. Waiters get one message about the
 // release, and wait until d is over. So a short job that all processes start at the same
-// time of day runs once, if their clocks differ by less than d. It is ShedLock's
-// lockAtLeastFor.
+// time of day runs once, if their clocks differ by less than d. Meanwhile Info has an owner
+// whom nobody acts as ([codec.IsKeeper]). It is ShedLock's lockAtLeastFor.
 //
 // A loss or a ForceUnlock frees the lock earlier. So does the death of the process that
 // holds it, unless the lock was taken with Lease. If an owner has several holds, the latest
-// end counts.
+// end counts, whatever this client does with the others: a nested lease that ends, MaxHold,
+// Extend, Unlock and UnlockAs leave the lock taken until then. Another client that acts for
+// the owner, by As or UnlockAs, does not know of it, and may free the lock earlier.
 //
 // d is at least 1 ms, and at most the Lease or MaxHold, if one is given. It is for locks
-// that one owner holds alone, as NewLock's; with read-write locks and permits it is
-// ErrInvalidOption.
+// that one owner holds alone, as NewLock's; with read-write locks it is ErrInvalidOption.
 func AtLeast(d time.Duration) AcquireOption {
-	return func(t *terms) error {
+	return acquireOption(func(t *terms) error {
 		if t.AtLeast > 0 {
 			return fmt.Errorf("%w: AtLeast given twice", ErrInvalidOption)
 		}
@@ -82,7 +133,7 @@ func AtLeast(d time.Duration) AcquireOption {
 		}
 		t.AtLeast = d
 		return nil
-	}
+	})
 }
 
 // Wait limits how long Lock and Do wait for the lock, in addition to ctx. With
@@ -91,8 +142,8 @@ func AtLeast(d time.Duration) AcquireOption {
 // ErrInvalidOption, and so is Wait with TryLock or TryLockFor, which have a
 // wait already. Default is to wait until ctx ends. It is the waitTime of
 // Redisson's tryLock.
-func Wait(d time.Duration) AcquireOption {
-	return func(t *terms) error {
+func Wait(d time.Duration) WaitOption {
+	return waitOption{permitOption{func(t *terms) error {
 		if t.HasWait {
 			return fmt.Errorf("%w: Wait given twice, or to TryLock or TryLockFor, which have a wait already", ErrInvalidOption)
 		}
@@ -101,7 +152,7 @@ func Wait(d time.Duration) AcquireOption {
 		}
 		t.Wait, t.HasWait = d, true
 		return nil
-	}
+	}}}
 }
 
 // As acquires for owner instead of a new one. If owner already holds the lock, it
@@ -110,7 +161,7 @@ func Wait(d time.Duration) AcquireOption {
 // shorter lease than this process knows. The zero Owner is ErrInvalidOption, and so
 // is an owner with this client's id that the client never handed out.
 func As(owner Owner) AcquireOption {
-	return func(t *terms) error {
+	return acquireOption(func(t *terms) error {
 		if t.As {
 			return fmt.Errorf("%w: As given twice", ErrInvalidOption)
 		}
@@ -119,5 +170,5 @@ func As(owner Owner) AcquireOption {
 		}
 		t.Owner, t.As = owner.o, true
 		return nil
-	}
+	})
 }

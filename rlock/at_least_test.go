@@ -9,7 +9,6 @@ import (
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/internal/redistest"
-	"github.com/rlock-go/redisson/internal/stalls"
 )
 
 // lonely returns c's exclusive locks, by the name of the kind.
@@ -57,8 +56,8 @@ func TestReleaseLeavesTheLockForTheRestOfAtLeast(t *testing.T) {
 				t.Errorf("unlocked: %v, over: %v", err, h.Err())
 			}
 			rest, err := redis.Int64(conn.Do("PTTL", l.Name()))
-			if most := (keeps - time.Since(began) + stalls.Since(began)).Milliseconds() + 200; err != nil || rest <= 0 || rest > most {
-				t.Errorf("the key lives for %d ms, want %d at most; %v", rest, most, err)
+			if err != nil || rest <= 0 || rest > keeps.Milliseconds() {
+				t.Errorf("the key lives for %d ms, want less than %v; %v", rest, keeps, err)
 			}
 			if held, err := l.IsHeldBy(t.Context(), h.Owner()); held || err != nil {
 				t.Errorf("held by its owner: %v, %v", held, err)
@@ -71,7 +70,7 @@ func TestReleaseLeavesTheLockForTheRestOfAtLeast(t *testing.T) {
 			}
 			first := <-entered
 			<-entered
-			if waited := first.Sub(began); waited < keeps || waited > keeps+time.Second+stalls.Since(began) {
+			if waited := first.Sub(began); waited < keeps {
 				t.Errorf("the first waiter came after %v, want %v", waited, keeps)
 			}
 			becomes(t, "no key", func() bool { n, err := conn.Do("EXISTS", l.Name()); return n == int64(0) && err == nil })
@@ -156,9 +155,6 @@ func TestAtLeastThatCannotBe(t *testing.T) {
 		"above MaxHold": func() error { return l.Do(t.Context(), nil, MaxHold(1e9), AtLeast(2e9)) },
 		"a read lock":   func() error { _, err := rw.ReadLock().TryLock(t.Context(), AtLeast(1e9)); return err },
 		"a write lock":  func() error { _, err := rw.WriteLock().TryLock(t.Context(), AtLeast(1e9)); return err },
-		"permits":       func() error { _, err := c.NewPermitSemaphore("p").TryAcquire(t.Context(), 1, AtLeast(1e9)); return err },
-		"permits of Do": func() error { return c.NewPermitSemaphore("p").Do(t.Context(), 2, nil, AtLeast(1e9)) },
-		"of nobody":     func() error { return c.NewSemaphore("s").Acquire(t.Context(), 1, AtLeast(1e9)) },
 	} {
 		if err := try(); !errors.Is(err, ErrInvalidOption) {
 			t.Errorf("%s: %v", what, err)

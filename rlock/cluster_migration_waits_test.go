@@ -3,7 +3,6 @@ package rlock_test
 import (
 	"context"
 	"errors"
-	"strings"
 	"testing"
 	"time"
 
@@ -18,7 +17,7 @@ func TestWaitsGoOnUntilTheSlotHasSettled(t *testing.T) {
 	t.Parallel()
 	var beside redistest.Parts
 	defer beside.Wait()
-	const timeout = 2 * time.Second
+	const timeout = 5 * time.Second
 	type acquire func(ctx context.Context) (release func(context.Context) error, err error)
 	of := func(l *rlock.Lock) acquire {
 		return func(ctx context.Context) (func(context.Context) error, error) {
@@ -39,15 +38,6 @@ func TestWaitsGoOnUntilTheSlotHasSettled(t *testing.T) {
 			_, err := c.NewReadWriteLock(name).ReadLock().Lock(t.Context())
 			return err
 		}, func(c *rlock.Client, name string) acquire { return of(c.NewReadWriteLock(name).ReadLock()) }},
-		"semaphore": {func(t *testing.T, c *rlock.Client, name string) error {
-			_, err := c.NewSemaphore(name).TrySetPermits(t.Context(), 2)
-			return err
-		}, func(c *rlock.Client, name string) acquire {
-			s := c.NewSemaphore(name)
-			return func(ctx context.Context) (func(context.Context) error, error) {
-				return func(ctx context.Context) error { return s.Release(ctx, 1) }, s.Acquire(ctx, 1)
-			}
-		}},
 		"permits": {func(t *testing.T, c *rlock.Client, name string) error {
 			_, err := c.NewPermitSemaphore(name).TrySetPermits(t.Context(), 2)
 			return err
@@ -146,7 +136,7 @@ func TestHoldIsRenewedWhileAReentryWaitsForItsSlot(t *testing.T) {
 // them again: now they belong to the other server. The undo needs all keys too, and the waiter outlasts it.
 func TestAcquireThatMeetsAKeyElsewhereIsTriedAgain(t *testing.T) {
 	t.Parallel()
-	const timeout = time.Second
+	const timeout = 5 * time.Second
 	g := startSplit(t)
 	conn := g.s.Conn(0)
 	for _, args := range [][]any{{"HSET", g.tag, "somebody", 1}, {"RPUSH", codec.FairQueue(g.tag), "dead"}, {"ZADD", codec.FairTimes(g.tag), 1, "dead"}} {
@@ -214,27 +204,5 @@ func TestPermitsAreExactThoughAnAcquireMeetsAKeyElsewhere(t *testing.T) {
 	}
 	if n, err := s.Available(t.Context()); n != 2 || err != nil {
 		t.Errorf("%d are free: %v", n, err)
-	}
-}
-
-// A call that does not wait fails after a command timeout, one with a time limit at its end.
-func TestBoundsInASlotThatDoesNotSettle(t *testing.T) {
-	t.Parallel()
-	const timeout = time.Second
-	g := startSplit(t)
-	l := openCluster(t, g.s, rlock.WithCommandTimeout(timeout)).NewFairLock(g.tag)
-	g.begin(0)
-	for what, row := range map[string]struct {
-		call  func() (*rlock.Hold, error)
-		least time.Duration
-	}{
-		"one attempt": {func() (*rlock.Hold, error) { return l.TryLock(t.Context()) }, timeout / 2},
-		"a wait":      {func() (*rlock.Hold, error) { return l.TryLockFor(t.Context(), 3*timeout) }, 3 * timeout},
-	} {
-		began := time.Now()
-		_, err := row.call()
-		if took := time.Since(began); !errors.Is(err, rlock.ErrUnavailable) && !errors.Is(err, rlock.ErrUncertain) || !strings.Contains(err.Error(), "TRYAGAIN") && !strings.Contains(err.Error(), "ASK ") || took < row.least || took > row.least+soonEnough {
-			t.Errorf("%s: %v after %v", what, err, took)
-		}
 	}
 }

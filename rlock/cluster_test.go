@@ -24,10 +24,14 @@ import (
 // openCluster opens a client of a real cluster.
 func openCluster(t *testing.T, c *topologytest.Cluster, opts ...rlock.Option) *rlock.Client {
 	t.Helper()
-	client, err := rlock.Open(t.Context(), c.ClusterURL(), opts...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	var client *rlock.Client
+	becomes(t, "the cluster answers", func() (answers bool) { // its servers have just started, beside those of other tests
+		var err error
+		if client, err = rlock.Open(t.Context(), c.ClusterURL(), opts...); errors.Is(err, rlock.ErrInvalidOption) {
+			t.Fatal(err)
+		}
+		return err == nil
+	})
 	t.Cleanup(func() { client.Close() })
 	return client
 }

@@ -32,8 +32,8 @@ func (l *CountDownLatch) Name() string { return l.lock.Name() }
 
 // TrySetCount sets the count, at least 1, if the latch is open, and reports whether it
 // did. It sends and blocks as [PermitSemaphore.SetPermits] does, with its errors: ctx's,
-// ErrUncertain, ErrUnavailable, ErrRefused, ErrUnreplicated, ErrClosed, ErrInvalidOption
-// and ErrInvalidName. It is Redisson's trySetCount.
+// ErrUncertain, ErrUnavailable, ErrRefused, ErrUnannounced, ErrUnreplicated, ErrClosed,
+// ErrInvalidOption and ErrInvalidName. It is Redisson's trySetCount.
 func (l *CountDownLatch) TrySetCount(ctx context.Context, n int64) (bool, error) {
 	const doing = "set the count of"
 	if n < 1 {
@@ -42,9 +42,9 @@ func (l *CountDownLatch) TrySetCount(ctx context.Context, n int64) (bool, error)
 	return l.set(ctx, doing, false, luasrc.SetCount, n)
 }
 
-// CountDown lowers the count by 1, and opens the latch when that makes it 0. It
-// changes nothing if the latch is open. It sends and blocks as [Semaphore.Release]
-// does, with its errors: ErrUncertain, ErrUnavailable, ErrRefused, ErrUnreplicated,
+// CountDown lowers the count by 1, and opens the latch when that makes it 0. It changes
+// nothing if the latch is open. It sends and blocks as [Semaphore.Release] does, with its
+// errors: ErrUncertain, ErrUnavailable, ErrRefused, ErrUnannounced, ErrUnreplicated,
 // ErrClosed, ErrInvalidOption and ErrInvalidName. It is Redisson's countDown.
 func (l *CountDownLatch) CountDown(ctx context.Context) error {
 	_, err := l.set(ctx, "count down", true, luasrc.DownByOne, 0)
@@ -54,7 +54,8 @@ func (l *CountDownLatch) CountDown(ctx context.Context) error {
 // Delete opens the latch whatever its count is, and reports whether it had one. It wakes
 // waiters in Go; Java's wait until they look again, as after Redisson's delete. It sends
 // and blocks as TrySetCount does, with its errors: ctx's, ErrUncertain, ErrUnavailable,
-// ErrRefused, ErrUnreplicated, ErrClosed, ErrInvalidOption and ErrInvalidName.
+// ErrRefused, ErrUnannounced, ErrUnreplicated, ErrClosed, ErrInvalidOption and
+// ErrInvalidName.
 func (l *CountDownLatch) Delete(ctx context.Context) (bool, error) {
 	return l.set(ctx, "delete", false, luasrc.DeleteCount, 0)
 }

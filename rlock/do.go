@@ -3,6 +3,7 @@ package rlock
 import (
 	"context"
 	"errors"
+	"fmt"
 )
 
 // Do runs fn while it holds the lock, which it acquires as Lock does with these
@@ -12,26 +13,42 @@ import (
 // never returns before fn. It releases the lock when fn returns, panics or
 // calls runtime.Goexit.
 //
-// The error joins fn's error, ErrLeaseLost if the lock was lost before fn
-// returned, and the release's error: ErrUncertain, ErrUnavailable, ErrRefused,
-// ErrUnreplicated or ErrClosed, see [Hold.Unlock]. If the acquire failed, fn did
-// not run, and the error is the acquire's: ErrLocked if a Wait is over, ctx's
-// error, one of those above, ErrInvalidOption or ErrInvalidName, see [Lock.Lock].
+// The error joins fn's error, ErrLeaseLost if the lock was lost before fn returned, and
+// the release's error: ErrUncertain, ErrUnavailable, ErrRefused, ErrUnannounced,
+// ErrUnreplicated or ErrClosed, see [Hold.Unlock]. If the acquire failed, fn did not run,
+// and the error is the acquire's: ErrLocked if a Wait is over, ctx's error, one of those
+// above, ErrInvalidOption or ErrInvalidName, see [Lock.Lock].
 func (l *Lock) Do(ctx context.Context, fn func(ctx context.Context) error, opts ...AcquireOption) error {
+	if err := l.checkFn(fn == nil); err != nil {
+		return err
+	}
 	return l.DoHold(ctx, func(ctx context.Context, _ *Hold) error { return fn(ctx) }, opts...)
 }
 
-// DoHold is Do for a function that needs the [Hold], for its Token or its Owner.
-// If fn unlocks it, the error includes ErrReleased. Its other errors are Do's:
-// fn's, ErrLeaseLost, ErrLocked, ctx's, ErrUncertain, ErrUnavailable,
-// ErrRefused, ErrUnreplicated, ErrClosed, ErrInvalidOption and ErrInvalidName.
+// DoHold is Do for a function that needs the [Hold], for its Token or its Owner. If fn
+// unlocks it, the error includes ErrReleased. Its other errors are Do's: fn's,
+// ErrLeaseLost, ErrLocked, ctx's, ErrUncertain, ErrUnavailable, ErrRefused,
+// ErrUnannounced, ErrUnreplicated, ErrClosed, ErrInvalidOption and ErrInvalidName.
 func (l *Lock) DoHold(ctx context.Context, fn func(ctx context.Context, h *Hold) error, opts ...AcquireOption) error {
+	if err := l.checkFn(fn == nil); err != nil {
+		return err
+	}
 	h, err := l.Lock(ctx, opts...)
 	if err != nil {
 		return err
 	}
 	return whileHeld(ctx, h, func(ctx context.Context) error { return fn(ctx, h) })
 }
+
+// checkFn refuses a nil function before anything is acquired for it.
+func (l *Lock) checkFn(isNil bool) error {
+	if !isNil {
+		return nil
+	}
+	return wrap("use", l.Name(), errNoFunction)
+}
+
+var errNoFunction = fmt.Errorf("%w: a nil function", ErrInvalidOption)
 
 // held is a Hold or a MultiHold.
 type held interface {

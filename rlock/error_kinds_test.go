@@ -14,10 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/internal/redistest"
-	"github.com/rlock-go/redisson/internal/stalls"
-	"github.com/rlock-go/redisson/internal/topologytest"
 	"github.com/rlock-go/redisson/rlock"
 )
 
@@ -26,7 +23,7 @@ var kinds = map[string]error{
 	"ErrLocked": rlock.ErrLocked, "ErrNoPermits": rlock.ErrNoPermits, "ErrNotOpen": rlock.ErrNotOpen, "ErrNotLocked": rlock.ErrNotLocked, "ErrNotHeld": rlock.ErrNotHeld, "ErrReleased": rlock.ErrReleased,
 	"ErrLeaseLost": rlock.ErrLeaseLost, "ErrUncertain": rlock.ErrUncertain, "ErrClosed": rlock.ErrClosed,
 	"ErrInvalidOption": rlock.ErrInvalidOption, "ErrInvalidName": rlock.ErrInvalidName, "ErrUnavailable": rlock.ErrUnavailable,
-	"ErrRefused": rlock.ErrRefused, "ErrReentered": rlock.ErrReentered, "ErrUnreplicated": rlock.ErrUnreplicated,
+	"ErrRefused": rlock.ErrRefused, "ErrUnannounced": rlock.ErrUnannounced, "ErrReentered": rlock.ErrReentered, "ErrUnreplicated": rlock.ErrUnreplicated,
 	"Canceled": context.Canceled, "DeadlineExceeded": context.DeadlineExceeded,
 }
 
@@ -174,6 +171,10 @@ func TestErrorOfEveryCallIsOfAKind(t *testing.T) {
 	guarded := redistest.Start(t, "--requirepass", "sesame")
 	_, err = rlock.Open(ctx, strings.Replace(guarded.URL(), "://", "://:mellon@", 1))
 	isOf(t, "a wrong password", err, rlock.ErrRefused)
+	later := openWith(t, strings.Replace(guarded.URL(), "://", "://:mellon@", 1), rlock.WithLazyConnect())
+	for call, f := range map[string]func(*rlock.Lock) error{"TryLock": once, "Lock": waits, "IsLocked": asks} {
+		isOf(t, "a wrong password, lazily, "+call, f(later.NewLock("orders")), rlock.ErrRefused)
+	}
 }
 
 func openWith(t *testing.T, url string, opts ...rlock.Option) *rlock.Client {
@@ -186,56 +187,14 @@ func openWith(t *testing.T, url string, opts ...rlock.Option) *rlock.Client {
 	return c
 }
 
-// Each of two servers names the other as the slot's owner. The error says that they have not settled, and what they
-// replied last. The client makes its last attempt when a tenth of the call's time is left. If the machine stands still
-// for that long, the reply is missing, so the attempt may have run.
-func TestErrorOfASlotThatDoesNotSettleSaysSo(t *testing.T) {
-	t.Parallel()
-	const timeout = 2 * time.Second
-	s := topologytest.Start(t, 1, 1)
-	name := nameOn(0)
-	c := openCluster(t, s, rlock.WithCommandTimeout(timeout))
-	h, err := c.NewLock(name).Lock(t.Context(), rlock.Lease(time.Minute))
+// lock takes a lock that nobody has.
+func lock(t *testing.T, c *rlock.Client, name string, opts ...rlock.AcquireOption) *rlock.Hold {
+	t.Helper()
+	h, err := c.NewLock(name).TryLock(t.Context(), opts...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	// A server does not give away a slot that has keys.
-	if _, err := s.Conn(0).Do("DEL", name); err != nil {
-		t.Fatal(err)
-	}
-	slot := codec.Slot(name)
-	for i := range 2 {
-		if _, err := s.Conn(i).Do("CLUSTER", "SETSLOT", slot, "NODE", s.ID(1-i)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	ctx := context.Background()
-	began := time.Now()
-	says := func(call string, err error) {
-		if errors.Is(err, rlock.ErrUncertain) && stalls.Since(began) > timeout/10 {
-			t.Logf("%s, while the machine stood still: %v", call, err)
-			return
-		}
-		isOf(t, call, err, rlock.ErrUnavailable)
-		if err == nil || !strings.Contains(err.Error(), "did not settle in time") || !strings.Contains(err.Error(), ": MOVED ") {
-			t.Errorf("%s: %v", call, err)
-		}
-	}
-	var all sync.WaitGroup
-	for call, f := range map[string]func(l *rlock.Lock) error{
-		"TryLock":     func(l *rlock.Lock) error { _, err := l.TryLock(ctx); return err },
-		"Lock":        func(l *rlock.Lock) error { _, err := l.Lock(ctx); return err },
-		"TryLockFor":  func(l *rlock.Lock) error { _, err := l.TryLockFor(ctx, time.Minute); return err },
-		"IsLocked":    func(l *rlock.Lock) error { _, err := l.IsLocked(ctx); return err },
-		"ForceUnlock": func(l *rlock.Lock) error { _, err := l.ForceUnlock(ctx); return err },
-	} {
-		all.Go(func() { says(call, f(c.NewLock("{"+name+"}"+call))) })
-	}
-	all.Go(func() {
-		says("Extend", h.Extend(ctx, time.Minute))
-		says("Unlock", h.Unlock(ctx))
-	})
-	all.Wait()
+	return h
 }
 
 // Timeouts of package net match context.DeadlineExceeded. A caller would take such an error for its own context's.
@@ -245,7 +204,7 @@ func TestTimeoutOfDiallingIsNotACallersContext(t *testing.T) {
 		<-ctx.Done()
 		return nil, &net.OpError{Op: "dial", Err: errors.Join(ctx.Err(), os.ErrDeadlineExceeded)}
 	})
-	for _, url := range []string{"redis://127.0.0.1:1", "redis+cluster://127.0.0.1:1", "redis+sentinel://127.0.0.1:1/one"} {
+	for _, url := range []string{"redis://127.0.0.1:1", "redis+cluster://127.0.0.1:1", "redis+sentinel://127.0.0.1:1/one", "redis+replicated://127.0.0.1:1,127.0.0.1:2"} {
 		_, err := rlock.Open(context.Background(), url, hangs, rlock.WithCommandTimeout(100*time.Millisecond))
 		isOf(t, url, err, rlock.ErrUnavailable)
 	}

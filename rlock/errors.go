@@ -66,9 +66,13 @@ var (
 	// meet too, such as a missing permission or no memory. Or the key is no lock (the
 	// text says what it is), or the answer does not fit the command. The server's
 	// error is a redis.Error of redigo (github.com/gomodule/redigo/redis). Nothing was
-	// changed, unless the text says "nobody could be told": then the change was made,
-	// but waiters may not know.
+	// changed.
 	ErrRefused = lockerr.ErrRefused
+
+	// ErrUnannounced: the change was made, but waiters could not be notified, for example
+	// because the account may not publish. They find out by themselves after a while. Don't
+	// repeat the call: a second Release, for example, would give permits that nobody had taken.
+	ErrUnannounced = lockerr.ErrUnannounced
 
 	// ErrReentered: the owner holds the lock already, and NewNonReentrantLock's can't be
 	// entered twice. Nothing was changed. Java throws IllegalMonitorStateException.
@@ -84,7 +88,7 @@ var (
 // kinds are the errors above and a context's. A call returns no others.
 var kinds = []error{
 	ErrLocked, ErrNoPermits, ErrNotOpen, ErrNotLocked, ErrNotHeld, ErrReleased, ErrLeaseLost, ErrUncertain, ErrClosed, ErrInvalidOption, ErrInvalidName,
-	ErrUnavailable, ErrRefused, ErrReentered, ErrUnreplicated, context.Canceled, context.DeadlineExceeded,
+	ErrUnavailable, ErrRefused, ErrUnannounced, ErrReentered, ErrUnreplicated, context.Canceled, context.DeadlineExceeded,
 }
 
 // wrap adds the operation and the lock's name to err; nil stays nil.

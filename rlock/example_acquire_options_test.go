@@ -35,6 +35,27 @@ func ExampleLease() {
 	// and releases: true
 }
 
+// Work stops while the lock still keeps others out.
+func ExampleMargin() {
+	ctx := context.Background()
+	client, err := rlock.Open(ctx, os.Getenv("REDIS_URL"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Close()
+	lock := client.NewLock("import")
+	err = lock.Do(ctx, func(ctx context.Context) error {
+		<-ctx.Done() // an import that takes too long, which stops now
+		_, err := lock.TryLock(context.WithoutCancel(ctx))
+		fmt.Println("nobody else is inside:", errors.Is(err, rlock.ErrLocked))
+		return nil
+	}, rlock.Lease(2*time.Second), rlock.Margin(time.Second))
+	fmt.Println("and the lock was not lost:", err == nil)
+	// Output:
+	// nobody else is inside: true
+	// and the lock was not lost: true
+}
+
 // Without MaxHold, the watchdog would keep a stuck holder's lock for ever.
 func ExampleMaxHold() {
 	ctx := context.Background()

@@ -9,8 +9,8 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// If all waiters use this package or Redisson 3.22 and newer, the sharded message
-// is enough, and the other nodes of the cluster don't get the plain one.
+// If all waiters use this package, or Redisson from 3.29 on with shardedSubscriptionMode not OFF,
+// the sharded message is enough, and the other nodes of the cluster don't get the plain one.
 func ExampleWithClusterPublish() {
 	ctx := context.Background()
 	client, err := rlock.Open(ctx, os.Getenv("REDIS_CLUSTER_URL"), rlock.WithClusterPublish(rlock.PublishSharded))

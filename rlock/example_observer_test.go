@@ -8,6 +8,8 @@ import (
 	"os"
 	"time"
 
+	"github.com/gomodule/redigo/redis"
+
 	"github.com/rlock-go/redisson/rlock"
 )
 
@@ -147,7 +149,7 @@ func ExampleRenewalEvent() {
 	ctx := context.Background()
 	renewed := make(chan string, 100)
 	client, err := rlock.Open(ctx, os.Getenv("REDIS_URL"), rlock.WithWatchdogTimeout(time.Second),
-		rlock.WithObserver(rlock.Observer{Renewed: func(s rlock.Subject, e rlock.RenewalEvent) { renewed <- s.Name + " " + e.Outcome }}))
+		rlock.WithObserver(rlock.Observer{Renewed: func(s rlock.Subject, e rlock.RenewalEvent) { renewed <- s.Name + " " + string(e.Outcome) }}))
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -160,6 +162,36 @@ func ExampleRenewalEvent() {
 		log.Fatal(err)
 	}
 	// Output: invoices:renewed renewed
+}
+
+// Another program overwrites the key, so the lock will be lost when the lease ends.
+func ExampleFailingEvent() {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	failing := make(chan string, 100)
+	client, err := rlock.Open(ctx, os.Getenv("REDIS_URL"), rlock.WithWatchdogTimeout(time.Second),
+		rlock.WithObserver(rlock.Observer{Failing: func(s rlock.Subject, e rlock.FailingEvent) {
+			if e.Err != nil && e.Left < time.Second {
+				failing <- "stop what needs " + s.Name
+			}
+		}}))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Close()
+	conn, err := redis.DialURL(os.Getenv("REDIS_URL"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer conn.Close()
+	if _, err := client.NewLock("invoices:overwritten").Lock(ctx); err != nil {
+		log.Fatal(err)
+	}
+	if _, err := conn.Do("SET", "invoices:overwritten", "a text", "EX", 10); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(<-failing)
+	// Output: stop what needs invoices:overwritten
 }
 
 // A pair is two commands.
@@ -220,4 +252,29 @@ func ExampleKindStats() {
 		return err
 	})
 	// Output: 1 acquired, 0 lost
+}
+
+// A lock that is never released is seen by its age.
+func ExampleClient_Ages() {
+	observed(rlock.Observer{}, func(ctx context.Context, client *rlock.Client) error {
+		return client.NewLock("invoices:old").Do(ctx, func(context.Context) error {
+			for lock, age := range client.Ages() {
+				fmt.Println(lock.Kind, lock.Name, "is held:", age.Hold > 0)
+			}
+			return nil
+		})
+	})
+	// Output: lock invoices:old is held: true
+}
+
+// Stats has the ages of the oldest hold and wait.
+func ExampleAge() {
+	observed(rlock.Observer{}, func(ctx context.Context, client *rlock.Client) error {
+		return client.NewLock("invoices:young").Do(ctx, func(context.Context) error {
+			oldest := client.Stats().Oldest
+			fmt.Println("longer than an hour:", oldest.Hold > time.Hour)
+			return nil
+		})
+	})
+	// Output: longer than an hour: false
 }

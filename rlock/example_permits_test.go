@@ -25,7 +25,7 @@ func permits(name string, n int) (semaphore *rlock.PermitSemaphore, done func() 
 }
 
 // take takes n of them. An error ends the example.
-func take(seats *rlock.PermitSemaphore, n int, opts ...rlock.AcquireOption) *rlock.Permits {
+func take(seats *rlock.PermitSemaphore, n int, opts ...rlock.PermitOption) *rlock.Permits {
 	held, err := seats.Acquire(context.Background(), n, opts...)
 	if err != nil {
 		log.Fatal(err)

@@ -11,7 +11,6 @@ import (
 
 	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/internal/redistest"
-	"github.com/rlock-go/redisson/internal/stalls"
 	"github.com/rlock-go/redisson/internal/topologytest"
 	"github.com/rlock-go/redisson/rlock"
 )
@@ -44,7 +43,6 @@ func fairQueueUp(t *testing.T, conn redis.Conn, name string, clients ...*rlock.C
 func fairEnters(t *testing.T, h *rlock.Hold, entered <-chan fairEntry) {
 	t.Helper()
 	for i := range cap(entered) {
-		began := time.Now()
 		if err := h.Unlock(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -56,9 +54,6 @@ func fairEnters(t *testing.T, h *rlock.Hold, entered <-chan fairEntry) {
 			h = e.h
 		case <-time.After(6 * soonEnough):
 			t.Fatalf("%d does not enter", i)
-		}
-		if took := time.Since(began); took > 3*time.Second+stalls.Since(began) { // before it would poll by itself
-			t.Errorf("%d entered after %v", i, took)
 		}
 	}
 	if err := h.Unlock(t.Context()); err != nil {

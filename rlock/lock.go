@@ -35,6 +35,16 @@ func (l *Lock) unusable() error {
 	return l.wrong
 }
 
+var errNoContext = fmt.Errorf("%w: a nil context", ErrInvalidOption)
+
+// unusableIn is unusable for a call that sends something, for which ctx must not be nil.
+func (l *Lock) unusableIn(ctx context.Context) error {
+	if err := l.unusable(); err != nil || ctx != nil {
+		return err
+	}
+	return wrap("use", l.Name(), errNoContext)
+}
+
 // Name is the name that was given to NewLock.
 func (l *Lock) Name() string { return l.l.Name() }
 
@@ -94,7 +104,9 @@ func (l *Lock) Lock(ctx context.Context, opts ...AcquireOption) (*Hold, error) {
 
 // TryLock makes one attempt and does not wait: the error is ErrLocked if
 // another owner holds the lock. It blocks until the server answers, ctx ends,
-// or the server has not answered for a command timeout. It is Lock with
+// or a command timeout has passed without an answer. Waiting for a connection or
+// for earlier commands is part of that time. If the key never expires, it then asks
+// what the key holds, as TryLockFor does. It is Lock with
 // Wait(0), so Wait itself is ErrInvalidOption. Its other errors are Lock's:
 // ctx's, ErrClosed, ErrUncertain, ErrUnavailable, ErrLeaseLost, ErrInvalidName,
 // ErrRefused and ErrUnreplicated. It is Redisson's tryLock().
@@ -104,8 +116,9 @@ func (l *Lock) TryLock(ctx context.Context, opts ...AcquireOption) (*Hold, error
 
 // TryLockFor waits at most for wait, or until ctx ends. If the key never expires, or is
 // no lock, it then asks what the key holds, for a command timeout at most. ErrLocked:
-// the wait is over, and the last answer was that another owner holds the lock. If an
-// attempt after that was not answered, the text says so, and the client gives back
+// the wait is over, and the last answer was that another owner holds the lock. The text says
+// whether this client holds it, or else for how long the call was refused, and the TTL that the
+// server said last. If an attempt after that was not answered, the text says so, and the client gives back
 // whatever it took; if others may use its owner, the error is ErrUncertain. If the
 // server never answered, the error is ErrUncertain if an attempt was sent, otherwise
 // ErrUnavailable, whose text says what the call waited for. With wait ≤ 0 it is
@@ -126,8 +139,11 @@ func (l *Lock) acquire(ctx context.Context, wait time.Duration, opts []AcquireOp
 	}
 	h, err := w.Result(ctx, w.Await(ctx))
 	if err != nil {
-		if errors.Is(err, ErrLocked) && w.Forever() {
+		switch {
+		case errors.Is(err, ErrLocked) && w.Forever():
 			err = l.noLock(ctx, err)
+		case errors.Is(err, ErrNoPermits) && w.Size > 1 && !w.OneTry:
+			err = l.tooFew(ctx, w.Size, err)
 		}
 		return nil, wrap("acquire", l.Name(), l.named(ctx, err))
 	}
@@ -136,7 +152,7 @@ func (l *Lock) acquire(ctx context.Context, wait time.Duration, opts []AcquireOp
 
 // startAcquire checks the options and begins the wait.
 func (l *Lock) startAcquire(ctx context.Context, wait time.Duration, opts []AcquireOption) (*acquire.Waiter, error) {
-	if err := l.unusable(); err != nil {
+	if err := l.unusableIn(ctx); err != nil {
 		return nil, err
 	}
 	w := acquire.New(&l.l)
@@ -158,18 +174,25 @@ func (l *Lock) checkTerms(t *terms) error {
 	if t.AtLeast > 0 && !l.l.Keeps() {
 		return fmt.Errorf("%w: AtLeast is for locks that one owner holds alone", ErrInvalidOption)
 	}
+	lease := cmp.Or(t.Lease, l.l.Client.Watchdog)
+	if t.MaxHold > 0 {
+		lease = min(lease, t.MaxHold)
+	}
+	if margin := l.l.Margin(t); margin > lease/2 {
+		return fmt.Errorf("%w: a Margin of %v; at most half of the lease, which is %v", ErrInvalidOption, margin, lease)
+	}
 	return nil
 }
 
-func setTerms(t *terms, wait time.Duration, opts []AcquireOption) error {
+func setTerms[O AcquireOption](t *terms, wait time.Duration, opts []O) error {
 	if wait >= 0 {
 		t.Wait, t.HasWait = wait, true
 	}
 	for _, o := range opts {
-		if o == nil {
-			return fmt.Errorf("%w: a nil AcquireOption", ErrInvalidOption)
+		if any(o) == nil {
+			return fmt.Errorf("%w: a nil option", ErrInvalidOption)
 		}
-		if err := o(t); err != nil {
+		if err := o.setTerms(t); err != nil {
 			return err
 		}
 	}
@@ -185,13 +208,16 @@ func setTerms(t *terms, wait time.Duration, opts []AcquireOption) error {
 // UnlockAs releases one hold of an owner that has no Hold in this client: an
 // owner that another process handed over by its string, or a Java thread. If the
 // owner has more holds, the key keeps the larger of its current TTL and the
-// watchdog timeout; a key that never expired gets the latter.
+// watchdog timeout; a key that never expired gets the latter. If this client made
+// the owner and its String never left, nobody else can hold as it. Then UnlockAs
+// gives up all holds that the server still counts.
 //
 // It sends even if ctx is over, like Hold.Unlock, and blocks for at most four
 // command timeouts and a second. Once ctx is over, it blocks for at most one
 // more command timeout.
 //
-//   - ErrNotHeld: the owner holds nothing.
+//   - ErrNotHeld: the owner holds nothing. If the reply to an earlier send was lost, that
+//     is success, because nobody can tell whether the owner held anything before.
 //   - ErrInvalidOption: the zero Owner, an owner with a Hold in this client
 //     (unlock that Hold), or an owner with this client's id that it never
 //     handed out.
@@ -200,9 +226,9 @@ func setTerms(t *terms, wait time.Duration, opts []AcquireOption) error {
 //   - ErrClosed: the client is closed.
 //   - ErrUnavailable: nothing ran, and nothing of it is sent later. An earlier
 //     command of the owner is still pending, or no server can be reached or runs it.
-//   - ErrRefused and ErrUnreplicated: see Hold.Unlock.
+//   - ErrRefused, ErrUnannounced and ErrUnreplicated: see Hold.Unlock.
 func (l *Lock) UnlockAs(ctx context.Context, owner Owner) error {
-	if err := l.unusable(); err != nil {
+	if err := l.unusableIn(ctx); err != nil {
 		return err
 	}
 	err := owner.check()
@@ -222,10 +248,10 @@ func (l *Lock) UnlockAs(ctx context.Context, owner Owner) error {
 //
 // ctx can end the wait only before holds are ended. After that the command must
 // be sent, and ForceUnlock blocks until the server answers or a command timeout
-// has passed.
+// has passed, with WithReplicaSync a second longer.
 //
-//   - ErrRefused: the key is not a hash; it is left alone. If it returns true too,
-//     the lock is free, but waiters may not know.
+//   - ErrRefused: the key is not a hash; it is left alone.
+//   - ErrUnannounced: the lock is free, but waiters could not be notified.
 //   - ErrUncertain: the command was sent and not answered. It is not sent
 //     again, because it could hit the next holder.
 //   - ErrClosed: the client is closed.
@@ -234,7 +260,7 @@ func (l *Lock) UnlockAs(ctx context.Context, owner Owner) error {
 func (l *Lock) ForceUnlock(ctx context.Context) (bool, error) { return l.force(ctx, "force") }
 
 func (l *Lock) force(ctx context.Context, doing string) (bool, error) {
-	if err := l.unusable(); err != nil {
+	if err := l.unusableIn(ctx); err != nil {
 		return false, err
 	}
 	forced, err := unlock.Force(ctx, &l.l)

@@ -21,8 +21,8 @@ type MultiLock struct{ members []*Lock }
 // NewMultiLock returns a handle for these locks together, Redisson's getMultiLock(locks...).
 // It does no I/O. They may be of any kinds and of different clients.
 //
-// The members are acquired one after the other, sorted by server (as the client's URL names
-// it) and key. So callers that list the same locks in different orders do not wait for each
+// The members are acquired one after the other, sorted by key, and by server (as the client's
+// URL names it) where two keys are the same. So callers that list the same locks in different orders do not wait for each
 // other. Redisson acquires in the given order, so Java callers of these locks should list
 // them in the order of their keys. While a call waits for a member, it keeps the members
 // that it has, for at most 1.5 s times the number of members. Then it releases them all and
@@ -73,8 +73,11 @@ func (m *MultiLock) TryLockFor(ctx context.Context, wait time.Duration, opts ...
 
 // Do runs fn while it holds all members, as [Lock.Do] does for one lock, with its errors:
 // fn's, ErrLeaseLost, ErrLocked, ctx's, ErrUncertain, ErrUnavailable, ErrRefused,
-// ErrUnreplicated, ErrClosed, ErrInvalidOption and ErrInvalidName.
+// ErrUnannounced, ErrUnreplicated, ErrClosed, ErrInvalidOption and ErrInvalidName.
 func (m *MultiLock) Do(ctx context.Context, fn func(ctx context.Context) error, opts ...AcquireOption) error {
+	if fn == nil {
+		return wrap("use", m.names(), errNoFunction)
+	}
 	h, err := m.Lock(ctx, opts...)
 	if err != nil {
 		return err
@@ -85,7 +88,7 @@ func (m *MultiLock) Do(ctx context.Context, fn func(ctx context.Context) error, 
 // acquire makes rounds until one gets all members, or the wait is over. With a wait of 0 it
 // tries each member once; with one below 0 it waits until ctx ends, or as an option says.
 func (m *MultiLock) acquire(ctx context.Context, wait time.Duration, opts []AcquireOption) (*MultiHold, error) {
-	t, err := m.terms(wait, opts)
+	t, err := m.terms(ctx, wait, opts)
 	if err != nil {
 		return nil, wrap("acquire", m.names(), err)
 	}
@@ -138,7 +141,7 @@ func (m *MultiLock) acquire(ctx context.Context, wait time.Duration, opts []Acqu
 }
 
 // terms reads the options, and checks the members.
-func (m *MultiLock) terms(wait time.Duration, opts []AcquireOption) (t terms, err error) {
+func (m *MultiLock) terms(ctx context.Context, wait time.Duration, opts []AcquireOption) (t terms, err error) {
 	if err := setTerms(&t, wait, opts); err != nil {
 		return t, err
 	}
@@ -149,7 +152,7 @@ func (m *MultiLock) terms(wait time.Duration, opts []AcquireOption) (t terms, er
 		if l == nil {
 			return t, fmt.Errorf("%w: a nil Lock in a MultiLock", ErrInvalidOption)
 		}
-		if err := l.unusable(); err != nil {
+		if err := l.unusableIn(ctx); err != nil {
 			return t, err
 		}
 		if err := l.checkTerms(&t); err != nil {
@@ -217,11 +220,11 @@ func (m *MultiLock) round(ctx context.Context, wait time.Duration, t terms) (all
 		if l := m.members[i]; wait > 0 && left == 0 && len(h.holds) > 0 {
 			return nil, wrap("acquire", l.Name(), l.l.Taken()) // the others took all the time
 		}
-		one, err := m.members[i].acquire(ctx, left, []AcquireOption{func(to *terms) error {
+		one, err := m.members[i].acquire(ctx, left, []AcquireOption{acquireOption(func(to *terms) error {
 			member.Wait, member.HasWait = to.Wait, true
 			*to = member
 			return nil
-		}})
+		})})
 		if err != nil {
 			return nil, err
 		}
@@ -245,6 +248,6 @@ func (m *MultiLock) round(ctx context.Context, wait time.Duration, t terms) (all
 			one.h.KeepTaken(t.AtLeast)
 		}
 	}
-	h.all, h.end = h.Context(context.Background())
+	h.all, h.end = h.derive(context.Background(), false)
 	return h, nil
 }

@@ -65,9 +65,14 @@ func (h *MultiHold) Context(parent context.Context) (context.Context, context.Ca
 	if len(h.holds) == 0 {
 		return new(Hold).Context(parent)
 	}
-	ctx, cancels := parent, make([]context.CancelFunc, len(h.holds))
+	return h.derive(parent, true)
+}
+
+// derive derives a context from ctx that ends with the first member; early: its Margin before.
+func (h *MultiHold) derive(ctx context.Context, early bool) (context.Context, context.CancelFunc) {
+	cancels := make([]context.CancelFunc, len(h.holds))
 	for i, one := range h.holds {
-		ctx, cancels[i] = one.Context(ctx)
+		ctx, cancels[i] = one.h.Context(ctx, early)
 	}
 	return ctx, func() {
 		for _, cancel := range slices.Backward(cancels) {
@@ -76,12 +81,12 @@ func (h *MultiHold) Context(parent context.Context) (context.Context, context.Ca
 	}
 }
 
-// Unlock releases every member, even if others fail, and joins the errors. They are those of
-// [Hold.Unlock]: ErrLeaseLost, ErrReleased, ErrUncertain, ErrClosed, ErrUnreplicated,
-// ErrUnavailable, ErrRefused, or ErrInvalidOption for the zero MultiHold. It blocks as long as
-// Hold.Unlock, because it releases them at the same time. nil means that all are released.
-// Redisson's unlock stops at the first member that was lost, and goes on renewing those after
-// it.
+// Unlock releases every member, even if others fail, and joins the errors. They are those
+// of [Hold.Unlock]: ErrLeaseLost, ErrReleased, ErrUncertain, ErrClosed, ErrUnreplicated,
+// ErrUnavailable, ErrRefused, ErrUnannounced, or ErrInvalidOption for the zero MultiHold.
+// It blocks as long as Hold.Unlock, because it releases them at the same time. nil means
+// that all are released. Redisson's unlock stops at the first member that was lost, and
+// goes on renewing those after it.
 func (h *MultiHold) Unlock(ctx context.Context) error {
 	err := h.each(func(one *Hold) error { return one.Unlock(ctx) })
 	if h.end != nil {

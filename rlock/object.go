@@ -44,7 +44,7 @@ func (o *object) checkNumber(doing string, n, least, most int) error {
 
 // send sends a command that changes the object; see unlock.Change.
 func (o *object) send(ctx context.Context, due bool, call func(*kind.Want) kind.Call) (any, error) {
-	if err := o.lock.unusable(); err != nil {
+	if err := o.lock.unusableIn(ctx); err != nil {
 		return nil, err
 	}
 	return unlock.Change(ctx, &o.lock.l, due, call)
@@ -58,7 +58,7 @@ func (o *object) change(ctx context.Context, doing string, due bool, call func(*
 
 // ask sends a command that reads the object.
 func (o *object) ask(ctx context.Context, call func(*kind.Want) kind.Call) (any, error) {
-	if err := o.lock.unusable(); err != nil {
+	if err := o.lock.unusableIn(ctx); err != nil {
 		return nil, err
 	}
 	return o.lock.l.Read(ctx, call)
@@ -72,7 +72,7 @@ func (o *object) number(ctx context.Context) (int64, error) {
 
 // pass waits for what nobody holds afterwards: permits of a Semaphore, or an open latch.
 func (o *object) pass(ctx context.Context, doing string, k kind.Kind, t state.Terms) error {
-	if err := o.lock.unusable(); err != nil {
+	if err := o.lock.unusableIn(ctx); err != nil {
 		return err
 	}
 	l := o.lock.l.Of(k)

@@ -64,6 +64,11 @@ type Observer struct {
 	Renewed func(s Subject, e RenewalEvent)
 	Undone  func(s Subject, e UndoEvent)
 
+	// Failing is called when renewals of a lease begin to fail, while its holds are still
+	// valid, and again when a renewal succeeds: so twice for a trouble, however often the
+	// client tries, and once if Ended comes first. Subject.Owner has the lease.
+	Failing func(s Subject, e FailingEvent)
+
 	// Reconnected is called when a connection has replaced another one, NodeChanged when
 	// locks have another server. A cluster's failover may come as several events.
 	Reconnected func(e ServerEvent)
@@ -79,9 +84,7 @@ type Subject struct {
 	// Name is the name that its handle was made with.
 	Name string
 
-	// Kind is lock, fair, fenced, spin, nonreentrant, read, write, semaphore, permits
-	// or latch.
-	Kind string
+	Kind Kind
 
 	owner fmt.Stringer
 }
@@ -97,19 +100,13 @@ func (s Subject) Owner() string {
 
 // WakeEvent is a wake-up: a call that waits tries again.
 type WakeEvent struct {
-	// Source is message (a release was published), expiry (the other owner's lease should
-	// have ended by then), handoff (another caller of this client unlocked, and passed the
-	// lock on) or look (anything else, such as a new subscription).
-	Source string
+	Source WakeSource
 	At     time.Time // of the wake-up
 }
 
 // AcquireEvent is how an acquire ended.
 type AcquireEvent struct {
-	// Outcome is acquired; locked (TryLock, and another owner holds it); timeout (the wait,
-	// or the deadline of the context, was over); cancelled (the context); uncertain (see
-	// ErrUncertain); or error.
-	Outcome string
+	Outcome Outcome
 
 	// Wait is how long the call took, Attempts how often it asked the server.
 	Wait     time.Duration
@@ -124,40 +121,40 @@ type AcquireEvent struct {
 type ReleaseEvent struct {
 	Err error // the caller's
 
-	// If the hold was lost before, Reason is as HoldEvent's, and LostAt is when the hold
-	// ended.
-	Reason string
+	// If the hold was lost before, these are why, and when it ended.
+	Reason Reason
 	LostAt time.Time
 }
 
 // HoldEvent is how a hold ended.
 type HoldEvent struct {
-	// End is released, lost, or expired (the watchdog had no more renewals to make,
-	// because of Lease, MaxHold or Close).
-	End string
+	End End
 
-	// Reason says why a hold ended that was not released: taken (the server says that the
-	// owner does not hold it), expired (see End) or unreachable (no renewal succeeded in
-	// time). It is empty if Close ended the hold.
-	Reason string
+	// Reason says why a hold ended that was not released. It is empty if Close ended it.
+	Reason Reason
 
 	// Held is the time from sending the acquire to the end of the hold.
 	Held time.Duration
 	At   time.Time // when it ended
 }
 
-// RenewalEvent is how the renewal of one lease ended: renewed, failed (the client tries
-// again while there is time) or lost. A failed one has an error.
+// RenewalEvent is how the renewal of one lease ended.
 type RenewalEvent struct {
-	Outcome string // one of these words
-	Err     error  // nil unless it failed
+	Outcome RenewalOutcome
+	Err     error // nil unless it failed
 }
 
-// UndoEvent is how the undo of an acquire whose reply was lost ended: undone (the
-// acquire had run), nothing (it had not) or failed, with an error.
+// FailingEvent is the begin of a trouble in which renewals of a lease fail, or its end.
+type FailingEvent struct {
+	Err    error         // why they fail; nil: they work again
+	Left   time.Duration // how long the client may still rely on the lease
+	Lasted time.Duration // how long they failed, if they work again
+}
+
+// UndoEvent is how the undo of an acquire whose reply was lost ended.
 type UndoEvent struct {
-	Outcome string // one of these words
-	Err     error  // nil unless it failed
+	Outcome UndoOutcome
+	Err     error // nil unless it failed
 }
 
 // ServerEvent is about a connection, or the server of some locks. From is empty for a
@@ -274,27 +271,37 @@ func (o *observers) Waiting(ctx context.Context, s observe.Subject, at time.Time
 }
 
 func (o *observers) Woken(ctx context.Context, s observe.Subject, w observe.Wake) {
-	o.each(func(one *Observer) { tell(one.Woken, ctx, subject(s), WakeEvent(w)) })
+	o.each(func(one *Observer) { tell(one.Woken, ctx, subject(s), WakeEvent{WakeSource(w.Source), w.At}) })
 }
 
 func (o *observers) Acquired(ctx context.Context, s observe.Subject, a observe.Acquire) {
-	o.each(func(one *Observer) { tell(one.Acquired, ctx, subject(s), AcquireEvent(a)) })
+	o.each(func(one *Observer) {
+		tell(one.Acquired, ctx, subject(s), AcquireEvent{Outcome(a.Outcome), a.Wait, a.Attempts, a.Contended, a.Err})
+	})
 }
 
 func (o *observers) Released(ctx context.Context, s observe.Subject, r observe.Release) {
-	o.each(func(one *Observer) { tell(one.Released, ctx, subject(s), ReleaseEvent(r)) })
+	o.each(func(one *Observer) {
+		tell(one.Released, ctx, subject(s), ReleaseEvent{r.Err, Reason(r.Reason), r.LostAt})
+	})
 }
 
 func (o *observers) Ended(s observe.Subject, h observe.Hold) {
-	o.each(func(one *Observer) { tellTwo(one.Ended, subject(s), HoldEvent(h)) })
+	o.each(func(one *Observer) {
+		tellTwo(one.Ended, subject(s), HoldEvent{End(h.End), Reason(h.Reason), h.Held, h.At})
+	})
 }
 
 func (o *observers) Renewed(s observe.Subject, r observe.Renewal) {
-	o.each(func(one *Observer) { tellTwo(one.Renewed, subject(s), RenewalEvent(r)) })
+	o.each(func(one *Observer) { tellTwo(one.Renewed, subject(s), RenewalEvent{RenewalOutcome(r.Outcome), r.Err}) })
+}
+
+func (o *observers) Failing(s observe.Subject, f observe.Failing) {
+	o.each(func(one *Observer) { tellTwo(one.Failing, subject(s), FailingEvent(f)) })
 }
 
 func (o *observers) Undone(s observe.Subject, u observe.Undo) {
-	o.each(func(one *Observer) { tellTwo(one.Undone, subject(s), UndoEvent(u)) })
+	o.each(func(one *Observer) { tellTwo(one.Undone, subject(s), UndoEvent{UndoOutcome(u.Outcome), u.Err}) })
 }
 
 func (o *observers) Reconnected(e observe.Server) {
@@ -310,7 +317,7 @@ func (o *observers) Command(ctx context.Context, c observe.Command) {
 	o.each(func(one *Observer) { tellTwo(one.Command, ctx, CommandEvent(c)) })
 }
 
-func subject(s observe.Subject) Subject { return Subject{s.Name, s.Kind, s.Owner} }
+func subject(s observe.Subject) Subject { return Subject{s.Name, Kind(s.Kind), s.Owner} }
 
 // started and closed call the observers' Started and Closed.
 func (c *Client) started() {

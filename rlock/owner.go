@@ -16,10 +16,13 @@ type Owner struct{ o owner.Owner }
 
 // String returns the owner as Redis holds it, such as
 // "7f3c1a52-0a49-4d0c-9d5e-2f6b1a0c8d11:42", and marks it as one that others
-// may act as. After this call other processes may know this owner, and the
-// owners that its client made before it. So if the answer to an acquire of such
-// an owner is lost, and another's hold could be mistaken for it, the acquire
-// returns ErrUncertain. For a log line use LogValue, which does not mark.
+// may act as. Each unlock of this owner then costs one extra command, and is not
+// repeated after a failover. If the answer to an acquire as this owner is lost,
+// and another's hold could be mistaken for it, the acquire returns ErrUncertain.
+// So does an Unlock whose answer is lost while String is called. Other owners
+// stay as they are, but a client remembers only its 1,024 newest marks, and takes
+// owners older than these for marked. For a log line use LogValue, which does
+// not mark.
 func (o Owner) String() string { return o.o.Share() }
 
 // LogValue returns String's text for package slog, without the mark.

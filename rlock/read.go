@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/owner"
 )
@@ -12,7 +11,7 @@ import (
 // ask sends each read of the lock except Info's. If the connection breaks, it
 // sends the read again, for at most a command timeout.
 func (l *Lock) ask(ctx context.Context, q kind.Question, o owner.Owner) (kind.Answer, error) {
-	if err := l.unusable(); err != nil {
+	if err := l.unusableIn(ctx); err != nil {
 		return kind.Answer{}, err
 	}
 	answer, err := l.l.Ask(ctx, q, o)
@@ -55,7 +54,7 @@ func (l *Lock) HoldCount(ctx context.Context, owner Owner) (int, error) {
 }
 
 // NoExpiry is the TTL of a key that never expires.
-const NoExpiry = codec.NoTTL
+const NoExpiry time.Duration = -1
 
 // RemainTTL returns how long the key will live without a renewal, in whole
 // milliseconds, or NoExpiry. ErrNotLocked: nobody holds the lock. It blocks

@@ -8,14 +8,16 @@ import (
 	"github.com/rlock-go/redisson/internal/luasrc"
 	"github.com/rlock-go/redisson/internal/monitor"
 	"github.com/rlock-go/redisson/internal/redistest"
-	"github.com/rlock-go/redisson/internal/stalls"
 )
+
+// anHour is the lease of holds that the test releases: a waiter that is not woken does not enter.
+var anHour = WithWatchdogTimeout(time.Hour)
 
 // When a writer that also reads stops writing, other readers enter at once.
 func TestDowngradeLetsAllReadersIn(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
-	a, b := open(t, s), open(t, s)
+	a, b := open(t, s, anHour), open(t, s, anHour)
 	read, write := both(a, "doc")
 	w := lockOf(t, write)
 	r := lockOf(t, read, As(w.Owner()))
@@ -28,14 +30,10 @@ func TestDowngradeLetsAllReadersIn(t *testing.T) {
 		l, _ := both(c, "doc")
 		awaitWaiting(t, l, 3)
 	}
-	began := time.Now()
 	mustUnlock(t, w)
 	holds := []*Hold{r}
 	for _, got := range waiting {
 		holds = append(holds, <-got)
-	}
-	if took := time.Since(began); took > soon+stalls.Since(began) {
-		t.Errorf("the readers came in after %v", took)
 	}
 	for _, h := range holds {
 		if err := h.Err(); err != nil {
@@ -60,12 +58,11 @@ func TestDowngradeLetsAllReadersIn(t *testing.T) {
 func TestWriterEntersWhenTheLastReadersLeaseEnds(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
-	a, b, c := open(t, s), open(t, s), open(t, s)
+	a, b, c := open(t, s, anHour), open(t, s, anHour), open(t, s)
 	readA, _ := both(a, "doc")
 	readB, _ := both(b, "doc")
 	_, write := both(c, "doc")
-	long, short := lockOf(t, readA, Lease(20*time.Second)), lockOf(t, readB, Lease(1500*time.Millisecond))
-	ends := time.Now().Add(1500 * time.Millisecond)
+	long, short := lockOf(t, readA, Lease(time.Hour)), lockOf(t, readB, Lease(1500*time.Millisecond))
 	entered := inBackground(t, write)
 	rwListening(t, s, "doc", 1)
 	for write.l.Snapshot().InFlight {
@@ -73,9 +70,6 @@ func TestWriterEntersWhenTheLastReadersLeaseEnds(t *testing.T) {
 	}
 	mustUnlock(t, long)
 	h := <-entered
-	if late := time.Since(ends); late > 2*time.Second {
-		t.Errorf("the writer entered %v after the last reader's lease", late)
-	}
 	mustUnlock(t, h)
 	if err := short.Err(); err == nil {
 		t.Error("the reader holds on")
@@ -85,7 +79,7 @@ func TestWriterEntersWhenTheLastReadersLeaseEnds(t *testing.T) {
 func TestWritersEnterOneByOne(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
-	a, b := open(t, s), open(t, s)
+	a, b := open(t, s, anHour), open(t, s, anHour)
 	read, _ := both(a, "doc")
 	r := lockOf(t, read)
 	got := make(chan *Hold, 6)
@@ -94,7 +88,6 @@ func TestWritersEnterOneByOne(t *testing.T) {
 		go func() { got <- lockOf(t, l) }()
 	}
 	rwListening(t, s, "doc", 2)
-	began := time.Now()
 	mustUnlock(t, r)
 	for range 6 {
 		h := <-got
@@ -104,9 +97,6 @@ func TestWritersEnterOneByOne(t *testing.T) {
 		case <-time.After(5 * time.Millisecond):
 		}
 		mustUnlock(t, h)
-	}
-	if took := time.Since(began); took > soon+stalls.Since(began) {
-		t.Errorf("six writers took %v", took)
 	}
 	nothingLeft(t, s)
 }
@@ -139,7 +129,7 @@ func TestReadersThatOverlapKeepAWriterOut(t *testing.T) {
 func TestReadersOfAClientTryTogether(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
-	a, b := open(t, s), open(t, s)
+	a, b := open(t, s, anHour), open(t, s, anHour)
 	_, write := both(a, "doc")
 	read, _ := both(b, "doc")
 	w := lockOf(t, write)

@@ -29,7 +29,7 @@ func unlocksHold(ctx context.Context, _ *scriptRig, _ *Lock, h *Hold) error { re
 
 // unlocksShown unlocks a hold whose owner was shown, so that others may act as it.
 func unlocksShown(ctx context.Context, _ *scriptRig, _ *Lock, h *Hold) error {
-	h.Owner()
+	_ = h.Owner().String()
 	return h.Unlock(ctx)
 }
 
@@ -66,7 +66,7 @@ func permitted(call func(ctx context.Context, s *PermitSemaphore) error) func(*s
 		if err != nil {
 			r.Fatal(err)
 		}
-		r.do("ZADD", "{"+name+"}:timeout", 922337203685477, raw, 1, "0123456789abcdef")
+		r.do("ZADD", "{"+name+"}:timeout", int64(922337203685477), raw, 1, "0123456789abcdef")
 		return func(ctx context.Context) error { return call(ctx, r.worker.NewPermitSemaphore(name)) }
 	}
 }
@@ -102,6 +102,7 @@ var scriptCalls = []scripted{
 	{"force", afterLock((*Client).NewLock, forcesLock)},
 	{"spin lock", onceTried((*Client).NewSpinLock)},
 	{"spin unlock", afterLock((*Client).NewSpinLock, unlocksHold)},
+	{"spin unlock, shown", afterLock((*Client).NewSpinLock, unlocksShown)},
 	{"spin force", afterLock((*Client).NewSpinLock, forcesLock)},
 	{"fenced lock", onceTried((*Client).NewFencedLock)},
 	{"non-reentrant lock", onceTried((*Client).NewNonReentrantLock)},

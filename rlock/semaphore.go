@@ -27,8 +27,9 @@ import (
 // Shutdown does not wait for permits to be released. Courtesy does not apply.
 type Semaphore struct{ object }
 
-// NewSemaphore returns a handle for the semaphore with this name, Redisson's
-// getSemaphore(name). It does no I/O. Names follow NewLock's rules.
+// NewSemaphore returns a handle for a semaphore whose permits have no lease: if your
+// process may die with permits, take [Client.NewPermitSemaphore], whose permits come back.
+// It is Redisson's getSemaphore(name). It does no I/O. Names follow NewLock's rules.
 func (c *Client) NewSemaphore(name string) *Semaphore {
 	return &Semaphore{object{*c.newLock(kind.Semaphore(1), name)}}
 }
@@ -48,17 +49,16 @@ func (s *Semaphore) Name() string { return s.lock.Name() }
 //   - ErrUnavailable: nothing was sent, or no server ran it for a command timeout.
 //   - ErrRefused: the server's error, such as a key of another type.
 //   - ErrUnreplicated: for a command timeout no replica acknowledged the grant.
-//   - ErrInvalidOption, ErrInvalidName: nothing was sent. Wait is the only option that can
-//     be used.
+//   - ErrInvalidOption, ErrInvalidName: nothing was sent.
 //
 // If nobody has set permits yet, it waits until somebody does. The text of its error says so.
-func (s *Semaphore) Acquire(ctx context.Context, n int, opts ...AcquireOption) error {
+func (s *Semaphore) Acquire(ctx context.Context, n int, opts ...WaitOption) error {
 	return s.acquire(ctx, n, -1, opts)
 }
 
 // TryAcquire makes one attempt and does not wait: the error is ErrNoPermits if fewer than n permits
-// are free. Its other errors are Acquire's: ctx's, ErrClosed, ErrUncertain, ErrUnavailable,
-// ErrRefused, ErrUnreplicated, ErrInvalidOption and ErrInvalidName. It is Redisson's
+// are free. It blocks as [Lock.TryLock] does. Its other errors are Acquire's: ctx's, ErrClosed,
+// ErrUncertain, ErrUnavailable, ErrRefused, ErrUnreplicated, ErrInvalidOption and ErrInvalidName. It is Redisson's
 // tryAcquire(permits).
 func (s *Semaphore) TryAcquire(ctx context.Context, n int) error { return s.acquire(ctx, n, 0, nil) }
 
@@ -72,29 +72,28 @@ func (s *Semaphore) TryAcquireFor(ctx context.Context, n int, wait time.Duration
 }
 
 // acquire makes one attempt if wait is 0. If wait is below 0, ctx or the Wait option ends it.
-func (s *Semaphore) acquire(ctx context.Context, n int, wait time.Duration, opts []AcquireOption) error {
+func (s *Semaphore) acquire(ctx context.Context, n int, wait time.Duration, opts []WaitOption) error {
 	if err := s.checkNumber("acquire", n, 1, math.MaxInt32); err != nil {
 		return err
 	}
 	var t terms
-	err := setTerms(&t, wait, opts)
-	if err == nil && t != (terms{Wait: t.Wait, HasWait: t.HasWait}) {
-		err = fmt.Errorf("%w: nobody owns these permits, so only Wait is for them", ErrInvalidOption)
-	}
-	if err != nil {
+	if err := setTerms(&t, wait, opts); err != nil {
 		return s.failed("acquire", err)
 	}
 	t.Size = n
 	return s.pass(ctx, "acquire", kind.Semaphore(n), t)
 }
 
-// Do acquires n permits as Acquire does, runs fn, and releases them when fn returns, panics
-// or calls runtime.Goexit. fn's context is ctx itself, because permits have no lease to lose.
-// With Wait it waits for the permits at most that long. The error joins fn's and the
-// release's: ErrUncertain, ErrUnavailable, ErrRefused, ErrUnreplicated or ErrClosed. If the
-// acquire failed, fn did not run, and the error is Acquire's: ErrNoPermits, ctx's, one of
-// those, ErrInvalidOption or ErrInvalidName.
-func (s *Semaphore) Do(ctx context.Context, n int, fn func(ctx context.Context) error, opts ...AcquireOption) (err error) {
+// Do acquires n permits as Acquire does, runs fn, and releases them when fn returns,
+// panics or calls runtime.Goexit. fn's context is ctx itself, because permits have no
+// lease to lose. With Wait it waits for the permits at most that long. The error joins
+// fn's and the release's: ErrUncertain, ErrUnavailable, ErrRefused, ErrUnannounced,
+// ErrUnreplicated or ErrClosed. If the acquire failed, fn did not run, and the error is
+// Acquire's: ErrNoPermits, ctx's, one of those, ErrInvalidOption or ErrInvalidName.
+func (s *Semaphore) Do(ctx context.Context, n int, fn func(ctx context.Context) error, opts ...WaitOption) (err error) {
+	if err := s.lock.checkFn(fn == nil); err != nil {
+		return err
+	}
 	if err := s.Acquire(ctx, n, opts...); err != nil {
 		return err
 	}
@@ -116,8 +115,9 @@ func (s *Semaphore) Do(ctx context.Context, n int, fn func(ctx context.Context) 
 //   - ErrUncertain: no answer came in time, or the server met an error on the way. It may
 //     have run, or may yet run.
 //   - ErrUnavailable: no server has run it so far. It may yet run.
-//   - ErrRefused: the server's error, such as a key of another type. If the text has
-//     "done", the permits are back, but no waiter could be woken.
+//   - ErrRefused: the server's error, such as a key of another type.
+//   - ErrUnannounced: the permits are back, but waiters could not be notified. A further
+//     Release would add permits.
 //   - ErrUnreplicated: it ran, but no replica acknowledged it.
 //   - ErrClosed: the client is closed.
 //   - ErrInvalidOption, ErrInvalidName: nothing was sent.
@@ -127,8 +127,9 @@ func (s *Semaphore) Release(ctx context.Context, n int) error {
 }
 
 // ReleaseIfExists is Release if the semaphore exists, and reports whether it did. Its
-// errors are Release's: ErrUncertain, ErrUnavailable, ErrRefused, ErrUnreplicated,
-// ErrClosed, ErrInvalidOption and ErrInvalidName. It is Redisson's releaseIfExists.
+// errors are Release's: ErrUncertain, ErrUnavailable, ErrRefused, ErrUnannounced,
+// ErrUnreplicated, ErrClosed, ErrInvalidOption and ErrInvalidName. It is Redisson's
+// releaseIfExists.
 func (s *Semaphore) ReleaseIfExists(ctx context.Context, n int) (bool, error) {
 	return s.give(ctx, luasrc.GiveExisting, n)
 }
@@ -145,9 +146,9 @@ func changing(how string, n int, ttl time.Duration) func(*kind.Want) kind.Call {
 	return func(w *kind.Want) kind.Call { return kind.ChangeSemaphore(w, how, n, ttl) }
 }
 
-// PermitsOption is a setting of one TrySetPermits. If one is given twice, the call returns
+// SetOption is a setting of one TrySetPermits. If one is given twice, the call returns
 // ErrInvalidOption and sends nothing.
-type PermitsOption func(*permitsTerms) error
+type SetOption func(*permitsTerms) error
 
 // permitsTerms are the settings of one TrySetPermits.
 type permitsTerms struct{ ttl time.Duration }
@@ -156,7 +157,7 @@ type permitsTerms struct{ ttl time.Duration }
 // semaphores of short-lived things don't fill the server. d is at least 1 ms; fractions of
 // a millisecond are dropped. Default is to keep it until Delete. It is the ttl of Redisson's
 // trySetPermits.
-func Expire(d time.Duration) PermitsOption {
+func Expire(d time.Duration) SetOption {
 	return func(t *permitsTerms) error {
 		if t.ttl > 0 {
 			return fmt.Errorf("%w: Expire given twice", ErrInvalidOption)
@@ -170,11 +171,11 @@ func Expire(d time.Duration) PermitsOption {
 }
 
 // expiry returns how long a semaphore is to exist, or 0 if it has no end.
-func expiry(opts []PermitsOption) (time.Duration, error) {
+func expiry(opts []SetOption) (time.Duration, error) {
 	var t permitsTerms
 	for _, o := range opts {
 		if o == nil {
-			return 0, fmt.Errorf("%w: a nil PermitsOption", ErrInvalidOption)
+			return 0, fmt.Errorf("%w: a nil SetOption", ErrInvalidOption)
 		}
 		if err := o(&t); err != nil {
 			return 0, err
@@ -186,9 +187,10 @@ func expiry(opts []PermitsOption) (time.Duration, error) {
 // TrySetPermits sets the number of permits, at least 0, if the semaphore does not exist,
 // and reports whether it did. With [Expire] the semaphore is deleted after that time; a
 // later Release makes a new one, which never expires. It sends and blocks as AddPermits
-// does, with its errors: ctx's, ErrUncertain, ErrUnavailable, ErrRefused, ErrUnreplicated,
-// ErrClosed, ErrInvalidOption and ErrInvalidName. It is Redisson's trySetPermits.
-func (s *Semaphore) TrySetPermits(ctx context.Context, n int, opts ...PermitsOption) (bool, error) {
+// does, with its errors: ctx's, ErrUncertain, ErrUnavailable, ErrRefused, ErrUnannounced,
+// ErrUnreplicated, ErrClosed, ErrInvalidOption and ErrInvalidName. It is Redisson's
+// trySetPermits.
+func (s *Semaphore) TrySetPermits(ctx context.Context, n int, opts ...SetOption) (bool, error) {
 	const doing = "set the permits of"
 	ttl, err := expiry(opts)
 	if err != nil {
@@ -211,6 +213,8 @@ func (s *Semaphore) TrySetPermits(ctx context.Context, n int, opts ...PermitsOpt
 //   - ErrUncertain: no answer came in time. It may have run, or may yet run.
 //   - ErrUnavailable: no server ran it for a command timeout.
 //   - ErrRefused: the server's error, such as a key of another type.
+//   - ErrUnannounced: the permits are added, but waiters could not be notified. A further
+//     AddPermits would add them again.
 //   - ErrUnreplicated: it ran, but no replica acknowledged it.
 //   - ErrClosed: the client is closed.
 //   - ErrInvalidOption, ErrInvalidName: nothing was sent.

@@ -3,6 +3,7 @@ package rlock
 import (
 	"context"
 	"errors"
+	"math"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -144,29 +145,28 @@ func TestNumbersThatCannotBe(t *testing.T) {
 	s := redistest.Start(t)
 	c := open(t, s)
 	sem, permits, latch, ctx := c.NewSemaphore("rooms"), c.NewPermitSemaphore("seats"), c.NewCountDownLatch("ready"), t.Context()
-	set := func(n int, e ...PermitsOption) error { _, err := sem.TrySetPermits(ctx, n, e...); return err }
+	set := func(n int, e ...SetOption) error { _, err := sem.TrySetPermits(ctx, n, e...); return err }
+	tooMany := math.MaxInt32
+	tooMany++ // on a 32-bit platform it is below zero, which is no number of permits either
 	for what, err := range map[string]error{
 		"none":                      sem.Acquire(ctx, 0),
 		"fewer":                     sem.TryAcquire(ctx, -1),
 		"fewer in time":             sem.TryAcquireFor(ctx, -1, time.Second),
 		"none back":                 sem.Release(ctx, 0),
 		"fewer back":                func() error { _, err := sem.ReleaseIfExists(ctx, -1); return err }(),
-		"more than an int":          sem.Acquire(ctx, 1<<31),
+		"more than an int":          sem.Acquire(ctx, tooMany),
 		"below none":                set(-1),
 		"no time":                   set(1, Expire(0)),
 		"nil":                       set(1, nil),
-		"a lease":                   sem.Acquire(ctx, 1, Lease(time.Second)),
-		"an owner":                  sem.Do(ctx, 1, nil, As(c.NewOwner())),
-		"a bound":                   sem.Acquire(ctx, 1, MaxHold(time.Second)),
 		"two waits":                 sem.Acquire(ctx, 1, Wait(0), Wait(0)),
 		"a nil option":              sem.Do(ctx, 1, nil, nil),
 		"two times":                 set(1, Expire(time.Hour), Expire(time.Hour)),
-		"too many more":             sem.AddPermits(ctx, 1<<31),
-		"too many at first":         set(1 << 31),
-		"too many permits at first": func() error { _, err := permits.TrySetPermits(ctx, 1<<31); return err }(),
-		"too many permits":          permits.SetPermits(ctx, 100_000_000_000_000_000),
-		"too many more permits":     permits.AddPermits(ctx, 1<<31),
-		"too many fewer permits":    permits.AddPermits(ctx, -1<<31),
+		"too many more":             sem.AddPermits(ctx, tooMany),
+		"too many at first":         set(tooMany),
+		"too many permits at first": func() error { _, err := permits.TrySetPermits(ctx, tooMany); return err }(),
+		"too many permits":          permits.SetPermits(ctx, tooMany),
+		"too many more permits":     permits.AddPermits(ctx, tooMany),
+		"too many fewer permits":    permits.AddPermits(ctx, math.MinInt32),
 		"fewer permits than none":   permits.SetPermits(ctx, -1),
 		"no function":               sem.Do(ctx, 0, nil),
 		"no count":                  func() error { _, err := latch.TrySetCount(ctx, 0); return err }(),

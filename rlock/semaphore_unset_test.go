@@ -15,7 +15,7 @@ import (
 type acquirer struct {
 	lock    *Lock
 	try     func() error
-	acquire func(ctx context.Context, opts ...AcquireOption) error
+	acquire func(ctx context.Context, opts ...WaitOption) error
 	set     func(n int) error
 	again   func(n int) (bool, error)
 }
@@ -27,14 +27,18 @@ func acquirers(c *Client, name string) map[string]acquirer {
 	return map[string]acquirer{
 		"semaphore": {
 			&s.lock, func() error { return s.TryAcquire(ctx, 1) },
-			func(ctx context.Context, opts ...AcquireOption) error { return s.Acquire(ctx, 1, opts...) },
+			func(ctx context.Context, opts ...WaitOption) error { return s.Acquire(ctx, 1, opts...) },
 			func(n int) error { return s.AddPermits(ctx, n) },
 			func(n int) (bool, error) { return s.TrySetPermits(ctx, n, Expire(time.Hour)) },
 		},
 		"permits": {
 			&p.lock, func() error { _, err := p.TryAcquire(ctx, 1); return err },
-			func(ctx context.Context, opts ...AcquireOption) error {
-				_, err := p.Acquire(ctx, 1, opts...)
+			func(ctx context.Context, opts ...WaitOption) error {
+				some := make([]PermitOption, len(opts))
+				for i, o := range opts {
+					some[i] = o
+				}
+				_, err := p.Acquire(ctx, 1, some...)
 				return err
 			},
 			func(n int) error { return p.AddPermits(ctx, n) },

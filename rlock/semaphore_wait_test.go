@@ -156,6 +156,9 @@ func TestWaitForWhatIsCountedSaysHowItEnded(t *testing.T) {
 		}
 		cancel()
 	}
+	for _, n := range all { // else an answer to a call before is the last one that is known
+		becomes(t, "nothing is left of "+n.name, func() bool { return !n.lock.l.Snapshot().Known })
+	}
 	s.Pause()
 	defer s.Resume()
 	for _, n := range all {

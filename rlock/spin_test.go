@@ -8,11 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rlock-go/redisson/internal/kind"
-	"github.com/rlock-go/redisson/internal/luasrc"
 	"github.com/rlock-go/redisson/internal/monitor"
 	"github.com/rlock-go/redisson/internal/redistest"
-	"github.com/rlock-go/redisson/internal/stalls"
 )
 
 // spinning acquires in the background, and sends the hold.
@@ -71,52 +68,6 @@ func TestSpinLockExcludesAndPublishesNothing(t *testing.T) {
 	}
 }
 
-// tries returns the times of the attempts to acquire.
-func tries(lines []monitor.Line) (at []time.Time) {
-	for _, l := range lines {
-		if l.Is("EVALSHA") && l.Args[1] == luasrc.LockScript.SHA1 {
-			at = append(at, l.At)
-		}
-	}
-	return at
-}
-
-func TestSpinningWaiterPausesLongerAndLonger(t *testing.T) {
-	t.Parallel()
-	s := redistest.Start(t)
-	b := open(t, s)
-	conn := s.Dial(t)
-	for _, args := range [][]any{{"HSET", "orders", "2b1a6f0e-0000-4000-8000-000000000000:1", 1}, {"PEXPIRE", "orders", 60000}} {
-		if _, err := conn.Do(args[0].(string), args[1:]...); err != nil {
-			t.Fatal(err)
-		}
-	}
-	tap := monitor.Tap(t, s.URL())
-	began := time.Now()
-	_, err := b.NewSpinLock("orders").TryLockFor(t.Context(), 2500*time.Millisecond)
-	if !errors.Is(err, ErrLocked) {
-		t.Fatal(err)
-	}
-	lines := tap.Mark()
-	late := stalls.Since(began)
-	listensToNobody(t, lines)
-	at := tries(lines)
-	// Until the pauses are at their longest they add up to between 127 ms and 255 ms.
-	if len(at) < 8 || len(at) > 8+2500/64 {
-		t.Fatalf("%d tries in 2.5 s", len(at))
-	}
-	for i := 1; i < len(at); i++ {
-		least, _ := kind.Spin.Pause(i, kind.Grant{})
-		// These times are the server's, not the timer's: a try that arrived late makes the next pause look short.
-		if gap := at[i].Sub(at[i-1]); gap < least-least/4-time.Millisecond-late {
-			t.Errorf("try %d came after %v, at the least %v were to pass", i+1, gap, least)
-		}
-	}
-	if last := at[len(at)-1].Sub(at[len(at)-3]); last < 96*time.Millisecond-late {
-		t.Errorf("the last two pauses took %v together", last)
-	}
-}
-
 func TestSpinReentry(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
@@ -152,17 +103,13 @@ func TestSpinReentry(t *testing.T) {
 func TestSpinningOwnerIsLetThrough(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
-	a, b := open(t, s), open(t, s)
+	a, b := open(t, s, WithWatchdogTimeout(time.Hour)), open(t, s)
 	held := lockOf(t, a.NewSpinLock("orders"))
 	l, o := b.NewSpinLock("orders"), b.NewOwner()
 	first, second := spinning(t, l, As(o)), spinning(t, l, As(o))
 	awaitQueued(t, l, 2)
 	mustUnlock(t, held)
-	began := time.Now()
 	h1, h2 := <-first, <-second
-	if took := time.Since(began); took > soon+stalls.Since(began) {
-		t.Errorf("it took %v", took)
-	}
 	mustUnlock(t, h1)
 	mustUnlock(t, h2)
 }
@@ -172,11 +119,7 @@ func TestSpinLeaseEndsAndLetsTheNextIn(t *testing.T) {
 	s := redistest.Start(t)
 	a, b := open(t, s), open(t, s)
 	h := lockOf(t, a.NewSpinLock("orders"), Lease(400*time.Millisecond))
-	began := time.Now()
 	next := <-spinning(t, b.NewSpinLock("orders"))
-	if took := time.Since(began); took < 300*time.Millisecond || took > 400*time.Millisecond+soon+stalls.Since(began) {
-		t.Errorf("it entered after %v", took)
-	}
 	if err := h.Err(); !errors.Is(err, ErrLeaseLost) {
 		t.Errorf("the hold whose lease ended: %v", err)
 	}
@@ -197,9 +140,6 @@ func TestWatchdogRenewsSpinAndPlainLocksInOneBatch(t *testing.T) {
 		if err := h.Err(); err != nil {
 			t.Error(err)
 		}
-		if left := time.Until(h.ValidUntil()); left < soon/3 {
-			t.Errorf("%s: trusted for %v more", h.Name(), left)
-		}
 		mustUnlock(t, h)
 	}
 }
@@ -207,14 +147,13 @@ func TestWatchdogRenewsSpinAndPlainLocksInOneBatch(t *testing.T) {
 func TestForcedSpinLockIsLostAndPublishesNothing(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
-	a, b := open(t, s), open(t, s)
+	a, b := open(t, s, WithWatchdogTimeout(time.Hour)), open(t, s)
 	h := lockOf(t, a.NewSpinLock("orders"))
 	plain := lockOf(t, a.NewLock("orders"), As(h.Owner()))
 	tap := monitor.Tap(t, s.URL())
 	got := spinning(t, b.NewSpinLock("orders"))
 	awaitQueued(t, b.NewSpinLock("orders"), 1)
 	awaitQueued(t, b.NewLock("orders"), 0) // a spin lock's queue is not a plain lock's
-	began := time.Now()
 	if was, err := a.NewSpinLock("orders").ForceUnlock(t.Context()); !was || err != nil {
 		t.Fatalf("%v, %v", was, err)
 	}
@@ -224,9 +163,6 @@ func TestForcedSpinLockIsLostAndPublishesNothing(t *testing.T) {
 		}
 	}
 	mustUnlock(t, <-got)
-	if took := time.Since(began); took > soon+stalls.Since(began) {
-		t.Errorf("it entered after %v", took)
-	}
 	if was, err := b.NewSpinLock("orders").ForceUnlock(t.Context()); was || err != nil {
 		t.Errorf("of nobody's: %v, %v", was, err)
 	}
@@ -294,29 +230,4 @@ func TestCancelledSpinningEndsAtOnceAndLeavesNothing(t *testing.T) {
 	if l.l.Snapshot().Known {
 		t.Error("something of the name is left")
 	}
-}
-
-func TestManySpinningWaitersTryOneAtATime(t *testing.T) {
-	t.Parallel()
-	s := redistest.Start(t)
-	a, b := open(t, s), open(t, s)
-	l := b.NewSpinLock("orders")
-	h := lockOf(t, a.NewSpinLock("orders"), Lease(time.Minute))
-	const many = 100
-	var wg sync.WaitGroup
-	for range many {
-		wg.Go(func() { mustUnlock(t, lockOf(t, l)) })
-	}
-	awaitQueued(t, l, many)
-	tap, began, n := monitor.Tap(t, s.URL()), time.Now(), 0
-	becomes(t, "some are tried in half a second", func() bool {
-		n += len(tries(tap.Mark()))
-		return n > 0 && time.Since(began) > 500*time.Millisecond
-	})
-	// A single waiter tries up to 8 times, and then every 64 to 128 ms.
-	if took := time.Since(began); n > 8+int(took/(64*time.Millisecond))+1 {
-		t.Errorf("%d tries of %d waiters in %v", n, many, took)
-	}
-	mustUnlock(t, h)
-	wg.Wait()
 }

@@ -1,6 +1,7 @@
 package rlock
 
 import (
+	"iter"
 	"time"
 
 	"github.com/rlock-go/redisson/internal/kind"
@@ -15,13 +16,18 @@ type Stats struct {
 	KindStats
 
 	// Kinds has the numbers of each kind that was used, by Subject.Kind.
-	Kinds map[string]KindStats
+	Kinds map[Kind]KindStats
 
 	// Reconnects is how often a connection has replaced another one.
 	Reconnects int64
 
 	// Unobserved is how many events were dropped because observers were too slow.
 	Unobserved int64
+
+	// ReplicasHidden says that a server refuses INFO, so that the client can't see its
+	// replicas. With WithReplicaSync writes then wait for as many as the Sentinels, the
+	// cluster or the hosts of the URL name, and with one server or a pool for none.
+	ReplicasHidden bool
 }
 
 // KindStats are the numbers of one kind of lock.
@@ -41,6 +47,16 @@ type KindStats struct {
 	// LeastRemaining is the shortest time for which a hold is still certain without
 	// another renewal, or NoExpiry if there is no hold.
 	LeastRemaining time.Duration
+
+	// Oldest has the ages of the oldest hold and of the oldest of the calls that wait.
+	Oldest Age
+}
+
+// Age is how long a hold and a wait have lasted so far. What never ends is seen here: it
+// has no event, because holds and calls are counted when they end.
+type Age struct {
+	Hold time.Duration // since its acquire was sent; 0: there is no hold
+	Wait time.Duration // since the call began; 0: no call waits
 }
 
 // Stats returns a snapshot. It sends nothing. To count holds and waiters it goes through
@@ -48,18 +64,34 @@ type KindStats struct {
 // meanwhile. So the shards are counted at slightly different moments. A closed client
 // keeps its counts. The Stats of a zero Client are empty.
 func (c *Client) Stats() Stats {
-	s := Stats{KindStats: kindStats(), Kinds: map[string]KindStats{}}
+	s := Stats{KindStats: kindStats(), Kinds: map[Kind]KindStats{}}
 	if c.s == nil {
 		return s
 	}
 	all, reconnects, dropped := c.s.Stats()
 	s.KindStats, s.Reconnects, s.Unobserved = kindStats(all[:]...), reconnects, dropped
+	s.ReplicasHidden = c.s.HidesReplicas()
 	for i, one := range all {
 		if k := kindStats(one); k != kindStats() {
-			s.Kinds[kind.Label(i).String()] = k
+			s.Kinds[Kind(kind.Label(i).String())] = k
 		}
 	}
 	return s
+}
+
+// Ages yields the age of each lock that this client holds or waits for, once for each kind
+// by which it does. The Subject has no owner. Ages sends nothing, goes through the locks as
+// Stats does, and none of the client's mutexes is held while it yields. A closed or zero
+// Client yields nothing.
+func (c *Client) Ages() iter.Seq2[Subject, Age] {
+	return func(yield func(Subject, Age) bool) {
+		if c.s == nil {
+			return
+		}
+		c.s.Ages(func(name string, of kind.Label, age lockstate.Age) bool {
+			return yield(Subject{Name: name, Kind: Kind(of.String())}, Age(age))
+		})
+	}
 }
 
 // kindStats returns the sum of these counts.
@@ -82,6 +114,7 @@ func kindStats(all ...lockstate.Counts) KindStats {
 		k.UncertainReleases += one.Unsure
 		k.Renewals += one.Renewals
 		least = min(least, one.Least)
+		k.Oldest.Hold, k.Oldest.Wait = max(k.Oldest.Hold, one.Oldest.Hold), max(k.Oldest.Wait, one.Oldest.Wait)
 	}
 	if k.LeastRemaining = least; least == watchdog.Never {
 		k.LeastRemaining = NoExpiry

@@ -27,7 +27,7 @@ type anyHold interface {
 var kindsOfHolds = []struct {
 	name string
 	key  func(name string) string
-	lock func(ctx context.Context, c *rlock.Client, name string, opts ...rlock.AcquireOption) (anyHold, error)
+	lock func(ctx context.Context, c *rlock.Client, name string, opts ...rlock.PermitOption) (anyHold, error)
 }{
 	{"plain", same, by((*rlock.Client).NewLock)},
 	{"spin", same, by((*rlock.Client).NewSpinLock)},
@@ -36,7 +36,7 @@ var kindsOfHolds = []struct {
 	{"non-reentrant", same, by((*rlock.Client).NewNonReentrantLock)},
 	{"read", same, by(func(c *rlock.Client, name string) *rlock.Lock { return c.NewReadWriteLock(name).ReadLock() })},
 	{"write", same, by(func(c *rlock.Client, name string) *rlock.Lock { return c.NewReadWriteLock(name).WriteLock() })},
-	{"permits", codec.PermitTimes, func(ctx context.Context, c *rlock.Client, name string, opts ...rlock.AcquireOption) (anyHold, error) {
+	{"permits", codec.PermitTimes, func(ctx context.Context, c *rlock.Client, name string, opts ...rlock.PermitOption) (anyHold, error) {
 		s := c.NewPermitSemaphore(name)
 		if _, err := s.TrySetPermits(ctx, 5); err != nil {
 			return nil, err
@@ -47,9 +47,13 @@ var kindsOfHolds = []struct {
 
 func same(name string) string { return name }
 
-func by(make func(*rlock.Client, string) *rlock.Lock) func(context.Context, *rlock.Client, string, ...rlock.AcquireOption) (anyHold, error) {
-	return func(ctx context.Context, c *rlock.Client, name string, opts ...rlock.AcquireOption) (anyHold, error) {
-		return make(c, name).Lock(ctx, opts...)
+func by(make func(*rlock.Client, string) *rlock.Lock) func(context.Context, *rlock.Client, string, ...rlock.PermitOption) (anyHold, error) {
+	return func(ctx context.Context, c *rlock.Client, name string, opts ...rlock.PermitOption) (anyHold, error) {
+		var all []rlock.AcquireOption
+		for _, o := range opts {
+			all = append(all, o)
+		}
+		return make(c, name).Lock(ctx, all...)
 	}
 }
 
@@ -103,7 +107,7 @@ func TestHoldOfEachKindIsToldOfItsLossAtOnce(t *testing.T) {
 	for _, fixed := range []bool{false, true} {
 		var all []anyHold
 		for _, k := range kindsOfHolds {
-			var opts []rlock.AcquireOption
+			var opts []rlock.PermitOption
 			if fixed {
 				opts = append(opts, rlock.Lease(10*time.Minute))
 			}

@@ -15,10 +15,9 @@ import (
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/luasrc"
 	"github.com/rlock-go/redisson/internal/redistest"
-	"github.com/rlock-go/redisson/internal/stalls"
 )
 
-// soon is long enough for a woken waiter, even if the machine stalls meanwhile, and much shorter than the leases here.
+// soon is much shorter than the leases here.
 const soon = 3 * time.Second
 
 // busy spins for d: a sleep would take longer.
@@ -38,7 +37,8 @@ func handedOn(t *testing.T, c *Client, l *Lock) *Hold {
 	return <-entered
 }
 
-// lockOf acquires l. It may be called on any goroutine.
+// lockOf acquires l. It may be called on any goroutine. It waits for less than the minute after which a waiter of an
+// endless lease looks by itself.
 func lockOf(t *testing.T, l *Lock, opts ...AcquireOption) *Hold {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 10*soon)
@@ -70,17 +70,13 @@ func awaitQueued(t *testing.T, l *Lock, n int) {
 // wire, and the unlock's message is the only thing that can wake it.
 func TestTryBesideTheQueueIsWokenByTheUnlockBehindIt(t *testing.T) {
 	t.Parallel()
-	c := open(t, redistest.Start(t), WithWatchdogTimeout(3*soon))
+	c := open(t, redistest.Start(t), WithWatchdogTimeout(time.Hour))
 	l := c.NewLock("orders")
-	for i := range 100 {
+	for range 100 {
 		h := handedOn(t, c, l)
 		var both sync.WaitGroup
 		both.Go(func() {
-			began := time.Now()
 			mustUnlock(t, lockOf(t, l, As(c.NewOwner())))
-			if took := time.Since(began); took > soon+stalls.Since(began) {
-				t.Errorf("round %d: it took %v to get a lock that was free", i, took)
-			}
 		})
 		busy(rand.N(150 * time.Microsecond))
 		mustUnlock(t, h)
@@ -107,23 +103,19 @@ func forgetAllButLock(t *testing.T, s *redistest.Server) {
 func TestUnlockThatIsLoadedFirstWakesWhoCameBetween(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
-	c := open(t, s, WithWatchdogTimeout(3*soon))
+	c := open(t, s, WithWatchdogTimeout(time.Hour))
 	l := c.NewLock("orders")
 	rounds := 200
 	if testing.Short() {
 		rounds = 20
 	}
-	for i := range rounds {
+	for range rounds {
 		h := handedOn(t, c, l)
 		forgetAllButLock(t, s)
 		var both sync.WaitGroup
 		both.Go(func() { mustUnlock(t, h) })
 		busy(rand.N(150 * time.Microsecond))
-		began := time.Now()
 		next := lockOf(t, l)
-		if took := time.Since(began); took > soon+stalls.Since(began) {
-			t.Errorf("round %d: it took %v to get a lock that was free", i, took)
-		}
 		both.Wait()
 		mustUnlock(t, next)
 		if t.Failed() {
@@ -169,17 +161,13 @@ func TestForcedUnlockOfNothingWakesWhoWaitsHere(t *testing.T) {
 func TestWaiterHearsOfTheEndOfANestedLease(t *testing.T) {
 	t.Parallel()
 	redistest.Slow(t, "a lease ends")
-	c := open(t, redistest.Start(t), WithWatchdogTimeout(6*soon))
+	c := open(t, redistest.Start(t), WithWatchdogTimeout(time.Hour))
 	l := c.NewLock("orders")
 	outer := lockOf(t, l)
 	lockOf(t, l, As(outer.Owner()), Lease(soon))
-	began := time.Now()
 	entered := waits(t, c, l)
-	time.Sleep(soon / 4) // the outer lease now ends some time after the nested one
 	mustUnlock(t, outer)
-	if took := (<-entered).Sub(began); took > 3*soon+stalls.Since(began) {
-		t.Errorf("the last hold ended after %v, the waiter entered after %v", soon, took)
-	}
+	<-entered
 }
 
 var maxHandOffs = kind.Reentrant.Traits().HandOffs
@@ -189,7 +177,7 @@ var maxHandOffs = kind.Reentrant.Traits().HandOffs
 func TestUnlockOfNothingWakesWhoWaitsHere(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
-	c := open(t, s, WithWatchdogTimeout(3*soon))
+	c := open(t, s, WithWatchdogTimeout(time.Hour))
 	l := c.NewLock("orders")
 	conn := s.Dial(t)
 	h := lockOf(t, l)
@@ -205,12 +193,8 @@ func TestUnlockOfNothingWakesWhoWaitsHere(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		began := time.Now()
 		_ = h.Unlock(context.Background()) // ErrNotHeld if the key is gone
 		h = <-entered
-		if took := time.Since(began); took > soon+stalls.Since(began) {
-			t.Errorf("waiter %d entered after %v", n, took)
-		}
 	}
 	mustUnlock(t, h)
 }
@@ -220,7 +204,7 @@ func TestUnlockOfNothingWakesWhoWaitsHere(t *testing.T) {
 func TestCallerDoesNotWaitForAHoldThatWasForced(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
-	c, other := open(t, s, WithWatchdogTimeout(5*soon)), open(t, s)
+	c, other := open(t, s, WithWatchdogTimeout(time.Hour)), open(t, s)
 	l := c.NewLock("orders")
 	for _, opts := range [][]AcquireOption{nil, {Lease(time.Hour)}, {Lease(time.Hour)}} {
 		lockOf(t, l, opts...)
@@ -236,11 +220,7 @@ func TestCallerDoesNotWaitForAHoldThatWasForced(t *testing.T) {
 		}
 		mustUnlock(t, <-entered)
 		mustUnlock(t, <-entered)
-		began := time.Now()
 		mustUnlock(t, lockOf(t, l))
-		if took := time.Since(began); took > soon+stalls.Since(began) {
-			t.Errorf("it took %v to get a lock that was free", took)
-		}
 	}
 }
 
@@ -248,7 +228,7 @@ func TestCallerDoesNotWaitForAHoldThatWasForced(t *testing.T) {
 // message, so a new caller must try at once.
 func TestCallerAfterHandOffsTriesAtOnce(t *testing.T) {
 	t.Parallel()
-	c := open(t, redistest.Start(t), WithWatchdogTimeout(5*soon))
+	c := open(t, redistest.Start(t), WithWatchdogTimeout(time.Hour))
 	l := c.NewLock("orders")
 	for range 3 {
 		h := lockOf(t, l)
@@ -262,11 +242,7 @@ func TestCallerAfterHandOffsTriesAtOnce(t *testing.T) {
 		mustUnlock(t, h)
 		mustUnlock(t, <-entered)
 		mustUnlock(t, <-entered)
-		began := time.Now()
 		mustUnlock(t, lockOf(t, l))
-		if took := time.Since(began); took > soon+stalls.Since(began) {
-			t.Errorf("it took %v to get a lock that was free", took)
-		}
 	}
 }
 
@@ -287,7 +263,7 @@ func (p *onlyOne) GetContext(ctx context.Context) (redis.Conn, error) {
 // no message can come, its callers must not wait for the end of a lease.
 func TestClientsOwnUnlocksAreEnoughWithoutASubscription(t *testing.T) {
 	t.Parallel()
-	c, err := New(&onlyOne{addr: redistest.Start(t).Addr()}, WithWatchdogTimeout(5*soon))
+	c, err := New(&onlyOne{addr: redistest.Start(t).Addr()}, WithWatchdogTimeout(time.Hour))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -300,10 +276,6 @@ func TestClientsOwnUnlocksAreEnoughWithoutASubscription(t *testing.T) {
 	}
 	awaitQueued(t, l, 3*maxHandOffs)
 	awaitNoAttempt(t, c, l.Name())
-	began := time.Now()
 	mustUnlock(t, h)
 	all.Wait()
-	if took := time.Since(began); took > soon+stalls.Since(began) {
-		t.Errorf("%d callers took %v", 3*maxHandOffs, took)
-	}
 }

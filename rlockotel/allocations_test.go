@@ -13,7 +13,7 @@ import (
 	"github.com/rlock-go/redisson/rlockotel"
 )
 
-// docs/monitoring promises this for a pair. With -race a sync.Pool drops a quarter of what it gets.
+// docs/operations.md promises this for a pair. With -race a sync.Pool drops a quarter of what it gets.
 func TestAllocationsOfAPair(t *testing.T) {
 	for _, c := range []struct {
 		with string

@@ -12,10 +12,12 @@
 //	rlock.hold.duration          rlock.end
 //	rlock.holds, rlock.waiters
 //	rlock.renewals               rlock.outcome
+//	rlock.leases.failing         rlock.change (begun, ended)
 //	rlock.leases.lost            rlock.reason
 //	rlock.wakeups                rlock.source
 //	rlock.undos                  rlock.outcome
 //	rlock.lease.remaining.min
+//	rlock.oldest.hold, rlock.oldest.wait (the age of the oldest, if there is one)
 //	rlock.releases.uncertain
 //	rlock.reconnects, rlock.unobserved.events (without rlock.kind)
 //	db.client.operation.duration db.system.name, db.namespace (the database's number),

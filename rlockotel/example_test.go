@@ -69,7 +69,7 @@ func ExampleWithTracerProvider() {
 	// Output:
 	// EVALSHA lock
 	// rlock.acquire
-	// EVALSHA unlock_once
+	// EVALSHA unlock_to
 	// rlock.release
 }
 
@@ -102,7 +102,7 @@ func ExampleWithRenewalSpans() {
 	// EVALSHA lock
 	// rlock.acquire
 	// EVALSHA renew
-	// EVALSHA unlock_once
+	// EVALSHA unlock_to
 	// rlock.release
 }
 

@@ -3,6 +3,7 @@ package rlockotel
 import (
 	"context"
 	"errors"
+	"iter"
 	"maps"
 	"sync"
 
@@ -15,12 +16,13 @@ import (
 // metrics are the instruments.
 type metrics struct {
 	acquireTimes, holdTimes, commands           metric.Float64Histogram
-	renewals, lost, wakeUps, undos              metric.Int64Counter
+	renewals, failing, lost, wakeUps, undos     metric.Int64Counter
 	holds, waiters                              metric.Int64ObservableUpDownCounter
-	remaining                                   metric.Float64ObservableGauge
+	remaining, oldestHold, oldestWait           metric.Float64ObservableGauge
 	acquires, uncertain, reconnects, unobserved metric.Int64ObservableCounter
 
-	acquired sets[event] // counts how acquires ended, which costs less than measurements
+	label    func(name string) string // of WithName; nil: none
+	acquired sets[event]              // counts how acquires ended, which costs less than measurements
 
 	mu      sync.Mutex // guards what follows
 	clients map[*rlock.Client]bool
@@ -29,7 +31,7 @@ type metrics struct {
 
 // counts are the numbers of Stats that no event reports.
 type counts struct {
-	uncertain              map[string]int64 // by kind
+	uncertain              map[rlock.Kind]int64
 	reconnects, unobserved int64
 }
 
@@ -47,27 +49,30 @@ var (
 	seconds        = metric.WithUnit("s")
 )
 
-func newMetrics(m metric.Meter) (*metrics, error) {
-	all := &metrics{clients: map[*rlock.Client]bool{}, ended: counts{uncertain: map[string]int64{}}}
+func newMetrics(m metric.Meter, label func(name string) string) (*metrics, error) {
+	all := &metrics{label: label, clients: map[*rlock.Client]bool{}, ended: counts{uncertain: map[rlock.Kind]int64{}}}
 	all.acquired.rest = keep(event{}, attribute.Bool("otel.metric.overflow", true)) // as the SDK calls it
-	var errs [14]error
-	all.acquireTimes, errs[0] = m.Float64Histogram("rlock.acquire.duration", seconds, callBuckets, metric.WithDescription("How long those acquires took that acquired."))
-	all.holdTimes, errs[1] = m.Float64Histogram("rlock.hold.duration", seconds, callBuckets, metric.WithDescription("How long holds lasted."))
+	var errs [17]error
+	all.acquireTimes, errs[0] = m.Float64Histogram("rlock.acquire.duration", seconds, callBuckets, metric.WithDescription("How long calls took that acquired."))
+	all.holdTimes, errs[1] = m.Float64Histogram("rlock.hold.duration", seconds, callBuckets, metric.WithDescription("How long holds lasted that have ended, by how they ended."))
 	all.commands, errs[2] = m.Float64Histogram("db.client.operation.duration", seconds, commandBuckets, metric.WithDescription("Duration of database client operations."))
-	all.renewals, errs[3] = m.Int64Counter("rlock.renewals", metric.WithUnit("{lease}"), metric.WithDescription("Leases that were to be extended."))
-	all.lost, errs[4] = m.Int64Counter("rlock.leases.lost", metric.WithUnit("{hold}"), metric.WithDescription("Holds that ended before they were released."))
-	all.wakeUps, errs[5] = m.Int64Counter("rlock.wakeups", metric.WithUnit("{wakeup}"), metric.WithDescription("Waiting calls that tried again."))
-	all.undos, errs[6] = m.Int64Counter("rlock.undos", metric.WithUnit("{acquire}"), metric.WithDescription("Acquires whose reply was lost."))
-	all.holds, errs[7] = m.Int64ObservableUpDownCounter("rlock.holds", metric.WithUnit("{hold}"), metric.WithDescription("Holds now."))
-	all.waiters, errs[8] = m.Int64ObservableUpDownCounter("rlock.waiters", metric.WithUnit("{call}"), metric.WithDescription("Calls that wait now."))
-	all.remaining, errs[9] = m.Float64ObservableGauge("rlock.lease.remaining.min", seconds, metric.WithDescription("The shortest time for which a hold is certain without another renewal."))
-	all.acquires, errs[10] = m.Int64ObservableCounter("rlock.acquires", metric.WithUnit("{acquire}"), metric.WithDescription("Acquires that have ended."))
-	all.uncertain, errs[11] = m.Int64ObservableCounter("rlock.releases.uncertain", metric.WithUnit("{release}"), metric.WithDescription("Holds whose release ended without an answer."))
-	all.reconnects, errs[12] = m.Int64ObservableCounter("rlock.reconnects", metric.WithUnit("{connection}"), metric.WithDescription("Connections that took the place of another one."))
-	all.unobserved, errs[13] = m.Int64ObservableCounter("rlock.unobserved.events", metric.WithUnit("{event}"), metric.WithDescription("Events that were dropped because observers were too slow."))
+	all.renewals, errs[3] = m.Int64Counter("rlock.renewals", metric.WithUnit("{lease}"), metric.WithDescription("Renewals of leases, by outcome. A failed one is tried again."))
+	all.lost, errs[4] = m.Int64Counter("rlock.leases.lost", metric.WithUnit("{hold}"), metric.WithDescription("Holds that ended before they were released, by reason. Others may have been inside."))
+	all.wakeUps, errs[5] = m.Int64Counter("rlock.wakeups", metric.WithUnit("{wakeup}"), metric.WithDescription("How often a waiting call tried again, by what woke it."))
+	all.undos, errs[6] = m.Int64Counter("rlock.undos", metric.WithUnit("{acquire}"), metric.WithDescription("Acquires whose reply was lost, by how they were taken back."))
+	all.holds, errs[7] = m.Int64ObservableUpDownCounter("rlock.holds", metric.WithUnit("{hold}"), metric.WithDescription("How many locks and permits the clients hold now."))
+	all.waiters, errs[8] = m.Int64ObservableUpDownCounter("rlock.waiters", metric.WithUnit("{call}"), metric.WithDescription("How many calls wait to acquire now."))
+	all.remaining, errs[9] = m.Float64ObservableGauge("rlock.lease.remaining.min", seconds, metric.WithDescription("The shortest time for which any hold stays valid without another renewal."))
+	all.acquires, errs[10] = m.Int64ObservableCounter("rlock.acquires", metric.WithUnit("{acquire}"), metric.WithDescription("Calls to acquire that have ended, by outcome."))
+	all.uncertain, errs[11] = m.Int64ObservableCounter("rlock.releases.uncertain", metric.WithUnit("{release}"), metric.WithDescription("Releases without an answer. The lock may be held until its lease ends."))
+	all.reconnects, errs[12] = m.Int64ObservableCounter("rlock.reconnects", metric.WithUnit("{connection}"), metric.WithDescription("Connections that replaced another one."))
+	all.unobserved, errs[13] = m.Int64ObservableCounter("rlock.unobserved.events", metric.WithUnit("{event}"), metric.WithDescription("Events that were dropped because an observer was too slow."))
+	all.oldestHold, errs[14] = m.Float64ObservableGauge("rlock.oldest.hold", seconds, metric.WithDescription("How long the oldest hold has lasted so far."))
+	all.oldestWait, errs[15] = m.Float64ObservableGauge("rlock.oldest.wait", seconds, metric.WithDescription("How long the oldest of the calls that wait has waited so far."))
+	all.failing, errs[16] = m.Int64Counter("rlock.leases.failing", metric.WithUnit("{lease}"), metric.WithDescription("Leases whose renewals began to fail, or succeed again, by that change."))
 	err := errors.Join(errs[:]...)
 	if err == nil {
-		_, err = m.RegisterCallback(all.collect, all.holds, all.waiters, all.remaining, all.uncertain, all.reconnects, all.unobserved, all.acquires)
+		_, err = m.RegisterCallback(all.collect, all.holds, all.waiters, all.remaining, all.oldestHold, all.oldestWait, all.uncertain, all.reconnects, all.unobserved, all.acquires)
 	}
 	return all, err
 }
@@ -96,7 +101,8 @@ func (m *metrics) collect(_ context.Context, to metric.Observer) error {
 	sums := m.ended
 	sums.uncertain = maps.Clone(sums.uncertain)
 	m.mu.Unlock()
-	holds, waiters, least := map[string]int64{}, map[string]int64{}, map[string]float64{}
+	holds, waiters, least := map[rlock.Kind]int64{}, map[rlock.Kind]int64{}, map[rlock.Kind]float64{}
+	oldest := map[event]rlock.Age{}
 	for _, c := range clients {
 		stats := c.Stats()
 		sums.add(stats)
@@ -109,9 +115,22 @@ func (m *metrics) collect(_ context.Context, to metric.Observer) error {
 				}
 			}
 		}
+		for of, age := range m.ages(c, stats) {
+			known := oldest[of]
+			oldest[of] = rlock.Age{Hold: max(known.Hold, age.Hold), Wait: max(known.Wait, age.Wait)}
+		}
+	}
+	for of, age := range oldest {
+		with := metric.WithAttributes(attributesOf(of)...)
+		if age.Hold > 0 {
+			to.ObserveFloat64(m.oldestHold, age.Hold.Seconds(), with)
+		}
+		if age.Wait > 0 {
+			to.ObserveFloat64(m.oldestWait, age.Wait.Seconds(), with)
+		}
 	}
 	for kind := range holds {
-		of := metric.WithAttributes(attribute.String("rlock.kind", kind))
+		of := metric.WithAttributes(attribute.String("rlock.kind", string(kind)))
 		to.ObserveInt64(m.holds, holds[kind], of)
 		to.ObserveInt64(m.waiters, waiters[kind], of)
 		if left, ok := least[kind]; ok {
@@ -119,10 +138,29 @@ func (m *metrics) collect(_ context.Context, to metric.Observer) error {
 		}
 	}
 	for kind, n := range sums.uncertain {
-		to.ObserveInt64(m.uncertain, n, metric.WithAttributes(attribute.String("rlock.kind", kind)))
+		to.ObserveInt64(m.uncertain, n, metric.WithAttributes(attribute.String("rlock.kind", string(kind))))
 	}
 	m.acquired.observe(to, m.acquires)
 	to.ObserveInt64(m.reconnects, sums.reconnects)
 	to.ObserveInt64(m.unobserved, sums.unobserved)
 	return nil
+}
+
+// ages yields a client's ages, by name if names are shown. Events may come more than once.
+func (m *metrics) ages(c *rlock.Client, stats rlock.Stats) iter.Seq2[event, rlock.Age] {
+	return func(yield func(event, rlock.Age) bool) {
+		if m.label == nil {
+			for kind, k := range stats.Kinds {
+				if !yield(event{kind: string(kind)}, k.Oldest) {
+					return
+				}
+			}
+			return
+		}
+		for s, age := range c.Ages() {
+			if !yield(event{kind: string(s.Kind), name: text(m.label(s.Name))}, age) {
+				return
+			}
+		}
+	}
 }

@@ -60,6 +60,7 @@ const (
 	contended = attribute.Key("rlock.contended")
 	source    = attribute.Key("rlock.source")
 	reason    = attribute.Key("rlock.reason")
+	change    = attribute.Key("rlock.change")
 	lockName  = attribute.Key("rlock.name")
 )
 
@@ -72,9 +73,9 @@ func WithMeterProvider(p metric.MeterProvider) Option { return func(o *observer)
 func WithTracerProvider(p trace.TracerProvider) Option { return func(o *observer) { o.tracers = p } }
 
 // WithName sets the attribute rlock.name of spans and metrics to what of returns for a lock's
-// name. If that is empty, there is no such attribute. The three gauges, the metrics of commands,
-// and counters that come from Stats never have it. In metrics each value makes a separate
-// series, so of must return one of a few. Default is the lock's name in spans, and none in
+// name. If that is empty, there is no such attribute. These metrics never have it: rlock.holds,
+// rlock.waiters, rlock.lease.remaining.min, those of commands, and counters that come from Stats.
+// In metrics each value makes a separate series, so of must return one of a few. Default is the lock's name in spans, and none in
 // metrics.
 func WithName(of func(name string) string) Option { return func(o *observer) { o.label = of } }
 
@@ -89,16 +90,16 @@ func New(opts ...Option) (rlock.Observer, error) {
 	for _, set := range opts {
 		set(o)
 	}
-	o.acquireTimes.attributes, o.holds.attributes, o.others.attributes = o.attributes, o.attributes, o.attributes
+	o.acquireTimes.attributes, o.holds.attributes, o.others.attributes = attributesOf, attributesOf, attributesOf
 	o.commands.attributes = ofCommand
 	var err error
-	if o.metrics, err = newMetrics(o.meters.Meter(scope, metric.WithInstrumentationVersion(version()), metric.WithSchemaURL(schema))); err != nil {
+	if o.metrics, err = newMetrics(o.meters.Meter(scope, metric.WithInstrumentationVersion(version()), metric.WithSchemaURL(schema)), o.label); err != nil {
 		return rlock.Observer{}, err
 	}
-	o.metrics.acquired.attributes = o.attributes
+	o.metrics.acquired.attributes = attributesOf
 	told := rlock.Observer{
 		Started: o.metrics.started, Closed: o.metrics.closed,
-		Woken: o.woken, Acquired: o.acquired, Ended: o.ended, Renewed: o.renewed, Undone: o.undone, Command: o.command,
+		Woken: o.woken, Acquired: o.acquired, Ended: o.ended, Renewed: o.renewed, Failing: o.failing, Undone: o.undone, Command: o.command,
 	}
 	if _, off := o.tracers.(noop.TracerProvider); !off {
 		o.tracer = o.tracers.Tracer(scope, trace.WithInstrumentationVersion(version()), trace.WithSchemaURL(schema))
@@ -110,7 +111,7 @@ func New(opts ...Option) (rlock.Observer, error) {
 
 // of returns the options for an event of a lock.
 func (o *observer) of(c *sets[event], s rlock.Subject, e event) *kept[event] {
-	e.kind = s.Kind
+	e.kind = string(s.Kind)
 	if o.label != nil {
 		e.name = text(o.label(s.Name))
 	}
@@ -120,8 +121,8 @@ func (o *observer) of(c *sets[event], s rlock.Subject, e event) *kept[event] {
 // text makes a name valid UTF-8. An exporter drops all that it sends with other bytes.
 func text(name string) string { return strings.ToValidUTF8(name, "\uFFFD") }
 
-// attributes returns the attributes of a lock, and those that an event adds.
-func (o *observer) attributes(e event) []attribute.KeyValue {
+// attributesOf returns the attributes of a lock, and those that an event adds.
+func attributesOf(e event) []attribute.KeyValue {
 	all := []attribute.KeyValue{attribute.String("rlock.kind", e.kind)}
 	if e.name != "" {
 		all = append(all, lockName.String(e.name))
@@ -174,22 +175,24 @@ func (o *observer) waiting(ctx context.Context, _ rlock.Subject, at time.Time) {
 }
 
 func (o *observer) woken(ctx context.Context, s rlock.Subject, e rlock.WakeEvent) {
-	o.count(ctx, o.metrics.wakeUps, s, source, e.Source)
+	o.count(ctx, o.metrics.wakeUps, s, source, string(e.Source))
 	if o.tracer == nil {
 		return
 	}
 	if span := o.span(ctx); span.IsRecording() {
-		span.AddEvent("woken", trace.WithTimestamp(e.At), trace.WithAttributes(source.String(e.Source)))
+		span.AddEvent("woken", trace.WithTimestamp(e.At), trace.WithAttributes(source.String(string(e.Source))))
 	}
 }
 
 func (o *observer) acquired(ctx context.Context, s rlock.Subject, e rlock.AcquireEvent) {
-	of := event{key: outcome, value: e.Outcome, contended: "false"}
+	of := event{key: outcome, value: string(e.Outcome), contended: "false"}
 	if e.Contended {
 		of.contended = "true"
 	}
-	o.of(&o.metrics.acquired, s, of).n.Add(1)
-	if e.Outcome == "acquired" {
+	if o.of(&o.metrics.acquired, s, of).n.Add(1) == 1 {
+		o.start(s)
+	}
+	if e.Outcome == rlock.OutcomeAcquired {
 		of.key, of.value = "", ""
 		o.metrics.acquireTimes.Record(ctx, e.Wait.Seconds(), o.of(&o.acquireTimes, s, of).record...)
 	}
@@ -197,38 +200,64 @@ func (o *observer) acquired(ctx context.Context, s rlock.Subject, e rlock.Acquir
 		return
 	}
 	err := e.Err
-	if e.Outcome == "locked" || e.Outcome == "timeout" || e.Outcome == "cancelled" {
+	if e.Outcome == rlock.OutcomeLocked || e.Outcome == rlock.OutcomeTimeout || e.Outcome == rlock.OutcomeCancelled {
 		err = nil // the caller asked for that
 	}
 	span := o.span(ctx)
 	if span.IsRecording() {
-		span.SetAttributes(outcome.String(e.Outcome), contended.Bool(e.Contended))
+		span.SetAttributes(outcome.String(string(e.Outcome)), contended.Bool(e.Contended))
 	}
 	end(span, err)
+}
+
+// start makes the series that alerts use, with value 0, because Prometheus sees no increase in
+// a series that begins with 1.
+func (o *observer) start(s rlock.Subject) {
+	each := func(n metric.Int64Counter, key attribute.Key, values ...string) {
+		for _, v := range values {
+			n.Add(context.Background(), 0, o.of(&o.others, s, event{key: key, value: v}).add...)
+		}
+	}
+	each(o.metrics.lost, reason, "taken", "expired", "unreachable")
+	each(o.metrics.renewals, outcome, "renewed", "failed", "lost")
+	each(o.metrics.failing, change, "begun", "ended")
+	each(o.metrics.wakeUps, source, "message", "expiry", "handoff", "look")
+	each(o.metrics.undos, outcome, "undone", "nothing", "failed")
+	for _, v := range []string{"acquired", "locked", "timeout", "cancelled", "uncertain", "error"} {
+		o.of(&o.metrics.acquired, s, event{key: outcome, value: v, contended: "false"})
+	}
 }
 
 func (o *observer) released(ctx context.Context, _ rlock.Subject, e rlock.ReleaseEvent) {
 	span := o.span(ctx)
 	if e.Reason != "" {
-		span.AddEvent("lost", trace.WithTimestamp(e.LostAt), trace.WithAttributes(reason.String(e.Reason)))
+		span.AddEvent("lost", trace.WithTimestamp(e.LostAt), trace.WithAttributes(reason.String(string(e.Reason))))
 	}
 	end(span, e.Err)
 }
 
 func (o *observer) ended(s rlock.Subject, e rlock.HoldEvent) {
 	ctx := context.Background()
-	o.metrics.holdTimes.Record(ctx, e.Held.Seconds(), o.of(&o.holds, s, event{key: "rlock.end", value: e.End}).record...)
+	o.metrics.holdTimes.Record(ctx, e.Held.Seconds(), o.of(&o.holds, s, event{key: "rlock.end", value: string(e.End)}).record...)
 	if e.Reason != "" {
-		o.count(ctx, o.metrics.lost, s, reason, e.Reason)
+		o.count(ctx, o.metrics.lost, s, reason, string(e.Reason))
 	}
 }
 
 func (o *observer) renewed(s rlock.Subject, e rlock.RenewalEvent) {
-	o.count(context.Background(), o.metrics.renewals, s, outcome, e.Outcome)
+	o.count(context.Background(), o.metrics.renewals, s, outcome, string(e.Outcome))
+}
+
+func (o *observer) failing(s rlock.Subject, e rlock.FailingEvent) {
+	to := "begun"
+	if e.Err == nil {
+		to = "ended"
+	}
+	o.count(context.Background(), o.metrics.failing, s, change, to)
 }
 
 func (o *observer) undone(s rlock.Subject, e rlock.UndoEvent) {
-	o.count(context.Background(), o.metrics.undos, s, outcome, e.Outcome)
+	o.count(context.Background(), o.metrics.undos, s, outcome, string(e.Outcome))
 }
 
 func (o *observer) command(ctx context.Context, e rlock.CommandEvent) {

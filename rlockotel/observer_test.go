@@ -87,7 +87,7 @@ func TestReadersHaveEachMetricSpanAndOutcome(t *testing.T) {
 	ctx, parent := tracers.Tracer("test").Start(baggage.ContextWithBaggage(t.Context(), bag), "request")
 	client := outcomes.Make(t, ctx, rlock.WithObserver(observer))
 	now := series(t, reader)
-	for _, gauge := range []string{"rlock.holds ({hold})", "rlock.lease.remaining.min (s)"} {
+	for _, gauge := range []string{"rlock.holds ({hold})", "rlock.lease.remaining.min (s)", "rlock.oldest.hold (s)", "rlock.oldest.wait (s)"} {
 		if !some(now, gauge, "rlock.kind=lock") {
 			t.Errorf("no %s", gauge)
 		}
@@ -134,6 +134,39 @@ func TestReadersHaveEachMetricSpanAndOutcome(t *testing.T) {
 		}
 	}
 	checkSpans(t, spans.GetSpans(), parent.SpanContext())
+}
+
+// The ages of what is held and waited for have the name too.
+func TestAgesHaveTheName(t *testing.T) {
+	reader := metric.NewManualReader()
+	observer, err := rlockotel.New(rlockotel.WithMeterProvider(metric.NewMeterProvider(metric.WithReader(reader))),
+		rlockotel.WithTracerProvider(noop.NewTracerProvider()), rlockotel.WithName(func(name string) string { return strings.TrimRight(name, "12") }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := rlock.Open(t.Context(), os.Getenv("REDIS_URL"), rlock.WithObserver(observer))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	for _, name := range []string{"age1", "age2"} {
+		hold, err := client.NewLock(name).Lock(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer hold.Unlock(context.Background())
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	waited := make(chan struct{})
+	go func() { defer close(waited); _, _ = client.NewLock("age1").Lock(ctx) }()
+	defer func() { cancel(); <-waited }()
+	outcomes.Waits(t, client)
+	all := series(t, reader)
+	for _, metric := range []string{"rlock.oldest.hold (s)", "rlock.oldest.wait (s)"} {
+		if all[metric+" rlock.kind=lock,rlock.name=age"] <= 0 {
+			t.Errorf("no %s in %v", metric, all)
+		}
+	}
 }
 
 // A lock's name may be any bytes, an attribute may not: an exporter would drop the whole batch.
@@ -201,7 +234,7 @@ func checkSpans(t *testing.T, all tracetest.SpanStubs, parent trace.SpanContext)
 		}
 	}
 	for _, what := range []string{
-		"woken in time by look", "woken in time by expiry", "rlock.acquire", "rlock.release", "EVALSHA lock", "EVALSHA unlock", "EVALSHA renew", "rlock.acquire wait", "rlock.acquire woken rlock.source=message", "rlock.acquire woken rlock.source=expiry",
+		"woken in time by look", "woken in time by expiry", "rlock.acquire", "rlock.release", "EVALSHA lock", "EVALSHA unlock_to", "EVALSHA renew", "rlock.acquire wait", "rlock.acquire woken rlock.source=message", "rlock.acquire woken rlock.source=expiry",
 		"rlock.acquire woken rlock.source=handoff", "rlock.release lost rlock.reason=taken", "rlock.release lost rlock.reason=expired",
 		"rlock.release lost rlock.reason=unreachable",
 	} {
@@ -209,7 +242,7 @@ func checkSpans(t *testing.T, all tracetest.SpanStubs, parent trace.SpanContext)
 			t.Errorf("no %s", what)
 		}
 	}
-	if seen["EVALSHA unlock, undo"]+seen["EVALSHA unlock_once, undo"] == 0 {
+	if seen["EVALSHA unlock, undo"]+seen["EVALSHA unlock_to, undo"] == 0 {
 		t.Error("no undo")
 	}
 	if t.Failed() {
@@ -307,7 +340,7 @@ func TestTwoObserversHaveTheirOwnSpans(t *testing.T) {
 		for _, s := range exporter.GetSpans() {
 			below[calls[s.Parent.SpanID()]+"/"+s.Name]++
 		}
-		for _, want := range []string{"/rlock.acquire", "rlock.acquire/EVALSHA lock", "/rlock.release", "rlock.release/EVALSHA unlock_once"} {
+		for _, want := range []string{"/rlock.acquire", "rlock.acquire/EVALSHA lock", "/rlock.release", "rlock.release/EVALSHA unlock_to"} {
 			if below[want] != 1 {
 				t.Errorf("observer %d has %v, not one %s", i, below, want)
 			}

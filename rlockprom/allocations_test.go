@@ -10,7 +10,7 @@ import (
 	"github.com/rlock-go/redisson/rlockprom"
 )
 
-// docs/monitoring promises this for a pair. With -race a sync.Pool drops a quarter of what it gets.
+// docs/operations.md promises this for a pair. With -race a sync.Pool drops a quarter of what it gets.
 func TestAllocationsOfAPair(t *testing.T) {
 	if more := outcomes.MoreAllocations(t, rlock.WithObserver(rlockprom.New().Observer())); more > 0 {
 		t.Errorf("%v allocations more", more)

@@ -4,14 +4,16 @@
 //	prometheus.MustRegister(metrics)
 //	client, err := rlock.Open(ctx, url, rlock.WithObserver(metrics.Observer()))
 //
-// One [Collector] serves any number of clients, and adds up their numbers. docs/monitoring
+// One [Collector] serves any number of clients, and adds up their numbers. docs/operations.md
 // has alert rules and a dashboard.
 //
 //	rlock_acquires_total               kind, outcome, contended   acquires that have ended
 //	rlock_acquire_duration_seconds     kind, contended            how long successful acquires took
+//	rlock_command_duration_seconds     command, script, outcome   how long commands took: answered, refused, lost
 //	rlock_hold_duration_seconds        kind, end                  how long holds lasted
 //	rlock_holds, rlock_waiters         kind                       now
 //	rlock_renewals_total               kind, outcome              leases: renewed, failed, lost
+//	rlock_leases_failing_total         kind, change               leases whose renewals began to fail, or no longer do: begun, ended
 //	rlock_leases_lost_total            kind, reason               taken, expired, unreachable
 //	rlock_wakeups_total                kind, source               message, expiry, handoff, look
 //	rlock_undos_total                  kind, outcome              undone, nothing, failed
@@ -19,17 +21,22 @@
 //	rlock_reconnects_total                                        connections that took another's place
 //	rlock_unobserved_events_total                                 events dropped because observers were too slow
 //	rlock_lease_remaining_min_seconds  kind                       the shortest time for which a hold is certain
+//	rlock_oldest_hold_seconds          kind                       the age of the oldest hold, if there is one
+//	rlock_oldest_wait_seconds          kind                       the age of the oldest call that waits
 //
-// The labels' values are the words of rlock's events. A call is counted when it ends.
+// The labels' values are the words of rlock's events. A call is counted when it ends, so a hold
+// and a wait that never end are seen only in the last two.
 package rlockprom
 
 import (
 	"context"
 	"fmt"
+	"iter"
 	"maps"
 	"strings"
 	"sync"
 
+	"github.com/gomodule/redigo/redis"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/rlock-go/redisson/rlock"
@@ -43,14 +50,15 @@ type settings struct {
 	buckets []float64
 }
 
-// WithName adds a label "name" to all metrics but the three gauges and the last three counters of
-// the package's table, with what of returns for a lock's name. Each value makes a series that is
-// never dropped, so of must return one of a few. Default is no such label.
+// WithName adds a label "name" with what of returns for a lock's name. These have no such label:
+// rlock_holds, rlock_waiters, rlock_lease_remaining_min_seconds, the commands' durations, and the
+// counters of releases, reconnects and dropped events. Each value makes a series that is never
+// dropped, so of must return one of a few. Default is no such label.
 func WithName(of func(name string) string) Option {
 	return func(s *settings) { s.label = of }
 }
 
-// WithBuckets sets the upper bounds of both histograms, in seconds. New panics unless each
+// WithBuckets sets the upper bounds of the histograms of acquires and of holds, in seconds. New panics unless each
 // is above the one before. Default is 0.5 ms to 5 minutes.
 func WithBuckets(seconds ...float64) Option {
 	return func(s *settings) { s.buckets = seconds }
@@ -60,9 +68,12 @@ func WithBuckets(seconds ...float64) Option {
 type Collector struct {
 	label func(name string) string
 
-	acquireTimes, holdTimes                  *series[prometheus.Observer]
-	acquires, renewals, lost, wakeUps, undos *series[prometheus.Counter]
+	acquireTimes, holdTimes                  *histogram
+	commands                                 *series[sent, prometheus.Observer]
+	acquires, renewals, lost, wakeUps, undos *counter
+	failing                                  *counter
 	holds, waiters, remaining                *prometheus.Desc
+	oldestHold, oldestWait                   *prometheus.Desc
 	uncertain, reconnects, unobserved        *prometheus.Desc
 
 	mu      sync.Mutex // guards what follows
@@ -72,7 +83,7 @@ type Collector struct {
 
 // counts are the numbers of Stats that no event reports.
 type counts struct {
-	uncertain              map[string]int64 // by kind
+	uncertain              map[rlock.Kind]int64
 	reconnects, unobserved int64
 }
 
@@ -102,14 +113,18 @@ func New(opts ...Option) *Collector {
 		}
 		return all
 	}
-	histogram := func(name, help string, by ...string) *series[prometheus.Observer] {
+	times := func(name, help string, by ...string) *histogram {
 		v := prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: s.buckets}, names(by...))
-		return &series[prometheus.Observer]{Collector: v, with: v.WithLabelValues, named: s.label != nil}
+		return &histogram{Collector: v, with: func(l labels) prometheus.Observer { return v.WithLabelValues(l.values(s.label != nil)...) }}
 	}
-	counter := func(name, help string, by ...string) *series[prometheus.Counter] {
+	count := func(name, help string, by ...string) *counter {
 		v := prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, names(by...))
-		return &series[prometheus.Counter]{Collector: v, with: v.WithLabelValues, named: s.label != nil}
+		return &counter{Collector: v, with: func(l labels) prometheus.Counter { return v.WithLabelValues(l.values(s.label != nil)...) }}
 	}
+	commands := prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name: "rlock_command_duration_seconds", Help: "How long commands took, from before they were written to their reply or the end of their connection.",
+		Buckets: []float64{.001, .005, .01, .05, .1, .5, 1, 5, 10},
+	}, []string{"command", "script", "outcome"})
 	read := func(name, help string, by ...string) *prometheus.Desc { return prometheus.NewDesc(name, help, by, nil) }
 	label := s.label
 	if label != nil {
@@ -117,25 +132,30 @@ func New(opts ...Option) *Collector {
 	}
 	return &Collector{
 		label:        label,
-		acquires:     counter("rlock_acquires_total", "Acquires that have ended.", "outcome", "contended"),
-		acquireTimes: histogram("rlock_acquire_duration_seconds", "How long those acquires took that acquired.", "contended"),
-		holdTimes:    histogram("rlock_hold_duration_seconds", "How long holds lasted.", "end"),
-		renewals:     counter("rlock_renewals_total", "Leases that were to be extended.", "outcome"),
-		lost:         counter("rlock_leases_lost_total", "Holds that ended before they were released.", "reason"),
-		wakeUps:      counter("rlock_wakeups_total", "Waiting calls that tried again.", "source"),
-		undos:        counter("rlock_undos_total", "Acquires whose reply was lost.", "outcome"),
-		holds:        read("rlock_holds", "Holds now.", "kind"),
-		waiters:      read("rlock_waiters", "Calls that wait now.", "kind"),
-		remaining:    read("rlock_lease_remaining_min_seconds", "The shortest time for which a hold is certain without another renewal.", "kind"),
-		uncertain:    read("rlock_releases_uncertain_total", "Holds whose release ended without an answer.", "kind"),
-		reconnects:   read("rlock_reconnects_total", "Connections that took the place of another one."),
-		unobserved:   read("rlock_unobserved_events_total", "Events that were dropped because observers were too slow."),
+		acquires:     count("rlock_acquires_total", "Calls to acquire that have ended, by outcome.", "outcome", "contended"),
+		acquireTimes: times("rlock_acquire_duration_seconds", "How long calls took that acquired.", "contended"),
+		holdTimes:    times("rlock_hold_duration_seconds", "How long holds lasted that have ended, by how they ended.", "end"),
+		commands:     &series[sent, prometheus.Observer]{Collector: commands, with: func(l sent) prometheus.Observer { return commands.WithLabelValues(l.command, l.script, l.outcome) }},
+		renewals:     count("rlock_renewals_total", "Renewals of leases, by outcome. A failed one is tried again.", "outcome"),
+		failing:      count("rlock_leases_failing_total", "Leases whose renewals began to fail, or succeed again, by that change.", "change"),
+		lost:         count("rlock_leases_lost_total", "Holds that ended before they were released, by reason. Others may have been inside.", "reason"),
+		wakeUps:      count("rlock_wakeups_total", "How often a waiting call tried again, by what woke it.", "source"),
+		undos:        count("rlock_undos_total", "Acquires whose reply was lost, by how they were taken back.", "outcome"),
+		holds:        read("rlock_holds", "How many locks and permits the clients hold now.", "kind"),
+		waiters:      read("rlock_waiters", "How many calls wait to acquire now.", "kind"),
+		remaining:    read("rlock_lease_remaining_min_seconds", "The shortest time for which any hold stays valid without another renewal.", "kind"),
+		oldestHold:   read("rlock_oldest_hold_seconds", "How long the oldest hold has lasted so far.", names()...),
+		oldestWait:   read("rlock_oldest_wait_seconds", "How long the oldest of the calls that wait has waited so far.", names()...),
+		uncertain:    read("rlock_releases_uncertain_total", "Releases without an answer. The lock may be held until its lease ends.", "kind"),
+		reconnects:   read("rlock_reconnects_total", "Connections that replaced another one."),
+		unobserved:   read("rlock_unobserved_events_total", "Events that were dropped because an observer was too slow."),
 		clients:      map[*rlock.Client]bool{},
-		closed:       counts{uncertain: map[string]int64{}},
+		closed:       counts{uncertain: map[rlock.Kind]int64{}},
 	}
 }
 
-// Observer returns an observer for rlock.WithObserver. Any number of clients may share it.
+// Observer returns an observer for rlock.WithObserver. Any number of clients may share it. More
+// than half of its cost is that of timing commands, which setting its Command to nil saves.
 func (c *Collector) Observer() rlock.Observer {
 	return rlock.Observer{
 		Started: func(client *rlock.Client) {
@@ -150,7 +170,7 @@ func (c *Collector) Observer() rlock.Observer {
 			c.closed.add(client.Stats())
 		},
 		Acquired: func(_ context.Context, s rlock.Subject, e rlock.AcquireEvent) {
-			l := c.labels(s, e.Outcome)
+			l := c.labels(s, string(e.Outcome))
 			l.contended = "false"
 			if e.Contended {
 				l.contended = "true"
@@ -160,35 +180,60 @@ func (c *Collector) Observer() rlock.Observer {
 				c.begin(s)
 			}
 			ended.Inc()
-			if e.Outcome == "acquired" {
+			if e.Outcome == rlock.OutcomeAcquired {
 				l.word = ""
 				times, _ := c.acquireTimes.of(l)
 				times.Observe(e.Wait.Seconds())
 			}
 		},
-		Woken: func(_ context.Context, s rlock.Subject, e rlock.WakeEvent) { add(c.wakeUps, c.labels(s, e.Source), 1) },
+		Woken: func(_ context.Context, s rlock.Subject, e rlock.WakeEvent) {
+			add(c.wakeUps, c.labels(s, string(e.Source)), 1)
+		},
 		Ended: func(s rlock.Subject, e rlock.HoldEvent) {
-			times, _ := c.holdTimes.of(c.labels(s, e.End))
+			times, _ := c.holdTimes.of(c.labels(s, string(e.End)))
 			times.Observe(e.Held.Seconds())
 			if e.Reason != "" {
-				add(c.lost, c.labels(s, e.Reason), 1)
+				add(c.lost, c.labels(s, string(e.Reason)), 1)
 			}
 		},
-		Renewed: func(s rlock.Subject, e rlock.RenewalEvent) { add(c.renewals, c.labels(s, e.Outcome), 1) },
-		Undone:  func(s rlock.Subject, e rlock.UndoEvent) { add(c.undos, c.labels(s, e.Outcome), 1) },
+		Renewed: func(s rlock.Subject, e rlock.RenewalEvent) { add(c.renewals, c.labels(s, string(e.Outcome)), 1) },
+		Failing: func(s rlock.Subject, e rlock.FailingEvent) {
+			change := "begun"
+			if e.Err == nil {
+				change = "ended"
+			}
+			add(c.failing, c.labels(s, change), 1)
+		},
+		Command: func(_ context.Context, e rlock.CommandEvent) {
+			times, _ := c.commands.of(sent{e.Name, e.Script, outcomeOf(e.Err)})
+			times.Observe(e.Duration.Seconds())
+		},
+		Undone: func(s rlock.Subject, e rlock.UndoEvent) { add(c.undos, c.labels(s, string(e.Outcome)), 1) },
 	}
+}
+
+// outcomeOf is how a command with this error ended.
+func outcomeOf(err error) string {
+	if err == nil {
+		return "answered"
+	}
+	if _, refused := err.(redis.Error); refused {
+		return "refused"
+	}
+	return "lost"
 }
 
 // begin makes the series that alerts use, with value 0, because Prometheus sees no increase
 // in a series that begins with 1.
 func (c *Collector) begin(s rlock.Subject) {
-	each := func(n *series[prometheus.Counter], words ...string) {
+	each := func(n *counter, words ...string) {
 		for _, w := range words {
 			add(n, c.labels(s, w), 0)
 		}
 	}
 	each(c.lost, "taken", "expired", "unreachable")
 	each(c.renewals, "renewed", "failed", "lost")
+	each(c.failing, "begun", "ended")
 	each(c.wakeUps, "message", "expiry", "handoff", "look")
 	each(c.undos, "undone", "nothing", "failed")
 	for _, outcome := range []string{"acquired", "locked", "timeout", "cancelled", "uncertain", "error"} {
@@ -199,7 +244,7 @@ func (c *Collector) begin(s rlock.Subject) {
 }
 
 func (c *Collector) labels(s rlock.Subject, word string) labels {
-	l := labels{kind: s.Kind, word: word}
+	l := labels{kind: string(s.Kind), word: word}
 	if c.label != nil {
 		l.name = c.label(s.Name)
 	}
@@ -207,7 +252,7 @@ func (c *Collector) labels(s rlock.Subject, word string) labels {
 }
 
 func (c *Collector) vectors() []prometheus.Collector {
-	return []prometheus.Collector{c.acquires, c.acquireTimes, c.holdTimes, c.renewals, c.lost, c.wakeUps, c.undos}
+	return []prometheus.Collector{c.acquires, c.acquireTimes, c.holdTimes, c.commands, c.renewals, c.failing, c.lost, c.wakeUps, c.undos}
 }
 
 // Describe implements prometheus.Collector.
@@ -215,7 +260,7 @@ func (c *Collector) Describe(to chan<- *prometheus.Desc) {
 	for _, v := range c.vectors() {
 		v.Describe(to)
 	}
-	for _, d := range []*prometheus.Desc{c.holds, c.waiters, c.remaining, c.uncertain, c.reconnects, c.unobserved} {
+	for _, d := range []*prometheus.Desc{c.holds, c.waiters, c.remaining, c.oldestHold, c.oldestWait, c.uncertain, c.reconnects, c.unobserved} {
 		to <- d
 	}
 }
@@ -233,7 +278,7 @@ func (c *Collector) Collect(to chan<- prometheus.Metric) {
 	sums := c.closed
 	sums.uncertain = maps.Clone(sums.uncertain)
 	c.mu.Unlock()
-	all := map[string]rlock.KindStats{}
+	all, oldest := map[rlock.Kind]rlock.KindStats{}, map[labels]rlock.Age{}
 	for _, client := range clients {
 		stats := client.Stats()
 		sums.add(stats)
@@ -249,17 +294,52 @@ func (c *Collector) Collect(to chan<- prometheus.Metric) {
 			}
 			all[kind] = sum
 		}
+		for l, age := range c.ages(client, stats) {
+			of := oldest[l]
+			oldest[l] = rlock.Age{Hold: max(of.Hold, age.Hold), Wait: max(of.Wait, age.Wait)}
+		}
+	}
+	for l, age := range oldest {
+		with := []string{l.kind, l.name}
+		if c.label == nil {
+			with = with[:1]
+		}
+		if age.Hold > 0 {
+			to <- prometheus.MustNewConstMetric(c.oldestHold, prometheus.GaugeValue, age.Hold.Seconds(), with...)
+		}
+		if age.Wait > 0 {
+			to <- prometheus.MustNewConstMetric(c.oldestWait, prometheus.GaugeValue, age.Wait.Seconds(), with...)
+		}
 	}
 	for kind, k := range all {
-		to <- prometheus.MustNewConstMetric(c.holds, prometheus.GaugeValue, float64(k.Holds), kind)
-		to <- prometheus.MustNewConstMetric(c.waiters, prometheus.GaugeValue, float64(k.Waiters), kind)
+		to <- prometheus.MustNewConstMetric(c.holds, prometheus.GaugeValue, float64(k.Holds), string(kind))
+		to <- prometheus.MustNewConstMetric(c.waiters, prometheus.GaugeValue, float64(k.Waiters), string(kind))
 		if k.Holds > 0 && k.LeastRemaining != rlock.NoExpiry {
-			to <- prometheus.MustNewConstMetric(c.remaining, prometheus.GaugeValue, k.LeastRemaining.Seconds(), kind)
+			to <- prometheus.MustNewConstMetric(c.remaining, prometheus.GaugeValue, k.LeastRemaining.Seconds(), string(kind))
 		}
 	}
 	for kind, n := range sums.uncertain {
-		to <- prometheus.MustNewConstMetric(c.uncertain, prometheus.CounterValue, float64(n), kind)
+		to <- prometheus.MustNewConstMetric(c.uncertain, prometheus.CounterValue, float64(n), string(kind))
 	}
 	to <- prometheus.MustNewConstMetric(c.reconnects, prometheus.CounterValue, float64(sums.reconnects))
 	to <- prometheus.MustNewConstMetric(c.unobserved, prometheus.CounterValue, float64(sums.unobserved))
+}
+
+// ages yields a client's ages, by name if names are shown. Labels may come more than once.
+func (c *Collector) ages(client *rlock.Client, stats rlock.Stats) iter.Seq2[labels, rlock.Age] {
+	return func(yield func(labels, rlock.Age) bool) {
+		if c.label == nil {
+			for kind, k := range stats.Kinds {
+				if !yield(labels{kind: string(kind)}, k.Oldest) {
+					return
+				}
+			}
+			return
+		}
+		for s, age := range client.Ages() {
+			if !yield(c.labels(s, ""), age) {
+				return
+			}
+		}
+	}
 }

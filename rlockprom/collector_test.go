@@ -86,6 +86,11 @@ func TestScrapeHasEachMetricAndOutcome(t *testing.T) {
 			t.Errorf("%s: %v", gauge, got)
 		}
 	}
+	for _, gauge := range []string{"rlock_oldest_hold_seconds", "rlock_oldest_wait_seconds"} {
+		if got := value(t, before, gauge+`{kind="lock"}`); got <= 0 {
+			t.Errorf("%s: %v", gauge, got)
+		}
+	}
 	if got := value(t, before, `rlock_waiters{kind="lock"}`); got != 1 { // while it waits, not afterwards
 		t.Errorf("%v wait", got)
 	}
@@ -103,8 +108,73 @@ func TestScrapeHasEachMetricAndOutcome(t *testing.T) {
 		}
 		return false
 	})
+	for _, command := range []string{
+		`command="EVALSHA",outcome="answered",script="lock"`, `command="EVALSHA",outcome="refused",script="lock"`,
+		`command="EVALSHA",outcome="lost",script="lock"`, `command="EVALSHA",outcome="answered",script="renew"`, `command="PING",outcome="answered",script=""`,
+	} {
+		if got := value(t, text, "rlock_command_duration_seconds_count{"+command+"}"); got < 1 {
+			t.Errorf("%s: %v", command, got)
+		}
+	}
 	if got := value(t, text, `rlock_holds{kind="lock"}`); got != -1 {
 		t.Errorf("a closed client has %v holds", got)
+	}
+	if got := value(t, text, `rlock_oldest_hold_seconds{kind="lock"}`); got != -1 {
+		t.Errorf("a closed client has held for %v", got)
+	}
+}
+
+// Holds and waits of all clients that get the same label are one series, with the oldest.
+func TestOldestHoldAndWaitByName(t *testing.T) {
+	registry := prometheus.NewPedanticRegistry()
+	metrics := rlockprom.New(rlockprom.WithName(func(name string) string {
+		if strings.HasPrefix(name, "leader") {
+			return "leader"
+		}
+		return "other"
+	}))
+	registry.MustRegister(metrics)
+	served := httptest.NewServer(promhttp.HandlerFor(registry, promhttp.HandlerOpts{ErrorHandling: promhttp.HTTPErrorOnError}))
+	defer served.Close()
+	url := redistest.Start(t).URL()
+	var clients [2]*rlock.Client
+	for i := range clients {
+		c, err := rlock.Open(t.Context(), url, rlock.WithObserver(metrics.Observer()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		clients[i] = c
+	}
+	hold := func(c *rlock.Client, name string) {
+		t.Helper()
+		h, err := c.NewLock(name).Lock(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = h.Unlock(context.Background()) })
+	}
+	hold(clients[0], "leader-a") // the oldest
+	hold(clients[1], "leader-b")
+	hold(clients[0], "leader-c")
+	ctx, cancel := context.WithCancel(t.Context())
+	waited := make(chan struct{})
+	go func() { defer close(waited); _, _ = clients[1].NewLock("leader-a").Lock(ctx) }()
+	defer func() { cancel(); <-waited }()
+	outcomes.Waits(t, clients[1])
+
+	before := clients[0].Stats().Oldest.Hold
+	text := scrape(t, served.URL)
+	after := clients[0].Stats().Oldest.Hold
+	const held, waits = `rlock_oldest_hold_seconds{kind="lock",name="leader"}`, `rlock_oldest_wait_seconds{kind="lock",name="leader"}`
+	if v := value(t, text, held); v < before.Seconds() || v > after.Seconds() {
+		t.Errorf("the oldest hold has %v s, not between %v and %v", v, before, after)
+	}
+	if v := value(t, text, waits); v <= 0 || v > value(t, text, held) {
+		t.Errorf("the oldest wait has %v s", v)
+	}
+	if strings.Contains(text, `name="other"`) {
+		t.Errorf("a name without a hold has a series:\n%s", text)
 	}
 }
 
@@ -175,7 +245,7 @@ func TestSeriesAreFew(t *testing.T) {
 			n++
 		}
 	}
-	if n > 200 {
+	if n > 300 {
 		t.Errorf("%d series after three kinds", n)
 	}
 	t.Logf("%d series", n)

@@ -103,7 +103,7 @@ func ExampleCollector_Describe() {
 	all := make(chan *prometheus.Desc, 100)
 	rlockprom.New().Describe(all)
 	fmt.Println(len(all))
-	// Output: 13
+	// Output: 17
 }
 
 func ExampleCollector_Collect() {

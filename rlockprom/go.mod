@@ -3,6 +3,7 @@ module github.com/rlock-go/redisson/rlockprom
 go 1.26.0
 
 require (
+	github.com/gomodule/redigo v1.9.3
 	github.com/prometheus/client_golang v1.23.2
 	github.com/rlock-go/redisson v0.1.0
 )
@@ -10,7 +11,6 @@ require (
 require (
 	github.com/beorn7/perks v1.0.1 // indirect
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
-	github.com/gomodule/redigo v1.9.3 // indirect
 	github.com/google/uuid v1.6.0 // indirect
 	github.com/kr/text v0.2.0 // indirect
 	github.com/munnerz/goautoneg v0.0.0-20191010083416-a7dc8b61c822 // indirect

@@ -147,8 +147,7 @@ func (c *Client) elsewhere(lock func(*rlock.Client) *rlock.Lock) *rlock.Hold {
 
 // LoseReply breaks the connection under the next command that acquires,
 // releases or renews a lock: the server runs the command, but its reply is
-// lost. The call that sent it goes on until it knows what happened: it undoes
-// an acquire and tries again; it sends an unlock again, which counts once.
+// lost. The call that sent it sends it again, and it counts once.
 func (c *Client) LoseReply() { c.losesNext.Store(true) }
 
 // StopServer ends all connections and lets nobody connect until StartServer.

@@ -67,8 +67,8 @@ func TestLockThatIsHeldElsewhere(t *testing.T) {
 	}
 }
 
-// An acquire whose reply is lost is undone and tried again; an unlock is sent
-// again, and counts once. Neither is an error.
+// An acquire or an unlock whose reply is lost is sent again, and counts once.
+// Neither is an error.
 func TestLostReplies(t *testing.T) {
 	t.Parallel()
 	for what, lose := range map[string]struct{ acquire, unlock bool }{"acquire": {acquire: true}, "unlock": {unlock: true}} {

@@ -59,8 +59,11 @@ func (w *Watchdog) groupOf(l *Lease) *group {
 // was in its place, so that the lease keeps that place.
 func (w *Watchdog) put(l *Lease, due time.Duration, onTime bool) {
 	if !l.renewing || due > l.renewUntil || due == Never {
-		w.join(&w.resting, l, Never, 0, true)
-		return
+		if l.asserts == 0 {
+			w.join(&w.resting, l, Never, 0, true)
+			return
+		}
+		due = w.clock.Now()
 	}
 	g, near := w.groupOf(l), w.lead
 	if w.groupNumber != nil && g.n < MaxBatch {

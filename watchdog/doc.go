@@ -1,4 +1,5 @@
-// Package watchdog renews leases and calls their holders when a lease is lost.
+// Package watchdog, whose API may change in any minor version until 1.0, renews
+// leases and calls their holders when a lease is lost.
 //
 // A lock in Redis is a key that expires. Its holder must renew it in time, and
 // must know, without asking the server, until when it may rely on the lock. One
@@ -20,7 +21,8 @@
 //
 //   - A renewing lease is renewed every third of the TTL (with groups, to four slots
 //     of the schedule), or earlier, and has one renewal in flight at most. A failed
-//     renewal is repeated while trust lasts. No renewal starts after renewUntil.
+//     renewal is repeated while trust lasts. No renewal starts after renewUntil, but for
+//     one behind [Watchdog.RenewNow], for a server that may lack what set the lease last.
 //   - n leases of one group cost no more than n/25 + 1 batches in any stretch of
 //     a third while none comes, goes or fails, and these are evenly spread over it.
 //   - A lease is lost when its trust ends by the clock, or when the server
@@ -98,9 +100,4 @@
 // Renewals that are late by less than a twelfth of the TTL, because the process stood
 // still, are sent at twice the even pace. Later ones are sent at once, and so are
 // retries.
-//
-// # Stability
-//
-// The API of this package may change in any minor version until 1.0. The API of package
-// rlock does not.
 package watchdog

@@ -13,6 +13,9 @@ var (
 	ErrNotOwned = errors.New("watchdog: the server says the lease is not ours")
 )
 
+// errFailed stands for the error of a renewal that failed without one.
+var errFailed = errors.New("watchdog: the renewal failed")
+
 // Holder depends on a Lease. Its methods run on the watchdog's goroutine or on the one
 // that delivers a renewal's answer, possibly for several leases at the same time, with no
 // lock of the watchdog held. They must not block, since every other lease waits for them,

@@ -40,7 +40,9 @@ type Lease struct {
 	state      state
 	attempt    uint8 // number of the newest renewal; guards against an answer that is given twice
 	renewing   bool  // by its terms
+	asserts    uint8 // renewals that are owed whatever its terms, because its server may lack what set the lease
 	failed     bool  // the newest renewal that was sent failed
+	told       bool  // Options.Failing was called, and no renewal has succeeded since
 	watch      watch // see watch.go
 	owed       uint8 // number of looks owed, see watch.go
 }

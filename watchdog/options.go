@@ -20,6 +20,12 @@ type Options struct {
 	// looks.
 	Look func(batch []*Lease, answer func(i int, read bool))
 
+	// Failing is called when renewals of a renewing lease begin to fail, with the Answer's
+	// error, and with nil when one succeeds again. Between the two it is not called, and not
+	// at all when the lease ends. It is called as a Holder's methods are, and must not block
+	// either. Default is no call.
+	Failing func(l *Lease, err error)
+
 	// Idle is called when the watchdog's goroutine ends: up to a second after the last
 	// live lease, or because of Close. It must not block. Default is no call.
 	Idle func()

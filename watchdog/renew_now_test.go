@@ -2,6 +2,7 @@ package watchdog
 
 import (
 	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -53,27 +54,71 @@ func TestRenewNowRenewsAllInTheirOrder(t *testing.T) {
 	})
 }
 
-// Waiting retries are made at once as well. A lease that is not renewed stays so.
-func TestRenewNowTriesAgainWhatFailedAndLeavesFixedLeasesAlone(t *testing.T) {
+// Waiting retries are made at once as well. A lease that is not renewed by its terms is renewed once, however often that fails.
+func TestRenewNowTriesAgainWhatFailedAndAssertsWhatRests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, always(failed))
+		var answers atomic.Pointer[Answer]
+		answers.Store(&failed)
+		w := newWorld(t, func(c call) { always(*answers.Load())(c) })
 		l := w.hold()
 		defer l.Forget()
 		fixed := w.Register(w.holder)
-		fixed.Live(Trust(w.clock.Now(), testTTL), Never, Never)
+		fixed.Live(Trust(w.clock.Now(), 10*testTTL), Never, Never)
 		defer fixed.Forget()
 		time.Sleep(testTTL/3 + time.Millisecond)
 		synctest.Wait()
-		before := len(w.server.seen())
-		if before != 1 {
-			t.Fatalf("%d renewals, want the first, which failed", before)
+		seen := len(w.server.seen())
+		if seen != 1 {
+			t.Fatalf("%d renewals, want the first, which failed", seen)
+		}
+		renewals := func(during time.Duration) (n map[*Lease]int) {
+			time.Sleep(during)
+			synctest.Wait()
+			n = map[*Lease]int{}
+			for _, c := range w.server.seen()[seen:] {
+				for _, l := range c.batch {
+					n[l]++
+				}
+			}
+			seen = len(w.server.seen())
+			return n
 		}
 		w.RenewNow()
-		time.Sleep(10 * time.Millisecond)
-		synctest.Wait()
-		got := w.server.seen()[before:]
-		if len(got) != 1 || !slices.Equal(got[0].batch, []*Lease{l}) {
-			t.Errorf("got %d renewals, want one of the lease that is renewed", len(got))
+		if n := renewals(10 * time.Millisecond); n[l] != 1 || n[fixed] == 0 {
+			t.Errorf("one is renewed %d times at once, what rests %d times", n[l], n[fixed])
+		}
+		if n := renewals(testTTL / 4); n[fixed] < 2 {
+			t.Errorf("what rests is tried %d times while that fails", n[fixed])
+		}
+		answers.Store(&Answer{Result: Renewed, TTL: 10 * testTTL})
+		if n := renewals(testTTL / 4); n[fixed] != 1 {
+			t.Errorf("what rests is renewed %d times once that succeeds", n[fixed])
+		}
+		if n := renewals(2 * testTTL); n[l] < 4 || n[fixed] > 0 {
+			t.Errorf("one is renewed %d times from then on, what rests %d times", n[l], n[fixed])
+		}
+	})
+}
+
+// The answer to a renewal that is under way may come from the server before.
+func TestRenewNowAssertsAgainWhatIsUnderWay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, func(c call) {
+			time.AfterFunc(time.Second, func() { always(Answer{Result: Renewed, TTL: 10 * testTTL})(c) })
+		})
+		fixed := w.Register(w.holder)
+		fixed.Live(Trust(w.clock.Now(), 10*testTTL), Never, Never)
+		defer fixed.Forget()
+		for _, want := range []int{1, 1, 2} {
+			w.RenewNow()
+			time.Sleep(time.Second / 4)
+			if want == 2 {
+				time.Sleep(testTTL)
+			}
+			synctest.Wait()
+			if n := len(w.server.seen()); n != want {
+				t.Fatalf("%d renewals, want %d", n, want)
+			}
 		}
 	})
 }

@@ -46,7 +46,7 @@ func (w *Watchdog) send(b *batch, now time.Duration) *renewal {
 		}
 		w.lookAgain(b)
 		for _, l := range b.leases {
-			if now < l.Expiry() && now <= l.renewUntil {
+			if now < l.Expiry() && (now <= l.renewUntil || l.asserts > 0) {
 				l.state = inFlight
 				l.attempt++
 				r.leases[r.n], r.attempts[r.n] = l, l.attempt
@@ -84,6 +84,7 @@ func (w *Watchdog) answer(r *renewal, i int, a Answer) {
 	l.state = live
 	b := l.batch
 	var cause error
+	told := l.told
 	switch {
 	case l.Expiry() <= now:
 		// Code that read the clock has seen the lease as lost. A late good answer must not
@@ -94,7 +95,10 @@ func (w *Watchdog) answer(r *renewal, i int, a Answer) {
 		l.expiry.Store(int64(now))
 	case a.Result == Renewed:
 		l.expiry.Store(int64(Trust(a.Sent, a.TTL)))
-		l.failed = false
+		l.failed, l.told = false, false
+		if l.asserts > 0 {
+			l.asserts--
+		}
 		w.renewalRead(l, a.Read)
 		w.leave(l)
 		// A renewal that was sent on time, or a few slots late, keeps its place in the
@@ -102,16 +106,25 @@ func (w *Watchdog) answer(r *renewal, i int, a Answer) {
 		// one, or a retry, is among many others and looks for a new place.
 		onTime := b.group.paced && a.Sent <= clock.Later(b.renewAt, keepsPlace*w.schedule.width)
 		w.put(l, clock.Later(a.Sent, w.third), onTime)
-	case l.renewing:
-		l.failed = l.failed || a.Result != Busy
+	case l.renewing || l.asserts > 0:
+		if a.Result != Busy {
+			l.failed, l.told = true, l.told || l.renewing
+			if a.Err == nil {
+				a.Err = errFailed
+			}
+		}
 		w.leave(l)
 		w.join(&w.retrying, l, clock.Later(now, r.retry), w.retryEvery/8, true)
 	}
 	if cause != nil {
 		w.forget(l)
 	}
+	changed := l.told != told
 	w.mu.Unlock()
-	if cause != nil {
+	switch {
+	case cause != nil:
 		l.holder.LeaseLost(l, cause)
+	case changed && w.failing != nil:
+		w.failing(l, a.Err)
 	}
 }

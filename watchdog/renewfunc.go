@@ -25,6 +25,9 @@ type Answer struct {
 	Sent   time.Duration
 	TTL    time.Duration
 
+	// Err is for Failed: why. Options.Failing gets it, or another error if it is nil.
+	Err error
+
 	// Read is for Renewed: the key was read after the renewal, see Options.Look.
 	Read bool
 }

@@ -23,8 +23,7 @@ import (
 // each, and then is watched: so looks at one lease are that far apart, however often its
 // key changes. A change owes two, because a key whose TTL was cut still exists at the
 // first. A write during a look or a renewal owes one, because the read may have come
-// before the write. A round leaves an aged lease to a renewal that is due by the next
-// round. Once a third it looks at a watched lease that is not renewed: a server may stop
+// before the write. A round leaves an aged lease to a renewal that is due within asSoon. Once a third it looks at a watched lease that is not renewed: a server may stop
 // tracking a key without notice.
 
 const (
@@ -34,6 +33,10 @@ const (
 	roundEvery = 900 * time.Millisecond
 
 	lookRest = 100 * time.Millisecond
+
+	// A renewal takes the place of a look if it comes this soon. A lease is up to two rounds old
+	// then, and what is left of two seconds is for the answer.
+	asSoon = 100 * time.Millisecond
 
 	// lookGap is the longest time between full batches of looks; Watchdog.gap is less
 	// where the TTL is short.
@@ -216,7 +219,7 @@ func (w *Watchdog) round(now time.Duration) {
 			switch {
 			case l.watch == young:
 				l.watch, b.unread = aged, true
-			case l.watch == aged && b.renewAt <= w.roundAt:
+			case l.watch == aged && b.renewAt <= clock.Later(now, asSoon):
 				b.unread = true // a renewal reads it as soon
 			case l.watch == aged || l.watch == watched && all:
 				w.ask(l)

@@ -18,8 +18,9 @@ const awake = time.Duration(math.MinInt64)
 // methods are safe for concurrent use.
 type Watchdog struct {
 	renewBatch  RenewFunc
-	idle        func()           // nil: not called
-	groupNumber func(Holder) int // nil: all leases are of one group
+	failing     func(*Lease, error) // nil: not called
+	idle        func()              // nil: not called
+	groupNumber func(Holder) int    // nil: all leases are of one group
 	clock       Clock
 	third       time.Duration // of the TTL: time between two renewals
 	lead        time.Duration // how much earlier than due a renewal may come
@@ -67,6 +68,7 @@ func New(renew RenewFunc, o Options) *Watchdog {
 	ttl = max(ttl, time.Millisecond)
 	w := &Watchdog{
 		renewBatch:  renew,
+		failing:     o.Failing,
 		idle:        o.Idle,
 		groupNumber: o.Group,
 		clock:       cmp.Or(o.Clock, clock.System()),
@@ -88,10 +90,11 @@ func New(renew RenewFunc, o Options) *Watchdog {
 	return w
 }
 
-// RenewNow renews every renewing lease as soon as the pace allows, in the order in which
-// they were due, and looks at the others ([Options].Look). Call it when a connection
-// broke or its server was replaced: the answers show which leases are still there. It
-// does not block.
+// RenewNow renews every lease as soon as the pace allows, in the order in which they were
+// due. Those that are not renewed by their terms come last, and once. Call it when a
+// connection broke or its server was replaced: the answers show which leases are still
+// there, and a server that lacks the last command gives each the time that it is trusted
+// for. It does not block.
 func (w *Watchdog) RenewNow() { w.RenewThose(func(Holder) bool { return true }) }
 
 // RenewThose is RenewNow for the leases whose holder pick chooses, and for those that are
@@ -101,13 +104,17 @@ func (w *Watchdog) RenewThose(pick func(Holder) bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	now := w.clock.Now()
+	var rest []*Lease
 	for _, b := range w.batches {
 		chosen := false
 		for _, l := range b.leases {
 			if pick(l.holder) {
 				chosen = true
-				if w.wrote(l); b.group == &w.resting {
-					w.owe(l, 1) // a renewal reads the others
+				switch w.wrote(l); {
+				case b.group == &w.resting:
+					rest = append(rest, l)
+				case l.asserts > 0 && l.state == inFlight:
+					l.asserts = 2
 				}
 			}
 		}
@@ -119,6 +126,11 @@ func (w *Watchdog) RenewThose(pick func(Holder) bool) {
 		}
 	}
 	heap.Init(&w.batches)
+	for _, l := range rest {
+		l.asserts = 1
+		w.leave(l)
+		w.put(l, now, false)
+	}
 	if w.next() < w.wakeAt {
 		w.wake()
 	}

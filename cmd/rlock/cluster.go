@@ -73,7 +73,10 @@ func (r *reader) serving(key string) (*node, error) {
 // learn reads which master has which slots, unless it knows.
 func (r *reader) learn(ctx context.Context) error {
 	works := func(s slots) bool {
-		return s.err != nil && time.Since(r.learned) < asksAgain || s.err == nil && !s.master.broken
+		if s.err != nil || s.master.instead != nil {
+			return time.Since(r.learned) < asksAgain && !s.master.broken
+		}
+		return !s.master.broken
 	}
 	if r.slots != nil && !slices.ContainsFunc(r.slots, func(s slots) bool { return !works(s) }) {
 		return nil
@@ -99,30 +102,27 @@ func (r *reader) learn(ctx context.Context) error {
 
 // mapped reads the ranges of CLUSTER SLOTS: first, last, and servers, the master first.
 func (r *reader) mapped(ctx context.Context, asked *node, ranges []any) error {
+	for _, n := range r.nodes {
+		n.instead = nil
+	}
 	var all []slots
-	failed := map[string]error{}
+	at := map[string]slots{} // what became of each master
 	for _, one := range ranges {
 		parts, err := redis.Values(one, nil)
 		if err != nil || len(parts) < 3 {
 			return fmt.Errorf("CLUSTER SLOTS has %v", one)
 		}
-		master, err := redis.Values(parts[2], nil)
-		if err != nil || len(master) < 2 {
+		addrs := addresses(parts[2:], asked)
+		if len(addrs) < len(parts[2:]) {
 			return fmt.Errorf("CLUSTER SLOTS has %v", one)
 		}
-		host, _ := redis.String(master[0], nil)
-		port, _ := redis.Int(master[1], nil)
-		s := slots{}
+		s, known := at[addrs[0]]
+		if !known {
+			s.master, s.err = r.oneOf(ctx, addrs)
+			at[addrs[0]] = s
+		}
 		s.first, _ = redis.Int(parts[0], nil)
 		s.last, _ = redis.Int(parts[1], nil)
-		addr := net.JoinHostPort(cmp.Or(host, asked.host()), strconv.Itoa(port))
-		if s.err = failed[addr]; s.err == nil {
-			s.master, s.err = r.at(ctx, addr)
-		}
-		if s.err != nil {
-			failed[addr] = s.err
-			s.master, s.err = &node{addr: addr}, unreachableError(s.err)
-		}
 		all = append(all, s)
 	}
 	if len(all) == 0 {
@@ -131,6 +131,35 @@ func (r *reader) mapped(ctx context.Context, asked *node, ranges []any) error {
 	slices.SortFunc(all, func(a, b slots) int { return a.first - b.first })
 	r.slots = all
 	return nil
+}
+
+// oneOf returns the master, which is the first, or with --read-only a replica if that can't be reached.
+func (r *reader) oneOf(ctx context.Context, addrs []string) (*node, error) {
+	n, err := r.at(ctx, addrs[0])
+	if err == nil {
+		return n, nil
+	}
+	err = unreachableError(err)
+	if r.readOnly {
+		if n, err = r.best(ctx, addrs[1:], err); err == nil {
+			return n, nil
+		}
+	}
+	return &node{addr: addrs[0]}, err
+}
+
+// addresses returns those of a range's servers.
+func addresses(servers []any, asked *node) (all []string) {
+	for _, one := range servers {
+		server, err := redis.Values(one, nil)
+		if err != nil || len(server) < 2 {
+			return nil
+		}
+		host, _ := redis.String(server[0], nil)
+		port, _ := redis.Int(server[1], nil)
+		all = append(all, net.JoinHostPort(cmp.Or(host, asked.host()), strconv.Itoa(port)))
+	}
+	return all
 }
 
 func (n *node) host() string {
@@ -142,7 +171,8 @@ func (n *node) host() string {
 // command may go to its new server, its old one, and its new one again.
 const redirections = 5
 
-// ask sends commands to a node. In a cluster it follows the answers MOVED and ASK.
+// ask sends commands to a node. In a cluster it follows the answers MOVED and ASK. A reply is an
+// error if the server that it points to can't be reached.
 func (r *reader) ask(ctx context.Context, n *node, commands ...command) ([]any, error) {
 	replies, err := n.pipe(ctx, commands...)
 	if err != nil || !r.parts.Cluster {
@@ -157,18 +187,24 @@ func (r *reader) ask(ctx context.Context, n *node, commands ...command) ([]any, 
 				continue
 			}
 			elsewhere = true
-			if from[i], err = r.at(ctx, addr); err != nil {
-				return nil, unreachableError(err)
-			}
 			again := []command{commands[i]}
 			if asking {
 				again = []command{{"ASKING"}, commands[i]}
 			}
-			answers, err := from[i].pipe(ctx, again...)
-			if err != nil {
-				return nil, err
+			var answers []any
+			if from[i], err = r.at(ctx, addr); err != nil {
+				err = unreachableError(err)
+			} else {
+				answers, err = from[i].pipe(ctx, again...)
 			}
-			replies[i] = answers[len(answers)-1]
+			switch {
+			case ctx.Err() != nil:
+				return nil, ctx.Err()
+			case err != nil:
+				replies[i] = err // the commands for other slots have their answers
+			default:
+				replies[i] = answers[len(answers)-1]
+			}
 		}
 		if !elsewhere {
 			break
@@ -194,10 +230,11 @@ func (r *reader) redirected(from *node, reply any) (addr string, asking bool) {
 	return net.JoinHostPort(cmp.Or(host, from.host()), port), asking
 }
 
-// gaps are the masters, with their slots, and the names that could not be read.
+// gaps are the masters, with their slots, and the names that could not be read, not even in part.
 type gaps struct {
-	masters map[string]*gap // by address
-	names   map[string]error
+	masters  map[string]*gap // by address
+	names    map[string]error
+	searches map[string]error // searches for names that a server refused, by address
 }
 
 type gap struct {
@@ -230,6 +267,13 @@ func (g *gaps) name(name string, err error) {
 	g.names[name] = err
 }
 
+func (g *gaps) search(addr string, err error) {
+	if g.searches == nil {
+		g.searches = map[string]error{}
+	}
+	g.searches[addr] = err
+}
+
 // missed notes that a master of a cluster can't be read. With any other topology it
 // returns err, because there is no other master.
 func (r *reader) missed(ctx context.Context, n *node, err error) error {
@@ -253,13 +297,21 @@ func (g *gaps) err() error {
 		m := g.masters[addr]
 		all = append(all, fmt.Sprintf("%s with %d of %d slots (%v)", addr, m.slots, slotCount, m.err))
 	}
-	if n := len(g.names); n > 0 {
-		names := slices.Sorted(maps.Keys(g.names))
-		text := fmt.Sprintf("%d names (%v): %s", n, g.names[names[0]], visible(names[0]))
-		for _, name := range names[1:min(n, 20)] {
+	for _, addr := range slices.Sorted(maps.Keys(g.searches)) {
+		all = append(all, fmt.Sprintf("waiters of semaphores and latches (%v)", g.searches[addr]))
+	}
+	why := map[string][]string{} // names, by the error
+	for name, err := range g.names {
+		why[err.Error()] = append(why[err.Error()], name)
+	}
+	for _, err := range slices.Sorted(maps.Keys(why)) {
+		names := why[err]
+		slices.Sort(names)
+		text := fmt.Sprintf("%s (%s): %s", plural(int64(len(names)), "name"), err, visible(names[0]))
+		for _, name := range names[1:min(len(names), 20)] {
 			text += ", " + visible(name)
 		}
-		if n > 20 {
+		if len(names) > 20 {
 			text += " and more"
 		}
 		all = append(all, text)
@@ -268,4 +320,12 @@ func (g *gaps) err() error {
 		return nil
 	}
 	return &exit{partial, errors.New("not all could be read: " + strings.Join(all, "; "))}
+}
+
+// plural returns a number with its noun.
+func plural(n int64, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return fmt.Sprintf("%d %s", n, noun)
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"os"
@@ -9,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/gomodule/redigo/redis"
 	"github.com/google/uuid"
@@ -23,13 +23,21 @@ func doctorCommand(s *server) *cobra.Command {
 		Long: `doctor asks every master what the library needs of it. Each line begins with
 ok, warn (it works, but see) or todo (what to do about it). Unless --read-only
 says no, it takes and frees a lock of its own, whose name is --prefix and a
-random id. The status is 1 if there is something to do. At other locks it does
-not look: ls has those that never expire.`,
+random id. The status is 1 if there is something to do. It looks at all other
+locks, for some seconds at most, and says what may let two sides in, such as Java
+and Go in different databases. ls has locks that never expire. With -o json each
+line is an object with grade, about and text.`,
 	}
 	c.Flags().StringVar(&d.prefix, "prefix", "rlock-doctor:", "what lock names begin with, where the account is limited to some")
 	c.Flags().DurationVar(&d.watchdog, "watchdog", 30*time.Second, "the watchdog timeout of the clients")
-	c.Flags().BoolVar(&d.readOnly, "read-only", false, "write nothing, not even a lock of its own")
-	c.RunE = serving(s, func(ctx context.Context, r *reader, _ []string) error { d.r = r; return d.examine(ctx) })
+	c.Flags().BoolVar(&s.readOnly, "read-only", false, "write nothing, not even a lock of its own, and ask a replica while its master can't be asked")
+	c.Flags().StringVarP(&d.output, "output", "o", "text", "text or json")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if d.output != "text" && d.output != "json" {
+			return wrong("-o is text or json")
+		}
+		return serving(s, func(ctx context.Context, r *reader, _ []string) error { d.r = r; return d.examine(ctx) })(c, args)
+	}
 	return c
 }
 
@@ -38,13 +46,21 @@ type doctor struct {
 	r        *reader
 	prefix   string
 	watchdog time.Duration
-	readOnly bool
 	todos    int
+	output   string // text or json
 }
 
 func (d *doctor) say(grade, about, format string, args ...any) {
 	if grade == "todo" {
 		d.todos++
+	}
+	if d.output == "json" {
+		_ = json.NewEncoder(os.Stdout).Encode(struct {
+			Grade string `json:"grade"`
+			About string `json:"about"`
+			Text  string `json:"text"`
+		}{grade, about, fmt.Sprintf(format, args...)})
+		return
 	}
 	size, _ := terminal(os.Stdout)
 	fmt.Printf("%-4s  %-12s  %s\n", grade, about, wrapped(fmt.Sprintf(format, args...), 20, size.columns))
@@ -67,7 +83,10 @@ func (d *doctor) examine(ctx context.Context) error {
 		return err
 	}
 	for _, n := range masters {
-		if len(masters) > 1 {
+		switch stale := n.stale(); {
+		case stale != "":
+			d.say("todo", "master", "%s", stale)
+		case len(masters) > 1:
 			d.say("ok", "master", "%s", n.addr)
 		}
 		if err := d.node(ctx, n); err != nil {
@@ -83,6 +102,9 @@ func (d *doctor) examine(ctx context.Context) error {
 	if d.r.parts.Cluster {
 		d.cluster(ctx, masters[0])
 	}
+	if err := d.beside(ctx, masters); err != nil {
+		return err
+	}
 	var name string
 	var n *node
 	for range 1000 { // until the master of one answers
@@ -97,7 +119,7 @@ func (d *doctor) examine(ctx context.Context) error {
 	if err := d.account(ctx, n, name); err != nil {
 		return err
 	}
-	if !d.readOnly {
+	if !d.r.readOnly {
 		d.locks(ctx, name)
 	}
 	if d.todos > 0 {
@@ -127,11 +149,14 @@ func (d *doctor) node(ctx context.Context, n *node) error {
 		return err
 	}
 	if len(i) == 0 {
-		d.say("warn", "server", "INFO is refused: versions, replicas and settings are not known")
+		d.say("warn", "server", "INFO is refused, so doctor can't judge versions, replicas and settings")
 	} else {
 		d.settings(i)
 	}
 	if err := d.roundTrips(ctx, n); err != nil {
+		return err
+	}
+	if err := d.commands(ctx, n); err != nil {
 		return err
 	}
 	if err := d.barrier(ctx, n); err != nil {
@@ -145,6 +170,9 @@ func (d *doctor) node(ctx context.Context, n *node) error {
 	}
 	if _, lost := err.(*exit); lost {
 		return err
+	}
+	if n.instead != nil {
+		return nil
 	}
 	return d.replicas(ctx, n, i)
 }
@@ -167,12 +195,12 @@ func (d *doctor) settings(i map[string]string) {
 		of := fmt.Sprintf("%d of %d connections", used, limit)
 		d.graded(used*10 < limit*8, "todo", "clients", of, of+": raise maxclients, or find who opens so many")
 	}
-	if i["cluster_enabled"] != "1" && i["connected_slaves"] == "0" {
+	if i["cluster_enabled"] != "1" && i["connected_slaves"] == "0" && i["role"] != "slave" {
 		d.graded(i["aof_enabled"] == "1", "warn", "persistence", "appendonly yes",
 			"appendonly no, and no replica: a restart frees all locks, and two may be inside")
 	}
 	if n, _ := strconv.Atoi(i["evicted_keys"]); n > 0 {
-		d.say("warn", "evictions", "%d keys were evicted since the start: locks may have been among them", n)
+		d.say("warn", "evictions", "%s evicted since the start: locks may have been among them", plural(int64(n), "key"))
 	}
 }
 
@@ -233,7 +261,7 @@ func (d *doctor) barrier(ctx context.Context, n *node) error {
 // replicas checks whether there are replicas, and whether they acknowledge.
 func (d *doctor) replicas(ctx context.Context, n *node, i map[string]string) error {
 	count, _ := strconv.Atoi(i["connected_slaves"])
-	several := d.r.parts.Master != "" || d.r.parts.Cluster
+	several := d.r.parts.Master != "" || d.r.parts.Cluster || d.r.parts.Replicated
 	if count == 0 {
 		if several && len(i) > 0 {
 			d.say("todo", "replicas", "none is connected: nothing can take over. Start one")
@@ -261,11 +289,11 @@ func (d *doctor) replicas(ctx context.Context, n *node, i map[string]string) err
 	case err != nil:
 		d.say("warn", "WAIT", "refused, so grants are not acknowledged. Allow WAIT: %v", err)
 	case acknowledged == 0:
-		d.say("todo", "WAIT", "none of %d replicas acknowledges within %v: nobody gets a lock. See INFO replication", count, patience)
+		d.say("todo", "WAIT", "none of %s acknowledges within %v: nobody gets a lock. See INFO replication", plural(int64(count), "replica"), patience)
 	case acknowledged < count:
 		d.say("warn", "WAIT", "%d of %d replicas acknowledge within %v: each lock waits for the rest. See INFO replication", acknowledged, count, patience)
 	default:
-		d.say("ok", "WAIT", "%d replicas acknowledge", count)
+		d.say("ok", "WAIT", "acknowledged by %s", plural(int64(count), "replica"))
 	}
 	return nil
 }
@@ -328,7 +356,7 @@ func wrapped(text string, indent, columns int) string {
 	var b strings.Builder
 	at := indent
 	for i, word := range strings.Fields(text) {
-		n := utf8.RuneCountInString(word)
+		n := width(word)
 		switch {
 		case i == 0:
 		case at+1+n > columns:

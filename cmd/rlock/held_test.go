@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/creack/pty"
+	"github.com/spf13/pflag"
 
 	"github.com/rlock-go/redisson/internal/redistest"
 	"github.com/rlock-go/redisson/rlock"
@@ -105,6 +106,27 @@ func TestManualPages(t *testing.T) {
 		out, err := exec.Command("man", "--warnings", "-l", page).CombinedOutput()
 		if err != nil || strings.Contains(string(out), "warning") || !strings.Contains(string(out), "SYNOPSIS") {
 			t.Errorf("%v: %s", err, out)
+		}
+	}
+}
+
+// A flag is in its command's page, and the shell completes it.
+func TestEachFlagIsInThePagesAndCompletes(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	ended(t, 0, "", "man", dir)
+	for _, c := range root().Commands() {
+		page, err := os.ReadFile(filepath.Join(dir, "rlock-"+c.Name()+".1"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		completed := ended(t, 0, "", "__complete", c.Name(), "--")
+		for _, flags := range []*pflag.FlagSet{c.LocalFlags(), c.InheritedFlags()} {
+			flags.VisitAll(func(f *pflag.Flag) {
+				if !strings.Contains(string(page), roff("--"+f.Name+" ")) || !strings.Contains(completed, "--"+f.Name) {
+					t.Errorf("rlock %s lacks --%s", c.Name(), f.Name)
+				}
+			})
 		}
 	}
 }

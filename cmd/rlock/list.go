@@ -6,15 +6,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"math"
+	"maps"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/gomodule/redigo/redis"
 	"github.com/spf13/cobra"
@@ -25,6 +21,7 @@ import (
 func listCommand(s *server) *cobra.Command {
 	var match, output string
 	var numbers, quiet bool
+	var chosen choice
 	c := &cobra.Command{
 		Use: "ls", Short: "List the locks that are held or waited for", Args: cobra.NoArgs,
 		Long: `ls lists the locks and permits that somebody holds, and the fair locks,
@@ -36,17 +33,31 @@ count-down latch is a number under a name like any other: --numbers shows all
 numbers too. A plain, a spin and a non-reentrant lock look alike on the
 server: they are "lock", and so is a fair lock that nobody waits for.
 
+--holder finds all locks of one process, by the client's id in its log, also by
+its beginning. A fenced lock has the kind "fenced" once it was ever granted. What
+is "released, kept by" a client is the rest of an AtLeast (run --at-least): nobody
+holds the lock, and nobody gets it before its TTL is over.
+
 On a terminal that is too narrow, owners are shortened: "rlock show NAME" and
 -o json have them in full. With -o json, a name that is no UTF-8 is in
-name_base64 too. The status is 74 if a part of a cluster can't be read.`,
+name_base64 too. If something can't be read, because a part of a cluster is down
+or the server refuses a command or a key, ls says what is missing, and its status
+is 74.`,
 	}
 	c.Flags().StringVar(&match, "match", "*", "only names like this, with * ? [a-z] and \\ as in SCAN")
 	c.Flags().StringVarP(&output, "output", "o", "table", "table or json")
+	c.Flags().StringVar(&chosen.holder, "holder", "", "only locks whose holder is this owner, client or permit, or begins so")
+	c.Flags().StringVar(&chosen.kind, "kind", "", "only this kind: "+strings.Join(shownKinds, ", "))
+	c.Flags().StringVar(&chosen.sort, "sort", "name", "name, ttl (the next to end first), holds or waiting (the most first)")
 	c.Flags().BoolVar(&numbers, "numbers", false, "also what may be a semaphore or a latch")
+	s.fromReplicas(c.Flags())
 	c.Flags().BoolVarP(&quiet, "quiet", "q", false, "no progress on standard error")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if output != "table" && output != "json" {
 			return wrong("-o is table or json")
+		}
+		if err := chosen.valid(); err != nil {
+			return err
 		}
 		return serving(s, func(ctx context.Context, r *reader, _ []string) error {
 			l := &listing{r: r, match: match, numbers: numbers}
@@ -60,6 +71,7 @@ name_base64 too. The status is 74 if a part of a cluster can't be read.`,
 			if err != nil {
 				return err
 			}
+			all = chosen.of(all)
 			if output == "json" {
 				if all == nil {
 					all = []*state{}
@@ -69,10 +81,18 @@ name_base64 too. The status is 74 if a part of a cluster can't be read.`,
 				size, _ := terminal(os.Stdout)
 				_, err = io.WriteString(os.Stdout, table(all, size.columns))
 			}
+			if stale := r.stale(); stale != "" && output == "json" {
+				fmt.Fprintln(os.Stderr, "rlock:", stale)
+			} else if stale != "" {
+				size, _ := terminal(os.Stdout)
+				fmt.Println("\n" + wrapped(stale, 0, size.columns))
+			}
 			return cmp.Or(err, r.gaps.err())
 		})(c, args)
 	}
-	_ = c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"table", "json"}, cobra.ShellCompDirectiveNoFileComp))
+	for flag, values := range map[string][]string{"output": {"table", "json"}, "kind": shownKinds, "sort": slices.Sorted(maps.Keys(orders))} {
+		_ = c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
+	}
 	return c
 }
 
@@ -81,11 +101,14 @@ type listing struct {
 	r        *reader
 	match    string
 	numbers  bool
-	progress func(string) // nil: silent
-	limit    int          // the search ends at this many names; 0: no limit
+	progress func(string)    // nil: silent
+	limit    int             // the search ends at this many names; 0: no limit
+	so       func()          // called now and then, with the names so far; nil: not
+	locks    map[string]bool // hashes that are locks, into which the search need not look
 
 	scanned, total int // keys, in all passes
 	names          map[string]*node
+	queued         map[string]bool // those of names that have a queue
 }
 
 // batch is how many keys a SCAN looks at, which takes some tenths of a millisecond.
@@ -104,15 +127,19 @@ func (l *listing) list(ctx context.Context) ([]*state, error) {
 	read := 0
 	for n, names := range by {
 		for some := range slices.Chunk(names, 100) {
-			states, err := l.r.states(ctx, n, some...)
+			began := time.Now()
+			states, err := l.r.states(ctx, n, nil, some...)
+			if err == nil {
+				err = rests(ctx, began)
+			}
 			if err != nil {
 				return nil, err
 			}
 			if read += len(some); l.progress != nil {
-				l.progress(fmt.Sprintf("%d of %d locks read", read, len(l.names)))
+				l.progress(fmt.Sprintf("%d of %s read", read, plural(int64(len(l.names)), "lock")))
 			}
 			all = append(all, slices.DeleteFunc(states, func(s *state) bool {
-				return !s.held() && s.waiting() <= 0 && !(l.numbers && s.Number != nil)
+				return !s.locked() && s.waiting() <= 0 && !(l.numbers && s.Number != nil)
 			})...)
 		}
 	}
@@ -120,9 +147,9 @@ func (l *listing) list(ctx context.Context) ([]*state, error) {
 	return all, nil
 }
 
-// states reads many names of one master. It adds those that it can't read to the gaps.
-func (r *reader) states(ctx context.Context, n *node, names ...string) ([]*state, error) {
-	all, err := r.read(ctx, n, names...)
+// states reads many names of one master, of which known may have earlier states. It adds those that it can't read to the gaps.
+func (r *reader) states(ctx context.Context, n *node, known map[string]*state, names ...string) ([]*state, error) {
+	all, err := r.again(ctx, n, known, names...)
 	if err != nil {
 		for _, name := range names {
 			r.gaps.name(name, err)
@@ -130,8 +157,8 @@ func (r *reader) states(ctx context.Context, n *node, names ...string) ([]*state
 		return nil, r.missed(ctx, n, err)
 	}
 	return slices.DeleteFunc(all, func(s *state) bool {
-		if s.err != nil {
-			r.gaps.name(s.Name, s.err)
+		if err := cmp.Or(s.err, s.partly()); err != nil {
+			r.gaps.name(s.Name, err)
 		}
 		return s.err != nil
 	}), nil
@@ -139,7 +166,7 @@ func (r *reader) states(ctx context.Context, n *node, names ...string) ([]*state
 
 // find collects names that may be locks.
 func (l *listing) find(ctx context.Context) error {
-	l.names, l.r.gaps = map[string]*node{}, gaps{}
+	l.names, l.queued, l.r.gaps = map[string]*node{}, map[string]bool{}, gaps{}
 	wanted, err := glob(l.match)
 	if err != nil {
 		return wrong("--match: %w", err)
@@ -151,6 +178,8 @@ func (l *listing) find(ctx context.Context) error {
 	if l.progress != nil {
 		l.count(ctx, masters)
 	}
+	// The beginning or end that a lock's other keys have around its name.
+	queue, _, _ := strings.Cut(codec.FairQueue("N"), "{N}")
 	token, _, _ := strings.Cut(codec.TokenKey("N"), "{N}")
 	unlock, _, _ := strings.Cut(codec.Latch("N", ""), "{N}")
 	named := func(n *node, prefix, suffix string) func(context.Context, []string) error {
@@ -158,13 +187,14 @@ func (l *listing) find(ctx context.Context) error {
 			for _, key := range keys {
 				if name := bare(key, prefix, suffix); wanted.matches(name) && !strings.HasPrefix(name, token) && !strings.HasPrefix(name, unlock) && !strings.Contains(name, ":rwlock_timeout:") {
 					l.names[name] = n
+					if prefix == queue {
+						l.queued[name] = true
+					}
 				}
 			}
 			return nil
 		}
 	}
-	// The beginning or end that a lock's other keys have around its name.
-	queue, _, _ := strings.Cut(codec.FairQueue("N"), "{N}")
 	_, times, _ := strings.Cut(codec.PermitTimes("N"), "{N}")
 	for _, n := range masters {
 		err := l.scan(ctx, n, l.match, "hash", func(ctx context.Context, keys []string) error { return l.hashes(ctx, n, keys) })
@@ -217,6 +247,9 @@ func bare(key, prefix, suffix string) string {
 
 // waited adds semaphores and latches whose channels have subscribers.
 func (l *listing) waited(ctx context.Context, n *node, wanted like) error {
+	if n.instead != nil {
+		return nil // they have subscribed at the master
+	}
 	before, after, _ := strings.Cut(codec.CountDownChannel("N"), "N")
 	sc, _, _ := strings.Cut(codec.PermitChannel("N"), "{N}")
 	for _, which := range []string{"CHANNELS", "SHARDCHANNELS"} {
@@ -225,7 +258,10 @@ func (l *listing) waited(ctx context.Context, n *node, wanted like) error {
 			if _, unreachable := err.(*exit); unreachable {
 				return err
 			}
-			var found []string // none before Redis 7, or if the account may not ask
+			if said, ok := err.(redis.Error); ok && refuses(command{"PUBSUB", which}, said) {
+				l.r.gaps.search(n.addr, refused(n, said))
+			}
+			var found []string
 			for _, c := range channels {
 				if name := bare(c, around[0], around[1]); wanted.matches(name) {
 					found = append(found, name)
@@ -270,19 +306,36 @@ func (l *listing) scan(ctx context.Context, n *node, match, kind string, found f
 		if l.progress != nil {
 			l.progress(l.far())
 		}
+		if l.so != nil {
+			l.so()
+		}
 		if cursor == "0" || l.limit > 0 && len(l.names) >= l.limit {
 			return nil
 		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(time.Since(began)):
+		if err := rests(ctx, began); err != nil {
+			return err
 		}
+	}
+}
+
+// rests waits for as long as it took since began, so that other clients do not notice.
+func rests(ctx context.Context, began time.Time) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(time.Since(began)):
+		return nil
 	}
 }
 
 // hashes keeps the keys whose first fields are those of a lock.
 func (l *listing) hashes(ctx context.Context, n *node, keys []string) error {
+	keys = slices.DeleteFunc(keys, func(key string) bool {
+		if l.locks[key] {
+			l.names[key] = n
+		}
+		return l.locks[key]
+	})
 	for some := range slices.Chunk(keys, 100) {
 		var ask []command
 		for _, key := range some {
@@ -293,9 +346,12 @@ func (l *listing) hashes(ctx context.Context, n *node, keys []string) error {
 			return err
 		}
 		for i, reply := range replies {
+			if err := refusals(n, replies[i:i+1]); err != nil {
+				l.r.gaps.name(some[i], err) // it may be a lock
+			}
 			values, err := redis.Values(reply, nil)
 			if err != nil || len(values) != 2 {
-				continue // the key was deleted, or has become something else
+				continue // it was refused, or the key has become something else
 			}
 			fields, _ := redis.ByteSlices(values[1], nil)
 			if _, holders, _ := lockHash(fields); len(holders) > 0 {
@@ -308,7 +364,7 @@ func (l *listing) hashes(ctx context.Context, n *node, keys []string) error {
 
 // far says how far the search has come.
 func (l *listing) far() string {
-	locks := fmt.Sprintf("%d locks", len(l.names))
+	locks := plural(int64(len(l.names)), "lock")
 	if l.total == 0 {
 		return locks
 	}
@@ -327,89 +383,4 @@ func progress() func(string) {
 			fmt.Fprintf(os.Stderr, "\x1b[K%s, %v\r", text, time.Since(began).Round(time.Second))
 		}
 	}
-}
-
-// narrow says the same in fewer columns.
-var narrow = strings.NewReplacer("read-write (read)", "read", "read-write (write)", "write", "read-write", "r/w", "never expires", "never")
-
-// table returns a line for each lock. If columns is not 0, it shortens owners, kinds and
-// names until the lines have that width.
-func table(all []*state, columns int) string {
-	say := strings.Clone
-	lines := func(holder func(string) string, name int) string {
-		var b strings.Builder
-		w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(w, "NAME\tKIND\tTTL\tHOLDS\tWAITING\tHOLDER")
-		for _, s := range all {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", cut(visible(s.Name), name), say(s.title()), say(s.left()), s.holds(), s.waiters(), holder(s.whose()))
-		}
-		w.Flush()
-		return b.String()
-	}
-	text := lines(strings.Clone, math.MaxInt)
-	if columns == 0 || widest(text) <= columns {
-		return text
-	}
-	text = lines(short, math.MaxInt)
-	if widest(text) > columns {
-		say = narrow.Replace
-		text = lines(short, math.MaxInt)
-	}
-	if over := widest(text) - columns; over > 0 {
-		longest := 0
-		for _, s := range all {
-			longest = max(longest, utf8.RuneCountInString(visible(s.Name)))
-		}
-		text = lines(short, max(longest-over, 10))
-	}
-	var b strings.Builder
-	for line := range strings.Lines(text) {
-		b.WriteString(cut(strings.TrimSuffix(line, "\n"), columns) + "\n")
-	}
-	return b.String()
-}
-
-// ids matches the ids of clients and permits.
-var ids = regexp.MustCompile(`([0-9a-f]{8})(-[0-9a-f]{4}){3}-[0-9a-f]{12}|([0-9a-f]{8})[0-9a-f]{24}`)
-
-// short shortens the ids in a text to their beginning, by which they can be found in logs.
-func short(text string) string { return ids.ReplaceAllString(text, "$1$3…") }
-
-func widest(text string) (columns int) {
-	for line := range strings.Lines(text) {
-		columns = max(columns, utf8.RuneCountInString(strings.TrimSuffix(line, "\n")))
-	}
-	return columns
-}
-
-// cut shortens a text to this many characters.
-func cut(text string, columns int) string {
-	if r := []rune(text); len(r) > columns {
-		return string(r[:max(columns-1, 0)]) + "…"
-	}
-	return text
-}
-
-// complete returns names for the shell's completion, for which a user waits at most two seconds.
-func (s *server) complete(begun string) (names []string) {
-	r, err := s.reader()
-	if err != nil {
-		return nil
-	}
-	defer r.close()
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
-	defer cancel()
-	l := &listing{r: r, match: literal(begun) + "*", limit: 50}
-	_ = l.find(ctx) // names that were found before an error count
-	for name := range l.names {
-		if typed(name) {
-			names = append(names, name)
-		}
-	}
-	return names
-}
-
-// typed reports whether a shell can show a name and a user can type it.
-func typed(name string) bool {
-	return utf8.ValidString(name) && !strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) })
 }

@@ -11,6 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/rlock-go/redisson/internal/redisconn"
+	"github.com/rlock-go/redisson/internal/refusal"
 	"github.com/rlock-go/redisson/rlock"
 )
 
@@ -69,10 +71,18 @@ func status(c *cobra.Command, err error) int {
 var hangs = regexp.MustCompile(`(CLIENT SETNAME|AUTH|HELLO): (read \w+ \S+: )?i/o timeout`)
 
 // told returns an error's text for people: without the library's "rlock:", which status
-// prints, and with flags instead of options.
+// prints, and with flags and commands instead of options and methods.
 func told(err error) string {
 	text := hangs.ReplaceAllString(strings.TrimPrefix(err.Error(), "rlock: "), "it took the connection, and does not answer (i/o timeout)")
-	return strings.NewReplacer("\nrlock: ", "\n", "WithCredentials", "--password-file", "WithSentinelCredentials", "--sentinel-password-file").Replace(text)
+	opening := "can't reach the server: "
+	switch {
+	case errors.Is(err, redisconn.ErrTopology):
+		opening = ""
+	case refusal.Is(err):
+		opening = "the server refused: "
+	}
+	return strings.NewReplacer("\nrlock: ", "\n", "WithCredentials", "--password-file", "WithSentinelCredentials", "--sentinel-password-file", "WithTLSConfig", "--tls",
+		"open: invalid option: not sent: ", opening, "open: not sent: ", opening, "no permits were set: TrySetPermits", "no permits were set: rlock permits NAME set N").Replace(text)
 }
 
 // judged gives a command's error its status.
@@ -84,6 +94,9 @@ func judged(err error) error {
 		if errors.Is(err, taken) {
 			return &exit{notAcquired, err}
 		}
+	}
+	if errors.Is(err, redisconn.ErrTopology) { // the URL is well written, and another server is there
+		return &exit{unreachable, err}
 	}
 	for _, bad := range []error{rlock.ErrInvalidOption, rlock.ErrInvalidName} {
 		if errors.Is(err, bad) {
@@ -102,13 +115,18 @@ The server is --url or REDIS_URL:
   redis://[user:password@]host[:port][/db]              rediss:// for TLS
   redis+sentinel://[user:password@]host[:port],…/master[/db]
   redis+cluster://[user:password@]host[:port],…
+  redis+replicated://[user:password@]host[:port],…[/db]    a master, its replicas
+Servers may announce addresses that can't be reached from here, as in a
+container's network: --via 10.0.0.7:6379=localhost:7001, or for all ports of a
+host --via 10.0.0.7=redis.
+
 Keep the password out of the command line, where others see it: put it into
 REDIS_URL or into a file (--password-file). It is never printed.
 
 Exit status: 0 done · 1 doctor found something to do, or unlock was not
 confirmed, or held found it free · 64 wrong usage · 69 the server can't be
-reached, or refused · 74 a part of a cluster can't be read: what is shown is not
-all · 128 and the signal's number when one ended it. "rlock run" has more.`
+reached, or refused · 74 something can't be read: what is shown is not all · 128
+and the signal's number when one ended it. "rlock run" has more.`
 
 func root() *cobra.Command {
 	s := &server{}
@@ -118,6 +136,7 @@ func root() *cobra.Command {
 	}
 	c.SetVersionTemplate("rlock {{.Version}}\n")
 	s.flags(c.PersistentFlags())
+	_ = c.RegisterFlagCompletionFunc("via", cobra.NoFileCompletions)
 	c.AddCommand(runCommand(s), listCommand(s), showCommand(s), heldCommand(s), watchCommand(s), unlockCommand(s), permitsCommand(s), doctorCommand(s), manCommand())
 	return c
 }

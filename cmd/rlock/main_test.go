@@ -31,6 +31,7 @@ const isTool = "RLOCK_TEST_TOOL"
 func TestMain(m *testing.M) {
 	if os.Getenv(isTool) != "" {
 		os.Unsetenv(isTool)
+		adopt()
 		main()
 	}
 	leakcheck.Main(m)
@@ -72,7 +73,10 @@ func prepare(t *testing.T, url string, args ...string) *tool {
 	c := &tool{Cmd: exec.CommandContext(ctx, os.Args[0], args...), t: t}
 	c.Env = append(os.Environ(), isTool+"=1", "REDIS_URL="+url)
 	c.Stdout, c.Stderr = &c.out, &c.err
-	c.SysProcAttr = deathsig.Attr(syscall.SIGKILL)
+	if c.SysProcAttr = deathsig.Attr(syscall.SIGKILL); c.SysProcAttr == nil {
+		c.SysProcAttr = &syscall.SysProcAttr{}
+	}
+	c.SysProcAttr.Setsid = true // a terminal that the tests run at is not the tool's
 	return c
 }
 

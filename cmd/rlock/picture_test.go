@@ -113,7 +113,7 @@ func TestWatchForgetsWhatNobodyUses(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w.report(seen, nil)
+		w.report(r, seen, nil)
 	}
 	look()
 	h := acquire(t, open(t, s.url).NewLock("later"))

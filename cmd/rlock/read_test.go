@@ -24,6 +24,10 @@ func everywhere(t *testing.T, test func(t *testing.T, url string, servers []*red
 			set := redistest.StartSentinels(t, redistest.SentinelPasswords{})
 			return set.URL(), set.Nodes
 		},
+		"replicated": func(t *testing.T) (string, []*redistest.Server) {
+			set := redistest.StartReplicated(t, 1)
+			return set.URL(), set.Nodes
+		},
 		"cluster": func(t *testing.T) (string, []*redistest.Server) {
 			c := topologytest.StartReplicated(t, 1, 1)
 			return c.ClusterURL(), c.Servers
@@ -179,4 +183,21 @@ func TestEveryKindIsShownAndNothingChanged(t *testing.T) {
 			t.Error("MONITOR saw nothing")
 		}
 	})
+}
+
+// The tool reads no master while two nodes of a URL say that they are masters, and follows a change of their roles.
+func TestTwoMastersOfAURLAreNotRead(t *testing.T) {
+	t.Parallel()
+	set := redistest.StartReplicated(t, 1)
+	first, second := set.Nodes[0], set.Nodes[1]
+	acquire(t, open(t, set.URL()).NewLock("orders"))
+	set.Detach(second)
+	if out := ended(t, unreachable, set.URL(), "show", "orders"); !strings.Contains(out, first.Addr()+" and "+second.Addr()+" are both masters") {
+		t.Error(out)
+	}
+	set.Follow(first, second)
+	set.AwaitReplicas(second, 1)
+	if s := shown(t, set.URL(), "orders"); len(s.Holders) != 1 {
+		t.Errorf("%+v", s)
+	}
 }

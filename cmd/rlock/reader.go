@@ -25,6 +25,9 @@ type reader struct {
 	slots   []slots   // of a cluster, once known
 	learned time.Time // when the slots were read
 	gaps    gaps
+
+	instead *node     // the replica that is read instead of the one master; nil: none is
+	looked  time.Time // when it was chosen
 }
 
 // slots is a range of slots that one master has.
@@ -40,6 +43,7 @@ type node struct {
 	conn    redis.Conn
 	broken  bool
 	timeout time.Duration
+	instead error // of a replica: why its master is not read
 }
 
 // command is a command with its arguments.
@@ -81,7 +85,7 @@ func (r *reader) at(ctx context.Context, addr string) (*node, error) {
 		return nil, err
 	}
 	if known != nil {
-		known.conn, known.broken = n.conn, false
+		known.conn, known.broken, known.instead = n.conn, false, nil
 		return known, nil
 	}
 	r.nodes[addr] = n
@@ -138,16 +142,13 @@ func (n *node) do(ctx context.Context, name string, args ...any) (any, error) {
 	return replies[0], nil
 }
 
-// masters returns the masters that can be asked, sorted by address; gaps has a cluster's others.
+// masters returns the masters that can be asked, sorted by address; gaps has a cluster's others. With
+// --read-only there are replicas among them, instead of masters that can't be read.
 func (r *reader) masters(ctx context.Context) ([]*node, error) {
-	switch {
-	case r.parts.Master != "":
-		n, err := r.behindSentinels(ctx)
-		return []*node{n}, err
-	case r.parts.Cluster:
+	if r.parts.Cluster {
 		return r.clusterMasters(ctx)
 	}
-	n, err := r.alone(ctx)
+	n, err := r.master(ctx)
 	return []*node{n}, err
 }
 
@@ -166,6 +167,47 @@ func (r *reader) alone(ctx context.Context) (*node, error) {
 		return nil, &exit{unreachable, err}
 	}
 	return n, nil
+}
+
+// amongReplicas returns the one node of the URL that says that it is a master. It keeps
+// a connection while that node says so, as clients of the library do.
+func (r *reader) amongReplicas(ctx context.Context) (master *node, err error) {
+	for _, n := range r.nodes {
+		if said, err := n.said(ctx); err == nil && said.Usable() == nil {
+			return n, nil
+		}
+	}
+	r.close()
+	var errs []error
+	for _, addr := range r.parts.Servers {
+		n, err := r.at(ctx, addr)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		said, err := n.said(ctx)
+		if err == nil {
+			err = said.Usable()
+		}
+		switch {
+		case err != nil:
+			errs = append(errs, err)
+		case master != nil:
+			return nil, unreachableError(fmt.Errorf("%s and %s are both masters: make one a replica of the other", master.addr, addr))
+		default:
+			master = n
+		}
+	}
+	if master == nil {
+		return nil, unreachableError(fmt.Errorf("no node of the URL is a master: %w", errors.Join(errs...)))
+	}
+	for addr, n := range r.nodes {
+		if n != master {
+			n.conn.Close()
+			delete(r.nodes, addr)
+		}
+	}
+	return master, nil
 }
 
 // said asks a server what it is.

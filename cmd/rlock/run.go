@@ -27,6 +27,7 @@ type run struct {
 	atLeast                      time.Duration
 	kind, onLost                 string
 	quiet, noTerminal            bool
+	conflict                     int // the status if the lock is not acquired
 
 	client  *rlock.Client
 	hold    hold
@@ -46,9 +47,12 @@ Without --lease the lock is renewed while the command runs. A NAME that begins
 with "-" stands behind a "--" of its own: rlock run -- -name -- COMMAND.
 
 Signals are passed on to the command and its children, which are a process group
-of their own. If the lock is lost, they get SIGTERM, and SIGKILL after the grace
-(--on-lost term), SIGKILL at once (kill), or nothing but a line on standard
-error (warn). If rlock itself is killed, the group is killed too, by a shell in
+of their own. They get SIGTERM when the lease, if it is not renewed, ends in the
+time of --grace, and SIGKILL when it ends, so that they have stopped when the
+next one may begin (--on-lost term). If the lock is lost before, for example by
+force, they get SIGTERM then, and SIGKILL after the grace. With --on-lost kill
+they get SIGKILL when it is lost, and with warn nothing but a line on standard
+error. If rlock itself is killed, the group is killed too, by a shell in
 it that waits for that; without a /bin/sh only the command is (Linux). What has
 left the group (setsid, a daemon) is not: its work is not excluded any more.
 
@@ -56,10 +60,16 @@ What the command leaves in the background (sh -c 'job &') runs on when it has
 ended, without the lock: have the command wait for it.
 
 With a terminal as input, the command has the terminal while rlock is in the
-foreground. --no-terminal leaves it to others, such as a pager behind a pipe:
-rlock run --no-terminal NAME -- COMMAND | less. If the command is stopped
+foreground; --no-terminal leaves it to others. If the command is stopped
 (Ctrl-Z), rlock says so and stops too, where a shell can continue both (fg).
 Meanwhile nothing is renewed: after the lease the lock is lost.
+
+In a pipeline on a terminal (rlock run NAME -- COMMAND | less) the command stays
+in the pipeline's process group, which has the terminal together. Ctrl-C and
+Ctrl-Z come from the terminal; rlock sends other signals to the command and its
+children (without Linux to the command alone). If rlock itself is killed there,
+only the command is killed with it (Linux). With --no-terminal the command has a
+group of its own there too.
 
 For cron on several machines, whose clocks differ by seconds: a job that takes a
 moment would run once on each, one after the other. With --at-least the lock
@@ -69,19 +79,26 @@ stays taken after it, so that the others find it taken, and say nothing (-q):
 
 In the command's environment: RLOCK_NAME; RLOCK_OWNER, or the permit's id;
 RLOCK_VALID_UNTIL, when the lease ends unless it is renewed (RFC 3339); and
-RLOCK_TOKEN, the fencing token (--kind fenced).
+RLOCK_TOKEN, the fencing token (--kind fenced). An rlock run inside the command,
+for the same NAME, finds RLOCK_OWNER and enters again instead of waiting for
+itself. Several of them at once enter all.
+
+As process 1 of a container, rlock also reaps the processes whose parents have
+ended.
 
 Exit status: the command's, 128 and the signal's number if one ended it · 75 not
-acquired · 76 lost while the command ran · 69 the server can't be reached, or
-refused · 64 wrong usage · 126, 127 the command can't be run, or is not there.`,
+acquired, or that of -E · 76 lost, or ended before that, while the command ran ·
+69 the server can't be reached, or refused · 64 wrong usage · 126, 127 the
+command can't be run, or is not there.`,
 	}
-	c.Flags().DurationVar(&r.wait, "wait", 10*time.Second, "how long to wait for the lock; 0: one attempt, below 0: without limit")
+	c.Flags().DurationVar(&r.wait, "wait", 10*time.Second, "how long to wait for a connection and the lock; 0: one attempt, below 0: without limit")
 	c.Flags().DurationVar(&r.lease, "lease", 0, "a fixed lease, which is not renewed; 0: renewed")
 	c.Flags().DurationVar(&r.atLeast, "at-least", 0, "the lock stays taken for so long, also after a command that ends before")
 	c.Flags().StringVar(&r.kind, "kind", "lock", "lock, fair, fenced, read, write, spin, nonreentrant or permit")
 	c.Flags().StringVar(&r.onLost, "on-lost", "term", "term, kill or warn")
-	c.Flags().DurationVar(&r.grace, "grace", 5*time.Second, "between SIGTERM and SIGKILL")
+	c.Flags().DurationVar(&r.grace, "grace", 5*time.Second, "between SIGTERM and SIGKILL, at most half of the lease")
 	c.Flags().BoolVarP(&r.quiet, "quiet", "q", false, "if the lock is not acquired, status 75 without a word")
+	c.Flags().IntVarP(&r.conflict, "conflict-exit-code", "E", notAcquired, "the status if the lock is not acquired, as flock's")
 	c.Flags().BoolVar(&r.noTerminal, "no-terminal", false, "do not give the terminal to the command")
 	c.Flags().DurationVar(&r.watchdog, "watchdog", 30*time.Second, "the lease of a lock that is renewed, each third of it")
 	for flag, values := range map[string][]string{"kind": kindNames, "on-lost": onLost} {
@@ -104,12 +121,26 @@ refused · 64 wrong usage · 126, 127 the command can't be run, or is not there.
 		if !slices.Contains(onLost, r.onLost) {
 			return wrong("--on-lost is one of %s", strings.Join(onLost, ", "))
 		}
+		if r.kind == "permit" && r.atLeast != 0 {
+			return wrong("--at-least is for locks, not for permits")
+		}
+		if err := r.fits(c.Flags().Changed("grace")); err != nil {
+			return err
+		}
+		if r.conflict < 0 || r.conflict > 255 {
+			return wrong("-E is a status from 0 to 255")
+		}
 		r.name, r.command = args[0], args[1:]
 		err := judged(r.run())
-		if e, ok := errors.AsType[*exit](err); ok && e.status == notAcquired && r.quiet {
+		e, ok := errors.AsType[*exit](err)
+		conflict := ok && e.status == notAcquired && e.err != nil // not a command that ended so
+		if conflict && r.quiet {
 			e.err = nil
 		} else if ok {
 			e.err = r.who(e.err)
+		}
+		if conflict {
+			e.status = r.conflict
 		}
 		return err
 	}
@@ -120,7 +151,7 @@ var onLost = []string{"term", "kill", "warn"}
 
 // hold is a Hold or Permits.
 type hold interface {
-	Done() <-chan struct{}
+	Context(context.Context) (context.Context, context.CancelFunc)
 	Err() error
 	ValidUntil() time.Time
 }
@@ -163,8 +194,10 @@ func (r *run) run() error {
 	r.takeBack()
 	err = release(context.Background())
 	switch {
-	case wasLost || errors.Is(err, rlock.ErrLeaseLost):
+	case errors.Is(err, rlock.ErrLeaseLost):
 		return &exit{lost, fmt.Errorf("%s was lost while the command ran: others may have had it", visible(r.name))}
+	case wasLost:
+		return &exit{lost, fmt.Errorf("the command was ended before %s was lost", visible(r.name))}
 	case err != nil:
 		fmt.Fprintln(os.Stderr, "rlock:", told(err))
 	}
@@ -182,10 +215,22 @@ func (r *run) acquire() ([]string, func(context.Context) error, error) {
 	go func() {
 		defer close(done)
 		host, _ := os.Hostname()
-		r.client, err = r.open(ctx,
-			rlock.WithWatchdogTimeout(r.watchdog), rlock.WithConnectionName(fmt.Sprintf("%s%s:%d:{id}", runName(r.name), ascii(host), os.Getpid())))
+		connecting, began := ctx, time.Now()
+		if r.wait > 0 {
+			var cancel context.CancelFunc
+			connecting, cancel = context.WithTimeout(ctx, r.wait)
+			defer cancel()
+		}
+		r.client, err = r.open(connecting,
+			rlock.WithWatchdogTimeout(r.lasting()), rlock.WithConnectionName(fmt.Sprintf("%s%s:%d:{id}", runName(r.name), ascii(host), os.Getpid())))
 		if err != nil {
+			if connecting.Err() != nil && ctx.Err() == nil {
+				err = unreachableError(fmt.Errorf("no connection within the %v of --wait: %w", r.wait, err))
+			}
 			return
+		}
+		if r.wait > 0 {
+			r.wait = max(r.wait-time.Since(began), 0)
 		}
 		if environment, release, err = r.take(ctx, r.client); err != nil {
 			r.client.Close() // undoes what was not answered
@@ -220,9 +265,26 @@ func (r *run) acquire() ([]string, func(context.Context) error, error) {
 	}
 }
 
-// attend passes signals on until the child has ended, and ends the child if the lock is lost.
+// fits limits the grace to half of the lease. One that was given is not made shorter.
+func (r *run) fits(given bool) error {
+	flag, lease := "--watchdog", r.watchdog
+	if r.lease != 0 {
+		flag, lease = "--lease", r.lease
+	}
+	longest := max(lease.Truncate(time.Millisecond)/2, 0)
+	if given && (r.grace < 0 || r.grace > longest) {
+		return wrong("--grace %v does not fit into the lease: at most half of %s, which is %v", r.grace, flag, longest)
+	}
+	r.grace = min(r.grace, longest)
+	return nil
+}
+
+// attend passes signals on until the child has ended, and ends the child if the lock is lost or about
+// to be.
 func (r *run) attend() (wasLost bool, result error) {
-	over := r.hold.Done()
+	held, cancel := r.hold.Context(context.Background())
+	defer cancel()
+	over := held.Done()
 	var kill <-chan time.Time
 	for {
 		select {
@@ -230,11 +292,15 @@ func (r *run) attend() (wasLost bool, result error) {
 			r.pass(s)
 		case <-over:
 			over, wasLost = nil, true
-			fmt.Fprintf(os.Stderr, "rlock: %s is lost: %v\n", visible(r.name), r.hold.Err())
+			how, grace := "lost", r.grace
+			if r.hold.Err() == nil {
+				how, grace = "about to be lost", min(grace, time.Until(r.hold.ValidUntil()))
+			}
+			fmt.Fprintf(os.Stderr, "rlock: %s is %s: %s\n", visible(r.name), how, told(context.Cause(held)))
 			switch r.onLost {
 			case "term":
 				r.pass(syscall.SIGTERM)
-				kill = time.After(r.grace)
+				kill = time.After(grace)
 			case "kill":
 				r.signal(syscall.SIGKILL)
 			}

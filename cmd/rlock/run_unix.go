@@ -4,6 +4,7 @@ package main
 
 import (
 	"cmp"
+	"io/fs"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -39,6 +40,8 @@ type group struct {
 	alarm   *os.File  // closes when rlock ends, which the guard sees
 	foreign bool      // the group got the terminal
 	asked   bool      // the latest signal to rlock was one to stop
+	piped   bool      // the child is in rlock's own group, with the rest of a shell's pipeline
+	tty     int       // that group's terminal, for as long as rlock runs
 }
 
 // guards is the guard's script. The guard is ready when it has written a line; then it
@@ -74,20 +77,49 @@ func (g *group) dismiss() {
 }
 
 // form puts the child into a process group that ends with this process. The group gets
-// the terminal if that is rlock's input and rlock has it.
+// the terminal if that is rlock's input and rlock has it. In a pipeline the child stays in
+// rlock's group: the terminal has one group, and what is behind or before the pipe, such as a
+// pager, needs it too.
 func (r *run) form() {
-	r.post()
 	attr := deathsig.Attr(syscall.SIGKILL)
 	if attr == nil {
 		attr = &syscall.SysProcAttr{}
 	}
+	if r.child.SysProcAttr = attr; r.pipeline() {
+		adoptOrphans()
+		return
+	}
+	r.post()
 	attr.Setpgid, attr.Pgid = true, r.id
 	_, in := terminal(os.Stdin)
 	has, err := unix.IoctlGetInt(0, unix.TIOCGPGRP)
 	if r.foreign = in && err == nil && has == unix.Getpgrp() && !r.noTerminal; r.foreign {
 		attr.Foreground, attr.Ctty = true, 0
 	}
-	r.child.SysProcAttr = attr
+}
+
+// pipeline notes whether rlock is a part of a pipeline that has a terminal.
+func (r *run) pipeline() bool {
+	through := func(f *os.File) bool {
+		i, err := f.Stat()
+		return err == nil && i.Mode()&(fs.ModeNamedPipe|fs.ModeSocket) != 0 // some shells use sockets
+	}
+	if r.noTerminal || !through(os.Stdin) && !through(os.Stdout) {
+		return false
+	}
+	tty, err := unix.Open("/dev/tty", unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	r.piped, r.tty = err == nil, tty
+	return r.piped
+}
+
+// typed reports whether a signal is for the whole pipeline, as by Ctrl-C: the child got it from the
+// terminal too. It can't be told from one that another process sends to rlock alone meanwhile.
+func (r *run) typed(s os.Signal) bool {
+	if !r.piped || s != syscall.SIGINT && s != syscall.SIGQUIT && s != syscall.SIGTSTP {
+		return false
+	}
+	has, err := unix.IoctlGetInt(r.tty, unix.TIOCGPGRP)
+	return err == nil && has == unix.Getpgrp()
 }
 
 // started is called once the child runs, or can't be run. Signals that rlock ignores before, the
@@ -121,20 +153,23 @@ func (r *run) give(from, to int) {
 func (r *run) pass(s os.Signal) {
 	switch {
 	case s == syscall.SIGCHLD:
+		r.reap()
 		if !r.halted && stopped(r.child.Process.Pid) {
 			r.halted = true
 			r.takeBack()
 			r.stops()
-			// Not by SIGTSTP, which rlock catches and passes to the child.
-			if _, in := terminal(os.Stdin); in {
+			// Not by SIGTSTP, which rlock catches and passes to the child. A pipeline's others were
+			// stopped by the terminal, and may have work to do before they stop.
+			if _, in := terminal(os.Stdin); in && !r.piped {
 				_ = syscall.Kill(0, syscall.SIGTTIN)
-			} else if r.asked {
+			} else if r.asked || r.piped {
 				_ = syscall.Kill(os.Getpid(), syscall.SIGTTIN)
 			}
 		}
 	case s == syscall.SIGCONT:
 		r.asked = false
 		r.goOn()
+	case r.typed(s):
 	default:
 		r.asked = s == syscall.SIGTSTP
 		r.signal(s.(syscall.Signal))
@@ -153,11 +188,33 @@ func (r *run) goOn() {
 	r.signal(syscall.SIGCONT)
 }
 
-// signal sends to the child's group, which may have ended.
-func (r *run) signal(s syscall.Signal) { _ = syscall.Kill(-r.id, s) }
+// signal sends to the child's group, which may have ended. In a pipeline that is the child and its
+// children, which may fork while they are ended.
+func (r *run) signal(s syscall.Signal) {
+	if !r.piped {
+		_ = syscall.Kill(-r.id, s)
+		return
+	}
+	sent := map[int]bool{}
+	for again := true; again; {
+		again = false
+		for _, pid := range r.members() {
+			if !sent[pid] {
+				sent[pid], again = true, s == syscall.SIGKILL
+				_ = syscall.Kill(pid, s)
+			}
+		}
+	}
+}
 
 // alive reports whether any process of the group lives.
-func (r *run) alive() bool { return syscall.Kill(-r.id, 0) == nil }
+func (r *run) alive() bool {
+	r.reap() // a zombie would count
+	if r.piped {
+		return len(r.members()) > 0
+	}
+	return syscall.Kill(-r.id, 0) == nil
+}
 
 // terminal reports whether a file is a terminal, and its size: 80 columns if it does not know.
 func terminal(f *os.File) (size screenSize, is bool) {

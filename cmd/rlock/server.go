@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/rlock-go/redisson/internal/redisconn"
+	"github.com/rlock-go/redisson/internal/refusal"
 	"github.com/rlock-go/redisson/internal/topology"
 	"github.com/rlock-go/redisson/rlock"
 )
@@ -25,7 +26,9 @@ type server struct {
 	url, passwordFile                  string
 	sentinelUser, sentinelPasswordFile string
 	tls, sentinelTLS                   bool
+	readOnly                           bool // read a replica while its master can't be read
 	ca, cert, key                      string
+	via                                []string
 	timeout                            time.Duration
 }
 
@@ -34,11 +37,12 @@ func (s *server) flags(f *pflag.FlagSet) {
 	f.StringVar(&s.passwordFile, "password-file", "", "file whose first line is the password")
 	f.StringVar(&s.sentinelUser, "sentinel-user", "", "the account at the Sentinels")
 	f.StringVar(&s.sentinelPasswordFile, "sentinel-password-file", "", "file whose first line is the password at the Sentinels")
-	f.BoolVar(&s.tls, "tls", false, "speak TLS with the servers of a Sentinel or cluster URL")
+	f.BoolVar(&s.tls, "tls", false, "speak TLS with the servers of a URL with several hosts")
 	f.BoolVar(&s.sentinelTLS, "sentinel-tls", false, "speak TLS with the Sentinels")
 	f.StringVar(&s.ca, "tls-ca", "", "file with the authorities to trust (default: the system's)")
 	f.StringVar(&s.cert, "tls-cert", "", "file with a certificate of this client")
 	f.StringVar(&s.key, "tls-key", "", "file with its key")
+	f.StringArrayVar(&s.via, "via", nil, "connect by `FROM=TO` to TO where FROM is announced or in the URL, each HOST or HOST:PORT; repeatable")
 	f.DurationVar(&s.timeout, "timeout", 3*time.Second, "how long one command may take")
 }
 
@@ -135,6 +139,9 @@ func (s *server) open(ctx context.Context, opts ...rlock.Option) (*rlock.Client,
 	if r.sentinels.Credentials != nil {
 		opts = append(opts, rlock.WithSentinelCredentials(r.sentinels.Credentials))
 	}
+	if r.parts.Target.Dialer != nil {
+		opts = append(opts, rlock.WithDialer(r.parts.Target.Dialer))
+	}
 	return rlock.Open(ctx, r.raw, opts...)
 }
 
@@ -159,10 +166,14 @@ func (s *server) reader() (*reader, error) {
 	if sentinels.Credentials, err = s.sentinelAccount(); err != nil {
 		return nil, err
 	}
+	if parts.Target.Dialer, err = s.dialer(); err != nil {
+		return nil, err
+	}
+	sentinels.Dialer = parts.Target.Dialer
 	switch {
 	case parts.Master == "" && (s.sentinelTLS || sentinels.Credentials != nil):
 		return nil, wrong("the URL has no Sentinels: it is written redis+sentinel://")
-	case config != nil && parts.Target.TLS == nil && parts.Master == "" && !parts.Cluster:
+	case config != nil && parts.Target.TLS == nil && parts.Master == "" && !parts.Cluster && !parts.Replicated:
 		return nil, wrong("TLS with a redis:// URL: it is written rediss://")
 	case config != nil && (s.tls || !s.sentinelTLS): // files alone are for the servers
 		if parts.Target.TLS != nil {
@@ -194,6 +205,13 @@ func interruptible() (ctx context.Context, stop func()) {
 	return ctx, func() { signal.Stop(signals); cancel(nil) }
 }
 
+// unreachableError says why a server can't be asked: nothing answers, or the server refuses the account.
 func unreachableError(err error) error {
+	if e, ok := err.(*exit); ok {
+		return e
+	}
+	if refusal.Is(err) {
+		return &exit{unreachable, fmt.Errorf("the server refused: %w", err)}
+	}
 	return &exit{unreachable, fmt.Errorf("can't reach the server: %w", err)}
 }

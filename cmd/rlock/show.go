@@ -38,7 +38,8 @@ clients with "rlock" in their names, and on which channels clients listen.
 
 The TTL is that of the lease, which most holders renew each third of it. Since
 when a lock is held no server knows: a connection's age is a hint, watch sees what
-begins after it.`,
+begins after it. If the server refuses a command, "not read" names it, and the
+status is 74.`,
 	}
 	c.Flags().StringVarP(&output, "output", "o", "text", "text or json")
 	c.Flags().BoolVarP(&more, "verbose", "v", false, "also channels, and connections of other clients")
@@ -56,16 +57,21 @@ begins after it.`,
 				return err
 			}
 			if output == "json" {
-				return json.NewEncoder(os.Stdout).Encode(struct {
+				err = json.NewEncoder(os.Stdout).Encode(struct {
 					*state
 					Connections []connection `json:"connections,omitempty"`
 				}{st, conns})
+			} else {
+				size, _ := terminal(os.Stdout)
+				st.print(os.Stdout, conns, more, size.columns)
 			}
-			size, _ := terminal(os.Stdout)
-			st.print(os.Stdout, conns, more, size.columns)
-			return nil
+			if err == nil && st.partly() != nil {
+				err = fmt.Errorf("not all could be read: %w", st.partly())
+			}
+			return err
 		})(c, args)
 	}
+	s.fromReplicas(c.Flags())
 	return oneName(s, c)
 }
 
@@ -82,6 +88,9 @@ type connection struct {
 // clients reads how many clients are subscribed for each place in the queue, and the
 // connections that are named like this library's.
 func (r *reader) clients(ctx context.Context, s *state) ([]connection, error) {
+	if s.Replica != "" {
+		return nil, nil // they are the master's
+	}
 	ask := []command{{"CLIENT", "LIST"}}
 	for _, p := range s.Queue {
 		ch := codec.FairChannel(s.Name, p.Owner)
@@ -171,11 +180,18 @@ func (s *state) lines(w io.Writer, conns []connection, more bool) {
 		line("", "it may be a semaphore's, permits' or a latch's")
 	}
 	if s.node != nil {
-		line("server", "%s", s.node.addr)
+		line("server", "%s", cmp.Or(s.node.stale(), s.node.addr))
 	}
 	switch {
 	case s.Found != "":
 		line("holder", "none: the key is a %s that is no lock", s.Found)
+	case s.hidden() || s.More > 0 && !s.held():
+		line("holder", "not known")
+	case s.Kind == semaphore || s.Kind == latch || s.Kind == number: // nobody owns what they count
+	case s.Kind == permits && !s.held():
+		line("holder", "none")
+	case s.KeptBy != "":
+		line("holder", "none: it was %s until its AtLeast is over", s.whose())
 	case !s.held():
 		line("holder", "none: it is free")
 	}
@@ -189,7 +205,7 @@ func (s *state) lines(w io.Writer, conns []connection, more bool) {
 		line("expired", "%d: the next acquire frees them", s.Expired)
 	}
 	if s.Number != nil {
-		line(s.numberIs(), "%d", *s.Number)
+		line(s.numberIs(), "%d", s.free())
 	}
 	if s.TTL != nil {
 		line("TTL", "%s", s.left())
@@ -204,16 +220,14 @@ func (s *state) lines(w io.Writer, conns []connection, more bool) {
 	case s.Kind == fair || n < 0:
 	case n == 0:
 		line("waiting", "nobody")
-	case n == 1:
-		line("waiting", "1 client")
 	default:
-		line("waiting", "%d clients", n)
+		line("waiting", "%s", plural(n, "client"))
 	}
 	if more && s.Listening != nil {
 		line("listening", "%d on the plain channel, %d on the sharded one", s.Listening.Plain, s.Listening.Sharded)
 	}
 	if len(s.Unread) > 0 {
-		line("not read", "%s: the account may not, see docs/security.md", strings.Join(s.Unread, ", "))
+		line("not read", "%s", strings.Join(s.Unread, ", "))
 	}
 	named := map[string]bool{}
 	for _, c := range conns {
@@ -248,7 +262,10 @@ func (s *state) title() string {
 
 // whose names one holder, and how many more there are.
 func (s *state) whose() string {
-	if !s.held() {
+	switch {
+	case s.KeptBy != "":
+		return "released, kept by " + s.KeptBy
+	case !s.held():
 		return "-"
 	}
 	owner := s.Holders[0].Owner
@@ -260,15 +277,12 @@ func (s *state) whose() string {
 
 // holds returns the number of holds of all owners.
 func (s *state) holds() string {
-	n := s.More
-	for _, h := range s.Holders {
-		n += h.Count
-	}
+	n := s.holdCount()
 	switch {
 	case s.Number == nil:
 		return fmt.Sprint(n)
 	case s.Kind == permits:
-		return fmt.Sprintf("%d (%d free)", n, *s.Number)
+		return fmt.Sprintf("%d (%d free)", n, s.free())
 	}
 	return fmt.Sprintf("- (%s %d)", s.numberIs(), *s.Number)
 }
@@ -301,8 +315,10 @@ func (h holder) String() string {
 	switch {
 	case h.Expiry != nil:
 		text += ", expires in " + milliseconds(*h.Expiry)
+	case h.permit:
+		text += ", never expires"
 	case h.Count != 1:
-		text += fmt.Sprintf(", %d holds", h.Count)
+		text += ", " + plural(h.Count, "hold")
 	}
 	if h.Write {
 		text += ", to write"

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
@@ -40,6 +39,7 @@ type state struct {
 	Mode      string     `json:"mode,omitempty"`        // of a read-write lock: read or write
 	Holders   []holder   `json:"holders,omitempty"`
 	More      int64      `json:"more_holders,omitempty"` // holders that were not read
+	KeptBy    string     `json:"kept_by,omitempty"`      // the client that left the lock taken for the rest of an AtLeast: nobody holds it
 	TTL       *int64     `json:"ttl_ms,omitempty"`       // -1: never expires
 	Token     *int64     `json:"token,omitempty"`        // of the latest grant of a fenced lock
 	Expired   int64      `json:"expired,omitempty"`      // permits that the next acquire frees
@@ -47,12 +47,15 @@ type state struct {
 	Queue     []place    `json:"queue,omitempty"`        // of a fair lock, in order
 	Listening *listening `json:"listening,omitempty"`    // nil: the account may not count them
 	Found     string     `json:"found,omitempty"`        // the type of a key that is no lock's
-	Unread    []string   `json:"not_read,omitempty"`     // commands that the account may not send
+	Unread    []string   `json:"not_read,omitempty"`     // commands that the server refuses
+	Replica   string     `json:"replica,omitempty"`      // the replica that it was read from, because its master can't be read
 
-	node *node
-	err  error     // why it could not be read
-	at   time.Time // when it was read
-	used time.Time // for watch: when a search last found it
+	node  *node
+	err   error     // why it could not be read
+	asked time.Time // when it was asked for
+	at    time.Time // when it was read
+	used  time.Time // for watch: when a search last found it
+	whole bool      // for watch: the next look reads all of it
 }
 
 // holder is an owner with its holds, or a permit.
@@ -61,6 +64,8 @@ type holder struct {
 	Count  int64  `json:"count"`
 	Write  bool   `json:"write,omitempty"`      // of a read-write lock
 	Expiry *int64 `json:"expires_ms,omitempty"` // of a permit, in ms from now; nil: never
+
+	permit bool
 }
 
 // place is a place in the queue of a fair lock.
@@ -90,6 +95,9 @@ func (s *state) waiting() int64 {
 
 func (s *state) held() bool { return len(s.Holders) > 0 }
 
+// locked reports whether nobody else gets the lock.
+func (s *state) locked() bool { return s.held() || s.KeptBy != "" }
+
 // numberIs says what the number counts.
 func (s *state) numberIs() string {
 	switch s.Kind {
@@ -106,40 +114,49 @@ const most = 1000
 
 // read reads the state of names that one master has. It changes nothing.
 func (r *reader) read(ctx context.Context, n *node, names ...string) ([]*state, error) {
-	var first []command
+	if len(names) == 0 {
+		return nil, nil
+	}
+	first := append([]command{{"TIME"}}, counts(n, names)...)
+	shared := len(first)
 	each := 0
 	for _, name := range names {
-		channels := []any{codec.Channel(name), codec.ReadWriteChannel(name), codec.PermitChannel(name), codec.CountDownChannel(name)}
 		before := len(first)
 		first = append(first,
 			command{"TYPE", name}, command{"PTTL", name}, command{"HLEN", name}, command{"STRLEN", name},
 			command{"GET", codec.TokenKey(name)},
 			command{"LRANGE", codec.FairQueue(name), 0, most - 1}, command{"ZRANGE", codec.FairTimes(name), 0, most - 1, "WITHSCORES"},
-			command{"ZCARD", codec.PermitTimes(name)}, command{"ZRANGE", codec.PermitTimes(name), -most, -1, "WITHSCORES"}, // those that end last
-			append(command{"PUBSUB", "NUMSUB"}, channels...), append(command{"PUBSUB", "SHARDNUMSUB"}, channels...), command{"TIME"})
+			command{"ZCARD", codec.PermitTimes(name)}, command{"ZRANGE", codec.PermitTimes(name), -most, -1, "WITHSCORES"}) // those that end last
 		each = len(first) - before
 	}
+	began := time.Now()
 	replies, err := r.ask(ctx, n, first...)
 	if err != nil {
 		return nil, err
 	}
+	now := serverTime(replies[0])
 	var all []*state
 	var second []command
 	var of []*state // the state that each of second is for
 	for i, name := range names {
-		s := &state{Name: name, node: n, at: time.Now()}
+		s := &state{Name: name, Replica: n.replica(), node: n, asked: began, at: time.Now()}
 		if !utf8.ValidString(name) {
 			s.Bytes = []byte(name)
 		}
 		all = append(all, s)
-		mine := replies[i*each : (i+1)*each]
-		if s.err = refusals(n, mine[:5]); s.err != nil {
+		mine := replies[shared+i*each : shared+(i+1)*each]
+		if s.err = refusals(n, mine[:4]); s.err != nil {
 			continue
 		}
 		for j, reply := range mine {
-			s.unread(first[i*each+j], reply)
+			s.unread(first[shared+i*each+j], reply)
 		}
-		if inside := s.keys(mine); inside != nil {
+		for j, reply := range replies[:shared] {
+			s.unread(first[j], reply)
+		}
+		inside := s.keys(mine, now)
+		s.listen(replies[1:shared], i)
+		if inside != nil {
 			second, of = append(second, inside), append(of, s)
 		}
 	}
@@ -154,9 +171,9 @@ func (r *reader) read(ctx context.Context, n *node, names ...string) ([]*state, 
 	return all, nil
 }
 
-// unread notes a command that the account may not send.
+// unread notes a command that the server refuses.
 func (s *state) unread(c command, reply any) {
-	if said, ok := reply.(redis.Error); ok && strings.HasPrefix(said.Error(), "NOPERM") {
+	if err, ok := reply.(error); ok && refuses(c, err) {
 		name := c[0].(string)
 		if name == "PUBSUB" || name == "CLIENT" {
 			name += " " + c[1].(string)
@@ -167,11 +184,35 @@ func (s *state) unread(c command, reply any) {
 	}
 }
 
+// refuses reports whether an error hides something. WRONGTYPE only says what a key is, and before
+// Redis 7 there are no sharded channels.
+func refuses(c command, err error) bool {
+	text := err.Error()
+	if len(c) > 1 && c[0] == "PUBSUB" && strings.HasPrefix(c[1].(string), "SHARD") && strings.HasPrefix(text, "ERR ") {
+		return false
+	}
+	return !strings.HasPrefix(text, "WRONGTYPE")
+}
+
+// partly is the error of a state of which the server refused to tell something; nil if it is complete.
+func (s *state) partly() error {
+	if len(s.Unread) == 0 {
+		return nil
+	}
+	return &exit{partial, fmt.Errorf("%s refused: the account may not, see docs/security.md", strings.Join(s.Unread, ", "))}
+}
+
 // refusals returns the replies' first error but WRONGTYPE, which only says what a key is.
 func refusals(n *node, replies []any) error {
 	for _, reply := range replies {
-		if said, ok := reply.(redis.Error); ok && !strings.HasPrefix(said.Error(), "WRONGTYPE") {
+		err, _ := reply.(error)
+		said, answered := err.(redis.Error)
+		switch {
+		case err == nil || strings.HasPrefix(err.Error(), "WRONGTYPE"):
+		case answered:
 			return refused(n, said)
+		default:
+			return err
 		}
 	}
 	return nil
@@ -186,14 +227,13 @@ func refused(n *node, said redis.Error) error {
 }
 
 // keys reads the first replies, and returns the command to read inside the key, if there is one.
-func (s *state) keys(replies []any) command {
+func (s *state) keys(replies []any, now int64) command {
 	kindOf, _ := redis.String(replies[0], nil)
 	ms, _ := replies[1].(int64)
 	fields, _ := redis.Int64(replies[2], nil)
 	length, _ := redis.Int64(replies[3], nil)
 	token, noToken := redis.Int64(replies[4], nil)
 	queue, _ := redis.Strings(replies[5], nil)
-	now := serverTime(replies[11])
 	if kindOf != "none" {
 		s.TTL = &ms
 	}
@@ -210,7 +250,6 @@ func (s *state) keys(replies []any) command {
 		s.Kind = fair
 		s.Queue = append(s.Queue, p)
 	}
-	s.listen(replies[9], replies[10])
 	switch kindOf {
 	case "hash":
 		s.More = fields
@@ -231,51 +270,6 @@ func (s *state) keys(replies []any) command {
 		s.Found = kindOf
 	}
 	return nil
-}
-
-// listen counts the subscribers, on the channel of the kind that has some.
-func (s *state) listen(plainReply, shardedReply any) {
-	p, err := redis.Values(plainReply, nil)
-	if err != nil || len(p) != 8 {
-		return
-	}
-	sharded, _ := redis.Values(shardedReply, nil) // before Redis 7 there are none
-	s.Listening = &listening{}
-	for i, kind := range []string{"", readWrite, semaphore, latch} {
-		plainly, _ := redis.Int64(p[2*i+1], nil)
-		var shard int64
-		if len(sharded) == 8 {
-			shard, _ = redis.Int64(sharded[2*i+1], nil)
-		}
-		if plainly+shard == 0 {
-			continue
-		}
-		s.Listening = &listening{plainly, shard}
-		if s.Kind == "" {
-			s.Kind = kind
-		}
-	}
-}
-
-// permits reads the ids with their ends.
-func (s *state) permits(reply any, now int64) {
-	const never = 922337203685477
-	pairs, _ := redis.ByteSlices(reply, nil)
-	for i := 0; i+1 < len(pairs); i += 2 {
-		h := holder{Owner: visible(string(pairs[i])), Count: 1}
-		if len(pairs[i]) == 16 { // Redisson 3.16.8 and older write the digits
-			h.Owner = hex.EncodeToString(pairs[i])
-		}
-		if until, err := strconv.ParseFloat(string(pairs[i+1]), 64); err == nil && until < never {
-			left := int64(until) - now
-			if left <= 0 {
-				s.Expired++
-				continue
-			}
-			h.Expiry = &left
-		}
-		s.Holders = append(s.Holders, h)
-	}
 }
 
 // inside reads what was found inside the key.
@@ -312,6 +306,9 @@ func (s *state) owners(fields [][]byte) {
 		return
 	}
 	read := int64(len(holders))
+	if client, thread, _ := codec.ParseOwner(holders[0].Owner); read == 1 && codec.IsKeeper(thread) {
+		s.KeptBy, holders = client.String(), nil
+	}
 	switch s.Holders = holders; {
 	case mode != "":
 		s.Kind, s.Mode = readWrite, mode

@@ -20,9 +20,10 @@ func unlockCommand(s *server) *cobra.Command {
 	c := &cobra.Command{
 		Use: "unlock --force NAME", Short: "Free a lock, whoever holds it",
 		Long: `unlock says whose the lock is, asks, deletes it, and wakes every client that
-waits, on plain and on sharded channels. A holder in Go learns that at once;
-within two seconds for a lock taken moments ago; an "rlock run" then ends its
-command. One in Java learns it when it asks or unlocks. Until then two are inside.
+waits, on plain and on sharded channels. A holder in Go learns that at once, or
+within two seconds if the lock was taken less than two seconds ago, and an
+"rlock run" then ends its command. One in Java learns it when it asks or unlocks.
+Until then two are inside.
 If somebody waited, unlock looks for a second who has it next. With --yes it frees
 whoever holds by then; else another holder than the one shown is left alone.
 
@@ -48,11 +49,15 @@ func (r *reader) force(ctx context.Context, name string, yes bool) error {
 	switch {
 	case was.Found != "" || was.Kind == permits || was.Kind == number || was.Kind == semaphore || was.Kind == latch:
 		return wrong("%s can't be unlocked: it is %s. Permits are released by their ids, other keys are no locks", visible(name), cmp.Or(was.Found, was.title()))
-	case !was.held():
+	case !was.locked():
 		fmt.Printf("nobody holds %s\n", visible(name))
 		return nil
 	}
-	fmt.Printf("%s (%s) is held by\n", visible(name), was.title())
+	if was.KeptBy != "" {
+		fmt.Printf("%s (%s) was %s\n", visible(name), was.title(), was.whose())
+	} else {
+		fmt.Printf("%s (%s) is held by\n", visible(name), was.title())
+	}
 	for _, h := range was.Holders {
 		fmt.Printf("  %s\n", h)
 	}
@@ -66,7 +71,7 @@ func (r *reader) force(ctx context.Context, name string, yes bool) error {
 		if err != nil {
 			return err
 		}
-		if now.held() && len(missing(now.Holders, was.Holders)) > 0 {
+		if now.locked() && (len(missing(now.Holders, was.Holders)) > 0 || now.KeptBy != was.KeptBy) {
 			return &exit{1, errors.New("not freed: it has another holder by now, see rlock show")}
 		}
 	}
@@ -83,7 +88,7 @@ func (r *reader) force(ctx context.Context, name string, yes bool) error {
 		fmt.Println("it was free by then")
 		return nil
 	}
-	fmt.Printf("freed; it was held by %s\n", was.whose())
+	fmt.Printf("freed; it was %s\n", was.takenBy())
 	if was.waiting() == 0 {
 		return nil
 	}
@@ -92,13 +97,21 @@ func (r *reader) force(ctx context.Context, name string, yes bool) error {
 		if now, err = r.one(ctx, name); err != nil {
 			return err
 		}
-		if now.held() {
-			fmt.Printf("held by %s now\n", now.whose())
+		if now.locked() {
+			fmt.Printf("%s now\n", now.takenBy())
 			return nil
 		}
 	}
 	fmt.Printf("free a second later, %s waiting, %s before: they may have had it for a moment\n", now.waiters(), was.waiters())
 	return nil
+}
+
+// takenBy says why nobody else gets the lock.
+func (s *state) takenBy() string {
+	if s.KeptBy != "" {
+		return s.whose()
+	}
+	return "held by " + s.whose()
 }
 
 // confirmed asks the user, unless --yes was given.

@@ -6,12 +6,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"math"
 	"os"
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 )
@@ -24,20 +22,26 @@ func watchCommand(s *server) *cobra.Command {
 		Long: `watch looks at one lock, or at those that a pattern finds, again and again. On a
 terminal it shows them with the latest events; otherwise each event is a line.
 
-  held         an owner got it, or "already" had it at the first look
+  held         an owner got it, or had it already at the first look
   waited for   another number of clients waits
   handed over  one owner had it, then another
   released     gone before its lease could end: unlocked, forced or deleted
   lost         its lease ended without a release
+  kept         released, but taken until its AtLeast is over
+  freed        it is no longer kept
 
 What begins and ends between two looks is not seen. With a pattern, a lock is
 found by the search that begins after it was acquired: --rescan after the one
-before, or as long as that took. A lock that nobody has used for a minute is no
-longer shown. Nothing is changed. Ctrl-C ends it, with status 130.
+before, or as long as that took. So is the queue of a fair lock. Like ls, it
+rests as long as it works, so with many locks a look takes longer than --every.
+A lock that nobody has used for a minute is no longer shown. Nothing is changed.
+Ctrl-C ends it, with status 130. What can't be read is named, and after --for
+the status is 74 if that was so at the last look.
 
 -o json writes each event as one line, on a terminal too: time, event, name,
-holder, waiting, and text with the rest. Other events are "no answer",
-"answers", and "free", "count" or "number" of a semaphore, latch or number.`,
+holder, waiting, replica, and text with the rest. Other events are "no answer",
+"answers", with --read-only "replica" and "master", and "free", "count" or
+"number" of a semaphore, latch or number.`,
 	}
 	c.Flags().StringVar(&w.match, "match", "", "names like this, as in ls (default: all)")
 	c.Flags().DurationVar(&w.every, "every", 500*time.Millisecond, "how often it looks, at least 50ms")
@@ -67,6 +71,7 @@ holder, waiting, and text with the rest. Other events are "no answer",
 			return w.run(ctx, r)
 		})(c, args)
 	}
+	s.fromReplicas(c.Flags())
 	oneName(s, c)
 	c.Args = cobra.MaximumNArgs(1)
 	return c
@@ -79,68 +84,48 @@ type watch struct {
 	json                bool
 
 	known   map[string]*state
-	looked  bool    // once
-	events  []event // the latest
+	order   []string // the names of known, sorted; nil: not since it has changed
+	looked  bool     // at all names of the first search
+	events  []event  // the latest
 	trouble error
+	stale   string // why replicas are read; empty: none is
 
-	found    chan found // gets the result of a search
-	next     time.Time  // when the next search begins
-	searches bool       // a search is running
-	missed   error      // the part of the cluster that the latest search did not reach
-}
-
-// found is the result of a search.
-type found struct {
-	names  map[string]*node
-	took   time.Duration
-	err    error
-	missed error
+	found    chan found           // gets the result of a search
+	sofar    chan map[string]bool // gets the names that the first search has found so far
+	once     bool                 // the first search is over
+	next     time.Time            // when the next search begins
+	searches bool                 // a search is running
+	missed   error                // the part of the cluster that the latest search did not reach
 }
 
 // screenSize is in characters.
 type screenSize struct{ rows, columns int }
 
-// event is what happened to a lock.
-type event struct {
-	At      time.Time `json:"time"`
-	What    string    `json:"event"`
-	Name    string    `json:"name"`
-	Bytes   []byte    `json:"name_base64,omitempty"`
-	Holder  string    `json:"holder,omitempty"` // the new holder, or the one that is gone
-	Waiting *int64    `json:"waiting,omitempty"`
-	Text    string    `json:"text,omitempty"`
-}
-
-func (e event) String() string { return e.in(math.MaxInt) }
-
-// in formats the event, with its name cut to this many columns.
-func (e event) in(columns int) string {
-	return strings.TrimRight(fmt.Sprintf("%s  %-11s  %s  %s", e.At.Format("15:04:05.000"), e.What, cut(visible(e.Name), columns), e.Text), " ")
-}
-
 func (w *watch) run(ctx context.Context, r *reader) error {
 	w.known = map[string]*state{}
-	if _, is := terminal(os.Stdout); is && !w.json {
-		fmt.Print("\x1b[2J")
+	if size, is := terminal(os.Stdout); is && !w.json {
+		fmt.Print("\x1b[2J" + w.screen(nil, size))
 	}
-	while := ctx // ends with --for, which counts from the first look
-	for first := true; ; first = false {
+	while := ctx // ends with --for, which counts from the first look at all
+	for {
 		seen, err := w.look(while, r)
 		if while.Err() != nil {
 			return ctx.Err()
 		}
-		if err != nil && first {
+		if err != nil && !w.looked {
 			return err
 		}
-		w.report(seen, cmp.Or(err, r.gaps.err(), w.missed))
-		if first && w.last > 0 {
+		first := !w.looked
+		w.report(r, seen, cmp.Or(err, r.gaps.err(), w.missed))
+		w.looked = w.once || w.name != ""
+		if first && w.looked && w.last > 0 {
 			var cancel context.CancelFunc
 			while, cancel = context.WithTimeout(ctx, w.last)
 			defer cancel()
 		}
 		select {
 		case <-while.Done():
-			return ctx.Err()
+			return cmp.Or(ctx.Err(), w.trouble)
 		case <-time.After(w.every):
 		}
 	}
@@ -154,6 +139,9 @@ func (w *watch) look(ctx context.Context, r *reader) ([]*state, error) {
 		if err != nil {
 			return nil, err
 		}
+		if err := s.partly(); err != nil {
+			r.gaps.name(w.name, err)
+		}
 		return []*state{s}, nil
 	}
 	if err := w.search(ctx, r); err != nil {
@@ -165,75 +153,60 @@ func (w *watch) look(ctx context.Context, r *reader) ([]*state, error) {
 		return nil, err
 	}
 	var all []*state
+	told, last := 0, time.Now()
 	for n, names := range by {
 		for some := range slices.Chunk(names, 100) {
-			states, err := r.states(ctx, n, some...)
+			began := time.Now()
+			states, err := r.states(ctx, n, w.known, some...)
 			if err = cmp.Or(err, ctx.Err()); err != nil {
 				return nil, err
 			}
 			all = append(all, states...)
+			if time.Since(last) > w.every { // a look at many locks takes its time
+				w.happened(r, all[told:], w.trouble)
+				w.show(w.sorted)
+				told, last = len(all), time.Now()
+			}
+			if len(some) == 100 {
+				if err := rests(ctx, began); err != nil {
+					return nil, err
+				}
+			}
 		}
 	}
 	slices.SortFunc(all, func(a, b *state) int { return strings.Compare(a.Name, b.Name) })
 	return all, nil
 }
 
-// search looks for names that may be locks, and then pauses for at least as long as that
-// took. Only the first look waits for it; later searches run in the background on their own
-// connections.
-func (w *watch) search(ctx context.Context, r *reader) error {
-	find := func(r *reader) {
-		began := time.Now()
-		l := &listing{r: r, match: w.match}
-		err := l.find(ctx)
-		w.found <- found{l.names, time.Since(began), err, r.gaps.err()}
-	}
-	switch first := w.found == nil; {
-	case first:
-		w.found, w.searches = make(chan found, 1), true
-		find(r)
-	case !w.searches && time.Now().After(w.next):
-		own, err := r.server.reader()
-		if err != nil {
-			return err
-		}
-		w.searches = true
-		go func() { defer own.close(); find(own) }()
-	}
-	select {
-	case got := <-w.found:
-		w.searches, w.next, w.missed = false, time.Now().Add(max(w.rescan-got.took, got.took)), got.missed
-		if got.err == nil {
-			w.learn(got.names)
-		}
-		return got.err
-	default:
-		return nil
+// report compares with what was seen before, and shows the locks and the events.
+func (w *watch) report(r *reader, seen []*state, trouble error) {
+	w.happened(r, seen, trouble)
+	w.show(func() []*state { return seen })
+}
+
+// show draws a terminal's screen. On other outputs there are only events.
+func (w *watch) show(seen func() []*state) {
+	if size, is := terminal(os.Stdout); is && !w.json {
+		fmt.Print(w.screen(seen(), size))
 	}
 }
 
-// learn adds the names that were found, and forgets those that no search has found for a minute.
-func (w *watch) learn(names map[string]*node) {
-	now := time.Now()
-	for name := range names {
-		if w.known[name] == nil {
-			w.known[name] = &state{Name: name}
-		}
-		w.known[name].used = now
+// sorted returns the known locks that were read.
+func (w *watch) sorted() (all []*state) {
+	if w.order == nil {
+		w.order = slices.Sorted(maps.Keys(w.known))
 	}
-	for name, s := range w.known {
-		if now.Sub(s.used) > forgets {
-			delete(w.known, name)
+	for _, name := range w.order {
+		if s := w.known[name]; !s.at.IsZero() {
+			all = append(all, s)
 		}
 	}
+	return all
 }
 
-// forgets is how long a lock stays shown when nobody holds it or waits for it.
-const forgets = time.Minute
-
-// report compares with what was seen before, and shows the events. trouble says why some
+// happened compares with what was seen before, and reports the events. trouble says why some
 // locks could not be read.
-func (w *watch) report(seen []*state, trouble error) {
+func (w *watch) happened(r *reader, seen []*state, trouble error) {
 	var fresh []event
 	switch {
 	case trouble != nil && w.trouble == nil:
@@ -242,6 +215,14 @@ func (w *watch) report(seen []*state, trouble error) {
 		fresh = append(fresh, event{At: time.Now(), What: "answers", Name: w.name + w.match})
 	}
 	w.trouble = trouble
+	if stale := r.stale(); stale != w.stale {
+		what := "replica"
+		if stale == "" {
+			what = "master" // as before
+		}
+		fresh = append(fresh, event{At: time.Now(), What: what, Name: w.name + w.match, Text: stale})
+		w.stale = stale
+	}
 	for _, s := range seen {
 		before := w.known[s.Name]
 		if before == nil {
@@ -249,19 +230,17 @@ func (w *watch) report(seen []*state, trouble error) {
 		}
 		events := changes(before, s)
 		for i := range events {
-			if !w.looked && events[i].What == "held" {
-				events[i].Text = "already " + events[i].Text
+			if !w.looked && (events[i].What == "held" || events[i].What == "kept") {
+				events[i].Text += ", already at the first look"
 			}
 		}
 		fresh = append(fresh, events...)
 		s.used = before.used
 		w.known[s.Name] = s
 	}
-	w.looked = true
 	w.events = append(w.events, fresh...)
 	w.events = w.events[max(0, len(w.events)-100):]
-	if size, is := terminal(os.Stdout); is && !w.json {
-		fmt.Print(w.screen(seen, size))
+	if _, is := terminal(os.Stdout); is && !w.json {
 		return
 	}
 	for _, e := range fresh {
@@ -273,79 +252,24 @@ func (w *watch) report(seen []*state, trouble error) {
 	}
 }
 
-// changes returns what happened between two looks at a lock.
-func changes(before, now *state) (all []event) {
-	add := func(what, holder, format string, args ...any) *event {
-		all = append(all, event{At: now.at, What: what, Name: now.Name, Bytes: now.Bytes, Holder: holder, Text: fmt.Sprintf(format, args...)})
-		return &all[len(all)-1]
-	}
-	came, gone := missing(now.Holders, before.Holders), missing(before.Holders, now.Holders)
-	// A key whose TTL has passed since then has expired. 10 ms are for the looks.
-	ended, passed := "released", now.at.Sub(before.at)+10*time.Millisecond
-	if before.TTL != nil && *before.TTL >= 0 && passed >= time.Duration(*before.TTL)*time.Millisecond {
-		ended = "lost"
-	}
-	if len(came) == 1 && len(gone) == 1 && ended == "released" {
-		add("handed over", came[0].Owner, "from %s to %s", gone[0].Owner, came[0].Owner)
-		came, gone = nil, nil
-	}
-	for _, h := range gone {
-		how := ended
-		if h.Expiry != nil {
-			how = "released"
-			if passed >= time.Duration(*h.Expiry)*time.Millisecond {
-				how = "lost"
-			}
-		}
-		if how == "lost" {
-			add(how, h.Owner, "by %s, whose lease ended", h.Owner)
-		} else {
-			add(how, h.Owner, "by %s", h.Owner)
-		}
-	}
-	for _, h := range came {
-		add("held", h.Owner, "by %s%s", h, of(now))
-	}
-	if was, is := before.waiting(), now.waiting(); is >= 0 && is != max(was, 0) {
-		add("waited for", "", "by %d", is).Waiting = &is
-	}
-	if before.Number != nil && now.Number != nil && *before.Number != *now.Number && len(came)+len(gone) == 0 {
-		add(now.numberIs(), "", "%d, before %d", *now.Number, *before.Number)
-	}
-	return all
-}
-
-func of(s *state) string {
-	switch {
-	case s.Kind == fenced && s.Token != nil:
-		return fmt.Sprintf(", token %d", *s.Token)
-	case s.Mode != "":
-		return ", mode " + s.Mode
-	}
-	return ""
-}
-
-// missing returns those of some that are not among others.
-func missing(some, others []holder) (all []holder) {
-	for _, h := range some {
-		if !slices.ContainsFunc(others, func(o holder) bool { return o.Owner == h.Owner && o.Write == h.Write }) {
-			all = append(all, h)
-		}
-	}
-	return all
-}
-
 // screen returns what a terminal shows: the locks, and the latest events. It cuts longer
 // lines, which would make the terminal scroll.
 func (w *watch) screen(seen []*state, size screenSize) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "rlock watch %s  %s\n\n", visible(w.name+w.match), time.Now().Format("15:04:05"))
+	searches := ""
+	if w.found != nil && !w.once {
+		searches = "  searching, " + plural(int64(len(w.known)), "lock") + " so far"
+	}
+	fmt.Fprintf(&b, "rlock watch %s  %s%s\n\n", visible(w.name+w.match), time.Now().Format("15:04:05"), searches)
 	shown := seen[:min(len(seen), max(size.rows/2-4, 1))]
 	b.WriteString(table(shown, size.columns-1))
 	if more := len(seen) - len(shown); more > 0 {
 		fmt.Fprintf(&b, "and %d more\n", more)
 	}
 	b.WriteString("\n")
+	if w.stale != "" {
+		fmt.Fprintf(&b, "%s\n", w.stale)
+	}
 	if w.trouble != nil {
 		fmt.Fprintf(&b, "%s\n", strings.ReplaceAll(w.trouble.Error(), "\n", ", "))
 	}
@@ -357,7 +281,7 @@ func (w *watch) screen(seen []*state, size screenSize) string {
 	screen := "\x1b[H"
 	for line := range strings.Lines(b.String()) {
 		line = strings.TrimSuffix(line, "\n")
-		if utf8.RuneCountInString(line) >= size.columns {
+		if width(line) >= size.columns {
 			line = short(line)
 		}
 		screen += cut(line, size.columns-1) + "\x1b[K\r\n"

@@ -2,79 +2,73 @@ package main
 
 import (
 	"bytes"
-	"context"
-	"errors"
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/rlock-go/redisson/rlock"
 )
 
-func TestReadmeExampleIsTheOneThatRuns(t *testing.T) {
+// firstProgram is the text of the program at the top of README.md.
+func firstProgram(t *testing.T) string {
+	t.Helper()
+	source, err := os.ReadFile("first/main.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, text, found := strings.Cut(string(source), "\npackage main\n")
+	if !found {
+		t.Fatal("first/main.go is no program")
+	}
+	return "package main\n" + text
+}
+
+func TestReadmeShowsTheProgramThatRuns(t *testing.T) {
 	t.Parallel()
-	source, err := os.ReadFile("example_test.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	files := token.NewFileSet()
-	file, err := parser.ParseFile(files, "example_test.go", source, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	i := slices.IndexFunc(file.Decls, func(d ast.Decl) bool { _, ok := d.(*ast.FuncDecl); return ok })
-	if i < 0 {
-		t.Fatal("no function in example_test.go")
-	}
-	f := file.Decls[i]
-	want := string(source[files.Position(f.Pos()).Offset:files.Position(f.End()).Offset])
-	if got := block(t, "../../README.md", "```go\n"); got != want+"\n" {
-		t.Errorf("the README has\n%s\nwhere example_test.go has\n%s", got, want)
+	want := firstProgram(t)
+	if got := block(t, "../../README.md", "```go\n"); got != want {
+		t.Errorf("the README has\n%s\nwhere first/main.go has\n%s", got, want)
 	}
 }
 
-func TestReadmeExampleRuns(t *testing.T) {
+// The program runs with another server's address. The README says in its text what it prints.
+func TestReadmesProgramPrintsWhatTheReadmeSays(t *testing.T) {
 	t.Parallel()
 	server, err := startEmbedded()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer server.stop()
+	run := func() string {
+		file := filepath.Join(t.TempDir(), "main.go")
+		text := strings.Replace(firstProgram(t), "redis://localhost:6379", server.url(), 1)
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		out, err := exec.CommandContext(t.Context(), "go", "run", file).CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		if !strings.Contains(block(t, "../../README.md", "```text\n"), string(out)) {
+			t.Errorf("the README does not say that the program prints %q", out)
+		}
+		return string(out)
+	}
+	alone := run()
 	client, err := rlock.Open(t.Context(), server.url())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer client.Close()
-	count := 0
-	err = reconcile(t.Context(), client, func(context.Context) error { count++; return nil })
-	if err != nil || count != 1 {
-		t.Errorf("settled %d times, %v", count, err)
-	}
-	failure := errors.New("no paper")
-	err = reconcile(t.Context(), client, func(context.Context) error { return failure })
-	if !errors.Is(err, failure) {
-		t.Errorf("%v instead of the work's own error", err)
-	}
-	err = reconcile(t.Context(), client, func(context.Context) error { server.redis.Del("invoices"); return nil })
-	if !errors.Is(err, rlock.ErrNotHeld) {
-		t.Errorf("the lock was lost while it worked, and the error is %v", err)
-	}
-	other, err := rlock.Open(t.Context(), server.url())
+	hold, err := client.NewLock("invoices").Lock(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer other.Close()
-	hold, err := other.NewLock("invoices").Lock(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := reconcile(t.Context(), client, func(context.Context) error { count++; return nil }); err != nil || count != 1 {
-		t.Errorf("others held it, and it was settled %d times, %v", count, err)
+	if busy := run(); busy == alone {
+		t.Errorf("another client had the lock, and the program printed %q", busy)
 	}
 	if err := hold.Unlock(t.Context()); err != nil {
 		t.Error(err)

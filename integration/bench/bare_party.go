@@ -37,7 +37,7 @@ func (p *bareParty) handle(name string) handle {
 	h.lockCall = encode("EVALSHA", luasrc.Lock(nil, name, p.owner, lease.Milliseconds()))
 	h.subscribe = encodeWords("SUBSCRIBE", codec.Channel(name))
 	h.unsubscribe = encodeWords("UNSUBSCRIBE", codec.Channel(name))
-	h.unlockCall = encode("EVALSHA", luasrc.UnlockOnce(nil, name, codec.Channel(name), p.owner, lease.Milliseconds(), luasrc.Publish))
+	h.unlockCall = encode("EVALSHA", luasrc.UnlockTo(nil, name, codec.Channel(name), p.owner, lease.Milliseconds(), luasrc.Left{}, luasrc.Publish))
 	return handle{h.lock, h.unlock}
 }
 

@@ -37,8 +37,7 @@ func (d *document) detailsHead() {
 	d.text("| %s | %s |", javaP, javaNote)
 	d.text("| %s | the commands of rlock's pairs, encoded beforehand and sent ahead on one connection, the better of %v in flight |", limitName, limitDepths)
 	d.text("| %s | the same commands, a round trip each, by a thread that does nothing else and sleeps for each reply |\n", baseline)
-	var load float64
-	if _, err := fmt.Sscan(m.Load, &load); err == nil && load > 0.5 || m.Stolen > muchStolen {
+	if m.busy() > 0.5 || m.Stolen > muchStolen {
 		d.text("Other programs used the machine's cores too. So the ranges are wide, and the tails (p99, worst seconds) say more of the")
 		d.text("machine than of any code.\n")
 	}

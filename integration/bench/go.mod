@@ -38,4 +38,5 @@ replace (
 	github.com/rlock-go/redisson/integration => ../
 	github.com/rlock-go/redisson/rlockotel => ../../rlockotel
 	github.com/rlock-go/redisson/rlockprom => ../../rlockprom
+	github.com/rlock-go/redisson/rlocktest => ../../rlocktest
 )

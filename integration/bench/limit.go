@@ -45,7 +45,7 @@ func newLimitOf(addr string, depth int, names []string, publish luasrc.Arg) *lim
 		owner := fmt.Sprint("00000000-0000-4000-8000-000000000000:", i)
 		all = append(all,
 			encode("EVALSHA", luasrc.Lock(nil, name, owner, lease.Milliseconds())),
-			encode("EVALSHA", luasrc.UnlockOnce(nil, name, codec.Channel(name), owner, lease.Milliseconds(), publish)))
+			encode("EVALSHA", luasrc.UnlockTo(nil, name, codec.Channel(name), owner, lease.Milliseconds(), luasrc.Left{}, publish)))
 	}
 	// Whole cycles through the names, in chunks of half the depth.
 	chunk := depth / 2

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"fmt"
 	"os"
 	"os/exec"
 	"runtime"
@@ -45,6 +46,12 @@ func describeMachine(s *server) Machine {
 		}
 	}
 	return m
+}
+
+// busy is the load average of the last minute before the run, 0 if it is unknown.
+func (m Machine) busy() (load float64) {
+	_, _ = fmt.Sscan(m.Load, &load)
+	return load
 }
 
 // coreTime returns the time of all cores since boot, and how much of it the hypervisor gave to other machines, in

@@ -63,6 +63,6 @@ func (h *rawHandle) lock(ctx context.Context) error {
 }
 
 func (h *rawHandle) unlock(ctx context.Context) error {
-	_, err := h.do(ctx, luasrc.UnlockOnce(h.words[:0], h.key, h.channel, h.owner, lease.Milliseconds(), luasrc.Publish))
+	_, err := h.do(ctx, luasrc.UnlockTo(h.words[:0], h.key, h.channel, h.owner, lease.Milliseconds(), luasrc.Left{}, luasrc.Publish))
 	return err
 }

@@ -31,7 +31,7 @@ func lonePairs(addr string, length time.Duration) (l loaded, err error) {
 	const owner = "00000000-0000-4000-8000-000000000000:1"
 	name := prefixFor("pairs", loneName) + "0"
 	lock := encode("EVALSHA", luasrc.Lock(nil, name, owner, lease.Milliseconds()))
-	unlock := encode("EVALSHA", luasrc.UnlockOnce(nil, name, codec.Channel(name), owner, lease.Milliseconds(), luasrc.Publish))
+	unlock := encode("EVALSHA", luasrc.UnlockTo(nil, name, codec.Channel(name), owner, lease.Milliseconds(), luasrc.Left{}, luasrc.Publish))
 	start := time.Now()
 	for ; l.took < length; l.took = time.Since(start) {
 		for _, command := range [][]byte{lock, unlock} {

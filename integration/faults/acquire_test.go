@@ -81,7 +81,7 @@ func lostAcquireReply(do faultproxy.Action) func(*round) {
 	}
 }
 
-// lateAcquire: the acquire's bytes arrive only after it was given up and undone.
+// lateAcquire: the acquire's bytes arrive only after it was given up, and sent again or undone.
 func lateAcquire(r *round) {
 	late, calls := r.faulted(acquires, faultproxy.Withhold)
 	r.comes(late)
@@ -90,7 +90,7 @@ func lateAcquire(r *round) {
 		r.proxy.CutAll()
 	} // else silence
 	got := r.await(calls)
-	r.expects(r.row.bound, "the lost acquire was not undone", func() bool { return r.answered(unlocks) > 0 })
+	r.expects(r.row.bound, "the lost acquire was neither sent again nor undone", func() bool { return r.answered(testbed.Repetitions)+r.answered(unlocks) > 0 })
 	if got.Err == nil && r.i%4 < 2 {
 		// The late acquire arrives while another attempt of the same caller holds the lock; below, at a free lock.
 		if n := late.Release(); n != 0 {

@@ -1,6 +1,6 @@
 package main
 
-// acquiring breaks how a lock is taken and how a lost acquire is undone.
+// acquiring breaks how a lock is taken, and how a lost acquire is sent again or undone.
 var acquiring = []defect{
 	{"a script that can't be loaded is not sent as text", "A1", tests{"TestScriptsGoAsTextWhereNoneCanBeLoaded"},
 		edits{{In: "load.notAllowed", Expr: "said.NotAllowed()", Put: "said.NotAllowed() && !said.NotAllowed()"}}},
@@ -12,14 +12,28 @@ var acquiring = []defect{
 		edits{{In: "acquire.Waiter.join", If: "w.OneTry || w.Terms.As || q.Roomy()", Put: "true"}}},
 	{"a grant that meets the end of its context is returned to nobody", "A4", tests{"TestA4ContextThatEndsBetweenGrantAndReturnWins"},
 		edits{{In: "Waiter.giveUp", Call: "unlock.GiveBack", Remove: true}}},
-	{"a lost acquire is not undone", "A5", tests{"TestA5LostAcquireReplyIsUndone"},
+	{"a lost acquire whose caller has left is not undone", "A5", tests{"TestLostAcquireOfACallerThatLeftIsGivenBack"},
 		edits{{In: "attempt.Rest", Call: "a.undo", Put: "a.resolve()"}}},
+	{"a lost acquire is not sent again", "A5", tests{"TestA5LostAcquireIsSentAgain", "TestLostRepliesCostNobodyItsLock", "TestFairGrantThatWasLostIsKept"},
+		edits{{In: "attempt.mayRepeat", Expr: "w.l.Traits.Repeats", Put: "false"}}},
+	{"a lost acquire is sent again as it was", "A5", tests{"TestLostAcquireIsSentAgain", "TestA5SharedOwnersCountIsExactAfterALostReply"},
+		edits{{In: "attempt.send", Call: "kind.Again", Put: "call; _ = unlock.Behind"}}},
+	{"a lost re-entry that is sent again forgets the unlocks behind it", "A5", tests{"TestLostReentryCountsUnlocksThatWait"},
+		edits{{In: "attempt.send", Expr: "unlock.Behind(st, &w.l.Lock)", Put: "0*unlock.Behind(st, &w.l.Lock)"}}},
+	{"a lost acquire is sent again though its connection lives", "A5", tests{"TestAcquireWithoutAKillBarrierIsNotSentAgain", "TestA5WithoutKillASharedOwnerIsUncertain"},
+		edits{{In: "attempt.mayRepeat", Expr: "!a.req.MayArrive", Put: "true"}}},
+	{"a lost acquire of an owner that others may use is sent again", "A5", tests{"TestAcquireOfAForeignOwnerIsNotSentAgain", "TestA5HoldOfAnotherClientIsNotUndone"},
+		edits{{In: "attempt.mayRepeat", Expr: "c.Actors.Exclusive(a.st.Owner)", Put: "true"}}},
+	{"holds that a re-entry sent again found gone go on", "A5", tests{"TestLostReentryEndsTheHoldsThatAreGone"},
+		edits{{In: "attempt.gone", Call: "a.st.Lose", Put: "_ = state.ErrVanished"}}},
+	{"a repetition that is taken back counts as never sent", "A5", tests{"TestRepetitionThatIsTakenBackIsUndone"},
+		edits{{In: "attempt.cancel", Expr: "a.lost", Put: "false"}}},
 	{"an acquire that was taken back unwritten counts as sent", "A5", tests{"TestA5TryThatIsNotWrittenIsNotUncertain"},
 		edits{{In: "attempt.cancel", Stmt: "a.queued, a.w.ownerUsed = false, false", Put: "a.queued = false"}}},
 	{"what stands behind a write that failed is called lost", "pipeline", tests{"TestBatchBehindAFailedWriteIsNotSent"},
 		edits{{In: "conn.lose", Case: "number < c.begun", Put: "true"}}},
 	{"one hold more of an owner that others may use is taken for the lost acquire", "A5", tests{"TestA5HoldOfAnotherClientIsNotUndone"},
-		edits{{In: "Actors.Exclusive", Expr: "o.thread > a.shared.of(o).Load()", Put: "true"}}},
+		edits{{In: "Actors.Exclusive", Expr: "!a.foreign[o.thread&1].has(o.thread)", Put: "true"}}},
 	{"a wait of nothing is not one attempt", "A6", tests{"TestWaitOfNothing"},
 		edits{{In: "Waiter.Start", Stmt: "w.OneTry = w.Terms.HasWait && w.Terms.Wait == 0", Put: "w.OneTry = false"}}},
 	{"an elapsed wait that nobody answered says \"locked\"", "A6", tests{"TestA6UnreachableServerIsNeither"},

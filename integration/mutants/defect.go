@@ -24,7 +24,7 @@ type tests = []string
 
 // catalogue returns all defects in the order of the table.
 func catalogue() []defect {
-	return slices.Concat(acquiring, holding, releasing, once, waiting, sending, aside, replicas, telling, forTests, sharing, kinds, fair, readWrite, multi, permits, numbers, atOnce)
+	return slices.Concat(acquiring, holding, releasing, once, waiting, sending, aside, replicas, telling, forTests, sharing, kinds, fair, readWrite, multi, permits, numbers, atOnce, leading, identity)
 }
 
 // where names the functions with the defect, each once.

@@ -29,7 +29,7 @@ var kinds = []defect{
 	{"an acquire can't announce", "kinds", tests{"TestWhoFindsTheLockFreeTellsWhoIsFirst"},
 		edits{{In: "Waiter.want", Expr: "w.l.Publish()", Put: "nil"}}},
 	{"a kind's own refusal is a refusal for now", "kinds", tests{"TestKindsOwnRefusalEndsTheWaitAndUndoesNothing"},
-		edits{{In: "attempt.Answered", Case: "g.Refused != nil", Put: "false"}}},
+		edits{{In: "attempt.answered", Case: "g.Refused != nil", Put: "false"}}},
 	{"no name of a kind is looked at for its slot in a cluster", "kinds", tests{"TestEveryNameOfAKindMustBeInTheLocksSlot"},
 		edits{{In: "core.Lock.Scattered", Expr: "l.Names[1:]", Put: "l.Names[:0]"}}},
 	{"a force ends holds before it knows that there is anything to be forced", "kinds", tests{"TestForceEndsTheHoldsOfBothKindsIfItsOwnIsHeld"},
@@ -39,7 +39,7 @@ var kinds = []defect{
 	{"a fenced lock's token is read when it is asked for", "kinds", tests{"TestTokenIsTheGrantsOwn"},
 		edits{{
 			In: "state.Hold.Token", Stmt: "defer h.Lock.Shard.Enter(section.MustNotBlock).Leave()",
-			Put: "if a, err := h.Lock.Ask(context.Background(), 255, h.State.Owner); err == nil {\nreturn a.N\n}",
+			Put: "if a, err := h.Lock.Ask(h.Lock.Client.Ending, 255, h.State.Owner); err == nil {\nreturn a.N\n}",
 		}, {
 			In: "core.Lock.Ask", Stmt: "query := l.Kind.Ask(q, &kind.Want{Names: &l.Names, Owner: o})",
 			Before: "if q == 255 {\nq = kind.LastToken\n}", // the other file does not import package kind

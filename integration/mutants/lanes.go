@@ -26,7 +26,7 @@ func (b bench) tryAll(defects []defect, lanes int, verbose bool) ([]row, error) 
 			return fmt.Errorf("%s: %w", defects[i].what, err)
 		}
 		rows[i] = row{defects[i], missed, time.Since(started)}
-		fmt.Fprint(os.Stderr, rows[i].line())
+		fmt.Fprintf(os.Stderr, "%s %s |\n", rows[i].head(), rows[i].seconds())
 		return nil
 	})
 	return rows, err

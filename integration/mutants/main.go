@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"iter"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/rlock-go/redisson/integration/kit/tablefile"
@@ -20,14 +20,52 @@ func main() {
 	write := flag.Bool("write", false, "put the rows into "+tablefile.Path(tableFile)+", if each was caught")
 	verbose := flag.Bool("v", false, "print what the tests of a defect that survives printed")
 	lanes := flag.Int("lanes", 1, "so many defects at a time")
+	simulated := flag.Duration("simulate", 0, "instead of the tests: play the simulation with each defect for so much processor time")
+	cored := flag.Bool("core", false, "only the defects about faults, order, leases and repetitions")
+	sample := flag.Int("sample", 1, "only one of so many, evenly spread")
+	lay := flag.String("lay", "", "instead: write the only defect that matches into this `folder`, as an overlay for go build")
 	flag.Parse()
-	if err := run(*only, *untried, max(*lanes, 1), *write, *verbose); err != nil {
+	keep := func(i int, d defect, before string) bool {
+		c := d.written(before)
+		tried := c.seconds
+		if *simulated > 0 {
+			tried = c.simulation
+		}
+		return (!*untried || tried == "") && (!*cored || d.core()) && i%max(*sample, 1) == 0
+	}
+	do := func() error { return run(*only, keep, max(*lanes, 1), *simulated, *write, *verbose) }
+	if *lay != "" {
+		do = func() error { return layOnly(*only, *lay) }
+	}
+	if err := do(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-func run(only string, untried bool, lanes int, write, verbose bool) error {
+// layOnly writes an overlay with the one defect that matches, to build something with it by hand.
+func layOnly(only, folder string) error {
+	words, err := regexp.Compile(only)
+	if err != nil {
+		return err
+	}
+	src, err := readSource()
+	if err != nil {
+		return err
+	}
+	defects := slices.DeleteFunc(catalogue(), func(d defect) bool { return !words.MatchString(d.what + " " + d.guards) })
+	if len(defects) != 1 {
+		return fmt.Errorf("mutants: %d defects match", len(defects))
+	}
+	if folder, err = filepath.Abs(folder); err != nil {
+		return err
+	}
+	overlay, err := src.library.Overlay(folder, defects[0].edits...)
+	fmt.Println(overlay)
+	return err
+}
+
+func run(only string, keep func(i int, d defect, before string) bool, lanes int, simulated time.Duration, write, verbose bool) error {
 	words, err := regexp.Compile(only)
 	if err != nil {
 		return err
@@ -46,11 +84,17 @@ func run(only string, untried bool, lanes int, write, verbose bool) error {
 	if err != nil {
 		return err
 	}
-	defects := slices.DeleteFunc(catalogue(), func(d defect) bool {
-		return !words.MatchString(d.what+" "+d.guards) || untried && strings.Contains(before, d.head())
-	})
+	var defects []defect
+	for i, d := range catalogue() {
+		if words.MatchString(d.what+" "+d.guards) && keep(i, d, before) {
+			defects = append(defects, d)
+		}
+	}
 	if len(defects) == 0 {
 		return errors.New("mutants: no such defect")
+	}
+	if simulated > 0 {
+		return b.simulateAll(defects, lanes, simulated, write)
 	}
 	began := time.Now()
 	if err := b.passUnchanged(defects); err != nil {
@@ -67,7 +111,8 @@ func run(only string, untried bool, lanes int, write, verbose bool) error {
 			survived++
 		}
 	}
-	fmt.Printf("\n%s\n%d defects, %d survived, %.0f s.\n", table(rows), len(rows), survived, took.Seconds())
+	printTable(rows)
+	fmt.Printf("%d defects, %d survived, %.0f s.\n", len(rows), survived, took.Seconds())
 	switch {
 	case survived > 0:
 		return errors.New("mutants: a defect survived")

@@ -12,6 +12,7 @@ type document struct {
 	fenced, unfenced account    // the second is the first without the rules that the page says may be left out
 	tool             account    // may look at all locks
 	additions        [][]string // the rules of each row of the table
+	replicated       []string   // the further rules at each node of a redis+replicated:// URL
 }
 
 // account is an ACL SETUSER line.
@@ -55,6 +56,11 @@ func readDocument(t *testing.T) document {
 	}
 	if len(d.additions) != 11 {
 		t.Fatalf("%d additions in the document", len(d.additions))
+	}
+	_, replicated, _ := strings.Cut(text, "A `redis+replicated://` URL needs `")
+	replicated, _, _ = strings.Cut(replicated, "`")
+	if d.replicated = strings.Fields(replicated); len(d.replicated) == 0 {
+		t.Fatal("no rules for redis+replicated:// in the document")
 	}
 	return d
 }

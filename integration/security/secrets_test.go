@@ -126,6 +126,7 @@ func TestSecretsStaySecret(t *testing.T) {
 		"another malformed URL":         {url: "redis://worker:" + secret},
 		"a malformed port":              {url: u("redis", "worker", "127.0.0.1", "") + ":port"},
 		"another topology":              {url: u("redis+cluster", "worker", "127.0.0.1:1", "")},
+		"nodes without a master":        {url: u("redis+replicated", "worker", "127.0.0.1:1,"+renamed.Addr(), "")},
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()

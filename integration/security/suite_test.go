@@ -209,7 +209,7 @@ func (s *suite) hands(ctx context.Context) error {
 	return l.UnlockAs(ctx, o)
 }
 
-// loses has an acquire's reply lost: the client undoes it once if it may CLIENT KILL, else repeatedly.
+// loses has an acquire's reply lost: the client sends it again if it may CLIENT KILL, else undoes it repeatedly.
 func (s *suite) loses(ctx context.Context) error {
 	kills := s.kills()
 	l := s.lock()
@@ -253,7 +253,7 @@ func (s *suite) undos(name string) int {
 		case !faultproxy.Key(name)(e.Cmd):
 		case testbed.Latched(e.Cmd) && n > 8:
 			times[e.Cmd[8]]++
-		case testbed.UsedOnce(e.Cmd) && n > 7:
+		case testbed.Own(e.Cmd) && n > 7:
 			times[e.Cmd[7]]++
 		}
 	}

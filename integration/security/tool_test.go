@@ -144,9 +144,13 @@ func TestAccountOfTheToolOnSeveralServers(t *testing.T) {
 			set := redistest.StartSentinels(t, redistest.SentinelPasswords{})
 			return set.URL(), set.Nodes, d.tool
 		},
+		"replicated": func(t *testing.T) (string, []*redistest.Server, account) {
+			set := redistest.StartReplicated(t, 1)
+			return set.URL(), set.Nodes, d.tool
+		},
 		"cluster": func(t *testing.T) (string, []*redistest.Server, account) {
 			c := topologytest.StartReplicated(t, 1, 1)
-			return c.ClusterURL(), c.Servers, d.tool.with("+cluster|slots")
+			return c.ClusterURL(), c.Servers, d.tool.with("+cluster|myid", "+cluster|nodes", "+cluster|slots")
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

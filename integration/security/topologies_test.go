@@ -193,6 +193,53 @@ func TestDocumentedAccountInACluster(t *testing.T) {
 	}
 }
 
+// The account follows a change of roles. Without one of the page's rules something is denied.
+func TestDocumentedAccountOfAReplicatedSet(t *testing.T) {
+	t.Parallel()
+	d := readDocument(t)
+	set := redistest.StartReplicated(t, 1)
+	var nodes []redis.Conn
+	for _, n := range set.Nodes {
+		nodes = append(nodes, n.Dial(t))
+	}
+	grant := func(a account) {
+		t.Helper()
+		for _, n := range nodes {
+			grantAt(t, n, a)
+		}
+	}
+	use := func(a account, master int) error {
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		defer cancel()
+		return wake(ctx, by(set.URL(), a), []string{"orders:" + unique()}, func(name string) int { return listeners(nodes[master], "NUMSUB", name) })
+	}
+	enough := d.fenced.with(d.replicated...)
+	grant(enough)
+	testbed.Must(t, use(enough, 0))
+	if topologytest.Calls(t, nodes[0], "wait") == 0 {
+		t.Error("no replica was waited for")
+	}
+	set.Swap(set.Nodes[0], set.Nodes[1])
+	for i, n := range set.Nodes {
+		nodes[i] = n.Dial(t) // a master that is demoted ends its connections
+	}
+	testbed.Must(t, use(enough, 1))
+	if denied := deniedTo(t, enough.name, nodes); len(denied) != 0 {
+		t.Errorf("denied: %q", denied)
+	}
+	for i, rule := range d.replicated {
+		a := enough.without(rule)
+		a.name = fmt.Sprint("worker", i)
+		grant(a)
+		err := use(a, 1)
+		denied := deniedTo(t, a.name, nodes)
+		if len(denied) == 0 {
+			t.Errorf("nothing misses %s", rule)
+		}
+		t.Logf("without %s: %v, denied %q", rule, err, denied)
+	}
+}
+
 func TestDocumentedAccountBehindSentinels(t *testing.T) {
 	t.Parallel()
 	d := readDocument(t)

@@ -12,6 +12,7 @@ import (
 	"github.com/rlock-go/redisson/internal/owner"
 	"github.com/rlock-go/redisson/internal/section"
 	"github.com/rlock-go/redisson/internal/state"
+	"github.com/rlock-go/redisson/internal/unlock"
 	"github.com/rlock-go/redisson/internal/waiting"
 )
 
@@ -26,8 +27,9 @@ type attempt struct {
 	began      time.Duration
 	forces     int16 // the name's forces when the command was queued
 	queued     bool
+	lost       bool // a send of it was lost, and may have run
 	rejected   bool // the server's error ended the wait, and what may have run is being undone
-	referenced bool // a timer refers to it
+	referenced bool // a timer, or the goroutine that sends it again, refers to it
 	stuckTimer *time.Timer
 	left       bool // it no longer occupies its owner's command queue: that is free, or an undo has it
 	detached   bool // it has ended
@@ -41,7 +43,7 @@ func (w *Waiter) Try() {
 	var st *state.OwnerState
 	switch {
 	case w.Terms.As:
-		st = n.EnsureShown(w.Terms.Owner)
+		st = n.EnsureMarked(w.Terms.Owner)
 	case w.owner == owner.Owner{} || w.ownerUsed:
 		// An owner whose attempt may have been granted is not used again: the next attempt
 		// could re-enter (A5). A refused attempt leaves no hold, so its owner is used again,
@@ -71,15 +73,26 @@ func (w *Waiter) Try() {
 // Start queues the command. It runs with the shard locked, in the owner's
 // command queue.
 func (a *attempt) Start() {
-	w, st, n := a.w, a.st, a.st.Name
-	c := w.l.Client
-	if w.Terms.As && c.Actors.IsStray(st.Owner) { // it became a stray while this attempt waited
+	w, st := a.w, a.st
+	if w.Terms.As && w.l.Client.Actors.IsStray(st.Owner) { // it became a stray while this attempt waited
 		w.fail(owner.Strayed(st.Owner))
 	}
 	if w.Settled {
 		a.unsent()
 		return
 	}
+	w.ownerUsed = true
+	a.req.Handler, a.req.Wire.Tentative = a, true
+	if a.send(); !a.queued {
+		a.failed()
+	}
+}
+
+// send queues the command. If it may have run before, it says how many holds the owner has with this
+// one, as of now: those that this client still trusts, and those whose unlocks wait behind it.
+func (a *attempt) send() {
+	w, st, n := a.w, a.st, a.st.Name
+	c := w.l.Client
 	if st.Lease == nil && !w.l.Traits.Unowned {
 		st.Register()
 	}
@@ -88,20 +101,19 @@ func (a *attempt) Start() {
 	a.want.Lease = c.LeaseArg(a.lease)
 	a.forces = n.Forces
 	a.req.Aside = n.AcquiresAside()
-	a.req.Strict, a.req.Wire.Counts = w.l.Traits.Lasting, c.FailsOver && st.MayBeShared()
-	if st.Held > 0 {
+	a.req.Strict = w.l.Traits.Lasting
+	call := w.l.Kind.Acquire(a.req.Wire.ArgBuffer[:0], &a.want)
+	if a.lost {
+		call = kind.Again(call, int(st.Tally(&w.l.Lock)+unlock.Behind(st, &w.l.Lock))+1)
+	}
+	if a.lost || st.Held > 0 {
 		// In a half moved slot each send ends the attempt. The executor would keep the attempt,
 		// and with it the command queue, while the holds must be renewed (H6).
 		a.req.Resend = kind.Unrun
 	}
-	w.ownerUsed = true
-	a.req.Handler, a.req.Wire.Tentative = a, true
-	w.l.Client.Fill(&a.req, w.l.Slot, w.l.Kind.Acquire(a.req.Wire.ArgBuffer[:0], &a.want))
-	if a.queued = n.Lock.Shard.Enqueue(&a.req); !a.queued {
-		a.failed()
-		return
-	}
-	if n.Ahead > 0 && !a.req.WentAside {
+	c.Fill(&a.req, w.l.Slot, call)
+	a.queued = n.Lock.Shard.Enqueue(&a.req)
+	if a.queued && n.Ahead > 0 && !a.req.WentAside {
 		// The server may refuse it before a release that was queued earlier has run. So every
 		// message counts from now on.
 		if q := w.queue(); q != nil {
@@ -117,6 +129,15 @@ func (a *attempt) queue() *waiting.Queue { return a.st.Name.Ensure(&a.w.l.Lock, 
 // Answered handles the server's reply.
 func (a *attempt) Answered(r *command.Request) {
 	defer a.st.Name.Lock.Shard.Enter(section.MustNotBlock).Leave()
+	a.answered(r)
+}
+
+// answered handles the server's reply. It is called with the shard locked.
+func (a *attempt) answered(r *command.Request) {
+	if a.lost && kind.Gone(r.Wire.Reply) {
+		a.gone()
+		return
+	}
 	g, err := a.w.l.Kind.Granted(r.Wire.Reply)
 	switch {
 	case err != nil:
@@ -139,29 +160,38 @@ func (a *attempt) Answered(r *command.Request) {
 
 // Rest goes on with an attempt that was not sent, was lost, or was answered with an error.
 func (a *attempt) Rest(r *command.Request) {
-	st, w, s := a.st, a.w, a.st.Name.Lock.Shard
-	defer s.Enter(section.MayBlock).Leave()
+	defer a.st.Name.Lock.Shard.Enter(section.MayBlock).Leave()
 	if r.Fate != command.Lost {
 		a.failed()
 		return
 	}
-	// It may have run; bytes of it may still be on their way.
-	st.MayHaveSet(r.Wire.Sent, a.lease)
-	a.queue().Open(st.Name.Now(), &w.Waiter, r.Wire.Err, a.began, false)
-	st.Name.Step()
-	s.Barrier(r) // nothing else is tried before this returns (A5)
-	if w.Terms.As {
-		a.countHolds()
-	} else {
+	a.wasLost()
+	switch {
+	case a.again():
+	case a.w.Terms.As:
+		a.retract()
+	default:
 		a.undo()
 	}
+}
+
+// wasLost follows a send that was lost: it may have run, and bytes of it may still be on their way.
+func (a *attempt) wasLost() {
+	st, r := a.st, &a.req
+	a.lost = true
+	st.MayHaveSet(r.Wire.Sent, a.lease)
+	a.queue().Open(st.Name.Now(), &a.w.Waiter, r.Wire.Err, a.began, false)
+	st.Name.Step()
+	st.Name.Lock.Shard.Barrier(r) // nothing else is tried before this returns (A5)
 }
 
 // refused handles the answer that another owner holds the lock.
 func (a *attempt) refused(g kind.Grant) {
 	q := a.queue()
 	q.Unset, a.w.unset = g.Unset, g.Unset
-	a.w.forever = g.TTL < 0 && !a.w.l.Traits.ByOwner // such a kind also replies -1 for a place far back in its queue
+	if !a.w.l.Traits.ByOwner { // such a kind replies how long the place in its queue may wait, and -1 for one far back
+		q.TTL, a.w.ttl = g.TTL, g.TTL
+	}
 	if w := a.w; !w.Told && !w.OneTry && !w.Settled {
 		w.l.Client.Log.Waiting(w.l.Shard, eventlog.Lock{Name: w.n.Lock.Name()}, g.TTL)
 	}
@@ -169,7 +199,11 @@ func (a *attempt) refused(g kind.Grant) {
 	if !a.w.contended && !a.w.Settled { // a caller that has left tells what it saw without the mutex
 		a.w.waitsForOthers()
 	}
-	q.Refused(a.st.Name.Now(), &a.w.Waiter, q.Unheard(a.w.l.Pause(a.w.tries, g)))
+	pause := a.w.l.Pause(a.w.tries, g)
+	if place := a.w.Terms.Place; place > 0 && a.w.l.Traits.ByOwner {
+		pause = min(pause, place) // its place may expire, and so may that of a waiter that died before it
+	}
+	q.Refused(a.st.Name.Now(), &a.w.Waiter, q.Unheard(pause))
 	a.w.asked()
 	a.end()
 	a.done()
@@ -291,7 +325,7 @@ func (a *attempt) done() {
 // timeout after it queued behind an earlier command of its owner (A7).
 func (a *attempt) stuck() {
 	defer a.st.Name.Lock.Shard.Enter(section.MayBlock).Leave()
-	if a.detached || a.w.Settled || a.w.wasRefused() {
+	if a.detached || a.lost || a.w.Settled || a.w.wasRefused() {
 		return
 	}
 	queued := a.inCommandQueue()
@@ -319,13 +353,14 @@ func (a *attempt) unanswered() bool {
 }
 
 // cancel takes the command back if it was not written yet. If it reports true, unsent must be
-// called. It is called with the shard locked.
+// called. If an earlier send was lost, only the last one is taken back, and what the earlier one may
+// have done is undone. It is called with the shard locked.
 func (a *attempt) cancel() bool {
-	if a.queued && !a.detached && a.st.Name.Lock.Client.Exec.Cancel(&a.req) {
-		a.queued, a.w.ownerUsed = false, false
-		return true
+	if !a.queued || a.detached || !a.st.Name.Lock.Client.Exec.Cancel(&a.req) || a.lost {
+		return false
 	}
-	return false
+	a.queued, a.w.ownerUsed = false, false
+	return true
 }
 
 // unsent ends an attempt that says nothing about the lock: it was not sent, its outcome is

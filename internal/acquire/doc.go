@@ -27,8 +27,12 @@
 // The command may have run, and bytes of it may still be on their way. Trust is lowered to what
 // holds in either case, and neither the waiter nor its queue tries again before the executor's
 // barrier has returned: then no byte of it runs later, unless the server refuses to kill the
-// connection. undo.go undoes it: for a fresh owner without a question, and again for a lease if
-// the connection lives on. With As attempt.countHolds first reads the owner's count of holds
-// and decides; package unlock's Vain undoes. If the count does not tell, the wait ends with
-// ErrUncertain. Otherwise the waiter waits on, and its next attempt is a new one (A5).
+// connection. While only this client acts as the owner, again.go sends it again, in a form that may
+// run any number of times, and the answer to that is the attempt's.
+//
+// undo.go undoes the others: those whose caller has left, and those whose connection lives on, again
+// for a lease. With As package unlock's Retract leaves the owner the holds that this client knows of.
+// If others may act as the owner, attempt.countHolds reads its count instead; if that does not tell,
+// the wait ends with ErrUncertain. Otherwise the waiter waits on, and its next attempt is a new one
+// (A5).
 package acquire

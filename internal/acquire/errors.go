@@ -1,10 +1,14 @@
 package acquire
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"strings"
+	"time"
 
 	"github.com/rlock-go/redisson/internal/command"
+	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/lockerr"
 	"github.com/rlock-go/redisson/internal/waitqueue"
 )
@@ -18,10 +22,21 @@ func (w *Waiter) waitError(cause error) error {
 		// A request that waits to be written does not know yet why it can't be.
 		last = w.n.Lock.Client.Exec.Trouble(w.n.Lock.Slot)
 	}
-	elapsed := cause == w.l.Taken()
+	elapsed, over := cause == w.l.Taken(), "the wait elapsed"
+	told := w.lastSaidTaken(facts)
 	unanswered := w.attempt != nil && w.attempt.unanswered()
 	// Without a reply that the lock was taken, the error must not say that it was.
-	switch known := !elapsed || w.lastSaidTaken(facts); {
+	known := !elapsed || told
+	if cause == errUnanswered {
+		elapsed, known, over = true, false, "a command timeout passed"
+		if w.vain != nil {
+			return w.vain
+		}
+	}
+	if told {
+		cause = w.refusedWith(cause)
+	}
+	switch {
 	case unanswered && w.ownerOfOthers():
 		err := fmt.Errorf("%w: the last attempt was not answered in time; %s", lockerr.ErrUncertain, w.left())
 		if !elapsed {
@@ -35,11 +50,11 @@ func (w *Waiter) waitError(cause error) error {
 	case known:
 		return withTrouble(cause, last)
 	case last == nil && unanswered:
-		return fmt.Errorf("%w: the wait elapsed before an answer came; %s", lockerr.ErrUncertain, w.left())
+		return fmt.Errorf("%w: %s before an answer came; %s", lockerr.ErrUncertain, over, w.left())
 	case unanswered || w.ownerUsed && command.IsLost(last):
-		return fmt.Errorf("%w: the wait elapsed without an answer: %w", lockerr.ErrUncertain, last)
+		return fmt.Errorf("%w: %s without an answer: %w", lockerr.ErrUncertain, over, last)
 	}
-	return fmt.Errorf("the wait elapsed without an answer: %w", w.unsent(last))
+	return fmt.Errorf("%s without an answer: %w", over, w.unsent(last))
 }
 
 // ownerOfOthers tells whether others may hold as the owner of w. Then a hold that a lost
@@ -66,6 +81,58 @@ func withTrouble(err, last error) error {
 	}
 	return fmt.Errorf("%w (last trouble: %w)", err, last)
 }
+
+// refusedWith adds to a wait's error what is known of the lock that it did not get.
+func (w *Waiter) refusedWith(err error) error {
+	if w.l.Taken() != lockerr.ErrLocked {
+		return err
+	}
+	e := takenError{error: err, ttl: w.ttl}
+	if q := w.queue(); q != nil {
+		e.ttl = cmp.Or(q.TTL, e.ttl)
+	}
+	if !w.OneTry {
+		e.waited = (w.n.Now() - w.Began).Round(time.Millisecond)
+	}
+	if e.here = w.n.Holders > 0; e.here {
+		e.again = !w.Terms.As && w.l.Traits.NoUpgrade == nil && w.l.Traits.Label != kind.NonReentrantLabel
+	}
+	return e
+}
+
+// takenError is the error of a wait that was refused. Its text is made when it is asked for, since
+// most callers ask only what it is.
+type takenError struct {
+	error                     // ErrLocked, or that of the context
+	waited      time.Duration // for how long the call was refused; 0: it made one attempt
+	ttl         time.Duration // of the key, by the server's last reply; 0: not known; below 0: it never expires
+	here, again bool          // this client holds the lock; its owner could enter again
+}
+
+func (e takenError) Error() string {
+	var known []string
+	switch {
+	case e.again:
+		known = append(known, "this client holds it, and only a call with As that owner enters again")
+	case e.here:
+		known = append(known, "this client holds it")
+	default:
+		if e.waited > 0 {
+			known = append(known, fmt.Sprintf("refused for %v", e.waited))
+		}
+		if e.ttl < 0 {
+			known = append(known, "it never expires")
+		} else if e.ttl > 0 {
+			known = append(known, fmt.Sprintf("its last known TTL was %v", e.ttl))
+		}
+	}
+	if len(known) == 0 {
+		return e.error.Error()
+	}
+	return fmt.Sprintf("%v: %s", e.error, strings.Join(known, ", "))
+}
+
+func (e takenError) Unwrap() error { return e.error }
 
 // unsetToo adds to a wait's error that no permits were ever set, if the server said so.
 func (w *Waiter) unsetToo(err error) error {
@@ -96,9 +163,9 @@ func (w *Waiter) unsent(last error) error {
 	case last != nil && !command.IsLost(last):
 		return last
 	case a != nil:
-		why = errors.New("it still waits to be written")
+		why = fmt.Errorf("it waited for a connection to %s", w.l.Server())
 	default:
-		why = errors.New("it was not its turn yet")
+		why = fmt.Errorf("it waited behind others before its first attempt at %s", w.l.Server())
 	}
 	if last != nil {
 		why = fmt.Errorf("%w (%w)", why, w.sinceLost(last))

@@ -18,6 +18,9 @@ func (a *attempt) granted(r *command.Request, token int64) {
 		n.Supersede(st, w.l.Traits.Width, r.Wire.Sent)
 	}
 	h, ok := st.Grant(w.l, &w.Terms, r.Wire.Sent, a.lease)
+	if (w.refused || a.lost) && w.l.Traits.ByOwner && n.Lock.Client.FailsOver { // also for a grant that is given back
+		st.EnsureExtras().Place = &state.PlaceTaken{Wait: w.place}
+	}
 	if !ok || w.Settled || a.forces != n.Forces || r.Unreplicated {
 		a.grantedInVain(r, h, ok)
 		return
@@ -25,10 +28,6 @@ func (a *attempt) granted(r *command.Request, token int64) {
 	w.hold = h
 	if token > 0 {
 		st.EnsureExtras().Token = token
-	}
-	h.Everywhere = r.Wire.Everywhere
-	if w.refused && w.l.Traits.ByOwner && n.Lock.Client.FailsOver {
-		st.EnsureExtras().Place = &state.PlaceTaken{Wait: w.place}
 	}
 	if n.EndAlone(&w.Turn) {
 		w.Settled = true
@@ -68,6 +67,7 @@ func (a *attempt) grantedInVain(r *command.Request, h *state.Hold, ok bool) {
 		w.fail(fmt.Errorf("%w: its reply took longer than the lease of %v", lockerr.ErrLeaseLost, st.Least(r.Wire.Sent, a.lease)))
 	case r.Unreplicated:
 		err := lockerr.Unreplicated(r)
+		w.vain = err
 		n.Lock.Client.Log.Unreplicated(n.Lock.Shard, st.Told(), r.Wire.Replicas, err)
 		if st.Held == 1 { // the owner held nothing before
 			a.leaveRoom(n.Now() - r.Wire.Sent)

@@ -8,6 +8,7 @@ import (
 	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/lockerr"
+	"github.com/rlock-go/redisson/internal/section"
 	"github.com/rlock-go/redisson/internal/state"
 	"github.com/rlock-go/redisson/internal/unlock"
 	"github.com/rlock-go/redisson/watchdog"
@@ -20,6 +21,10 @@ import (
 func (a *attempt) undo() {
 	if a.w.l.Traits.Gate {
 		a.resolve() // an attempt at a gate takes nothing
+		return
+	}
+	if a.req.Spare() {
+		a.undoSpare()
 		return
 	}
 	st, late := a.st, a.req.MayArrive
@@ -37,28 +42,37 @@ func (a *attempt) undo() {
 	u.Start()
 }
 
-// countHolds asks how many holds the owner has on the server, after an acquire with As was lost
-// and its connection killed. The server counts the holds that this client knows of, those of
-// others that use the same owner, and one more if the acquire ran. None of the three is
-// negative, so:
-//
-//   - 0: the owner holds nothing, whoever else uses it, so the acquire did not run.
-//   - As many as this client knows of: the acquire did not run, and nobody else holds. This is
-//     wrong only if it did run and somebody else released one of this client's holds meanwhile.
-//     Then another attempt makes the count one too high, which keeps others out and lets nobody
-//     in.
-//   - One more: the acquire ran, or somebody else holds once. Undoing it may release the
-//     other's hold. So it is undone only if nobody else can hold: the owner is this client's
-//     and never left it (Client.Exclusive). That is checked after the reply. If the owner left
-//     before the count, the check notices; if it leaves later, the count is understood already.
-//   - Anything else: the outcome remains unknown (A5).
-func (a *attempt) countHolds() {
-	st, w, n := a.st, a.w, a.st.Name
-	if a.req.MayArrive {
+// retract gives back what a lost acquire with As may have got. While only this client can act as
+// the owner, the release leaves the owner as many holds as this client knows of, whatever the
+// acquire did.
+func (a *attempt) retract() {
+	st, w := a.st, a.w
+	switch {
+	case a.req.MayArrive:
 		st.MayArrive(a.lease)
 		a.undecided("its connection could not be killed")
-		return
+	case w.l.Client.Exclusive(st.Owner):
+		u := unlock.Retract(st, w.l, func(err error) {
+			unlock.LogUndone(st, w.l, err)
+			if err != nil && !errors.Is(err, lockerr.ErrNotHeld) {
+				w.fail(fmt.Errorf("%w: a lost acquire could not be undone: %w", lockerr.ErrUncertain, err))
+			}
+			a.resumeAs()
+		})
+		a.left = true // the undo has the command queue
+		u.Start()
+	default:
+		a.countHolds()
 	}
+}
+
+// countHolds asks how many holds a foreign owner has on the server, after an acquire was lost and
+// its connection killed. The server counts the holds that this client needs, those whose leases
+// ended by themselves, those of other clients, and one more if the acquire ran. If they are none,
+// or only those that this client needs, the acquire did not run. Anything else may be another
+// client's, so the outcome remains unknown (A5).
+func (a *attempt) countHolds() {
+	st, w, n := a.st, a.w, a.st.Name
 	ask := w.l.Kind.Ask(kind.HoldCount, &a.want)
 	if ask.Empty() {
 		a.undecided("what it did can't be known")
@@ -70,32 +84,20 @@ func (a *attempt) countHolds() {
 		return
 	}
 	answer, err := ask.Answer(reply)
-	count, known := answer.N, int64(st.Tally(&w.l.Lock)+unlock.Unsent(st, &w.l.Lock))
+	count, needs := answer.N, int64(st.Tally(&w.l.Lock)+unlock.Behind(st, &w.l.Lock))
 	switch {
 	case err != nil:
 		a.undecided(err.Error())
 	case count == 0:
 		// It did not run, and what this client held is gone as well.
-		if known > 0 {
+		if needs > 0 {
 			st.Lose(&w.l.Lock, state.ErrVanished)
 		}
 		a.resumeAs()
-	case st.Rare().StillCounted > 0:
-		a.undecided(fmt.Sprintf("the owner holds %d, of which some are of leases that ended and were not unlocked", count))
-	case count == known:
+	case count == needs:
 		a.resumeAs()
-	case count == known+1 && n.Lock.Client.Exclusive(st.Owner):
-		u := unlock.Vain(st, w.l, func(err error) {
-			unlock.LogUndone(st, w.l, err)
-			if err != nil && !errors.Is(err, lockerr.ErrNotHeld) {
-				w.fail(fmt.Errorf("%w: a lost acquire could not be undone: %w", lockerr.ErrUncertain, err))
-			}
-			a.resumeAs()
-		})
-		a.left = true // the undo has the command queue
-		u.Start()
 	default:
-		a.undecided(fmt.Sprintf("the owner holds %d where this client knows of %d, and others may use it", count, known))
+		a.undecided(fmt.Sprintf("the owner holds %d where this client knows of %d, and others may use it", count, needs))
 	}
 }
 
@@ -152,12 +154,13 @@ func (a *attempt) taken(r *command.Request) {
 	switch {
 	case r.Unreplicated:
 		err := lockerr.Unreplicated(r)
+		w.vain = err
 		n.Lock.Client.Log.Unreplicated(n.Lock.Shard, a.st.Told(), r.Wire.Replicas, err)
 		a.undoFirst(func() { a.retryLater(err) })
 	case w.Settled: // its caller has left
 		a.undoFirst(a.unsent)
 	default:
-		w.taken, w.takenAt = true, r.Wire.Sent
+		w.taken, w.takenAt, w.takenOf, w.takenFar = true, r.Wire.Sent, r.Wire.Reply, r.Spare()
 		n.Lock.Client.Work.Add() // the caller may not want it any more: Close must leave it the time for the undo
 		a.reportGrant()
 		a.end()
@@ -167,11 +170,42 @@ func (a *attempt) taken(r *command.Request) {
 // undoFirst is giveBackFirst for what nobody owns.
 func (a *attempt) undoFirst(then func()) {
 	st := a.st
+	if a.req.Spare() {
+		giveTaken(st, a.w.l, then)
+		return
+	}
 	a.left = true // the undo has the command queue
 	unlock.Undo(st, a.w.l, &kind.Want{}, func(err error) {
 		unlock.LogGivenBack(st, err)
 		then()
 	}).Start()
+}
+
+// undoSpare is undo for an acquire whose receipt is in another slot (command.Request.Spare).
+func (a *attempt) undoSpare() {
+	l, st, c := a.w.l, a.st, a.w.l.Client
+	c.Go(func() {
+		ran, err := c.Exec.Settle(&a.req)
+		if ran {
+			err = unlock.GiveTaken(l)
+		}
+		defer st.Name.Lock.Shard.Enter(section.MayBlock).Leave()
+		if !ran && err == nil {
+			err = lockerr.ErrNotHeld
+		}
+		unlock.LogUndone(st, l, err)
+		a.resolve()
+	})
+}
+
+// giveTaken gives back what was taken with a receipt in another slot.
+func giveTaken(st *state.OwnerState, l *state.Lock, then func()) {
+	l.Client.Go(func() {
+		err := unlock.GiveTaken(l)
+		defer l.Shard.Enter(section.MayBlock).Leave()
+		unlock.LogGivenBack(st, err)
+		then()
+	})
 }
 
 // undoTaken gives back what the waiter's attempt has taken and its caller does not get.
@@ -180,5 +214,10 @@ func (w *Waiter) undoTaken() {
 	n := w.l.Shard.Pin(w.l)
 	defer n.Unpin()
 	st := n.EnsureOwnerState(w.owner)
+	if w.takenFar {
+		n.Lock.Client.Work.Add()
+		giveTaken(st, w.l, n.Lock.Client.Work.Done)
+		return
+	}
 	st.Run(unlock.Undo(st, w.l, &kind.Want{}, func(err error) { unlock.LogGivenBack(st, err) }))
 }

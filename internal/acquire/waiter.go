@@ -30,15 +30,20 @@ type Waiter struct {
 	Terms state.Terms // set before Start
 
 	ready   chan struct{} // gets one value when the wait has ended; buffered
+	patient *time.Timer   // ends the wait of one that makes one attempt and gets no answer; nil: not made yet
 	hold    *state.Hold
 	taken   bool          // its attempt has taken what nobody owns; until its caller comes for it, it counts in Work
 	takenAt time.Duration // when that attempt was sent
-	err     error
+	takenOf any           // the reply to it
 
-	tries     int  // attempts in its name
-	unset     bool // by the reply to its last attempt, no permits were ever set
-	forever   bool // by that reply, the key never expires
-	contended bool // others had what it wants, or came before it
+	takenFar bool // its receipt is in another slot
+	err      error
+	vain     error // its latest grant was given back because of this; nil: there was none
+
+	tries     int           // attempts in its name
+	ttl       time.Duration // by the reply to its last attempt, as Queue.TTL
+	unset     bool          // by that reply, no permits were ever set
+	contended bool          // others had what it wants, or came before it
 	call      state.Call
 	owner     owner.Owner // of its attempts, without As
 	ownerUsed bool        // an attempt by owner may have been granted
@@ -86,6 +91,9 @@ func (w *Waiter) Start() error {
 	w.n, w.Began = n, s.Now()
 	if w.place = w.Terms.Wait; w.place > 0 {
 		w.Until = clock.Later(w.Began, w.place)
+	}
+	if w.Terms.Place > 0 {
+		w.place = w.Terms.Place
 	}
 	if isOnly(n, w) {
 		n.Alone(&w.Turn)
@@ -173,30 +181,7 @@ func (w *Waiter) queue() *waiting.Queue { return w.n.Find(&w.l.Lock, w.QueueOwne
 
 // want tells a kind what the waiter wants.
 func (w *Waiter) want(o kind.Owner) kind.Want {
-	return kind.Want{Names: &w.l.Names, Owner: o, OneTry: w.OneTry, Wait: w.place, Publish: w.l.Publish()}
-}
-
-// Await blocks until the wait of w has ended. It returns early with ctx's error, or with the
-// error of Lock.Taken when Terms.Wait has elapsed.
-func (w *Waiter) Await(ctx context.Context) error {
-	wait := w.Terms.Wait
-	if wait == 0 && ctx.Done() == nil {
-		<-w.ready
-		return nil
-	}
-	var elapsed <-chan time.Time
-	if wait > 0 {
-		elapsed = time.After(wait)
-	}
-	select {
-	case <-w.ready:
-		// Both may have happened.
-		return ctx.Err()
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-elapsed:
-		return w.l.Taken()
-	}
+	return kind.Want{Names: &w.l.Names, Owner: o, OneTry: w.OneTry, Wait: w.place, Publish: w.l.Publish(), Known: w.l.Client.FailsOver}
 }
 
 // Result is what the caller returns. cause is why it stopped waiting, nil if
@@ -216,7 +201,7 @@ func (w *Waiter) Result(ctx context.Context, cause error) (h *state.Hold, err er
 	switch {
 	case !w.taken:
 	case c.FailsOver:
-		unlock.RememberTaken(w.l, w.owner, w.takenAt)
+		unlock.RememberTaken(w.l, w.owner, w.takenAt, w.takenOf)
 	default: // it needs no undo any more
 		c.Exec.Discard(w.l.Slot, kind.Receipt(&w.l.Names, w.owner))
 	}
@@ -233,17 +218,16 @@ func (w *Waiter) Result(ctx context.Context, cause error) (h *state.Hold, err er
 // that. It is for the caller, after Result.
 func (w *Waiter) Forever() bool {
 	defer w.n.Lock.Shard.Enter(section.MustNotBlock).Leave()
-	return w.forever
+	return w.ttl < 0
 }
 
-// giveUp ends the wait for its caller. cause is the error of its ctx, or that of Lock.Taken
-// when the wait has elapsed. An attempt that was not written yet is taken back. Any other goes
+// giveUp ends the wait for its caller. cause is what Await returned. An attempt that was not written yet is taken back. Any other goes
 // on, and what it is granted is given back.
 func (w *Waiter) giveUp(cause error) (*state.Hold, error) {
 	n := w.n
 	defer n.Lock.Shard.Enter(section.MayBlock).Leave()
 	if w.Settled {
-		h, elapsed := w.hold, cause == w.l.Taken()
+		h, elapsed := w.hold, cause == w.l.Taken() || cause == errUnanswered
 		switch {
 		case h == nil && w.err == nil && elapsed: // a gate was opened, or it has taken what nobody owns
 			return nil, nil
@@ -288,7 +272,7 @@ func (w *Waiter) EndWait(why waitqueue.Reason, err error) {
 	cancelled := why != waitqueue.Granted && a != nil && a.cancel()
 	switch why {
 	case waitqueue.Refused:
-		w.err = w.unsetToo(w.l.Taken())
+		w.err = w.unsetToo(w.refusedWith(w.l.Taken()))
 	case waitqueue.Unreachable:
 		w.err = w.unreachable(err)
 	case waitqueue.Failed:
@@ -324,7 +308,7 @@ func (w *Waiter) leaveServer() {
 		return
 	}
 	st := n.EnsureOwnerState(o)
-	st.Run(st.NewLeaver(w.l, w.want(st), w.Began))
+	st.Run(unlock.Leaver(st, w.l, w.want(st), w.Began))
 }
 
 // TakePlace takes over the place in the server's queue that another caller of the owner leaves, if
@@ -363,7 +347,7 @@ func (w *Waiter) done() {
 	}
 	c := w.l.Client
 	c.ForgetCall(w.call.Seen)
-	*w = Waiter{ready: w.ready}
+	*w = Waiter{ready: w.ready, patient: w.patient}
 	w.Call = w
 	c.Spares.Waiters.Put(w)
 }

@@ -26,20 +26,21 @@ import (
 // left. Any other is taken back when its caller leaves, if nothing of it was sent, and given up when no server has run it
 // for a command timeout.
 //
-// If keep is not nil, it gets an answered change and its receipt, which is otherwise deleted.
-func Do(ctx context.Context, l *core.Lock, due bool, call func(*kind.Want) kind.Call, keep func(*command.Request, any)) (any, error) {
+// If keep is not nil, it gets an answered change and its receipt, and reports whether it needs that. Otherwise the
+// receipt is deleted.
+func Do(ctx context.Context, l *core.Lock, due bool, call func(*kind.Want) kind.Call, keep func(*command.Request, any) bool) (any, error) {
 	if err := ctx.Err(); err != nil && !due {
 		return nil, err
 	}
 	c := l.Client()
 	g := &change{c: c, l: l, due: due, keep: keep, done: make(chan struct{})}
-	g.want = kind.Want{Names: &l.Names, Latch: codec.FreshLatch(l.Key()), LatchTTL: c.Args.ReceiptTTL, Publish: l.Publish()}
+	g.want = kind.Want{Names: &l.Names, Latch: codec.FreshLatch(l.Key()), LatchTTL: c.Args.ReceiptTTL, Publish: l.Publish(), Known: c.FailsOver}
 	g.start(call(&g.want))
 	limit := time.NewTimer(c.UnlockFor)
 	defer limit.Stop()
 	select {
 	case <-g.done:
-		return g.req.Wire.Reply, g.err
+		return g.reply(), g.err
 	case <-limit.C:
 		return g.leave(fmt.Errorf("no answer within %v", c.UnlockFor))
 	case <-ctx.Done():
@@ -49,7 +50,7 @@ func Do(ctx context.Context, l *core.Lock, due bool, call func(*kind.Want) kind.
 	}
 	select {
 	case <-g.done:
-		return g.req.Wire.Reply, g.err
+		return g.reply(), g.err
 	case <-time.After(c.Timeout + c.Timeout/8): // by then a lost command is known to be lost
 		return g.leave(fmt.Errorf("no answer within %v after the context ended: %w", c.Timeout, ctx.Err()))
 	}
@@ -62,13 +63,21 @@ type change struct {
 	l    *core.Lock
 	want kind.Want
 	due  bool
-	keep func(*command.Request, any)
+	keep func(*command.Request, any) bool
 	done chan struct{} // closed when err is set, and the reply is there
 	err  error
 
 	mu    sync.Mutex // guards what follows
 	left  bool       // its caller has left, and it goes on
 	ended bool
+}
+
+// reply is the reply of a change that has ended, without how its object is known.
+func (g *change) reply() any {
+	if by, ok := g.req.Wire.Reply.(int64); ok && g.keep != nil && by > 1 {
+		return int64(1)
+	}
+	return g.req.Wire.Reply
 }
 
 // start sends the change for the first time.
@@ -110,7 +119,7 @@ func (g *change) leave(why error) (any, error) {
 	g.left = true
 	switch {
 	case g.ended:
-		return g.req.Wire.Reply, g.err
+		return g.reply(), g.err
 	case g.due && g.req.Reached() == 0 && g.c.Exec.Waiting(&g.req):
 		return nil, fmt.Errorf("not done so far, it goes on in the background for a while: %w", g.unsent())
 	}
@@ -140,7 +149,7 @@ func (g *change) verdict() error {
 	case r.Fate == command.Answered && r.Unreplicated:
 		return fmt.Errorf("done, but %w", lockerr.Unreplicated(r))
 	case r.Fate == command.Answered && r.Untold != nil:
-		return fmt.Errorf("done, but nobody could be told: %w", r.Untold)
+		return lockerr.Unannounced("done", r.Untold)
 	case r.Fate == command.Answered:
 		return nil
 	}
@@ -165,11 +174,13 @@ func (g *change) end(err error) {
 
 // finish is called once, when the change has ended.
 func (g *change) finish() {
-	switch r := &g.req; {
-	case g.keep != nil && r.Fate == command.Answered:
-		g.keep(r, g.want.Latch)
-	case r.First != 0 && !r.MayArrive:
+	r := &g.req
+	kept := g.keep != nil && r.Fate == command.Answered && g.keep(r, g.want.Latch)
+	if !kept && r.First != 0 && !r.MayArrive {
 		g.c.Exec.Discard(g.l.Slot, g.want.Latch)
+	}
+	if g.req.First != 0 {
+		g.l.MayHaveWritten()
 	}
 	close(g.done)
 	g.c.Work.Done()

@@ -3,6 +3,7 @@ package command
 import (
 	"time"
 
+	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/internal/background"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/pipeline"
@@ -25,8 +26,8 @@ func (x *Executor) Finish(r *Request) Fate {
 		case fate == Open:
 			return Open
 		case fate == Lost && r.Resend != kind.Reads:
-			if x.Barrier(r); r.Resend != kind.Always {
-				return Lost
+			if x.Barrier(r); r.Resend != kind.Always || x.settleSpare(r) {
+				return r.Fate
 			}
 		case r.Again == 0 || r.Unrun > 0 && r.First == 0 && x.o.Now() >= r.Unrun:
 			return fate
@@ -68,26 +69,32 @@ func (x *Executor) Await(r *Request) Fate {
 func (x *Executor) Barrier(r *Request) (killed bool) {
 	killed = <-r.barrier
 	if killed && r.pipe.Doubted(&r.Wire) {
-		killed = x.asksMaster(r)
+		killed = x.asksMaster(r, r.pipe)
+	}
+	if !killed {
+		if n, err := x.top.Node(r.Slot); err == nil && n.String() != r.node.String() {
+			killed = x.asksMaster(r, n.Pipe)
+		}
 	}
 	r.MayArrive = r.MayArrive || !killed
 	return killed
 }
 
-// asksMaster asks the server that answered the kill barrier whether it is the master of
-// r's slot; r may have been written to another server. If it is the master, what runs
-// elsewhere does not matter. If not, it redirects the question.
-func (x *Executor) asksMaster(r *Request) bool {
+// asksMaster asks the server of pipe whether it is the master of r's slot; r may have been
+// written to another server. If it is the master, what runs elsewhere does not matter: the
+// other server's changes are dropped when it becomes a replica. If not, it redirects the
+// question.
+func (x *Executor) asksMaster(r *Request, pipe *pipeline.Pipeline) bool {
 	key := r.Wire.Args[0]
 	if r.Wire.Script != nil {
 		key = r.Wire.Args[2]
 	}
 	done := make(chan struct{})
 	probe := &pipeline.Request{Command: "EXISTS", Args: []any{key}, Done: pipeline.CompletionFunc(func(*pipeline.Request) { close(done) })}
-	if !r.pipe.Enqueue(probe) {
+	if !pipe.Enqueue(probe) {
 		return false
 	}
-	r.pipe.WakeWriter()
+	pipe.WakeWriter()
 	<-done
 	said, _ := refusal.Of(probe.Err)
 	_, leaves := said.Ask()
@@ -143,6 +150,9 @@ func (c *completion) Complete(*pipeline.Request) {
 			r.reached()
 		}
 		r.Fate, r.settled = Answered, true
+		if r.spare != "" {
+			x.Discard(codec.Slot(r.spare), r.spare)
+		}
 	case x.redirects(r):
 		return
 	}

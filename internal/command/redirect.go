@@ -32,6 +32,9 @@ func (r *Request) redirection() (to topology.Redirection, again bool) {
 		to.Again = true
 	case fateOf(r.Wire.Err) == Refused && said.Redirects(): // not a refusal met while connecting
 		to = x.top.Redirect(r.node, r.Slot, said)
+		if r.switchForm(said) {
+			to = topology.Redirection{Again: true}
+		}
 	}
 	r.moved = r.moved || r.Moving()
 	r.misplaced = to.Again

@@ -39,6 +39,8 @@ type Request struct {
 	Slot    uint16          // of its keys, codec.Slot; any slot if it has none
 	Several bool            // it has several locks, which may be in different places, see Scattered
 	Strict  bool            // no lease ends its effect: it is Unreplicated unless all replicas acknowledged it
+	OneKey  bool            // its script can run with the first key alone, see switchForm
+	Receipt bool            // and its second key is a receipt, which may then be in another slot
 	Whole   bool            // its maker has a form of it with one key: if Split, it ends as refused, so that its maker can send that
 
 	// Wire is the last send, with the command. If Fate is Answered, Wire.Reply is the
@@ -58,6 +60,7 @@ type Request struct {
 	ReplicasNotKnown bool  // the connection broke before the answer to WAIT; the reply was kept, see pipeline.Request.KeepReply
 
 	x       *Executor
+	reach   atomic.Int64       // First, for Reached; an atomic of its own type is aligned on 32-bit platforms too
 	node    *topology.Node     // that it was last sent to
 	pipe    *pipeline.Pipeline // of that node
 	direct  bool               // its Handler was called for the last time: Await takes its results
@@ -76,6 +79,8 @@ type Request struct {
 	next      topology.Redirection // where it goes after it was parked
 	delay     error                // why it last waited
 	misplaced bool                 // the last server does not serve its slot now; another or a later one may
+	whole     []any                // its arguments in the form with all keys, while it is sent with one; nil: it is not
+	spare     string               // its receipt in another slot, in that form; "": it has none there
 	moved     bool                 // an earlier answer was that its slot is half moved
 }
 
@@ -88,7 +93,7 @@ func (r *Request) ran() {
 }
 
 // Reached is First, for readers while r is in flight.
-func (r *Request) Reached() time.Duration { return time.Duration(atomic.LoadInt64((*int64)(&r.First))) }
+func (r *Request) Reached() time.Duration { return time.Duration(r.reach.Load()) }
 
 // Server is where r was last sent.
 func (r *Request) Server() string { return r.node.Server() }

@@ -1,12 +1,12 @@
 package command
 
 import (
-	"sync/atomic"
 	"time"
 
 	"github.com/rlock-go/redisson/internal/background"
 	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/kind"
+	"github.com/rlock-go/redisson/internal/pipeline"
 	"github.com/rlock-go/redisson/internal/redisconn"
 	"github.com/rlock-go/redisson/internal/topology"
 )
@@ -15,6 +15,17 @@ import (
 // the answer came too late, it would be unknown whether the command ran; without the send
 // it is certain that it did not.
 func (x *Executor) LeastTime() time.Duration { return x.o.Timeout / 10 }
+
+// OneSend is how long a caller waits at least for the outcome of one command: a command timeout or,
+// if that is shorter, the WAIT of a command that has one, and an eighth of a command timeout, within
+// which a lost command is known to be lost.
+func (x *Executor) OneSend(waits bool) time.Duration {
+	d := x.o.Timeout
+	if waits {
+		d = max(d, pipeline.WaitTimeout)
+	}
+	return d + x.o.Timeout/8
+}
 
 // Enqueue queues r without I/O, so that a caller may hold locks; Flush or WakeWriter
 // must be called afterwards. It is called once more to send r again. It reports false if
@@ -41,7 +52,7 @@ func (x *Executor) Enqueue(r *Request) bool {
 	r.bound, r.redirects, r.misplaced, r.moved, r.parked, r.idle, r.settled, r.handed = 0, 0, false, false, false, false, false, false
 	r.OutOfOrder, r.Unreplicated, r.ReplicasNotKnown, r.WentAside = false, false, false, false
 	r.Wire.Done, r.Wire.Wait = (*completion)(r), r.Wait
-	r.Wire.Counts = r.Wire.Counts || r.Strict
+	r.Wire.Counts = r.Strict
 	n, err := x.top.Node(r.Slot)
 	if err == nil {
 		r.to(n)
@@ -72,7 +83,10 @@ func (r *Request) to(n *topology.Node) {
 }
 
 // reached records that the last send may have run, the first that may.
-func (r *Request) reached() { atomic.StoreInt64((*int64)(&r.First), int64(r.Wire.Sent)) }
+func (r *Request) reached() {
+	r.First = r.Wire.Sent
+	r.reach.Store(int64(r.Wire.Sent))
+}
 
 // Cancel takes back a request that was not written yet. It reports whether it
 // did. If so, r is never sent again, and its handler is not called.

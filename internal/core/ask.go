@@ -35,7 +35,17 @@ func (l *Lock) Ask(ctx context.Context, q kind.Question, o owner.Owner) (kind.An
 // Read sends a command that may run any number of times, and returns the reply. It blocks
 // as Query does.
 func (l *Lock) Read(ctx context.Context, call func(*kind.Want) kind.Call) (any, error) {
-	return l.client.Query(ctx, l.Slot, call(&kind.Want{Names: &l.Names, Publish: l.Publish()}))
+	reply, err := l.client.Query(ctx, l.Slot, call(&kind.Want{Names: &l.Names, Publish: l.Publish()}))
+	l.MayHaveWritten()
+	return reply, err
+}
+
+// MayHaveWritten says that a command without an owner may have written the keys of l's holds. For
+// example, whatever asks for permits takes back those whose time is over.
+func (l *Lock) MayHaveWritten() {
+	if touched := l.client.Touched; touched != nil {
+		touched(l)
+	}
 }
 
 // Question makes a command that may run any number of times, mostly one that only reads. It

@@ -5,6 +5,7 @@
 package core
 
 import (
+	"context"
 	"log/slog"
 	"strings"
 	"sync/atomic"
@@ -30,8 +31,10 @@ type Config struct {
 	Courtesy bool             // leave room for slower clients
 	Clock    clock.Clock      // the clock that measures trust
 	Logger   *slog.Logger     // nil: silent
+	Margin   time.Duration    // how long before its end the contexts of a hold end
 	LongHold time.Duration    // an older hold is logged; 0: none is
 	Observer observe.Observer // learns what happens; nil: there is none
+	Older    kind.Older       // how names are made from a name and its key
 
 	// Topology makes the topology that serves the locks, without I/O. It gets Servers, completed from this
 	// Config.
@@ -57,6 +60,14 @@ type Client struct {
 	Work       background.Gauge // commands under way that change something, except those that their callers count
 	Events     observe.Queue
 
+	// Touched is called after a command without an owner that may have written the keys of a lock's
+	// holds; nil: nobody wants to know.
+	Touched func(*Lock)
+
+	// Ending is over when the client is being shut down or is closed.
+	Ending context.Context
+	end    context.CancelFunc
+
 	phase      atomic.Int32
 	reconnects atomic.Int64
 }
@@ -71,6 +82,7 @@ const (
 // called with each command that has ended.
 func (c *Client) Init(o Config, sent func(*command.Request)) (err error) {
 	c.Config, c.ID, c.Work = o, uuid.New(), background.NewGauge()
+	c.Ending, c.end = context.WithCancel(context.Background())
 	c.Log = eventlog.New(o.Logger, c.ID.String())
 	c.Args.Lease = o.Watchdog.Milliseconds()
 	c.LatchTTL = 5*o.Timeout + time.Second
@@ -104,10 +116,16 @@ func (c *Client) Open() bool { return c.phase.Load() == open }
 func (c *Client) Closed() bool { return c.phase.Load() == closed }
 
 // Drain says that the client is being shut down.
-func (c *Client) Drain() { c.phase.CompareAndSwap(open, draining) }
+func (c *Client) Drain() {
+	c.phase.CompareAndSwap(open, draining)
+	c.end()
+}
 
 // Shut says that the client is closed, or about to be.
-func (c *Client) Shut() { c.phase.Store(closed) }
+func (c *Client) Shut() {
+	c.phase.Store(closed)
+	c.end()
+}
 
 // Now is the clock's reading. Code in a section asks the section instead.
 func (c *Client) Now() time.Duration { return c.Clock.Now() }
@@ -137,7 +155,8 @@ func (c *Client) LateFor() time.Duration { return max(c.Watchdog, c.LatchTTL) }
 // Fill makes r a request for a kind's call.
 func (c *Client) Fill(r *command.Request, slot uint16, call kind.Call) {
 	r.Wait, r.Slot = call.Writes && c.Replicas, slot
-	r.Wire.Command, r.Wire.Script, r.Wire.Args = call.Name, call.Script, call.Args
+	r.Wire.Command, r.Wire.Script, r.Wire.Args, r.OneKey = call.Name, call.Script, call.Args, call.OneKey
+	r.Receipt = call.Receipt
 }
 
 // Post tells the observer, if there is one, on the queue's goroutine.

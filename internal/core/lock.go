@@ -26,7 +26,8 @@ type Lock struct {
 
 // NewLock makes a lock of a kind from its name and the key that the name is mapped to.
 func (c *Client) NewLock(k kind.Kind, name, key string) Lock {
-	return Lock{Kind: k, Traits: k.Traits(), Names: k.Names(key), Slot: codec.Slot(key), client: c, name: name}
+	names := c.Older.Names(k, name, key)
+	return Lock{Kind: k, Traits: k.Traits(), Names: names, Slot: codec.Slot(names.Key()), client: c, name: name}
 }
 
 // Client is the client that the lock belongs to.
@@ -44,9 +45,10 @@ func (l *Lock) Key() string { return l.Names.Key() }
 // SameKey tells whether both locks have the same client and the same key.
 func (l *Lock) SameKey(other *Lock) bool { return l.client == other.client && l.Key() == other.Key() }
 
-// Compare orders locks that are acquired together: by server, then by key.
+// Compare orders locks that are acquired together: by key, then by server. The key comes first,
+// because processes may call the same server by different names.
 func (l *Lock) Compare(other *Lock) int {
-	return cmp.Or(cmp.Compare(l.client.Top.String(), other.client.Top.String()), cmp.Compare(l.Key(), other.Key()))
+	return cmp.Or(cmp.Compare(l.Key(), other.Key()), cmp.Compare(l.client.Top.String(), other.client.Top.String()))
 }
 
 // Publish is the command that announces a release, as a script's argument.
@@ -91,6 +93,14 @@ func (l *Lock) NotHeld(o owner.Owner) error {
 	return lockerr.OfKind(fmt.Errorf("not held by owner %s: it expired, or was deleted, forced or taken before", o.String()), lockerr.ErrNotHeld)
 }
 
+// Server names the server that serves the lock, or the topology if none does.
+func (l *Lock) Server() string {
+	if node, err := l.client.Top.Node(l.Slot); err == nil {
+		return node.Server()
+	}
+	return l.client.Top.String()
+}
+
 // Keeps tells whether a release can leave the lock taken.
 func (l *Lock) Keeps() bool { return l.Traits.Keeps }
 
@@ -101,7 +111,7 @@ func (l *Lock) Scattered() error {
 	if l.client.SpansSlots {
 		return nil
 	}
-	const put = "put what the slot is to be made of in braces, such as {order:17}:a"
+	const put = "put the part that decides the slot in braces, such as {order:17}:a"
 	for _, n := range l.Names[1:] {
 		if name, ok := n.(string); ok && codec.Slot(name) != l.Slot {
 			return fmt.Errorf("in a cluster the lock would be in slot %d, its %s in slot %d; %s", l.Slot, lockerr.Quote(name), codec.Slot(name), put)

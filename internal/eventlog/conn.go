@@ -136,6 +136,12 @@ func (l *Conn) Refused(id int64, addr string, err error) {
 	l.tell(slog.LevelWarn, "kill barrier refused", slog.Int64("conn_id", id), slog.String("conn_addr", addr), failed(err))
 }
 
+// ReplicasHidden logs that a server refuses to list its replicas, and how many the topology
+// lists instead.
+func (l *Conn) ReplicasHidden(server string, replicas int, err error) {
+	l.tell(slog.LevelWarn, "replicas hidden", slog.String("server", server), slog.Int("replicas", replicas), failed(err))
+}
+
 // tell writes a line, or holds it back if one was written lately. It does not keep attrs.
 func (l *Conn) tell(level slog.Level, message string, attrs ...slog.Attr) {
 	if ctx := context.Background(); l.on(ctx, level) {

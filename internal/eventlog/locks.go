@@ -34,6 +34,12 @@ func (e *Log) Waiting(out Outside, l Lock, ttl time.Duration) {
 	e.later(out, slog.LevelDebug, "waiting", l, slog.Duration("ttl", ttl))
 }
 
+// NotLeading logs that a candidate could not acquire the lock that the leader has, and why. The
+// caller logs only a new reason.
+func (e *Log) NotLeading(ctx context.Context, l Lock, err error) {
+	e.line(ctx, nil, slog.LevelWarn, "cannot lead", each, l, []slog.Attr{failed(err)})
+}
+
 // Released logs an unlock, and how long the lock was held.
 func (e *Log) Released(ctx context.Context, l Lock, held time.Duration) {
 	e.debug(ctx, "released", l, slog.Duration("held", held))

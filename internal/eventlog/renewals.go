@@ -31,6 +31,16 @@ func (e *Log) Renewed(extended []bool, lease time.Duration, failing func() int) 
 	e.debug(ctx, "renewed", Lock{}, slog.Int("leases", leases), slog.Duration("lease", lease))
 }
 
+// NotRenewed logs that renewals of a lease begin to fail, and how long the client may still rely on it.
+func (e *Log) NotRenewed(out Outside, l Lock, left time.Duration, err error) {
+	e.warnLater(out, "lease not renewed", l, slog.Duration("trust_left", left), failed(err))
+}
+
+// RenewedAgain logs that a renewal of such a lease has succeeded, and how long they failed.
+func (e *Log) RenewedAgain(out Outside, l Lock, lasted time.Duration) {
+	e.line(context.Background(), out, slog.LevelInfo, "lease renewed again", ten, l, []slog.Attr{slog.Duration("lasted", lasted)})
+}
+
 // RenewalFailed logs how many leases were not extended, and the one of them that ends
 // first. left is how long the client may still rely on that one.
 func (e *Log) RenewalFailed(leases int, first Lock, left time.Duration, err error) {

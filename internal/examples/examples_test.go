@@ -19,7 +19,7 @@ const module = "github.com/rlock-go/redisson"
 
 // TestEveryEntryPointHasAnExample requires an example that is run and whose output is compared:
 // for each package, exported function and method, and for each type that no function or method
-// shows.
+// shows. The constants of a type that has some say all about it.
 func TestEveryEntryPointHasAnExample(t *testing.T) {
 	packages := publicPackages(t, "../..")
 	for _, known := range []string{"rlock", "pubsub", "watchdog", "codec"} {
@@ -49,7 +49,7 @@ func check(t *testing.T, p *doc.Package) {
 		for _, m := range methods {
 			shown(t, name+"."+m.Name, m.Examples)
 		}
-		if len(typ.Funcs)+len(methods) == 0 {
+		if len(typ.Funcs)+len(methods)+len(typ.Consts) == 0 {
 			shown(t, name, typ.Examples)
 		} else {
 			compared(t, name, typ.Examples)

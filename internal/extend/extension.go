@@ -82,7 +82,6 @@ type extension struct {
 // command queue.
 func (e *extension) Start() {
 	h, st := e.h, e.h.State
-	h.Everywhere = false
 	// The other holds keep what they were promised; this one gets d.
 	others := st.Needs(h)
 	e.lease = others.Lease(e.For)
@@ -220,7 +219,7 @@ func (e *extension) answered(r *command.Request) {
 	case r.Unreplicated:
 		// The next master may have only the former lease.
 		e.mayHaveRun(r)
-		e.finish(fmt.Errorf("extended, but %w; what is relied on is the shorter lease", lockerr.Unreplicated(r)))
+		e.finish(fmt.Errorf("extended, but %w; the client relies only on the shorter lease", lockerr.Unreplicated(r)))
 	default:
 		h.Promise = lease.Fixed(r.Wire.Sent, e.For)
 		st.Live(r.Wire.Sent, st.Trust(r.Wire.Sent, e.lease))

@@ -23,12 +23,24 @@ const (
 
 // Call is one command, ready to be sent. The zero Call is empty: there is nothing to send.
 type Call struct {
-	Name   string         // of the command; EVALSHA with a Script
-	Script *luasrc.Script // what an EVALSHA runs; nil for a plain command
-	Args   []any          // the arguments after the name
-	Resend Resend         // when it may be sent again
-	Writes bool           // it changes the lock: WAIT follows it if replicas are awaited
+	Name    string         // of the command; EVALSHA with a Script
+	Script  *luasrc.Script // what an EVALSHA runs; nil for a plain command
+	Args    []any          // the arguments after the name
+	Resend  Resend         // when it may be sent again
+	Writes  bool           // it changes the lock: WAIT follows it if replicas are awaited
+	Receipt bool           // and its second key is a receipt that is found by nothing but a repetition of this call
+	OneKey  bool           // its script can run with the first key alone, and the other names as its first arguments
 }
+
+// Again makes of the Acquire of a kind with Traits.Repeats one that may be sent where that may have
+// run: afterwards the owner has this many holds. Gone reads its reply first.
+func Again(acquire Call, holds int) Call {
+	return Run(luasrc.Again(luasrc.Call{Script: acquire.Script, Args: acquire.Args}, holds), Unrun)
+}
+
+// Gone tells whether the reply to an Again is that the owner's other holds are gone, and that it has
+// got none.
+func Gone(reply any) bool { return reply == luasrc.Gone }
 
 // Empty reports whether there is nothing to send.
 func (c *Call) Empty() bool { return c.Name == "" }

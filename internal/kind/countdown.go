@@ -16,7 +16,7 @@ var countDownTraits = Traits{Label: LatchLabel, Family: "latch", Gate: true, Key
 func (countDownLatch) Traits() *Traits { return &countDownTraits }
 
 func (countDownLatch) Names(key string) Names {
-	return Names{keyName: key, channelName: codec.CountDownChannel(key)}
+	return Names{keyName: key, channelName: codec.CountDownChannel(key), begunName: codec.Latch(key, "begun")}
 }
 
 // Wake wakes one waiter, whose look answers for all. A message says only that the count has
@@ -35,5 +35,5 @@ func (countDownLatch) Granted(reply any) (Grant, error) {
 // CountDown changes the count of a latch; how is luasrc.DownByOne or the like. The result is
 // kept in w.Latch. [codec.DecodeExists] reads its reply.
 func CountDown(w *Want, how string, n int64) Call {
-	return Run(luasrc.CountDown(number(w, w.Latch), w.LatchTTL, how, n), Always)
+	return kept(luasrc.CountDown(number(w, w.Latch), w.LatchTTL, how, n, w.known()), Always)
 }

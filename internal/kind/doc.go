@@ -5,7 +5,7 @@
 // [Permits], [Semaphore] and [CountDownLatch]. A [Kind] is all that differs
 // between them: its scripts and what their replies mean, the names of its keys
 // and channels, which message wakes how many waiters, how a lease is renewed, and how an
-// acquire is undone whose reply was lost. The shared code decides which waiter tries, what
+// acquire is sent again whose reply was lost. The shared code decides which waiter tries, what
 // is sent again and what is trusted. It uses this interface only, and knows none of those
 // differences.
 //

@@ -24,6 +24,7 @@ var fairTraits = Traits{
 	Width:      1,
 	KeyType:    "hash",
 	Latched:    true,
+	Repeats:    true,
 	Keeps:      true,
 	RenewGroup: ownedHash,
 }
@@ -68,9 +69,9 @@ func (k fair) Acquire(room []any, w *Want) Call {
 func (fair) Release(room []any, w *Want) Call {
 	n := w.Names
 	if w.Keep.Millis > 0 {
-		return Run(luasrc.FairKeep(room, n[keyName], n[queueName], n[timesName], w.Latch, n[channelName], w.Owner, w.Lease, w.LatchTTL, w.Keep.Owner, w.Keep.Millis, w.Publish), Always)
+		return Run(luasrc.FairKeep(room, n[keyName], n[queueName], n[timesName], w.Latch, n[channelName], w.Owner, w.Lease, w.LatchTTL, w.Keep.Owner, w.Keep.Millis, w.Left, w.Publish), Always)
 	}
-	return Run(luasrc.FairUnlock(room, n[keyName], n[queueName], n[timesName], w.Latch, n[channelName], w.Owner, w.Lease, w.LatchTTL, w.Publish), Always)
+	return Run(luasrc.FairUnlock(room, n[keyName], n[queueName], n[timesName], w.Latch, n[channelName], w.Owner, w.Lease, w.LatchTTL, w.Left, w.Publish), Always)
 }
 
 // Leave removes the waiters from the queue. Doing it twice has the effect of once.

@@ -17,7 +17,7 @@ func TestFairCalls(t *testing.T) {
 	timed, once, alone := *w, *w, *w
 	timed.Wait, once.OneTry, alone.KeyAlone = 1500*time.Microsecond, true, true
 	lock, unlock, leave := luasrc.FairLockScript, luasrc.FairUnlockScript, luasrc.FairLeaveScript
-	given := []any{unlock.SHA1, 4, "k", queue, times, "l", channel, w.Owner, int64(5), int64(6), "SPUBLISH"}
+	given := []any{unlock.SHA1, 4, "k", queue, times, "l", channel, w.Owner, int64(5), int64(6), 0, 0, "SPUBLISH"}
 	for _, tc := range []struct {
 		name   string
 		call   Call

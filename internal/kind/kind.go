@@ -1,10 +1,7 @@
 package kind
 
 import (
-	"strings"
 	"time"
-
-	"github.com/rlock-go/redisson/codec"
 )
 
 // Kind is one sort of lock object. Its methods are pure and safe for concurrent use. Those
@@ -32,7 +29,7 @@ type Kind interface {
 	Acquire(room []any, w *Want) Call
 	Granted(reply any) (Grant, error)
 
-	// Release gives up one hold. [codec.DecodeRelease] reads its reply: codec.Partial means
+	// Release gives up a hold, see Traits.Latched. [codec.DecodeRelease] reads its reply: codec.Partial means
 	// that this owner has holds left, of whatever kind of the family, and that the script has
 	// set Want.Lease; codec.Final means that it has none, even if other owners hold.
 	Release(room []any, w *Want) Call
@@ -57,8 +54,9 @@ type Kind interface {
 	Pause(tries int, g Grant) (least, most time.Duration)
 
 	// Force frees the lock whichever owner holds it, and publishes that to the waiters. With
-	// Want.KeyAlone its only key is the lock, see Traits.Once. [codec.DecodeForce] reads its
-	// reply: whether there was a lock.
+	// Want.KeyAlone its only key is the lock: the server that has the lock runs it, even if the
+	// rest of the slot is on another server. [codec.DecodeForce] reads its reply: whether there was
+	// a lock.
 	Force(w *Want) Call
 
 	// Ask reads something of the lock. It is empty if the kind has no such thing.
@@ -139,13 +137,15 @@ type Traits struct {
 	// Keeps says that a release can leave the lock to another owner, see Want.Keep.
 	Keeps bool
 
-	// Latched says that a release keeps its result in Want.Latch.
+	// Latched says that the server counts an owner's holds, so that a release must count once. If
+	// other clients may act as the owner, it keeps its result in Want.Latch. If only this client
+	// acts, it has no latch, and says in Want.Left how many holds it leaves. The releases of other
+	// kinds may run any number of times.
 	Latched bool
-	// Once says that there is a form of the release without a latch, for an owner that is used
-	// once: a Want without a Latch asks for it. It may run any number of times. With
-	// Want.KeyAlone its only key is the lock: the server that has the lock runs it, even if the
-	// rest of the slot is on another server.
-	Once bool
+
+	// Repeats says that an acquire of an owner for which only this client acts may be sent again
+	// where it may have run, see [Again].
+	Repeats bool
 
 	// Asserts says that each hold has its own lease on the server, and that a command of
 	// another holder may cut the lock's lease. So a fixed lease is renewed too, each time by
@@ -186,25 +186,4 @@ func (l Label) String() string { return labels[l] }
 func labelled(t Traits, l Label) Traits {
 	t.Label = l
 	return t
-}
-
-// LockName is a lock's key and its family.
-type LockName struct {
-	Key    string // as in Redis
-	Family string // Traits.Family of its kinds
-}
-
-// Locks returns the locks whose holds a Renew reads in key: one of each family, but two
-// semaphores with permits, a and {a}, can share the key.
-func Locks(key string) []LockName {
-	names := []LockName{{key, ownedHash}, {key, readTraits.Family}}
-	if permits, ok := strings.CutSuffix(key, ":timeout"); ok {
-		bare := strings.TrimSuffix(strings.TrimPrefix(permits, "{"), "}")
-		for _, k := range []string{permits, bare} {
-			if codec.PermitTimes(k) == key {
-				names = append(names, LockName{k, permitsTraits.Family})
-			}
-		}
-	}
-	return names
 }

@@ -2,6 +2,7 @@ package kind
 
 import (
 	"errors"
+	"math"
 	"slices"
 	"testing"
 	"time"
@@ -42,12 +43,13 @@ func TestCalls(t *testing.T) {
 	const key, channel = "k", "redisson_lock__channel:{k}"
 	plain, spin, fence := wanted(Reentrant, key), wanted(Spin, key), wanted(Fenced, key)
 	lock, renew := luasrc.LockScript, luasrc.RenewScript
-	once, told := *plain, *plain
-	once.Latch, told.Latch, told.Publish = nil, nil, luasrc.Publish
+	own, told, ownSpin := *plain, *plain, *spin
+	own.Latch, told.Latch, ownSpin.Latch, told.Publish = nil, nil, nil, luasrc.Publish
+	told.Left, ownSpin.Left = Left{Least: 2, Exact: true}, Left{Least: 2, Exact: true}
 	alone := told
 	alone.KeyAlone = true
-	kept, keptOnce, keptSpin, keptFair := *plain, told, *spin, *wanted(Fair(time.Minute), key)
-	for _, w := range []*Want{&kept, &keptOnce, &keptSpin, &keptFair} {
+	kept, keptOwn, keptSpin, keptFair := *plain, told, *spin, *wanted(Fair(time.Minute), key)
+	for _, w := range []*Want{&kept, &keptOwn, &keptSpin, &keptFair} {
 		w.Keep = Keep{"k", 7}
 	}
 	leases := batch{{Kind: Reentrant, Names: plain.Names, Owner: plain.Owner}, {Kind: Spin, Names: spin.Names, Owner: spin.Owner}}
@@ -70,22 +72,22 @@ func TestCalls(t *testing.T) {
 		{"is a fenced one held by", Fenced.Ask(HeldBy, fence).Call, nil, Reads, []any{"HEXISTS", key, fence.Owner}},
 		{"release", Reentrant.Release(nil, plain), luasrc.UnlockScript, Always,
 			[]any{luasrc.UnlockScript.SHA1, 3, key, channel, "l", "0", int64(5), plain.Owner, "SPUBLISH", int64(6)}},
-		{"release of an owner that is used once", Reentrant.Release(nil, &told), luasrc.UnlockOnceScript, Always,
-			[]any{luasrc.UnlockOnceScript.SHA1, 2, key, channel, "0", int64(5), plain.Owner}},
-		{"the same where shards publish", Reentrant.Release(nil, &once), luasrc.UnlockOnceScript, Always,
-			[]any{luasrc.UnlockOnceScript.SHA1, 2, key, channel, "0", int64(5), plain.Owner, "SPUBLISH"}},
-		{"the same with the lock as its only key", Reentrant.Release(nil, &alone), luasrc.UnlockAloneScript, Always,
-			[]any{luasrc.UnlockAloneScript.SHA1, 1, key, "0", int64(5), plain.Owner, channel, "PUBLISH"}},
+		{"release of an own owner", Reentrant.Release(nil, &told), luasrc.UnlockToScript, Always,
+			[]any{luasrc.UnlockToScript.SHA1, 1, key, "0", int64(5), plain.Owner, channel, 2, 1, "PUBLISH"}},
+		{"the same where shards publish", Reentrant.Release(nil, &own), luasrc.UnlockToScript, Always,
+			[]any{luasrc.UnlockToScript.SHA1, 1, key, "0", int64(5), plain.Owner, channel, 0, 0, "SPUBLISH"}},
+		{"spin release of an own owner", Spin.Release(nil, &ownSpin), luasrc.UnlockToScript, Always,
+			[]any{luasrc.UnlockToScript.SHA1, 1, key, "0", int64(5), spin.Owner, "", 2, 1}},
 		{"spin release", Spin.Release(nil, spin), luasrc.SpinUnlockScript, Always,
 			[]any{luasrc.SpinUnlockScript.SHA1, 2, key, "l", int64(5), spin.Owner, int64(6)}},
 		{"release that keeps", Reentrant.Release(nil, &kept), luasrc.UnlockKeepScript, Always,
-			[]any{luasrc.UnlockKeepScript.SHA1, 2, key, "l", "0", int64(5), plain.Owner, channel, int64(6), "k", int64(7), "SPUBLISH"}},
-		{"the same of an owner that is used once", Reentrant.Release(nil, &keptOnce), luasrc.UnlockKeepScript, Always,
-			[]any{luasrc.UnlockKeepScript.SHA1, 1, key, "0", int64(5), plain.Owner, channel, int64(6), "k", int64(7), "PUBLISH"}},
+			[]any{luasrc.UnlockKeepScript.SHA1, 2, key, "l", "0", int64(5), plain.Owner, channel, int64(6), "k", int64(7), 0, 0, "SPUBLISH"}},
+		{"the same of an own owner", Reentrant.Release(nil, &keptOwn), luasrc.UnlockKeepScript, Always,
+			[]any{luasrc.UnlockKeepScript.SHA1, 1, key, "0", int64(5), plain.Owner, channel, int64(6), "k", int64(7), 2, 1, "PUBLISH"}},
 		{"spin release that keeps", Spin.Release(nil, &keptSpin), luasrc.UnlockKeepScript, Always,
-			[]any{luasrc.UnlockKeepScript.SHA1, 2, key, "l", "0", int64(5), spin.Owner, "", int64(6), "k", int64(7)}},
+			[]any{luasrc.UnlockKeepScript.SHA1, 2, key, "l", "0", int64(5), spin.Owner, "", int64(6), "k", int64(7), 0, 0}},
 		{"fair release that keeps", Fair(time.Minute).Release(nil, &keptFair), luasrc.FairKeepScript, Always,
-			[]any{luasrc.FairKeepScript.SHA1, 4, key, "redisson_lock_queue:{k}", "redisson_lock_timeout:{k}", "l", channel, keptFair.Owner, int64(5), int64(6), "k", int64(7), "SPUBLISH"}},
+			[]any{luasrc.FairKeepScript.SHA1, 4, key, "redisson_lock_queue:{k}", "redisson_lock_timeout:{k}", "l", channel, keptFair.Owner, int64(5), int64(6), "k", int64(7), 0, 0, "SPUBLISH"}},
 		{"renew", Reentrant.Renew(nil, int64(9), len(leases), leases.at), renew, Always, []any{renew.SHA1, 2, key, key, int64(9), plain.Owner, spin.Owner}},
 		{"spin renew", Spin.Renew(nil, int64(9), len(leases), leases.at), renew, Always, []any{renew.SHA1, 2, key, key, int64(9), plain.Owner, spin.Owner}},
 		{"force", Reentrant.Force(plain), luasrc.ForceUnlockScript, Never, []any{luasrc.ForceUnlockScript.SHA1, 2, key, channel, "0", "SPUBLISH"}},
@@ -245,7 +247,7 @@ func TestSpinPausesDoubleTo128Milliseconds(t *testing.T) {
 			t.Errorf("after %d tries: %v to %v", tries, least, most)
 		}
 	}
-	if least, most := Spin.Pause(1<<40, Grant{}); least != 64*ms || most != 128*ms {
+	if least, most := Spin.Pause(math.MaxInt, Grant{}); least != 64*ms || most != 128*ms {
 		t.Errorf("after very many tries: %v to %v", least, most)
 	}
 }
@@ -275,6 +277,7 @@ func TestUncontendedLockAllocatesNothing(t *testing.T) {
 	for _, k := range owned {
 		var room [luasrc.MaxArgs]any
 		w := wanted(k.kind, "k")
+		w.Latch = nil
 		at := batch{{k.kind, w.Names, w.Owner, 0}}.at
 		var one any = int64(1)
 		if n := testing.AllocsPerRun(100, func() {

@@ -21,7 +21,7 @@ type permits struct {
 	n int
 }
 
-var permitsTraits = Traits{Label: PermitsLabel, Family: "permits", PassOn: true, KeyType: "string", Once: true, Permits: true, RenewGroup: "permits"}
+var permitsTraits = Traits{Label: PermitsLabel, Family: "permits", PassOn: true, KeyType: "string", Permits: true, Repeats: true, RenewGroup: "permits"}
 
 // timesPermits is the sorted set.
 const timesPermits = channelName + 1
@@ -66,7 +66,7 @@ func named(w *Want) luasrc.Permits {
 }
 
 func (k permits) Acquire(room []any, w *Want) Call {
-	return Run(luasrc.PermitAcquire(room, named(w), w.Lease, k.ids(w.Owner)), Never)
+	return oneKey(luasrc.PermitAcquire(room, named(w), w.Lease, k.ids(w.Owner)), Never)
 }
 
 var noPermitsSet = Grant{TTL: codec.NoTTL, Unset: true}
@@ -79,7 +79,7 @@ func (k permits) Granted(reply any) (Grant, error) {
 }
 
 func (k permits) Release(room []any, w *Want) Call {
-	return Run(luasrc.PermitRelease(room, named(w), k.ids(w.Owner)), Always)
+	return oneKey(luasrc.PermitRelease(room, named(w), k.ids(w.Owner)), Always)
 }
 
 func (permits) Renew(room []any, lease Arg, n int, at func(i int) Held) Call {

@@ -16,7 +16,7 @@ func TestPermitCalls(t *testing.T) {
 	ids := PermitIDs("o", 2)
 	held := batch{{one, w.Names, w.Owner, 1}, {two, w.Names, w.Owner, 1}}
 	common := func(s *luasrc.Script, keys int, more ...any) []any {
-		return append([]any{s.SHA1, keys, "k", times}, more...)
+		return append([]any{s.SHA1, keys, times, "k"}, more...)
 	}
 	for _, tc := range []struct {
 		name   string

@@ -31,11 +31,11 @@ const (
 
 var (
 	readTraits = Traits{
-		Label: ReadLabel, Family: "read write", Queue: reads, KeyType: "hash", Tally: reads, RenewGroup: "read holds", Latched: true, Asserts: true,
+		Label: ReadLabel, Family: "read write", Queue: reads, KeyType: "hash", Tally: reads, RenewGroup: "read holds", Latched: true, Repeats: true, Asserts: true,
 		KeepsLeases: true,
 	}
 	writeTraits = Traits{
-		Label: WriteLabel, Family: "read write", Queue: writes, Width: 1, KeyType: "hash", Tally: writes, RenewGroup: "write holds", Latched: true,
+		Label: WriteLabel, Family: "read write", Queue: writes, Width: 1, KeyType: "hash", Tally: writes, RenewGroup: "write holds", Latched: true, Repeats: true,
 		KeepsLeases: true,
 		NoUpgrade:   errors.New("its owner holds the read lock, and would wait for itself; release that first"),
 	}
@@ -43,6 +43,18 @@ var (
 
 func (readLock) Traits() *Traits  { return &readTraits }
 func (writeLock) Traits() *Traits { return &writeTraits }
+
+// Sibling is the other kind that the owners of k's family may hold by, and that counts their
+// holds separately; nil: there is none.
+func Sibling(k Kind) Kind {
+	switch k.(type) {
+	case readLock:
+		return WriteLock
+	case writeLock:
+		return ReadLock
+	}
+	return nil
+}
 
 // holdsName is the prefix of the keys of the holds to read.
 const holdsName = channelName + 1
@@ -85,7 +97,7 @@ func (w writer) RedisArg() any  { return w.String() }
 func (w writer) String() string { return w.Owner.String() + ":write" }
 
 func (readLock) Acquire(room []any, w *Want) Call {
-	return Run(luasrc.ReadLock(room, w.Names[keyName], w.Names[channelName], w.Names[holdsName], w.Owner, w.Lease), Never)
+	return oneKey(luasrc.ReadLock(room, w.Names[keyName], w.Names[channelName], w.Names[holdsName], w.Owner, w.Lease), Never)
 }
 
 func (writeLock) Acquire(room []any, w *Want) Call {
@@ -101,12 +113,12 @@ func (k readLock) Granted(reply any) (Grant, error) {
 
 func (readLock) Release(room []any, w *Want) Call {
 	n := w.Names
-	return Run(luasrc.ReadUnlock(room, n[keyName], n[channelName], n[holdsName], w.Latch, w.Owner, w.Lease, w.LatchTTL, w.Publish), Always)
+	return Run(luasrc.ReadUnlock(room, n[keyName], n[channelName], n[holdsName], w.Latch, w.Owner, w.Lease, w.LatchTTL, w.Left, w.Publish), Always)
 }
 
 func (writeLock) Release(room []any, w *Want) Call {
 	n := w.Names
-	return Run(luasrc.WriteUnlock(room, n[keyName], n[channelName], n[holdsName], w.Latch, w.Owner, w.Lease, w.LatchTTL, w.Publish), Always)
+	return Run(luasrc.WriteUnlock(room, n[keyName], n[channelName], n[holdsName], w.Latch, w.Owner, w.Lease, w.LatchTTL, w.Left, w.Publish), Always)
 }
 
 func (readLock) Renew(room []any, lease Arg, n int, at func(i int) Held) Call {

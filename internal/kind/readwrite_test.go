@@ -28,8 +28,8 @@ func TestCallsOfAReadWriteLock(t *testing.T) {
 	}{
 		"read":         {ReadLock.Acquire(nil, w), luasrc.ReadLockScript, Never, []any{2, key, channel, lease, o, holds}},
 		"write":        {WriteLock.Acquire(nil, w), luasrc.WriteLockScript, Never, []any{1, key, lease, o}},
-		"read unlock":  {ReadLock.Release(nil, w), luasrc.ReadUnlockScript, Always, []any{4, key, channel, holds, "l", lease, o, ttl, "SPUBLISH"}},
-		"write unlock": {WriteLock.Release(nil, &both), luasrc.WriteUnlockScript, Always, []any{4, key, channel, holds, "l", lease, o, ttl, "SPUBLISH", "PUBLISH"}},
+		"read unlock":  {ReadLock.Release(nil, w), luasrc.ReadUnlockScript, Always, []any{4, key, channel, holds, "l", lease, o, ttl, 0, 0, "SPUBLISH"}},
+		"write unlock": {WriteLock.Release(nil, &both), luasrc.WriteUnlockScript, Always, []any{4, key, channel, holds, "l", lease, o, ttl, 0, 0, "SPUBLISH", "PUBLISH"}},
 		"read renew":   {ReadLock.Renew(nil, int64(9), len(leases), leases.at), luasrc.ReadRenewScript, Always, []any{4, key, own + "1", own + "2", key, int64(9), o, 2, o, 0}},
 		"write renew":  {WriteLock.Renew(nil, int64(9), 1, leases.at), luasrc.RenewScript, Always, []any{1, key, int64(9), as}},
 		"read force":   {ReadLock.Force(w), luasrc.ReadWriteForceScript, Never, []any{3, key, channel, holds, "read", "0", "SPUBLISH"}},

@@ -20,8 +20,8 @@ var reentrantTraits = Traits{
 	FairShare:  true,
 	KeyType:    "hash",
 	Latched:    true,
+	Repeats:    true,
 	Keeps:      true,
-	Once:       true,
 	RenewGroup: ownedHash,
 }
 
@@ -61,11 +61,9 @@ func (reentrant) Release(room []any, w *Want) Call {
 	n := w.Names
 	switch {
 	case w.Keep.Millis > 0:
-		return Run(luasrc.UnlockKeep(room, n[keyName], w.Latch, n[channelName], w.Owner, w.Lease, w.LatchTTL, w.Keep.Owner, w.Keep.Millis, w.Publish), Always)
-	case w.Latch == nil && w.KeyAlone:
-		return Run(luasrc.UnlockAlone(room, n[keyName], n[channelName], w.Owner, w.Lease, w.Publish), Always)
+		return Run(luasrc.UnlockKeep(room, n[keyName], w.Latch, n[channelName], w.Owner, w.Lease, w.LatchTTL, w.Keep.Owner, w.Keep.Millis, w.Left, w.Publish), Always)
 	case w.Latch == nil:
-		return Run(luasrc.UnlockOnce(room, n[keyName], n[channelName], w.Owner, w.Lease, w.Publish), Always)
+		return Run(luasrc.UnlockTo(room, n[keyName], n[channelName], w.Owner, w.Lease, w.Left, w.Publish), Always)
 	}
 	return Run(luasrc.Unlock(room, n[keyName], n[channelName], w.Latch, w.Owner, w.Lease, w.LatchTTL, w.Publish), Always)
 }

@@ -16,9 +16,9 @@ func Semaphore(n int) Kind { return semaphore{permits{n: n}} }
 // semaphore shares the channel, the messages and the undo with permits.
 type semaphore struct{ permits }
 
-var semaphoreTraits = Traits{Label: SemaphoreLabel, Family: "semaphore", PassOn: true, KeyType: "string", Once: true, Permits: true, Unowned: true, Lasting: true}
+var semaphoreTraits = Traits{Label: SemaphoreLabel, Family: "semaphore", PassOn: true, KeyType: "string", Permits: true, Unowned: true, Lasting: true}
 
-// begunName is the key that exists for a while after a semaphore was set.
+// begunName is the key that tells a semaphore or a latch from a later one of its name.
 const begunName = channelName + 1
 
 // poll is how long a waiter waits for a message before it looks. It is for waits that no lease
@@ -49,12 +49,15 @@ func number(w *Want, receipt Arg) luasrc.Number {
 }
 
 func (k semaphore) Acquire(room []any, w *Want) Call {
-	return Run(luasrc.SemaphoreAcquire(room, number(w, Receipt(w.Names, w.Owner)), k.n, receiptMillis), Never)
+	return kept(luasrc.SemaphoreAcquire(room, number(w, Receipt(w.Names, w.Owner)), k.n, receiptMillis, w.known()), Never)
 }
 
 func (semaphore) Granted(reply any) (Grant, error) {
 	if reply == luasrc.NoPermitsSet {
 		return noPermitsSet, nil
+	}
+	if by, ok := reply.(int64); ok && by > 1 {
+		return Grant{OK: true, TTL: codec.NoTTL}, nil
 	}
 	ok, err := codec.DecodeExists(reply)
 	return Grant{OK: ok, TTL: codec.NoTTL}, err
@@ -62,7 +65,7 @@ func (semaphore) Granted(reply any) (Grant, error) {
 
 // Release gives back what the owner's acquire has taken, if its receipt still exists.
 func (k semaphore) Release(_ []any, w *Want) Call {
-	return Run(luasrc.SemaphoreUndo(number(w, Receipt(w.Names, w.Owner)), k.n), Always)
+	return oneKey(luasrc.SemaphoreUndo(number(w, Receipt(w.Names, w.Owner)), k.n), Always)
 }
 
 // Pause is for a message that was lost.
@@ -75,7 +78,47 @@ func (semaphore) Force(*Want) Call { return Call{} }
 // result is kept in w.Latch. ttl is luasrc.SetFirst's; 0: no expiry. [codec.DecodeNumber]
 // reads its reply.
 func ChangeSemaphore(w *Want, how string, n int, ttl time.Duration) Call {
-	return Run(luasrc.SemaphoreChange(number(w, w.Latch), w.LatchTTL, how, n, ttl.Milliseconds(), receiptMillis), Always)
+	return kept(luasrc.SemaphoreChange(number(w, w.Latch), w.LatchTTL, how, n, ttl.Milliseconds(), w.known()), Always)
+}
+
+// oneKey is Run for a script that can run with its first key alone.
+func oneKey(c luasrc.Call, resend Resend) Call {
+	call := Run(c, resend)
+	call.OneKey = true
+	return call
+}
+
+// kept is oneKey for a script whose second key is the receipt of this call.
+func kept(c luasrc.Call, resend Resend) Call {
+	call := oneKey(c, resend)
+	call.Receipt = true
+	return call
+}
+
+// GiveTaken gives back what an acquire of a kind with Traits.Unowned took, if the semaphore is
+// there. It is for an acquire that left no receipt in the semaphore's slot.
+func GiveTaken(k Kind, w *Want) Call {
+	return ChangeSemaphore(w, luasrc.GiveExisting, k.(semaphore).n, 0)
+}
+
+// known says whether the reply to a change is to be a number by which its object is known.
+func (w *Want) known() int {
+	if w.Known {
+		return luasrc.Known
+	}
+	return luasrc.Unknown
+}
+
+// Repeated makes of a change with Want.Known, by its reply, the call to be sent to a server that
+// may lack it. It reports false if the object can't be told from a later one of its name.
+func Repeated(c Call, reply any) (Call, bool) {
+	by, ok := reply.(int64)
+	if !ok || by <= 1 {
+		return c, false
+	}
+	c.OneKey = false // a server that has not all keys may lack what tells the object from a later one
+	c.Args = luasrc.Call{Script: c.Script, Args: c.Args}.Repeated(by).Args
+	return c, true
 }
 
 // TakeAgain takes what an acquire of a kind with Traits.Unowned took, even if fewer permits

@@ -24,10 +24,10 @@ func TestSemaphoreAndLatchCalls(t *testing.T) {
 		writes bool
 		args   []any
 	}{
-		{"acquire", k.Acquire(nil, s), Never, true, []any{acquire.SHA1, 2, "k", receipt, 3, 600_000}},
+		{"acquire", k.Acquire(nil, s), Never, true, []any{acquire.SHA1, 3, "k", receipt, begun, 3, 600_000, 0}},
 		{"release", k.Release(nil, s), Always, true, []any{undo.SHA1, 3, "k", receipt, begun, sem, 1, "SPUBLISH", 3}},
-		{"change", ChangeSemaphore(s, luasrc.SetFirst, 4, time.Second), Always, true, []any{change.SHA1, 3, "k", "l", begun, sem, 1, "SPUBLISH", int64(6), "first", 4, int64(1000), 600_000}},
-		{"count down", CountDown(l, luasrc.SetCount, 4), Always, true, []any{down.SHA1, 2, "k", "l", gate, 1, "SPUBLISH", int64(6), "set", int64(4)}},
+		{"change", ChangeSemaphore(s, luasrc.SetFirst, 4, time.Second), Always, true, []any{change.SHA1, 3, "k", "l", begun, sem, 1, "SPUBLISH", int64(6), "first", 4, int64(1000), 0}},
+		{"count down", CountDown(l, luasrc.SetCount, 4), Always, true, []any{down.SHA1, 3, "k", "l", begun, gate, 1, "SPUBLISH", int64(6), "set", int64(4), 0}},
 		{"await", CountDownLatch.Acquire(nil, l), Reads, false, []any{"k"}},
 		{"count", ReadNumber(l), Reads, false, []any{"k"}},
 	} {
@@ -52,6 +52,13 @@ func TestSemaphoreAndLatchReplies(t *testing.T) {
 	check(t, "semaphore", "grant", g.OK, true, err)
 	g, err = k.Granted(int64(0))
 	check(t, "semaphore", "refusal", g, Grant{TTL: codec.NoTTL}, err)
+	g, err = k.Granted(int64(1_764_451_234_567_890)) // known since then
+	check(t, "semaphore", "grant of a known one", g.OK, true, err)
+	for _, reply := range []any{nil, int64(-1), []byte("1")} {
+		if g, err := k.Granted(reply); err == nil || g.OK {
+			t.Errorf("%v is a grant: %+v, %v", reply, g, err)
+		}
+	}
 	for reply, open := range map[any]bool{nil: true, "0": true, "-1": true, "1": false, "99": false} {
 		if text, ok := reply.(string); ok {
 			reply = []byte(text)

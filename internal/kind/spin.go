@@ -21,6 +21,7 @@ var spinTraits = Traits{
 	HandOffs:   16, // fewer than for a plain lock: other clients find it free by chance only
 	KeyType:    "hash",
 	Latched:    true,
+	Repeats:    true,
 	Keeps:      true,
 	RenewGroup: ownedHash,
 }
@@ -40,8 +41,11 @@ func (spin) Channel(*Names, Owner) string { return "" }
 func (spin) Wake([]byte) int { return 0 }
 
 func (spin) Release(room []any, w *Want) Call {
-	if w.Keep.Millis > 0 {
-		return Run(luasrc.UnlockKeep(room, w.Names[keyName], w.Latch, "", w.Owner, w.Lease, w.LatchTTL, w.Keep.Owner, w.Keep.Millis, nil), Always)
+	switch {
+	case w.Keep.Millis > 0:
+		return Run(luasrc.UnlockKeep(room, w.Names[keyName], w.Latch, "", w.Owner, w.Lease, w.LatchTTL, w.Keep.Owner, w.Keep.Millis, w.Left, nil), Always)
+	case w.Latch == nil:
+		return Run(luasrc.UnlockTo(room, w.Names[keyName], "", w.Owner, w.Lease, w.Left, nil), Always)
 	}
 	return Run(luasrc.SpinUnlock(room, w.Names[keyName], w.Latch, w.Owner, w.Lease, w.LatchTTL), Always)
 }

@@ -10,6 +10,9 @@ import (
 // arguments once.
 type Arg = luasrc.Arg
 
+// Left is how many holds a release leaves to its owner, as in luasrc.
+type Left = luasrc.Left
+
 // Names are a key and the names that belong to it, each a boxed string. The first is the key;
 // the kind defines the others.
 type Names [4]Arg
@@ -34,10 +37,12 @@ type Want struct {
 	Owner Owner  // the owner that wants it
 
 	Lease    Arg  // in ms, at least 1: of an acquire, or for the owner's holds that a release leaves; 0: they need none, see Traits.KeepsLeases
-	Latch    Arg  // of a release: the same for each repetition of it; nil if its owner is used once, see Traits.Once
+	Latch    Arg  // of a release: the same for each repetition of it; nil: only this client acts for the owner, see Traits.Latched
 	LatchTTL Arg  // in ms, at least 1
-	KeyAlone bool // for a release without a latch, or for Force: use the form that has the lock as its only key
+	Left     Left // of a release without a latch: what it leaves of the owner's holds
+	KeyAlone bool // for Force: use the form that has the lock as its only key
 	Keep     Keep // of a release; zero: the release of the last hold frees the lock
+	Known    bool // of a change or an acquire that nobody owns: its reply is what Repeated needs
 	Publish  Arg  // how to announce, in an acquire too: luasrc.Publish, luasrc.SPublish or luasrc.Both
 
 	Wait   time.Duration // total wait of the call, or of another call of its owner that has a queue; 0: no limit

@@ -43,7 +43,6 @@ type Sum struct {
 	now, full  time.Duration
 	need       time.Duration
 	extends    bool // a hold is to be extended now
-	asserts    bool // a fixed lease is to be asserted
 }
 
 // Of is the Sum of no holds. full is the lease by which the watchdog extends.
@@ -67,16 +66,19 @@ func (s *Sum) Add(p *Promise, end, shared time.Duration) {
 	s.need = max(s.need, need)
 }
 
+// Keep makes every lease last until an instant, if no hold needs more.
+func (s *Sum) Keep(until time.Duration) { s.need = max(s.need, until-s.now) }
+
 // Assert makes the watchdog renew a fixed lease as long as it lasts, each time by what is left
 // of it, because others may cut it.
 func (s *Sum) Assert(p *Promise) {
 	if p.Fixed {
-		s.RenewUntil, s.asserts = max(s.RenewUntil, p.Until), true
+		s.RenewUntil = max(s.RenewUntil, p.Until)
 	}
 }
 
-// OnlyAsserts tells whether a renewal only asserts fixed leases, and extends none.
-func (s *Sum) OnlyAsserts() bool { return s.asserts && !s.extends }
+// Extends tells whether a renewal extends a lease. One that does not only asserts what is left.
+func (s *Sum) Extends() bool { return s.extends }
 
 // Lease is the lease that a command passes which is to set own: own, or what the holds still
 // need, rounded up to milliseconds, if that is longer. It is at least a millisecond.

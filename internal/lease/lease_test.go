@@ -328,8 +328,8 @@ func TestAssertedLeaseIsRenewedByWhatIsLeft(t *testing.T) {
 			sum.Add(&p, p.End, 30*time.Second)
 			sum.Assert(&p)
 		}
-		if sum.RenewUntil != row.until || sum.OnlyAsserts() != row.only || sum.Lease(0) != row.lease {
-			t.Errorf("%v: until %v, only asserts %v, lease %v", row.holds, sum.RenewUntil, sum.OnlyAsserts(), sum.Lease(0))
+		if sum.RenewUntil != row.until || sum.Extends() == row.only || sum.Lease(0) != row.lease {
+			t.Errorf("%v: until %v, extends %v, lease %v", row.holds, sum.RenewUntil, sum.Extends(), sum.Lease(0))
 		}
 	}
 }

@@ -47,6 +47,9 @@ var (
 	// ErrRefused: the server replied with an error, or with what does not fit the command.
 	ErrRefused = errors.New("refused by the server")
 
+	// ErrUnannounced: a change was made, and the script could not publish it.
+	ErrUnannounced = errors.New("waiters could not be notified")
+
 	// ErrUnreplicated: the command ran, and no replica is known to have it.
 	ErrUnreplicated = errors.New("no replica acknowledged it")
 )
@@ -55,12 +58,18 @@ var (
 // or else why replicas that have disappeared are still waited for.
 func Unreplicated(r *command.Request) error {
 	if acked := r.Wire.Acked; acked > 0 {
-		return OfKind(fmt.Errorf("%d of %d replicas acknowledged it, and what it counts does not pass with a lease", acked, r.Wire.Replicas), ErrUnreplicated)
+		return OfKind(fmt.Errorf("only %d of %d replicas acknowledged it; all must, because no lease would correct the count", acked, r.Wire.Replicas), ErrUnreplicated)
 	}
 	if doubt := r.Doubt(); doubt != nil {
 		return fmt.Errorf("%w, and the master may be about to be replaced: %w", ErrUnreplicated, doubt)
 	}
 	return ErrUnreplicated
+}
+
+// Unannounced is ErrUnannounced for a change that was made. did is what it did, why the server's
+// error for the message.
+func Unannounced(did string, why error) error {
+	return fmt.Errorf("%s, but %w: %w", did, ErrUnannounced, why)
 }
 
 // OfKind makes err also match kind by errors.Is. Its text stays as it is.

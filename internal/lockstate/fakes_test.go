@@ -36,6 +36,31 @@ func run(s *luasrc.Script, resend kind.Resend, keys []any, args ...any) kind.Cal
 	return kind.Call{Name: "EVALSHA", Script: s, Args: append(all, args...), Resend: resend, Writes: true}
 }
 
+// taken is how many of n holds an unlock takes; what it leaves is in ARGV from an index on.
+const taken = `
+	local function taken(n, at)
+		local least = tonumber(ARGV[at])
+		return n - (ARGV[at + 1] == '1' and least or math.max(least, n - 1))
+	end
+`
+
+// withLatch are the keys of an unlock: the lock, a second name and the latch, if it has one.
+func withLatch(w *kind.Want) []any {
+	keys := []any{w.Names[0], w.Names[1]}
+	if w.Latch != nil {
+		keys = append(keys, w.Latch)
+	}
+	return keys
+}
+
+// left is what an unlock leaves, as arguments.
+func left(w *kind.Want) []any {
+	if w.Left.Exact {
+		return []any{w.Left.Least, 1}
+	}
+	return []any{w.Left.Least, 0}
+}
+
 // dropper makes connections that lose the reply of one command after it ran.
 type dropper struct {
 	addr string

@@ -10,7 +10,7 @@ import (
 	"github.com/rlock-go/redisson/internal/state"
 )
 
-// A grant whose reply was lost is undone. Its token is used up: no other grant gets the same one.
+// A grant whose reply was lost is made again. The first token is used up: no other grant gets the same one.
 func TestTokenOfALostGrantIsUsedUp(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)

@@ -56,12 +56,12 @@ var (
 		redis.call('hincrby', KEYS[1], ARGV[2], 1)
 		extend(ARGV[1])
 		return nil`)
-	leaveShared = script("leave_shared", longest+`
-		local earlier = redis.call('get', KEYS[3])
+	leaveShared = script("leave_shared", longest+taken+`
+		local earlier = KEYS[3] and redis.call('get', KEYS[3])
 		if earlier then return tonumber(earlier) end
 		if redis.call('hexists', KEYS[1], ARGV[2]) == 0 then return nil end
 		local result = 1
-		if redis.call('hincrby', KEYS[1], ARGV[2], -1) == 0 then
+		if redis.call('hincrby', KEYS[1], ARGV[2], -taken(redis.call('hget', KEYS[1], ARGV[2]), 6)) == 0 then
 			redis.call('hdel', KEYS[1], ARGV[2])
 			if ARGV[4] == '1' then redis.call('hset', KEYS[1], 'mode', 'read') end
 			if redis.call('hlen', KEYS[1]) == 1 then redis.call('del', KEYS[1]) end
@@ -71,7 +71,7 @@ var (
 			extend(ARGV[1])
 			result = 0
 		end
-		redis.call('set', KEYS[3], result, 'px', ARGV[3])
+		if KEYS[3] then redis.call('set', KEYS[3], result, 'px', ARGV[3]) end
 		return result`)
 )
 
@@ -89,11 +89,11 @@ func (writing) Acquire(_ []any, w *kind.Want) kind.Call {
 }
 
 func (reading) Release(_ []any, w *kind.Want) kind.Call {
-	return run(leaveShared, kind.Always, []any{w.Names[0], w.Names[1], w.Latch}, w.Lease, w.Owner, w.LatchTTL, "0", written{w.Owner})
+	return run(leaveShared, kind.Always, withLatch(w), append([]any{w.Lease, w.Owner, w.LatchTTL, "0", written{w.Owner}}, left(w)...)...)
 }
 
 func (writing) Release(_ []any, w *kind.Want) kind.Call {
-	return run(leaveShared, kind.Always, []any{w.Names[0], w.Names[1], w.Latch}, w.Lease, written{w.Owner}, w.LatchTTL, "1", w.Owner)
+	return run(leaveShared, kind.Always, withLatch(w), append([]any{w.Lease, written{w.Owner}, w.LatchTTL, "1", w.Owner}, left(w)...)...)
 }
 
 // Renew is a plain lock's, with the field for the owner's writes.

@@ -28,17 +28,17 @@ var (
 			return nil
 		end
 		return redis.call('pttl', KEYS[1])`)
-	severalUnlock = script("several_unlock", `
-		local earlier = redis.call('get', KEYS[3])
+	severalUnlock = script("several_unlock", taken+`
+		local earlier = KEYS[3] and redis.call('get', KEYS[3])
 		if earlier then return tonumber(earlier) end
 		if redis.call('hexists', KEYS[1], ARGV[2]) == 0 then return nil end
 		local result = 0
-		if redis.call('hincrby', KEYS[1], ARGV[2], -1) == 0 then
+		if redis.call('hincrby', KEYS[1], ARGV[2], -taken(redis.call('hget', KEYS[1], ARGV[2]), 4)) == 0 then
 			redis.call('hdel', KEYS[1], ARGV[2])
 			redis.call('publish', KEYS[2], 3 - redis.call('hlen', KEYS[1]))
 			result = 1
 		end
-		redis.call('set', KEYS[3], result, 'px', ARGV[3])
+		if KEYS[3] then redis.call('set', KEYS[3], result, 'px', ARGV[3]) end
 		return result`)
 )
 
@@ -54,7 +54,7 @@ func (several) Acquire(_ []any, w *kind.Want) kind.Call {
 }
 
 func (several) Release(_ []any, w *kind.Want) kind.Call {
-	return run(severalUnlock, kind.Always, []any{w.Names[0], w.Names[1], w.Latch}, w.Lease, w.Owner, w.LatchTTL)
+	return run(severalUnlock, kind.Always, withLatch(w), append([]any{w.Lease, w.Owner, w.LatchTTL}, left(w)...)...)
 }
 
 // asked counts the attempts on a lock.

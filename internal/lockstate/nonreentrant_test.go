@@ -9,7 +9,7 @@ import (
 	"github.com/rlock-go/redisson/internal/state"
 )
 
-// The acquire ran. Sent again, it would be refused to its own owner, so it is undone first.
+// The acquire ran. Sent again as it was, it would be refused to its own owner.
 func TestLostGrantOfANonReentrantLockIsNotTakenForAReentry(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)

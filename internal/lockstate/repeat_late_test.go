@@ -93,7 +93,7 @@ func TestRepetitionThatAServerFindsMuchLaterCountsOnce(t *testing.T) {
 				changes(c, kind.CountDownLatch, func(w *kind.Want) kind.Call { return kind.CountDown(w, luasrc.DownByOne, 0) })
 			}
 		}, []any{"GET", "it"}, "4"},
-		"unlock of a nested hold": {luasrc.UnlockScript, func(t *testing.T, c *State) func() {
+		"unlock of a nested hold": {luasrc.UnlockToScript, func(t *testing.T, c *State) func() {
 			l := c.NewLock(kind.Reentrant, "nested", "nested")
 			terms := state.Terms{As: true, Owner: c.NewOwner()}
 			for entered := 0; ; { // on a busy machine an acquire may time out

@@ -2,13 +2,16 @@ package lockstate
 
 import (
 	"context"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/rlock-go/redisson/internal/acquire"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/observe"
 	"github.com/rlock-go/redisson/internal/state"
+	"github.com/rlock-go/redisson/internal/topology"
 	"github.com/rlock-go/redisson/watchdog"
 )
 
@@ -18,7 +21,7 @@ type State struct {
 	state.Client
 	following sync.WaitGroup // the goroutine that follows the topology's changes
 
-	closing sync.Once
+	closing atomic.Bool
 	gone    chan struct{} // closed when Close has finished
 }
 
@@ -75,7 +78,15 @@ func (c *State) Close() { c.close(c.Timeout) }
 // Abandon closes a client that could not be used at all. Nothing is logged.
 func (c *State) Abandon() { c.close(0) }
 
-func (c *State) close(patience time.Duration) { c.closing.Do(func() { c.end(patience) }) }
+// close waits on a channel for an end that another call began: waiting on a sync.Once would stop the clock of a
+// testing/synctest bubble.
+func (c *State) close(patience time.Duration) {
+	if c.closing.Swap(true) {
+		<-c.gone
+		return
+	}
+	c.end(patience)
+}
 
 func (c *State) end(patience time.Duration) {
 	c.Shut()
@@ -94,6 +105,7 @@ func (c *State) end(patience time.Duration) {
 	c.Releases.Wait(ctx.Done(), nil)
 	c.Waits.Leaving.Wait(ctx.Done(), nil) // waiters whose acquires were undone meanwhile
 	open := c.Waits.Leaving.Count() + c.Work.Count() + c.Releases.Count()
+	c.ForgetChanges()
 	c.Top.Close(time.Until(deadline))
 	c.following.Wait()
 	c.Timers.Wait()
@@ -116,6 +128,19 @@ type Counts struct {
 	Unsure         int64                   // releases
 	Renewals       int64                   // leases that were extended
 	Least          time.Duration           // the shortest time for which a hold is trusted; watchdog.Never: none is held
+	Oldest         Age
+}
+
+// Age is how long the oldest hold and the oldest wait have lasted; 0: there is none.
+type Age struct{ Hold, Wait time.Duration }
+
+// hold and wait count one that began at since.
+func (a *Age) hold(now, since time.Duration) { a.Hold = max(a.Hold, now-since) }
+func (a *Age) wait(now, since time.Duration) { a.Wait = max(a.Wait, now-since) }
+
+// HidesReplicas tells whether a server refuses to list its replicas.
+func (c *State) HidesReplicas() bool {
+	return slices.ContainsFunc(c.Top.Nodes(), (*topology.Node).HidesReplicas)
 }
 
 // Stats is a snapshot of the client by kind, with the number of reconnects and of events that
@@ -137,12 +162,50 @@ func (c *State) Stats() (all [kind.Labels]Counts, reconnects, dropped int64) {
 			to := &all[h.Lock.Traits.Label]
 			to.Holds++
 			to.Least = min(to.Least, max(h.Trust()-n.Now(), 0))
+			to.Oldest.hold(n.Now(), h.Since)
 		}
 		for w := range n.Waiters {
-			all[w.Call.(*acquire.Waiter).Lock.Traits.Label].Waiters++
+			w := w.Call.(*acquire.Waiter)
+			to := &all[w.Lock.Traits.Label]
+			to.Waiters++
+			to.Oldest.wait(n.Now(), w.Began)
 		}
 	})
 	return all, c.Reconnects(), c.Events.Dropped()
+}
+
+// Ages yields the age of each name that is held or waited for, for each kind by which it is. No lock is held while it
+// yields.
+func (c *State) Ages(yield func(name string, of kind.Label, age Age) bool) {
+	type named struct {
+		name string
+		of   kind.Label
+		age  Age
+	}
+	var found []named
+	for i := range c.Shards {
+		found = found[:0]
+		c.Shards[i].EachName(func(n *state.Name) {
+			var all [kind.Labels]Age
+			for h := range n.LivingHolds {
+				all[h.Lock.Traits.Label].hold(n.Now(), h.Since)
+			}
+			for w := range n.Waiters {
+				w := w.Call.(*acquire.Waiter)
+				all[w.Lock.Traits.Label].wait(n.Now(), w.Began)
+			}
+			for of, age := range all {
+				if age != (Age{}) {
+					found = append(found, named{n.Lock.Name(), kind.Label(of), age})
+				}
+			}
+		})
+		for _, f := range found {
+			if !yield(f.name, f.of, f.age) {
+				return
+			}
+		}
+	}
 }
 
 // clients are the states of this process that are not closed, by their ids.

@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gomodule/redigo/redis"
-
 	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/extend"
 	"github.com/rlock-go/redisson/internal/kind"
@@ -47,57 +45,8 @@ func TestUnlockThatIsNotWrittenIsNotUncertain(t *testing.T) {
 	becomes(t, conn, 0, "EXISTS", "orders")
 }
 
-// refuses makes the server refuse the unlock of h, which is one of several.
-func refuses(t *testing.T, conn redis.Conn, h *state.Hold) {
-	t.Helper()
-	do(t, conn, "CONFIG", "SET", "maxmemory", 1) // a latch needs memory
-	err := unlock.Hold(t.Context(), h)
-	if err == nil || errors.Is(err, lockerr.ErrUncertain) || !strings.Contains(err.Error(), "not released, the owner's next unlock releases it too: OOM") {
-		t.Errorf("it never ran, and it says %v", err)
-	}
-	do(t, conn, "CONFIG", "SET", "maxmemory", 0)
-}
-
-// The server refuses the unlock of one hold of several, and goes on to count that hold. The key must be free after the
-// last unlock, without waiting for a lease.
-func TestUnlockThatNeverRanIsMadeUpForByTheNext(t *testing.T) {
-	t.Parallel()
-	s := redistest.Start(t)
-	o := config()
-	o.Timeout, o.Watchdog = 300*time.Millisecond, 10*time.Minute
-	c := openWith(t, s, o)
-	l := c.NewLock(kind.Reentrant, "orders", "orders")
-	as := state.Terms{As: true, Owner: c.NewOwner()}
-	outer, inner := acquireAs(t, &l, as), acquireAs(t, &l, as)
-	conn := s.Dial(t)
-	refuses(t, conn, inner)
-	mustUnlock(t, outer)
-	becomes(t, conn, 0, "EXISTS", "orders")
-}
-
-// The server loses what the refused unlock has left. What its owner acquires later is not released for it.
-func TestUnlockThatNeverRanIsForgottenWithItsHold(t *testing.T) {
-	t.Parallel()
-	s := redistest.Start(t)
-	o := config()
-	o.Timeout = 300 * time.Millisecond
-	c := openWith(t, s, o)
-	r, w := sharedLocks(c)
-	as := state.Terms{As: true, Owner: c.NewOwner()}
-	write, outer, inner := acquireAs(t, w, as), acquireAs(t, r, as), acquireAs(t, r, as)
-	conn := s.Dial(t)
-	refuses(t, conn, inner)
-	do(t, conn, "HDEL", "rw", as.Owner.String())
-	if err := unlock.Hold(t.Context(), outer); !errors.Is(err, lockerr.ErrNotHeld) {
-		t.Fatal(err)
-	}
-	later := acquireAs(t, r, as)
-	mustUnlock(t, write)
-	mustUnlock(t, later)
-}
-
-// An unlock waits behind an open command until its limit, and is not sent after that if its owner holds nothing else. But
-// the owner's last unlock waits behind it.
+// Unlocks wait behind an open command for longer than their callers. They are sent all the same, and the last one leaves
+// nothing.
 func TestUnlockThatWaitedTooLongIsMadeUpForByTheNext(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
@@ -123,7 +72,7 @@ func TestUnlockThatWaitedTooLongIsMadeUpForByTheNext(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { ended <- unlock.Hold(context.Background(), outer) }()
 	redistest.Becomes(t, "all unlocks wait", func() bool {
-		_, queued, _ := outer.OwnerSnapshot()
+		_, queued := outer.OwnerSnapshot()
 		return queued == 3
 	})
 	s.Resume()

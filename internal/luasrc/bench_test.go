@@ -27,6 +27,15 @@ func BenchmarkUnlockInPlace(b *testing.B) {
 	}
 }
 
+func BenchmarkUnlockToInPlace(b *testing.B) {
+	var room [MaxArgs]any
+	var key, ch, owner, lease, publish Arg = "order:4711", channel, "owner", int64(30_000), Publish
+	b.ReportAllocs()
+	for b.Loop() {
+		sink = UnlockTo(room[:0], key, ch, owner, lease, Left{Least: 1}, publish)
+	}
+}
+
 func BenchmarkRenewOfFullBatch(b *testing.B) {
 	keys, owners := make([]Arg, watchdog.MaxBatch), make([]Arg, watchdog.MaxBatch)
 	for i := range keys {

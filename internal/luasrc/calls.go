@@ -16,9 +16,10 @@ const (
 	Both = "SPUBLISH and PUBLISH"
 )
 
-// MaxArgs is room for the Args of an acquire and an unlock of a plain lock, except UnlockKeep
-// and an Unlock by Both. Calls with more Args, as for a fair lock, allocate.
-const MaxArgs = 10
+// MaxArgs is room for the Args of an acquire and an unlock without a latch of a plain or a
+// read-write lock, except UnlockKeep and an unlock by Both. Calls with more Args, as for a fair
+// lock, allocate.
+const MaxArgs = 11
 
 // Arg is one argument as redigo takes it: a string or an integer. Its user boxes it, and boxes
 // recurring arguments once.
@@ -42,9 +43,12 @@ func (c Call) with(args ...any) Call {
 	return c
 }
 
-// by appends the commands that publish stands for.
+// by appends the commands that publish stands for; nil: none.
 func (c Call) by(publish Arg) Call {
-	if publish == Both {
+	switch publish {
+	case nil:
+		return c
+	case Both:
 		return c.with(SPublish, Publish)
 	}
 	return c.with(publish)
@@ -60,6 +64,31 @@ func (c Call) by(publish Arg) Call {
 // A key of another type makes it fail with WRONGTYPE and stays untouched.
 func Lock(dst []any, key, owner, lease Arg) Call {
 	return LockScript.call(dst, 1, key, lease, owner)
+}
+
+// Gone is the reply of an [Again] to an owner whose other holds are gone.
+const Gone = "GONE"
+
+// Again makes of an acquire one that may be sent where the acquire may have run, any number of times,
+// while only its client acts for the owner. Afterwards the owner has holds holds, which are those
+// that its client still needs and this one. If it lacks the others, and may have the lock, it gets
+// none: Gone. Of a ReadLock it needs all keys. A PermitAcquire, whose owner is used once, may be sent
+// as it is.
+//
+//	KEYS  as of the acquire
+//	ARGV  as of the acquire, holds
+//	reply as of the acquire, or Gone
+func Again(acquire Call, holds int) Call {
+	s := map[*Script]*Script{
+		LockScript: LockAgainScript, FencedLockScript: FencedLockAgainScript, NonReentrantLockScript: NonReentrantLockAgainScript,
+		FairLockScript: FairLockAgainScript, ReadLockScript: ReadLockAgainScript, WriteLockScript: WriteLockAgainScript,
+	}[acquire.Script]
+	if s == nil {
+		return acquire
+	}
+	call := Call{s, acquire.Args}.with(holds)
+	call.Args[0] = s.shaArg
+	return call
 }
 
 // Unlock gives up one hold of owner. If it was the last, key is deleted and the message is sent
@@ -79,54 +108,55 @@ func Unlock(dst []any, key, channel, latch, owner, lease, latchTTL, publish Arg)
 	return UnlockScript.call(dst, 3, key, channel, latch, codec.UnlockMessage, lease, owner, publish, latchTTL)
 }
 
-// UnlockOnce is [Unlock] without a latch, for an owner that is used once: no other command makes
-// its hold, so the call may run any number of times. It has the arguments that Redisson sent
-// before 3.24, followed by the commands that publish if these are not Publish alone.
-//
-//	KEYS  key, channel
-//	ARGV  codec.UnlockMessage, lease, owner, or these and publish; with Both these, SPublish and Publish
-//	reply nil: no hold; 0: holds left; 1: free (codec.DecodeRelease)
-//
-// A key of another type makes it fail with WRONGTYPE and stays untouched.
-func UnlockOnce(dst []any, key, channel, owner, lease, publish Arg) Call {
-	call := UnlockOnceScript.call(dst, 2, key, channel, codec.UnlockMessage, lease, owner)
-	if publish == Publish {
-		return call
-	}
-	return call.by(publish)
+// Left says how many holds an unlock leaves to its owner: one less than the server counts, but
+// never fewer than Least. If Exact is set, it leaves exactly Least. The zero Left takes one, as an
+// unlock with a latch does. One that is not zero needs no latch where only its client acts for the
+// owner: however often it runs, it takes none of the holds that the client still needs.
+type Left struct {
+	Least int
+	Exact bool
 }
 
-// UnlockAlone is [UnlockOnce] with key as the only key. A cluster that moves the slot runs it
-// where key is, and would refuse the other form with TRYAGAIN.
+// latched makes a call of s with these keys and, if it is not nil, latch as the last.
+func (s *Script) latched(dst []any, latch Arg, keys ...any) Call {
+	if latch == nil {
+		return s.call(dst, len(keys), keys...)
+	}
+	return s.call(dst, len(keys)+1, keys...).with(latch)
+}
+
+// to appends l.
+func (c Call) to(l Left) Call {
+	exact := 0
+	if l.Exact {
+		exact = 1
+	}
+	return c.with(l.Least, exact)
+}
+
+// UnlockTo is [Unlock] without a latch, with key as the only key: a cluster that moves the slot
+// runs it where key is. If publish is nil, no message is sent.
 //
 //	KEYS  key
-//	ARGV  codec.UnlockMessage, lease, owner, channel, publish; with Both SPublish and Publish
+//	ARGV  codec.UnlockMessage, lease, owner, channel, least, exact, publish; with Both SPublish and Publish
 //	reply nil: no hold; 0: holds left; 1: free (codec.DecodeRelease)
 //
 // A key of another type makes it fail with WRONGTYPE and stays untouched.
-func UnlockAlone(dst []any, key, channel, owner, lease, publish Arg) Call {
-	return UnlockAloneScript.call(dst, 1, key, codec.UnlockMessage, lease, owner, channel).by(publish)
+func UnlockTo(dst []any, key, channel, owner, lease Arg, to Left, publish Arg) Call {
+	return UnlockToScript.call(dst, 1, key, codec.UnlockMessage, lease, owner, channel).to(to).by(publish)
 }
 
-// UnlockKeep is [Unlock], but leaves key to keeper for keep ms, at least 1, and sends the
-// message to channel. Without a latch it may run any number of times while keeper has key, and
-// later too if its owner is used once. If publish is nil, no message is sent.
+// UnlockKeep is [Unlock], or [UnlockTo] without a latch, but leaves key to keeper for keep ms, at
+// least 1, and sends the message to channel. While keeper has key, it changes nothing. If publish
+// is nil, no message is sent.
 //
 //	KEYS  key, or key and latch
-//	ARGV  codec.UnlockMessage, lease, owner, channel, latchTTL, keeper, keep, publish; with Both SPublish and Publish
+//	ARGV  codec.UnlockMessage, lease, owner, channel, latchTTL, keeper, keep, least, exact, publish; with Both SPublish and Publish
 //	reply nil: no hold; 0: holds left; 1: that was the last (codec.DecodeRelease)
 //
 // A key of another type makes it fail with WRONGTYPE and stays untouched.
-func UnlockKeep(dst []any, key, latch, channel, owner, lease, latchTTL, keeper, keep, publish Arg) Call {
-	keys := []any{key, latch}
-	if latch == nil {
-		keys = keys[:1]
-	}
-	call := UnlockKeepScript.call(dst, len(keys), keys...).with(codec.UnlockMessage, lease, owner, channel, latchTTL, keeper, keep)
-	if publish == nil {
-		return call
-	}
-	return call.by(publish)
+func UnlockKeep(dst []any, key, latch, channel, owner, lease, latchTTL, keeper, keep Arg, to Left, publish Arg) Call {
+	return UnlockKeepScript.latched(dst, latch, key).with(codec.UnlockMessage, lease, owner, channel, latchTTL, keeper, keep).to(to).by(publish)
 }
 
 // ForceUnlock deletes key whichever owner holds it, and sends the message to channel by the

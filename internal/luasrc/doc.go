@@ -3,10 +3,10 @@
 //
 // lock.lua is the text that Redisson from 3.19 on sends, byte for byte. So its SHA-1 is the
 // same, and Go and Java clients use one entry of the server's script cache. The other texts
-// are this library's. They take the same KEYS and ARGV, run the same commands in the same
-// order and reply the same as Redisson's, so each side understands the state that the other
-// one leaves. The scripts of a read-write lock leave the same keys and use the same channel,
-// but differ otherwise: see the comments in readwrite.go.
+// are this library's. They leave the same keys as Redisson's and send the same messages, so
+// each side understands the state that the other one leaves. Those of a plain and of a spin lock
+// with a latch also take the same KEYS and ARGV, run the same commands in the same order and reply
+// the same. An unlock without a latch is for owners for which only this client acts: see [Left].
 //
 // A [Call] is one script with its arguments, ready to be sent as EVALSHA. A server that does
 // not know the script answers NOSCRIPT and has done nothing; then [Script.Source] goes into

@@ -1,12 +1,14 @@
 package luasrc
 
-// These are the scripts of a fair lock. All begin with fair_queue.lua.
+// These are the scripts of a fair lock. All have fair_queue.lua.
 var (
-	FairLockScript   = newScript("tell", "fair_queue", "fair_lock")   // FairLock
-	FairUnlockScript = newScript("tell", "fair_queue", "fair_unlock") // FairUnlock
-	FairKeepScript   = newScript("tell", "fair_queue", "fair_keep")   // FairKeep
-	FairLeaveScript  = newScript("tell", "fair_queue", "fair_leave")  // FairLeave
-	FairForceScript  = newScript("tell", "fair_queue", "fair_force")  // FairForce
+	FairLockScript   = newScript("tell", "fair_queue", "fair_lock")           // FairLock
+	FairUnlockScript = newScript("tell", "left", "fair_queue", "fair_unlock") // FairUnlock
+	FairKeepScript   = newScript("tell", "left", "fair_queue", "fair_keep")   // FairKeep
+	FairLeaveScript  = newScript("tell", "fair_queue", "fair_leave")          // FairLeave
+	FairForceScript  = newScript("tell", "fair_queue", "fair_force")          // FairForce
+
+	FairLockAgainScript = newAgain("again_fair", "tell", "fair_queue", "fair_lock") // Again of FairLock
 )
 
 // FairLock acquires key for owner if it is already the owner's, or if it is free and no other
@@ -26,25 +28,26 @@ func FairLock(dst []any, key, queue, times, channel, owner, lease, wait, once, p
 }
 
 // FairUnlock is [Unlock] for a lock whose release is announced only to the owner at the head of
-// the queue. An unlock that finds no key announces it too.
+// the queue, or [UnlockTo] without a latch: see [Left]. An unlock that finds no key announces it
+// too.
 //
-//	KEYS  key, queue, times, latch
-//	ARGV  channel, owner, lease, latchTTL, publish; with Both SPublish and Publish
+//	KEYS  key, queue, times, or these and latch
+//	ARGV  channel, owner, lease, latchTTL, least, exact, publish; with Both SPublish and Publish
 //	reply nil: no hold; 0: holds left; 1: free (codec.DecodeRelease)
 //
 // A key of another type makes it fail with WRONGTYPE and stays untouched.
-func FairUnlock(dst []any, key, queue, times, latch, channel, owner, lease, latchTTL, publish Arg) Call {
-	return FairUnlockScript.call(dst, 4, key, queue, times, latch, channel, owner, lease, latchTTL).by(publish)
+func FairUnlock(dst []any, key, queue, times, latch, channel, owner, lease, latchTTL Arg, to Left, publish Arg) Call {
+	return FairUnlockScript.latched(dst, latch, key, queue, times).with(channel, owner, lease, latchTTL).to(to).by(publish)
 }
 
 // FairKeep is [FairUnlock], but leaves key to keeper for keep ms, as [UnlockKeep] does. Without
 // key it sends no message.
 //
-//	KEYS  key, queue, times, latch
-//	ARGV  channel, owner, lease, latchTTL, keeper, keep, publish; with Both SPublish and Publish
+//	KEYS  key, queue, times, or these and latch
+//	ARGV  channel, owner, lease, latchTTL, keeper, keep, least, exact, publish; with Both SPublish and Publish
 //	reply nil: no hold; 0: holds left; 1: that was the last (codec.DecodeRelease)
-func FairKeep(dst []any, key, queue, times, latch, channel, owner, lease, latchTTL, keeper, keep, publish Arg) Call {
-	return FairKeepScript.call(dst, 4, key, queue, times, latch, channel, owner, lease, latchTTL, keeper, keep).by(publish)
+func FairKeep(dst []any, key, queue, times, latch, channel, owner, lease, latchTTL, keeper, keep Arg, to Left, publish Arg) Call {
+	return FairKeepScript.latched(dst, latch, key, queue, times).with(channel, owner, lease, latchTTL, keeper, keep).to(to).by(publish)
 }
 
 // FairLeave removes n owners from the queue. Each waited for wait ms in all its calls. If the

@@ -143,7 +143,7 @@ func fairLock(o string, wait, once int) Call {
 }
 
 func fairUnlock(o string) Call {
-	return FairUnlock(nil, key, fairQueue, fairTimes, latch, channel, o, lease, latchMs, Publish)
+	return FairUnlock(nil, key, fairQueue, fairTimes, latch, channel, o, lease, latchMs, Left{}, Publish)
 }
 
 func fairLeave(o string, wait int) Call {

@@ -196,6 +196,39 @@ func TestFairUnlock(t *testing.T) {
 	r.gets(`"odd"`, fairUnlock(owner))
 }
 
+// Without a latch it never takes what its client needs. If it is exact, it takes all else.
+func TestFairUnlockTo(t *testing.T) {
+	t.Parallel()
+	r := newFairRig(t)
+	unlock := func(least int, exact bool) Call {
+		return FairUnlock(nil, key, fairQueue, fairTimes, nil, channel, owner, lease, latchMs, Left{least, exact}, Publish)
+	}
+	keep := func(least int, exact bool) Call {
+		return FairKeep(nil, key, fairQueue, fairTimes, nil, channel, owner, lease, latchMs, "keeper", 7_000_000, Left{least, exact}, Publish)
+	}
+	r.place(other, 600_000)
+	r.hold(owner, 3)
+	r.gets("int 0", unlock(1, false))
+	r.gets("int 0", keep(1, false))
+	r.gets("int 0", unlock(1, false))
+	r.lives(key, lease)
+	r.told()
+	r.gets("int 1", unlock(0, false))
+	r.told(other)
+	r.only(fairQueue, fairTimes)
+	r.hold(owner, 3)
+	r.gets("int 0", unlock(2, true))
+	r.gets("int 1", unlock(0, true))
+	r.told(other)
+	r.hold(owner, 3)
+	for range 2 {
+		r.gets("int 1", keep(0, true))
+	}
+	r.told(other)
+	r.lives(key, 7_000_000)
+	r.only(key, fairQueue, fairTimes)
+}
+
 func TestFairUnlockOfWhatIsNotHeld(t *testing.T) {
 	t.Parallel()
 	r := newFairRig(t)
@@ -246,10 +279,10 @@ func TestManyLeaveAsOneAfterTheOther(t *testing.T) {
 		var leave []leaver
 		left := map[string]string{}
 		stay := []string{}
-		till, less := 9_000_000_000_000, 0
+		till, less := int64(9_000_000_000_000), 0
 		for i := range random.IntN(350) {
 			w := leaver{fmt.Sprint("owner ", i), 1 + random.IntN(10_000)}
-			till += w.wait
+			till += int64(w.wait)
 			r.do("RPUSH", fairQueue, w.owner)
 			r.do("ZADD", fairTimes, till, w.owner)
 			if random.IntN(1+int(seed)%4) == 0 {
@@ -257,7 +290,7 @@ func TestManyLeaveAsOneAfterTheOther(t *testing.T) {
 				less += w.wait
 			} else {
 				stay = append(stay, w.owner)
-				left[w.owner] = strconv.Itoa(till - less)
+				left[w.owner] = strconv.FormatInt(till-int64(less), 10)
 			}
 		}
 		leave = append(leave, leaver{"stranger", 1_000_000})
@@ -307,7 +340,7 @@ func TestFairScriptsLeaveAKeyOfAnotherTypeAlone(t *testing.T) {
 		}
 		r.only(odd)
 		// A release that can't tell who is next gives up nothing.
-		keep := FairKeep(nil, key, fairQueue, fairTimes, latch, channel, owner, 5000, latchMs, "keeper", 7000, Publish)
+		keep := FairKeep(nil, key, fairQueue, fairTimes, latch, channel, owner, 5000, latchMs, "keeper", 7000, Left{}, Publish)
 		for _, c := range []Call{fairUnlock(owner), keep} {
 			r.do("FLUSHALL")
 			r.do("HSET", key, owner, 1)
@@ -334,7 +367,7 @@ func TestFairScriptsAnnounceAsTheyAreTold(t *testing.T) {
 		call Call
 	}{
 		{"lock", FairLock(nil, key, fairQueue, fairTimes, channel, owner, lease, 5000, 1, Both)},
-		{"unlock", FairUnlock(nil, key, fairQueue, fairTimes, latch, channel, owner, lease, latchMs, Both)},
+		{"unlock", FairUnlock(nil, key, fairQueue, fairTimes, latch, channel, owner, lease, latchMs, Left{}, Both)},
 		{"force", FairForce(key, fairQueue, fairTimes, channel, Both)},
 		{"leave", FairLeave(key, fairQueue, fairTimes, channel, Both, 1, func(int) (Arg, Arg) { return "first", 5000 })},
 	} {

@@ -1,51 +1,63 @@
 package luasrc
 
+import "slices"
+
 // These are the scripts of a semaphore without owners, and of a count-down latch. All but the
 // acquire begin with number.lua.
 var (
-	SemaphoreAcquireScript = newScript("semaphore_acquire")                  // SemaphoreAcquire
-	SemaphoreUndoScript    = newScript("tell", "number", "semaphore_undo")   // SemaphoreUndo
-	SemaphoreChangeScript  = newScript("tell", "number", "semaphore_change") // SemaphoreChange
-	CountDownScript        = newScript("tell", "number", "count_down")       // CountDown
+	SemaphoreAcquireScript = newScript("begun", "semaphore_acquire")                  // SemaphoreAcquire
+	SemaphoreUndoScript    = newScript("tell", "begun", "number", "semaphore_undo")   // SemaphoreUndo
+	SemaphoreChangeScript  = newScript("tell", "begun", "number", "semaphore_change") // SemaphoreChange
+	CountDownScript        = newScript("tell", "begun", "number", "count_down")       // CountDown
 )
 
 // Number is a number that clients change and wait for: the free permits of a semaphore, or the
 // count of a latch. All its calls but the acquire have
 //
-//	KEYS  key, receipt
-//	ARGV  channel, number of commands that announce, these, then the arguments of the call
+//	KEYS  key, receipt, begun; or key alone, while a slot moves
+//	ARGV  receipt and begun if they are no keys, channel, number of commands that announce, these, then the arguments of the call
 //
 // A key of another type, or a value that is not a number, makes each fail, and stays untouched.
 type Number struct {
 	Key     Arg // key of the number
-	Receipt Arg // key that keeps the result of one change
-	Begun   Arg // key that exists after a semaphore was set, for the TTL of a receipt
+	Receipt Arg // key that keeps the result of one change; its last 12 characters are random hex digits
+	Begun   Arg // key that tells the number from a later one of its name
 	Channel Arg // where waiters get messages
 	Publish Arg // how to announce: Publish, SPublish or Both
 }
 
-// call makes a call of s with these further keys and arguments.
-func (n *Number) call(s *Script, keys []Arg, args ...any) Call {
-	return s.call(nil, 2+len(keys), n.Key, n.Receipt).with(keys...).telling(n.Channel, n.Publish).with(args...)
+// call makes a call of s with these further arguments.
+func (n *Number) call(s *Script, args ...any) Call {
+	return s.call(nil, 3, n.Key, n.Receipt, n.Begun).telling(n.Channel, n.Publish).with(args...)
 }
+
+// These say whether the reply to a change is to be a number by which its object is known, so that
+// Repeated finds the same object on another server.
+const (
+	Unknown = 0
+	Known   = 1
+)
+
+// Repeated makes of a change whose object is known by a number the call to be sent to a server
+// that may lack it. There it does nothing without that object.
+func (c Call) Repeated(by int64) Call { return Call{c.Script, append(slices.Clip(c.Args), by)} }
 
 // SemaphoreAcquire takes count permits, at least 1. The receipt is kept for receiptTTL ms.
 //
-//	KEYS  key, receipt
-//	ARGV  count, receiptTTL
-//	reply 1: taken; 0: too few are free (codec.DecodeExists); NoPermitsSet
-func SemaphoreAcquire(dst []any, n Number, count int, receiptTTL Arg) Call {
-	return SemaphoreAcquireScript.call(dst, 2, n.Key, n.Receipt, count, receiptTTL)
+//	KEYS  key, receipt, begun
+//	ARGV  count, receiptTTL, known
+//	reply 1, or how it is known: taken; 0: too few are free; NoPermitsSet
+func SemaphoreAcquire(dst []any, n Number, count int, receiptTTL Arg, known int) Call {
+	return SemaphoreAcquireScript.call(dst, 3, n.Key, n.Receipt, n.Begun, count, receiptTTL, known)
 }
 
 // SemaphoreUndo gives back the permits of the acquire with this receipt, unless the semaphore
-// was deleted or set again since. It may run any number of times.
+// was deleted or made anew since. It may run any number of times.
 //
-//	KEYS  key, receipt, begun
 //	ARGV  count
 //	reply 1: undone; nil: there is no receipt (codec.DecodeRelease)
 func SemaphoreUndo(n Number, count int) Call {
-	return n.call(SemaphoreUndoScript, []Arg{n.Begun}, count)
+	return n.call(SemaphoreUndoScript, count)
 }
 
 // These say how SemaphoreChange changes the number of free permits.
@@ -59,14 +71,12 @@ const (
 )
 
 // SemaphoreChange changes the number of free permits. The result is kept in the receipt for
-// receiptTTL ms. ttl and acquireTTL are for SetFirst: the number expires after ttl ms, or never
-// if ttl is 0, and Begun is kept for acquireTTL ms, the TTL of an acquire's receipt.
+// receiptTTL ms. ttl is for SetFirst: the number expires after ttl ms, or never if ttl is 0.
 //
-//	KEYS  key, receipt, begun
-//	ARGV  receiptTTL, how, count, ttl, acquireTTL
-//	reply 1: done; 0: nothing to change; of DrainAll how many were free (codec.DecodeNumber)
-func SemaphoreChange(n Number, receiptTTL Arg, how string, count, ttl, acquireTTL Arg) Call {
-	return n.call(SemaphoreChangeScript, []Arg{n.Begun}, receiptTTL, how, count, ttl, acquireTTL)
+//	ARGV  receiptTTL, how, count, ttl, known
+//	reply 1, or of GiveBack and GiveExisting how it is known: done; 0: nothing to change; of DrainAll how many were free (codec.DecodeNumber)
+func SemaphoreChange(n Number, receiptTTL Arg, how string, count, ttl Arg, known int) Call {
+	return n.call(SemaphoreChangeScript, receiptTTL, how, count, ttl, known)
 }
 
 // These say how CountDown changes the count of a latch.
@@ -78,8 +88,8 @@ const (
 
 // CountDown changes the count of a latch. The result is kept in the receipt for receiptTTL ms.
 //
-//	ARGV  receiptTTL, how, count
-//	reply 1: done; 0: nothing to change (codec.DecodeExists)
-func CountDown(n Number, receiptTTL Arg, how string, count Arg) Call {
-	return n.call(CountDownScript, nil, receiptTTL, how, count)
+//	ARGV  receiptTTL, how, count, known
+//	reply 1, or of DownByOne how it is known: done; 0: nothing to change (codec.DecodeNumber)
+func CountDown(n Number, receiptTTL Arg, how string, count Arg, known int) Call {
+	return n.call(CountDownScript, receiptTTL, how, count, known)
 }

@@ -1,6 +1,7 @@
 package luasrc
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -13,7 +14,7 @@ import (
 var (
 	begun = codec.Latch(key, "begun")
 	free  = Number{Key: key, Receipt: receipt, Begun: begun, Channel: semaphoreChannel, Publish: Publish}
-	count = Number{Key: key, Receipt: receipt, Channel: codec.CountDownChannel(key), Publish: Publish}
+	count = Number{Key: key, Receipt: receipt, Begun: begun, Channel: codec.CountDownChannel(key), Publish: Publish}
 )
 
 // twice makes a call, repeats it, and drops its receipt.
@@ -27,7 +28,7 @@ func (r *permitRig) twice(want string, c Call) {
 
 func (r *permitRig) changes(want, how string, n, ttl int) {
 	r.t.Helper()
-	r.twice(want, SemaphoreChange(free, latchMs, how, n, ttl, latchMs))
+	r.twice(want, SemaphoreChange(free, latchMs, how, n, ttl, Unknown))
 }
 
 func TestFreePermitsAreChangedOnceForEachReceipt(t *testing.T) {
@@ -70,7 +71,7 @@ func TestFreePermitsAreChangedOnceForEachReceipt(t *testing.T) {
 func TestAcquireOfFreePermitsIsUndoneByItsReceipt(t *testing.T) {
 	t.Parallel()
 	r := newPermitRig(t, 3)
-	acquire := SemaphoreAcquire(nil, free, 2, latchMs)
+	acquire := SemaphoreAcquire(nil, free, 2, latchMs, Unknown)
 	undo := SemaphoreUndo(free, 2)
 	r.gets("<nil>", undo)
 	r.gets("int 1", acquire)
@@ -90,27 +91,81 @@ func TestAcquireOfFreePermitsIsUndoneByItsReceipt(t *testing.T) {
 	r.says()
 	// A semaphore that was set anew is another one: only what was taken of the new one comes
 	// back.
-	set := SemaphoreChange(free, latchMs, SetFirst, 3, 0, latchMs)
+	set := SemaphoreChange(free, latchMs, SetFirst, 3, 0, Unknown)
 	other := free
-	other.Receipt = codec.Latch(key, "2")
+	other.Receipt = codec.Latch(key, "0123456789abcdef0123456789abcde2")
 	r.do("SET", key, 3)
 	r.gets("int 1", acquire)
 	r.do("DEL", key)
-	for r.do("PTTL", receipt) == int64(latchMs) { // a moment passes by the server's clock
-	}
-	set.Args[3] = codec.Latch(key, "3")
+	set.Args[3] = codec.Latch(key, "0123456789abcdef0123456789abcdef")
 	r.gets("int 1", set)
-	r.lives(begun, latchMs)
-	r.gets("int 1", SemaphoreAcquire(nil, other, 1, latchMs))
+	r.lives(begun, 3_600_000)
+	r.gets("int 1", SemaphoreAcquire(nil, other, 1, latchMs, Unknown))
 	r.gets("int 1", undo)
 	r.gets("<nil>", undo)
 	r.are("2")
 	r.gets("int 1", SemaphoreUndo(other, 1))
 	r.are("3")
 	r.says("3", "3")
-	r.do("DEL", key, begun, codec.Latch(key, "3"))
+	// So is one that was made anew by other means.
+	for _, how := range []string{GiveBack, AddMore} {
+		r.do("DEL", codec.Latch(key, "0123456789abcdef0123456789abcdef"))
+		r.do("SET", key, 3)
+		r.do("SET", begun, 4)
+		r.gets("int 1", acquire)
+		r.do("DEL", key)
+		made := SemaphoreChange(free, latchMs, how, 5, 0, Unknown)
+		made.Args[3] = codec.Latch(key, "0123456789abcdef0123456789abcdef")
+		r.gets("int 1", made)
+		r.gets("int 1", undo)
+		r.are("5")
+		r.says("5")
+	}
+	r.do("DEL", key, begun, codec.Latch(key, "0123456789abcdef0123456789abcdef"))
 	if n := r.do("DBSIZE"); n != int64(0) {
 		t.Errorf("%v keys are left", n)
+	}
+}
+
+// A change that is repeated finds its object by how it is known. Another one of its name, or one that nobody knows, stays as it is.
+func TestRepeatedChangesFindTheirObject(t *testing.T) {
+	t.Parallel()
+	for name, row := range map[string]struct{ set, change, other Call }{
+		"release": {SemaphoreChange(free, latchMs, SetFirst, 3, 0, Known), SemaphoreChange(free, latchMs, GiveBack, 1, 0, Known), SemaphoreChange(free, latchMs, GiveBack, 3, 0, Known)},
+		"acquire": {SemaphoreChange(free, latchMs, SetFirst, 3, 0, Known), SemaphoreChange(free, latchMs, GiveExisting, -1, 0, Known), SemaphoreChange(free, latchMs, AddMore, 3, 0, Known)},
+		"count":   {CountDown(count, latchMs, SetCount, 3, Known), CountDown(count, latchMs, DownByOne, 0, Known), CountDown(count, latchMs, SetCount, 3, Known)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newPermitRig(t, nil)
+			fresh := func(c Call, id string) Call {
+				c.Args = slices.Clone(c.Args)
+				c.Args[3] = codec.Latch(key, "0123456789abcdef012345678"+id)
+				return c
+			}
+			r.gets("int 1", fresh(row.set, "9abcd01"))
+			by, _ := r.ask(fresh(row.change, "9abcd02")).(int64)
+			again := fresh(row.change, "9abcd03").Repeated(by)
+			if by <= 1 {
+				t.Fatalf("it is not known: %d", by)
+			}
+			was := string(r.do("GET", key).([]byte))
+			r.gets(fmt.Sprint("int ", by), again)
+			if now := string(r.do("GET", key).([]byte)); now == was {
+				t.Errorf("repeated where its receipt is missing: still %s", now)
+			}
+			r.do("FLUSHALL")
+			r.gets("int 0", again)
+			if n := r.do("DBSIZE"); n != int64(0) {
+				t.Errorf("%v keys on an empty server", n)
+			}
+			r.do("SET", key, 3)
+			r.gets("int 0", again)
+			r.do("DEL", key)
+			r.ask(fresh(row.other, "9abcd05"))
+			r.gets("int 0", again)
+			r.are("3")
+		})
 	}
 }
 
@@ -123,7 +178,7 @@ func TestCountDownIsDoneOnceForEachReceipt(t *testing.T) {
 	r.heard.Receive()
 	latch := func(want, how string, n int) {
 		r.t.Helper()
-		r.twice(want, CountDown(count, latchMs, how, n))
+		r.twice(want, CountDown(count, latchMs, how, n, Unknown))
 	}
 	latch("int 1", DownByOne, 0) // the latch is open already, so there is no message
 	latch("int 0", DeleteCount, 0)
@@ -154,12 +209,12 @@ func TestKeysThatAreNoNumberStay(t *testing.T) {
 	t.Parallel()
 	r := newPermitRig(t, nil)
 	for name, call := range map[string]Call{
-		"acquire":    SemaphoreAcquire(nil, free, 1, latchMs),
-		"release":    SemaphoreChange(free, latchMs, GiveBack, 1, 0, latchMs),
-		"existing":   SemaphoreChange(free, latchMs, GiveExisting, 1, 0, latchMs),
-		"more":       SemaphoreChange(free, latchMs, AddMore, 1, 0, latchMs),
-		"drain":      SemaphoreChange(free, latchMs, DrainAll, 0, 0, latchMs),
-		"count down": CountDown(count, latchMs, DownByOne, 0),
+		"acquire":    SemaphoreAcquire(nil, free, 1, latchMs, Unknown),
+		"release":    SemaphoreChange(free, latchMs, GiveBack, 1, 0, Unknown),
+		"existing":   SemaphoreChange(free, latchMs, GiveExisting, 1, 0, Unknown),
+		"more":       SemaphoreChange(free, latchMs, AddMore, 1, 0, Unknown),
+		"drain":      SemaphoreChange(free, latchMs, DrainAll, 0, 0, Unknown),
+		"count down": CountDown(count, latchMs, DownByOne, 0, Unknown),
 	} {
 		r.do("DEL", key)
 		r.do("SET", key, "many")
@@ -171,16 +226,16 @@ func TestKeysThatAreNoNumberStay(t *testing.T) {
 		}
 	}
 	for name, call := range map[string]Call{
-		"acquire":  SemaphoreAcquire(nil, free, 1, latchMs),
-		"release":  SemaphoreChange(free, latchMs, GiveBack, 1, 0, latchMs),
-		"first":    SemaphoreChange(free, latchMs, SetFirst, 1, 0, latchMs),
-		"drain":    SemaphoreChange(free, latchMs, DrainAll, 0, 0, latchMs),
-		"delete":   SemaphoreChange(free, latchMs, DeleteAll, 0, 0, latchMs),
-		"count":    CountDown(count, latchMs, SetCount, 2),
-		"down":     CountDown(count, latchMs, DownByOne, 0),
-		"no latch": CountDown(count, latchMs, DeleteCount, 0),
-		"more":     SemaphoreChange(free, latchMs, AddMore, 1, 0, latchMs),
-		"existing": SemaphoreChange(free, latchMs, GiveExisting, 1, 0, latchMs),
+		"acquire":  SemaphoreAcquire(nil, free, 1, latchMs, Unknown),
+		"release":  SemaphoreChange(free, latchMs, GiveBack, 1, 0, Unknown),
+		"first":    SemaphoreChange(free, latchMs, SetFirst, 1, 0, Unknown),
+		"drain":    SemaphoreChange(free, latchMs, DrainAll, 0, 0, Unknown),
+		"delete":   SemaphoreChange(free, latchMs, DeleteAll, 0, 0, Unknown),
+		"count":    CountDown(count, latchMs, SetCount, 2, Unknown),
+		"down":     CountDown(count, latchMs, DownByOne, 0, Unknown),
+		"no latch": CountDown(count, latchMs, DeleteCount, 0, Unknown),
+		"more":     SemaphoreChange(free, latchMs, AddMore, 1, 0, Unknown),
+		"existing": SemaphoreChange(free, latchMs, GiveExisting, 1, 0, Unknown),
 	} {
 		r.do("DEL", key)
 		r.do("HSET", key, "a", "b")
@@ -200,4 +255,34 @@ func TestNumbersAreAnnouncedByBothCommands(t *testing.T) {
 	if want := []any{SemaphoreUndoScript.SHA1, 3, key, receipt, begun, semaphoreChannel, 2, SPublish, Publish, 2}; !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
+}
+
+// The number has moved, and the receipt of an acquire that ran before has not. The undo waits for that.
+func TestUndoWaitsForAReceiptThatIsElsewhere(t *testing.T) {
+	t.Parallel()
+	r := newPermitRig(t, 3)
+	alone := func(c Call) Call {
+		c.Args = slices.Clone(c.Args)
+		c.Args[1] = 1
+		return c
+	}
+	undo := alone(SemaphoreUndo(free, 2))
+	if _, err := r.conn.Do("EVALSHA", undo.Args...); err == nil || !strings.HasPrefix(err.Error(), "TRYAGAIN") {
+		t.Errorf("without a receipt: %v", err)
+	}
+	r.gets("int 1", alone(SemaphoreAcquire(nil, free, 2, latchMs, Known)))
+	r.are("1")
+	r.gets("int 1", undo)
+	r.are("3")
+	for _, how := range []string{GiveBack, AddMore} {
+		call := alone(SemaphoreChange(free, latchMs, how, 1, 0, Known))
+		r.gets("int 1", call)
+		r.gets("int 1", call)
+		r.do("DEL", receipt)
+	}
+	r.are("5")
+	down := alone(CountDown(count, latchMs, DownByOne, 0, Known))
+	r.gets("int 1", down)
+	r.gets("int 1", down)
+	r.are("4")
 }

@@ -1,4 +1,5 @@
--- Takes permits, each with an id of its own, if so many are free.
+-- Takes permits, each with an id of its own, if so many are free. The same acquire may be
+-- sent any number of times.
 --
 -- ARGV[from]    the lease, in ms
 -- ARGV[from+1…] the ids, one for each permit
@@ -6,12 +7,24 @@
 -- Reply: nil, they are taken; else too few are free: in how many ms the time of the
 -- next one that is taken is over, -1: of none; -3: nobody has set permits.
 
-local now, n = clock(), #ARGV - from
-clean(now, n)
-local there = number()
+local now = clock()
+
+-- Counts the permits that are to be taken. The same acquire, sent again, finds its own.
+local function missing()
+  local n = 0
+  for i = from + 1, #ARGV do
+    if not call('zscore', times, ARGV[i]) then
+      n = n + 1
+    end
+  end
+  return n
+end
+
+clean(now, #ARGV - from)
+local there, n = number(), missing()
 if tonumber(there or 0) < n then
   clean(now, -1) -- fewer than none were free, since there are to be fewer
-  there = call('get', free)
+  there, n = call('get', free), missing()
 end
 
 if tonumber(there or 0) >= n then
@@ -19,7 +32,9 @@ if tonumber(there or 0) >= n then
   for i = from + 1, #ARGV do
     call('zadd', times, now + ARGV[from], ARGV[i])
   end
-  call('decrby', free, n)
+  if n > 0 then
+    call('decrby', free, n)
+  end
   local left = call('pttl', free)
   if left > 0 then
     call('pexpire', times, left)

@@ -15,8 +15,8 @@ var (
 // Permits are the names of a semaphore and the commands that announce its permits. All its calls
 // but the renewal have
 //
-//	KEYS  free, times, then the keys of the call
-//	ARGV  channel, number of commands that announce, these, then the arguments of the call
+//	KEYS  times, free, then the keys of the call; or times alone, while a slot moves
+//	ARGV  free if it is no key, channel, number of commands that announce, these, then the arguments of the call
 //
 // A key of another type makes each fail with WRONGTYPE, and all stay untouched.
 type Permits struct {
@@ -28,7 +28,7 @@ type Permits struct {
 
 // call makes a call of s with these further keys.
 func (p *Permits) call(dst []any, s *Script, keys ...Arg) Call {
-	return s.call(dst, 2+len(keys), p.Free, p.Times).with(keys...).telling(p.Channel, p.Publish)
+	return s.call(dst, 2+len(keys), p.Times, p.Free).with(keys...).telling(p.Channel, p.Publish)
 }
 
 // telling appends a channel, the number of commands that announce on it, and these commands.

@@ -1,14 +1,23 @@
 -- What each script of a semaphore with permits begins with.
 --
--- KEYS[1]  the number of permits that are free: no key is none, and it may be below 0
--- KEYS[2]  the times: a sorted set of the ids of permits that are taken, until when each
+-- KEYS[1]  the times: a sorted set of the ids of permits that are taken, until when each
 --          is, in ms
+-- KEYS[2]  the number of permits that are free: no key is none, and it may be below 0
 -- ARGV[1]  the channel
 -- ARGV[2]  how many commands announce
 -- ARGV[3…] these
+--
+-- While a cluster moves their slot, a call without a receipt can have the times as its only
+-- key, and the number as its first argument. Then it runs where the times are or, if there
+-- are none, at the slot's next server.
 
-local call = redis.call
-local free, times, from = KEYS[1], KEYS[2], 3 + ARGV[2]
+local call, more = redis.call, #KEYS == 1 and 1 or 0
+local times, free, from = KEYS[1], KEYS[2] or ARGV[1], 3 + more + ARGV[2 + more]
+
+local there = more == 1 and redis.pcall('get', free)
+if more == 1 and (not there or there.err) then
+  return redis.error_reply('TRYAGAIN The number is on the other server')
+end
 
 -- Reads the time in ms. The server's clock is one for all clients.
 local function clock()
@@ -28,8 +37,8 @@ end
 
 -- Tells who waits how many may try.
 local function tell(n)
-  for i = 3, from - 1 do
-    announce(ARGV[i], ARGV[1], n)
+  for i = 3 + more, from - 1 do
+    announce(ARGV[i], ARGV[1 + more], n)
   end
 end
 

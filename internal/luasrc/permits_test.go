@@ -17,7 +17,7 @@ const never = 922337203685477
 var (
 	semaphoreTimes   = codec.PermitTimes(key)
 	semaphoreChannel = codec.PermitChannel(key)
-	receipt          = codec.Latch(key, "1")
+	receipt          = codec.Latch(key, "0123456789abcdef0123456789abcde1")
 	semaphore        = Permits{Free: key, Times: semaphoreTimes, Channel: semaphoreChannel, Publish: Publish}
 )
 
@@ -366,7 +366,48 @@ func TestPermitsAreAnnouncedByBothCommands(t *testing.T) {
 	both := semaphore
 	both.Publish = Both
 	got := PermitRelease(nil, both, []string{"id"}).Args
-	if want := []any{PermitReleaseScript.SHA1, 2, key, semaphoreTimes, semaphoreChannel, 2, SPublish, Publish, "id"}; !slices.Equal(got, want) {
+	if want := []any{PermitReleaseScript.SHA1, 2, semaphoreTimes, key, semaphoreChannel, 2, SPublish, Publish, "id"}; !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
+}
+
+// An acquire that is sent again, once or twice, leaves and answers what it would have if it had run once, whether it ran before or
+// not, and though times are over, its own too.
+func TestPermitAcquireSentAgainIsOneAcquire(t *testing.T) {
+	t.Parallel()
+	r := newPermitRig(t, nil)
+	acquire := PermitAcquire(nil, semaphore, lease, []string{raw(1), raw(2)})
+	for name, give := range map[string]func(){
+		"free":            func() { r.do("SET", key, 5) },
+		"none more":       func() { r.do("SET", key, 2) },
+		"too few":         func() { r.do("SET", key, 1) },
+		"some are over":   func() { r.do("SET", key, 0); r.taken(raw(3), -1); r.taken(raw(4), -1) },
+		"it has one left": func() { r.do("SET", key, 1); r.taken(raw(1), 10_000) },
+		"its own is over": func() { r.do("SET", key, 0); r.taken(raw(2), -1); r.taken(raw(3), -1) },
+		"nobody set any":  func() {},
+	} {
+		start := func() {
+			r.do("FLUSHALL")
+			give()
+		}
+		start()
+		reply := shown(r.ask(acquire))
+		left := r.facts()
+		for times := 2; times <= 3; times++ {
+			start()
+			for range times {
+				if got := shown(r.ask(Again(acquire, 1))); got != reply {
+					t.Errorf("%s, sent %d times: reply %s, want %s", name, times, got, reply)
+				}
+			}
+			if got := r.facts(); !got.equal(left) {
+				t.Errorf("%s, sent %d times:\n\t%v\nwant\n\t%v", name, times, got, left)
+			}
+		}
+	}
+	r.do("FLUSHALL") // its number was deleted, as with a semaphore that lost all its permits
+	r.taken(raw(1), 10_000)
+	r.taken(raw(2), 10_000)
+	r.gets("<nil>", acquire)
+	r.are("", raw(1), raw(2))
 }

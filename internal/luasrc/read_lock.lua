@@ -1,28 +1,44 @@
 -- Acquires a read lock for an owner, unless somebody else writes. A writer may read.
 --
--- KEYS[1]  the lock
--- KEYS[2]  the channel, which is never a key: while a slot moves, no server runs what
---          would make the key of a hold, which neither has
--- ARGV[1]  the lease, in ms
--- ARGV[2]  the owner
--- ARGV[3]  what the keys of all read holds begin with
+-- KEYS[1]       the lock
+-- KEYS[2]       the channel, which is never a key: while a slot moves, the server that has
+--               the lock is called without it, and the channel is the first argument. A
+--               server that the slot leaves makes no key of a hold
+-- ARGV[more+1]  the lease, in ms
+-- ARGV[more+2]  the owner
+-- ARGV[more+3]  what the keys of all read holds begin with
 --
 -- Reply: nil, one hold more; the lock's PTTL, another writes; a text, the key is no
 -- read-write lock, and was left alone.
 
-local call, lock, lease, owner = redis.call, KEYS[1], ARGV[1], ARGV[2]
+local call, more = redis.call, 2 - #KEYS
+local lock, lease, owner = KEYS[1], ARGV[more + 1], ARGV[more + 2]
+
+local function hold(n)
+  return ARGV[more + 3] .. ':' .. owner .. ':rwlock_timeout:' .. n
+end
+
+-- Makes the key of the hold ahead of the rest, where that may fail.
+local function reserved()
+  local made = more > 0 and redis.pcall('set', hold((call('hget', lock, owner) or 0) + 1), 1, 'px', lease)
+  return made and made.err and redis.error_reply('TRYAGAIN This server makes no key of a slot that leaves it')
+end
 
 local mode = call('hget', lock, 'mode')
-if not mode then
-  if call('exists', lock) == 1 then
-    return 'a hash without mode'
-  end
-  call('hset', lock, 'mode', 'read')
-elseif mode ~= 'read' and not (mode == 'write' and call('hexists', lock, owner .. ':write') == 1) then
+if not mode and call('exists', lock) == 1 then
+  return 'a hash without mode'
+elseif mode and mode ~= 'read' and not (mode == 'write' and call('hexists', lock, owner .. ':write') == 1) then
   return call('pttl', lock)
 end
+local elsewhere = reserved()
+if elsewhere then
+  return elsewhere
+end
+if not mode then
+  call('hset', lock, 'mode', 'read')
+end
 local n = call('hincrby', lock, owner, 1)
-call('set', ARGV[3] .. ':' .. owner .. ':rwlock_timeout:' .. n, 1, 'px', lease)
+call('set', hold(n), 1, 'px', lease)
 if call('pttl', lock) < tonumber(lease) then
   call('pexpire', lock, lease)
 end

@@ -21,7 +21,7 @@ for i = 2, #ARGV, 2 do
     end
     for k = known + 1, known > 0 and n or 0 do
       -- Of others who act as this owner. Half of a moved slot may not have it.
-      redis.pcall('pexpire', string.gsub(KEYS[at + 1], '%d+$', k), lease)
+      redis.pcall('pexpire', string.gsub(KEYS[at + 1], '%d+$', tostring(k)), lease)
     end
     if call('pttl', lock) < lease then
       call('pexpire', lock, lease)

@@ -1,17 +1,19 @@
--- Gives up one read hold of an owner: the one with the highest number. What else the
--- owner holds gets the lease. If nobody holds, the lock is deleted and that announced.
+-- Gives up one read hold of an owner, or as many as its client does not need: those with
+-- the highest numbers. What else the owner holds gets the lease. If nobody holds, the lock is deleted and that announced.
 -- Else the lock lives as long as the longest read hold, or up to a second longer, and
--- never shorter than before while it is written. The latch keeps the result, as that of
--- unlock.lua does.
+-- never shorter than before while it is written. The latch, if there is one, keeps the
+-- result, as that of unlock.lua does.
 --
 -- KEYS[1]  the lock
 -- KEYS[2]  the channel for the announcement
 -- KEYS[3]  what the keys of all read holds begin with
--- KEYS[4]  the latch of this one unlock
+-- KEYS[4]  the latch of this one unlock; none where only its client acts for the owner
 -- ARGV[1]  the lease of what the owner still holds, in ms; 0, it needs none
 -- ARGV[2]  the owner
 -- ARGV[3]  how long the latch is kept, in ms
--- ARGV[4…] the commands that announce
+-- ARGV[4]  how many read holds are left at least
+-- ARGV[5]  1, if exactly so many are to be left
+-- ARGV[6…] the commands that announce
 --
 -- Reply: nil, the owner has no read hold; 0, it has holds left, of either sort; 1, it
 -- has none.
@@ -19,14 +21,14 @@
 local call = redis.call
 local lock, latch, owner, lease = KEYS[1], KEYS[4], ARGV[2], tonumber(ARGV[1])
 
-local earlier = call('get', latch)
+local earlier = latch and call('get', latch)
 if earlier then
   -- A latch that holds no number is nobody's result: show it as it is.
   return tonumber(earlier) or earlier
 end
 
 local function tell()
-  for i = 4, #ARGV do
+  for i = 6, #ARGV do
     announce(ARGV[i], KEYS[2], '0')
   end
 end
@@ -40,16 +42,22 @@ if not mode then
   tell()
   return nil
 end
-if call('hexists', lock, owner) == 0 then
+local had = held(lock, owner)
+if not had then
   return nil
 end
 
-local n = call('hincrby', lock, owner, -1)
+-- The keys are deleted first: a full server accepts hincrby only behind another write.
+local n, ttl, released = leaves(had, ARGV[4], ARGV[5]), call('pttl', lock), -2
+for i = n + 1, had do
+  released = math.max(released, call('pttl', hold(owner, i)))
+  call('del', hold(owner, i))
+end
 if n <= 0 then
   call('hdel', lock, owner)
+elseif n ~= had then
+  call('hincrby', lock, owner, n - had)
 end
-local ttl, released = call('pttl', lock), call('pttl', hold(owner, n + 1))
-call('del', hold(owner, n + 1))
 for i = 1, lease > 0 and n or 0 do
   if call('pttl', hold(owner, i)) < lease then
     call('set', hold(owner, i), 1, 'px', lease)
@@ -106,5 +114,7 @@ if left == 0 then
 elseif math.abs(left - ttl) > apart then
   call('pexpire', lock, left)
 end
-call('set', latch, result, 'px', ARGV[3])
+if latch then
+  call('set', latch, result, 'px', ARGV[3])
+end
 return told(result)

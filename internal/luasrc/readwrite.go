@@ -4,13 +4,16 @@ import "slices"
 
 // These are the scripts of a read-write lock, each with the function that makes calls of it.
 var (
-	ReadLockScript       = newScript("read_lock")            // ReadLock
-	ReadUnlockScript     = newScript("tell", "read_unlock")  // ReadUnlock
-	ReadRenewScript      = newScript("read_renew")           // ReadRenew
-	WriteLockScript      = newScript("write_lock")           // WriteLock
-	WriteUnlockScript    = newScript("tell", "write_unlock") // WriteUnlock
-	ReadWriteForceScript = newScript("tell", "rw_force")     // ReadWriteForce
-	ReadWriteInfoScript  = newScript("rw_info")              // ReadWriteInfo
+	ReadLockScript       = newScript("read_lock")                    // ReadLock
+	ReadUnlockScript     = newScript("tell", "left", "read_unlock")  // ReadUnlock
+	ReadRenewScript      = newScript("read_renew")                   // ReadRenew
+	WriteLockScript      = newScript("write_lock")                   // WriteLock
+	WriteUnlockScript    = newScript("tell", "left", "write_unlock") // WriteUnlock
+	ReadWriteForceScript = newScript("tell", "rw_force")             // ReadWriteForce
+	ReadWriteInfoScript  = newScript("rw_info")                      // ReadWriteInfo
+
+	ReadLockAgainScript  = newAgain("again_read", "read_lock")   // Again of ReadLock
+	WriteLockAgainScript = newAgain("again_write", "write_lock") // Again of WriteLock
 )
 
 // NoReadWriteLock is the reply of ReadLock and WriteLock if key is a hash of another kind.
@@ -20,8 +23,8 @@ const NoReadWriteLock = "a hash without mode"
 // the key of the hold, with the lease, in ms and at least 1. The lock lives for the longer of
 // its TTL and the lease. holds is codec.ReadHolds of key.
 //
-//	KEYS  key, channel
-//	ARGV  lease, owner, holds
+//	KEYS  key, channel; or key alone, while a slot moves
+//	ARGV  channel if it is no key, lease, owner, holds
 //	reply nil: one hold more; PTTL of key: another's (codec.DecodeAcquire); NoReadWriteLock: untouched
 //
 // A key of another type makes it fail with WRONGTYPE and stays untouched.
@@ -42,25 +45,26 @@ func WriteLock(dst []any, key, owner, lease Arg) Call {
 // ReadUnlock gives up one read hold of owner. The owner's other holds get lease, in ms, or keep
 // theirs if it is 0. If no owner holds, key is deleted and "0" is sent to channel by the command
 // publish; otherwise key lives as long as its longest hold, or up to a second longer. The result is
-// kept in latch for latchTTL ms, unless the owner had no hold. Without key, the message is sent too.
+// kept in latch for latchTTL ms, unless the owner had no hold. Without a latch it is as [UnlockTo]:
+// see [Left]. Without key, the message is sent too.
 //
-//	KEYS  key, channel, holds, latch
-//	ARGV  lease, owner, latchTTL, publish; with Both SPublish and Publish
+//	KEYS  key, channel, holds, or these and latch
+//	ARGV  lease, owner, latchTTL, least, exact, publish; with Both SPublish and Publish
 //	reply nil: no hold to read; 0: the owner has holds left, of either sort; 1: none (codec.DecodeRelease)
 //
 // A key of another type makes it fail with WRONGTYPE and stays untouched.
-func ReadUnlock(dst []any, key, channel, holds, latch, owner, lease, latchTTL, publish Arg) Call {
-	return rwUnlock(dst, ReadUnlockScript, key, channel, holds, latch, owner, lease, latchTTL, publish)
+func ReadUnlock(dst []any, key, channel, holds, latch, owner, lease, latchTTL Arg, to Left, publish Arg) Call {
+	return rwUnlock(dst, ReadUnlockScript, key, channel, holds, latch, owner, lease, latchTTL, to, publish)
 }
 
 // WriteUnlock is [ReadUnlock] for a write hold. After the last one, or without key, "1" is sent
 // to channel, even if owner still reads.
-func WriteUnlock(dst []any, key, channel, holds, latch, owner, lease, latchTTL, publish Arg) Call {
-	return rwUnlock(dst, WriteUnlockScript, key, channel, holds, latch, owner, lease, latchTTL, publish)
+func WriteUnlock(dst []any, key, channel, holds, latch, owner, lease, latchTTL Arg, to Left, publish Arg) Call {
+	return rwUnlock(dst, WriteUnlockScript, key, channel, holds, latch, owner, lease, latchTTL, to, publish)
 }
 
-func rwUnlock(dst []any, s *Script, key, channel, holds, latch, owner, lease, latchTTL, publish Arg) Call {
-	return s.call(dst, 4, key, channel, holds, latch, lease, owner, latchTTL).by(publish)
+func rwUnlock(dst []any, s *Script, key, channel, holds, latch, owner, lease, latchTTL Arg, to Left, publish Arg) Call {
+	return s.latched(dst, latch, key, channel, holds).with(lease, owner, latchTTL).to(to).by(publish)
 }
 
 // ReadRenew is [Renew] for read holds: the keys of all holds of the owner get the lease, and

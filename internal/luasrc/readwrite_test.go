@@ -19,11 +19,19 @@ func readLock(of string, lease int) Call {
 func writeLock(of string, lease int) Call { return WriteLock(nil, key, rwOwners[of], lease*1000) }
 
 func readUnlock(of string, lease int) Call {
-	return ReadUnlock(nil, key, rwChannel, rwHolds(), latch, rwOwners[of], lease*1000, latchMs, Publish)
+	return ReadUnlock(nil, key, rwChannel, rwHolds(), latch, rwOwners[of], lease*1000, latchMs, Left{}, Publish)
 }
 
 func writeUnlock(of string, lease int) Call {
-	return WriteUnlock(nil, key, rwChannel, rwHolds(), latch, rwOwners[of], lease*1000, latchMs, Publish)
+	return WriteUnlock(nil, key, rwChannel, rwHolds(), latch, rwOwners[of], lease*1000, latchMs, Left{}, Publish)
+}
+
+func readUnlockTo(of string, lease, least int, exact bool) Call {
+	return ReadUnlock(nil, key, rwChannel, rwHolds(), nil, rwOwners[of], lease*1000, latchMs, Left{least, exact}, Publish)
+}
+
+func writeUnlockTo(of string, lease, least int, exact bool) Call {
+	return WriteUnlock(nil, key, rwChannel, rwHolds(), nil, rwOwners[of], lease*1000, latchMs, Left{least, exact}, Publish)
 }
 
 func readRenew(of string, lease int) Call { return readRenewKnown(of, lease, rwHold(of, 1)) }
@@ -140,6 +148,31 @@ func TestWriteUnlock(t *testing.T) {
 	})
 }
 
+// Without a latch an unlock never takes what its client needs. If it is exact, it takes all else.
+func TestUnlockToOfAReadWriteLock(t *testing.T) {
+	rwRows(t, []rwRow{
+		{readUnlockTo("a", 20, 0, false), "", "<nil>", "", "0"},
+		{readUnlockTo("a", 20, 0, false), "write 30 | aW 1", "<nil>", unchanged, ""},
+		{readUnlockTo("a", 20, 0, false), "read 30 | a 30", "int 1", "", "0"},
+		{readUnlockTo("a", 20, 1, false), "read 30 | a 10,30", "int 0", "read 20 | a 20", ""},
+		{readUnlockTo("a", 20, 2, false), "read 20 | a 20,20", "int 0", "read 20 | a 20,20", ""},
+		{readUnlockTo("a", 20, 2, false), "read 20 | a 20,20,20", "int 0", "read 20 | a 20,20", ""},
+		{readUnlockTo("a", 20, 1, true), "read 30 | a 10,20,30", "int 0", "read 20 | a 20", ""},
+		{readUnlockTo("a", 0, 0, true), "read 30 | a 10,20,30", "int 1", "", "0"},
+		{readUnlockTo("a", 0, 0, true), "read 30 | a 30,0 | b 10", "int 1", "read 10 | b 10", ""},
+		{readUnlockTo("a", 50, 0, true), "write 60 | a 4,8 | aW 1", "int 0", "write 60 | aW 1", ""},
+		// A failover lost a hold that the client needs.
+		{readUnlockTo("a", 20, 2, true), "read 10 | a 10", "int 0", "read 20 | a 20,20", ""},
+		{writeUnlockTo("a", 20, 0, false), "read 30 | a 30", "<nil>", unchanged, ""},
+		{writeUnlockTo("a", 20, 0, false), "write 30 | aW 1", "int 1", "", "1"},
+		{writeUnlockTo("a", 20, 1, false), "write 30 | aW 2", "int 0", "write 20 | aW 1", ""},
+		{writeUnlockTo("a", 20, 2, false), "write 30 | aW 2", "int 0", "write 20 | aW 2", ""},
+		{writeUnlockTo("a", 0, 0, true), "write 30 | aW 3", "int 1", "", "1"},
+		{writeUnlockTo("a", 20, 1, true), "write 30 | aW 3", "int 0", "write 20 | aW 1", ""},
+		{writeUnlockTo("a", 20, 0, true), "write 30 | a 5,25 | aW 2", "int 0", "read 30 | a 20,25", "1"},
+	})
+}
+
 func TestReadRenew(t *testing.T) {
 	rwRows(t, []rwRow{
 		{readRenew("a", 30), "", "[0]", "", ""},
@@ -237,8 +270,8 @@ func TestReadWriteLockTellsBoth(t *testing.T) {
 	t.Parallel()
 	r := rwRig(t)
 	for before, c := range map[string]Call{
-		"read 30 | a 30":   ReadUnlock(nil, key, rwChannel, rwHolds(), latch, owner, 9, 9, Both),
-		"write 30 | aW 1":  WriteUnlock(nil, key, rwChannel, rwHolds(), latch, owner, 9, 9, Both),
+		"read 30 | a 30":   ReadUnlock(nil, key, rwChannel, rwHolds(), latch, owner, 9, 9, Left{}, Both),
+		"write 30 | aW 1":  WriteUnlock(nil, key, rwChannel, rwHolds(), latch, owner, 9, 9, Left{}, Both),
 		"read 30 | b 30":   ReadWriteForce(key, rwChannel, rwHolds(), "read", "0", Both),
 		"write 30 | bW 30": ReadWriteForce(key, rwChannel, rwHolds(), "write", "1", Both),
 	} {
@@ -265,6 +298,7 @@ func TestReadUnlockBesideManyReadersLooksAtFew(t *testing.T) {
 	many := func(own, others, lock, after int) int {
 		r.do("FLUSHALL")
 		r.do("HSET", key, "mode", "read", owner, 1)
+		r.do("MULTI") // on a busy machine too, all leases begin at once
 		for i := range 128 {
 			name := fmt.Sprintf("%s%d", owner, i)
 			r.do("HSET", key, name, 1)
@@ -272,6 +306,7 @@ func TestReadUnlockBesideManyReadersLooksAtFew(t *testing.T) {
 		}
 		r.do("EXPIRE", key, lock)
 		r.do("SET", rwHold("a", 1), 1, "EX", own)
+		r.do("EXEC")
 		r.monitor.Mark()
 		if got := show(r.do("EVALSHA", readUnlock("a", 20).Args...)); got != "int 1" {
 			t.Errorf("reply %s", got)

@@ -23,13 +23,12 @@ var files embed.FS
 
 // These are the scripts, each with the function that makes calls of it.
 var (
-	LockScript        = newScript("lock")                 // Lock
-	UnlockScript      = newScript("tell", "unlock")       // Unlock
-	UnlockOnceScript  = newScript("tell", "unlock_once")  // UnlockOnce
-	UnlockAloneScript = newScript("tell", "unlock_alone") // UnlockAlone
-	UnlockKeepScript  = newScript("tell", "unlock_keep")  // UnlockKeep
-	ForceUnlockScript = newScript("tell", "force_unlock") // ForceUnlock
-	RenewScript       = newScript("renew")                // Renew
+	LockScript        = newScript("lock")                        // Lock
+	UnlockScript      = newScript("tell", "unlock")              // Unlock
+	UnlockToScript    = newScript("tell", "left", "unlock_to")   // UnlockTo
+	UnlockKeepScript  = newScript("tell", "left", "unlock_keep") // UnlockKeep
+	ForceUnlockScript = newScript("tell", "force_unlock")        // ForceUnlock
+	RenewScript       = newScript("renew")                       // Renew
 
 	ForceUnlockAloneScript = newScript("tell", "force_unlock_alone") // ForceUnlockAlone
 
@@ -38,6 +37,10 @@ var (
 
 	FencedLockScript       = newScript("fenced_lock")        // FencedLock
 	NonReentrantLockScript = newScript("non_reentrant_lock") // NonReentrantLock
+
+	LockAgainScript             = newAgain("again_lock", "lock")               // Again of Lock
+	FencedLockAgainScript       = newAgain("again_fenced", "fenced_lock")      // Again of FencedLock
+	NonReentrantLockAgainScript = newAgain("again_lock", "non_reentrant_lock") // Again of NonReentrantLock
 
 	InfoScript = newScript("info") // Info
 )
@@ -61,5 +64,14 @@ func newScript(of ...string) *Script {
 	s := &Script{Name: name, Source: source, SHA1: hex.EncodeToString(sum[:])}
 	s.shaArg = s.SHA1
 	scripts = append(scripts, s)
+	return s
+}
+
+// newAgain makes the script of an acquire that is sent again: it does what the file by says, or else
+// what the acquire did, whose text is that of these files.
+func newAgain(by string, acquire ...string) *Script {
+	last := len(acquire) - 1
+	s := newScript(slices.Insert(acquire, last, "left", "again", by)...)
+	s.Name += "_again"
 	return s
 }

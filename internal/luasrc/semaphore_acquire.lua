@@ -1,23 +1,33 @@
 -- Takes permits, if so many are free. Nobody owns them: the receipt says for a while
--- that they were taken, so that they can be given back if the reply is lost.
+-- that they were taken, and of which semaphore, so that they can be given back if the
+-- reply is lost.
 --
--- KEYS[1] the number of permits that are free: no key is none, and it may be below 0
--- KEYS[2] the receipt
--- ARGV[1] how many
--- ARGV[2] how long the receipt is kept, in ms
+-- The number is that of the permits that are free: no key is none, and it may be below 0.
 --
--- Reply: 1, they are taken; 0, too few are free; -3, nobody has set permits.
+-- ARGV[more+1] how many
+-- ARGV[more+2] how long the receipt is kept, in ms
+-- ARGV[more+3] 1: the reply is to say by which text this semaphore is known
+--
+-- Reply: that text or 1, they are taken; 0, too few are free; -3, nobody has set permits.
 
-local call = redis.call
-local there = call('get', KEYS[1])
+local there, n, life = call('get', number), ARGV[more + 1], ARGV[more + 2]
 local free = tonumber(there or 0)
 
 if not there then
   return -3
 end
-if free and free < tonumber(ARGV[1]) then
+if free and free < tonumber(n) then
   return 0
 end
-call('decrby', KEYS[1], ARGV[1]) -- fails if it is no number
-call('set', KEYS[2], ARGV[1], 'px', ARGV[2])
-return 1
+local made = reserved(life)
+if made and made.err then
+  return made
+end
+call('decrby', number, n) -- fails if it is no number
+if made then
+  return 1 -- its receipt does not say of which semaphore
+end
+local asked = ARGV[more + 3] == '1'
+local of = asked and known() or call('get', begun) or '1'
+call('set', receipt, of, 'px', life)
+return asked and tonumber(of) or 1

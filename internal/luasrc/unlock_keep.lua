@@ -4,7 +4,7 @@
 -- or that owner, changes nothing and answers the same.
 --
 -- KEYS[1]  the lock
--- KEYS[2]  the latch of this one unlock; none where its owner is used once
+-- KEYS[2]  the latch of this one unlock; none where only its client acts for the owner
 -- ARGV[1]  the message to announce
 -- ARGV[2]  the lease of the holds that are left, in ms
 -- ARGV[3]  the owner
@@ -12,7 +12,9 @@
 -- ARGV[5]  how long the latch is kept, in ms
 -- ARGV[6]  the owner that the lock is left to
 -- ARGV[7]  for how long, in ms
--- ARGV[8…] the commands that announce
+-- ARGV[8]  how many holds are left at least
+-- ARGV[9]  1, if exactly so many are to be left
+-- ARGV[10…] the commands that announce
 --
 -- Reply: nil, the owner has no hold; 0, it has holds left; 1, that was the last.
 
@@ -27,19 +29,20 @@ end
 if call('hexists', lock, ARGV[6]) == 1 then
   return 1
 end
-if call('hexists', lock, owner) == 0 then
+local n = held(lock, owner)
+if not n then
   return nil
 end
 
-local result
-if call('hincrby', lock, owner, '-1') > 0 then
+local k, result = leaves(n, ARGV[8], ARGV[9]), 0
+if k > 0 then
   call('pexpire', lock, ARGV[2])
-  result = 0
+  call('hincrby', lock, owner, k - n)
 else
   call('del', lock)
   call('hincrby', lock, ARGV[6], 1)
   call('pexpire', lock, ARGV[7])
-  for i = 8, #ARGV do
+  for i = 10, #ARGV do
     announce(ARGV[i], ARGV[4], ARGV[1])
   end
   result = 1

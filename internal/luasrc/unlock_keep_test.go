@@ -13,9 +13,9 @@ func TestUnlockKeepLeavesTheLockAndTellsOnce(t *testing.T) {
 			r := newRig(t)
 			unlocks := func(want string, holder string) {
 				t.Helper()
-				call := UnlockKeep(nil, key, nil, channel, owner, lease, latchMs, keeper, 7_000_000, Publish)
+				call := UnlockKeep(nil, key, nil, channel, owner, lease, latchMs, keeper, 7_000_000, Left{}, Publish)
 				if latched {
-					call = UnlockKeep(nil, key, latch, channel, owner, lease, latchMs, keeper, 7_000_000, Publish)
+					call = UnlockKeep(nil, key, latch, channel, owner, lease, latchMs, keeper, 7_000_000, Left{}, Publish)
 				}
 				if got := show(r.do("EVALSHA", call.Args...)); got != want {
 					t.Errorf("answered %s, want %s", got, want)

@@ -27,6 +27,7 @@ type Observer interface {
 	Released(ctx context.Context, s Subject, r Release)     // ends it
 	Ended(s Subject, h Hold)                                // a hold is over
 	Renewed(s Subject, r Renewal)                           // a renewal of one lease ended
+	Failing(s Subject, f Failing)                           // renewals of a lease begin to fail, or work again
 	Undone(s Subject, u Undo)                               // the undo of one acquire ended
 	Reconnected(s Server)                                   // a connection took the place of another
 	NodeChanged(s Server)                                   // slots have another server
@@ -99,6 +100,13 @@ type Hold struct {
 type Renewal struct {
 	Outcome string // renewed, failed, lost
 	Err     error  // why it failed
+}
+
+// Failing is the begin or the end of a time in which renewals of one lease fail.
+type Failing struct {
+	Err    error         // why they fail; nil: they work again
+	Left   time.Duration // how long the lease is still certain
+	Lasted time.Duration // how long they failed, if they work again
 }
 
 // Undo is how the undo of one acquire ended.

@@ -29,6 +29,7 @@ var metrics = []struct {
 	{"acquire.duration", "s", "contended", []string{"true", "false"}},
 	{"hold.duration", "s", "end", []string{"released", "lost", "expired"}},
 	{"renewals", "{lease}", "outcome", []string{"renewed", "failed", "lost"}},
+	{"leases.failing", "{lease}", "change", []string{"begun", "ended"}},
 	{"leases.lost", "{hold}", "reason", []string{"taken", "expired", "unreachable"}},
 	{"wakeups", "{wakeup}", "source", []string{"message", "expiry", "handoff", "look"}},
 	{"undos", "{acquire}", "outcome", []string{"undone", "nothing", "failed"}},
@@ -81,7 +82,7 @@ const (
 	patient = 20 * time.Second // a test must not hang
 )
 
-// Make opens a client with these options, and makes all events happen within some six
+// Make opens a client with these options, and makes all events happen within some seven
 // seconds. It returns the client, which holds the lock "kept" until the test is over,
 // while one of its calls waits for that lock. All its calls use ctx, for a minute at most.
 func Make(t testing.TB, ctx context.Context, opts ...rlock.Option) *rlock.Client {
@@ -99,9 +100,14 @@ func Make(t testing.TB, ctx context.Context, opts ...rlock.Option) *rlock.Client
 		return c
 	}
 	var w wire
-	undos := make(chan string, 10)
+	undos, troubles := make(chan string, 10), make(chan error, 10)
 	c, other := open(append(opts, rlock.WithDialer(w.dial), rlock.WithObserver(rlock.Observer{
-		Undone: func(_ rlock.Subject, e rlock.UndoEvent) { undos <- e.Outcome },
+		Undone: func(_ rlock.Subject, e rlock.UndoEvent) { undos <- string(e.Outcome) },
+		Failing: func(s rlock.Subject, e rlock.FailingEvent) {
+			if s.Name == "mended" {
+				troubles <- e.Err
+			}
+		},
 	}))...), open()
 	lock := func(c *rlock.Client, name string, opts ...rlock.AcquireOption) *rlock.Hold {
 		t.Helper()
@@ -201,6 +207,26 @@ func Make(t testing.TB, ctx context.Context, opts ...rlock.Option) *rlock.Client
 	w.heal()
 	undone(t, undos, "nothing")
 
+	// Renewals fail while the key is of another type.
+	trouble := func(want bool) {
+		t.Helper()
+		select {
+		case err := <-troubles:
+			if (err != nil) != want {
+				t.Fatalf("renewals of mended: %v", err)
+			}
+		case <-time.After(patient):
+			t.Fatal("no word of the renewals of mended")
+		}
+	}
+	mended := lock(c, "mended")
+	do("SET", "mended", "no lock")
+	trouble(true)
+	do("EVAL", "redis.call('DEL', KEYS[1]) redis.call('HSET', KEYS[1], ARGV[1], 1) redis.call('PEXPIRE', KEYS[1], ARGV[2])",
+		1, "mended", mended.Owner().String(), lease.Milliseconds())
+	trouble(false)
+	unlock(mended, nil)
+
 	gone, kept, cut := lock(c, "gone"), lock(c, "kept"), lock(c, "cut")
 	t.Cleanup(func() { _ = kept.Unlock(context.WithoutCancel(ctx)) })
 	do("DEL", "gone")
@@ -248,12 +274,18 @@ func Make(t testing.TB, ctx context.Context, opts ...rlock.Option) *rlock.Client
 	waiting := make(chan struct{})
 	go func() { defer close(waiting); _, _ = c.NewLock("kept").Lock(ctx) }() // until the client is closed
 	t.Cleanup(func() { c.Close(); <-waiting })
+	Waits(t, c)
+	return c
+}
+
+// Waits returns when a call of c waits.
+func Waits(t testing.TB, c *rlock.Client) {
+	t.Helper()
 	for began := time.Now(); c.Stats().Waiters == 0; time.Sleep(time.Millisecond) {
 		if time.Since(began) > patient {
-			t.Fatal("nobody waits for kept")
+			t.Fatal("nobody waits")
 		}
 	}
-	return c
 }
 
 // undone waits for undos with these outcomes, in any order.

@@ -1,18 +1,21 @@
 package owner
 
 import (
+	"slices"
 	"sync"
 	"sync/atomic"
 
 	"github.com/google/uuid"
+
+	"github.com/rlock-go/redisson/codec"
 )
 
 // Actors know who may act as the owners of one client. All methods are safe for concurrent use.
 type Actors struct {
 	client    uuid.UUID
 	made      sorted       // how many owners the client made
-	shared    sorted       // the newest that are shared
-	parsed    atomic.Int64 // the newest odd number that Parse has read
+	keepers   atomic.Int64 // and how many that nobody acts as
+	foreign   [2]foreign   // those that others may act as, of each sort
 	handedOut atomic.Int64 // the newest odd number that left as a value, or has acted here
 	strays    strays
 }
@@ -62,12 +65,14 @@ func (a *Actors) New() Owner { return Owner{a.client, 2 * a.made[even].Add(1)} }
 // OfAcquire makes an owner for one acquisition.
 func (a *Actors) OfAcquire() Owner { return Owner{a.client, 2*a.made[odd].Add(1) - 1} }
 
+// Keeper makes an owner to whom a released lock is left. Nobody acts as it.
+func (a *Actors) Keeper() Owner { return Owner{a.client, codec.Keeper(a.keepers.Add(1))} }
+
 // Made tells whether the owner has the client's id. It does not check that its number was ever used.
 func (a *Actors) Made(o Owner) bool { return o.client == a.client }
 
-// Exclusive tells whether nobody but the client can hold as o: the client made it, and neither it nor a newer owner of
-// its sort was shared.
-func (a *Actors) Exclusive(o Owner) bool { return a.Made(o) && o.thread > a.shared.of(o).Load() }
+// Exclusive tells whether o is the client's own: only the client can hold as it.
+func (a *Actors) Exclusive(o Owner) bool { return a.Made(o) && !a.foreign[o.thread&1].has(o.thread) }
 
 // HandOut records that o leaves the client as a value.
 func (a *Actors) HandOut(o Owner) {
@@ -75,12 +80,6 @@ func (a *Actors) HandOut(o Owner) {
 		raise(&a.handedOut, o.thread)
 	}
 }
-
-// Parsed tells whether Parse has read the owner, or a newer one.
-func (a *Actors) Parsed(o Owner) bool { return o.thread <= a.parsed.Load() }
-
-// SharesAcquires tells whether an owner of an acquisition was ever shared: the next one's text may be given away too.
-func (a *Actors) SharesAcquires() bool { return a.shared[odd].Load() > 0 }
 
 // MayAct returns an error if an owner may not act by As or UnlockAs: it is a stray, or it is the client's and nobody
 // can have it. knows tells whether the owner has a state in the client.
@@ -103,8 +102,47 @@ func (a *Actors) MayAct(o Owner, knows func() bool) error {
 	return nil
 }
 
-// strays are owners whose lost unlock may still arrive and run: its connection could
-// not be killed, and it has no latch, or set none because it found nothing.
+// foreign is a set of numbers of owners. It has the newest ones, and all that are older than these.
+type foreign struct {
+	newest atomic.Int64 // nothing above it is in the set
+
+	mu    sync.Mutex // guards the rest
+	older int64      // all up to it are in the set
+	of    []int64    // the others, ascending
+}
+
+// foreignKept is how many numbers a set has one by one. A client that has given away the texts of
+// more owners than this takes the owners before these for foreign too.
+const foreignKept = 1024
+
+// add adds a number.
+func (f *foreign) add(n int64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	i, there := slices.BinarySearch(f.of, n)
+	if there || n <= f.older {
+		return
+	}
+	if f.of = slices.Insert(f.of, i, n); len(f.of) > foreignKept {
+		f.older = f.of[0]
+		f.of = slices.Delete(f.of, 0, 1)
+	}
+	raise(&f.newest, n)
+}
+
+// has tells whether a number is in the set. Mostly it is newer than all that are.
+func (f *foreign) has(n int64) bool {
+	if n > f.newest.Load() {
+		return false
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	_, there := slices.BinarySearch(f.of, n)
+	return there || n <= f.older
+}
+
+// strays are owners whose lost unlock may still arrive and release what they hold by then: its
+// connection could not be killed, and no latch stops it.
 type strays struct {
 	some atomic.Bool // there are any
 	mu   sync.Mutex  // guards of

@@ -1,16 +1,15 @@
 // Package owner has the owners of holds: their texts, and who may act as them.
 //
-// A few numbers for each client ([Actors]) say who may act as an owner, apart from the hold that it was made for. An
-// owner is
+// A few numbers for each client ([Actors]) say who may act as an owner. Owners made by [Actors.New] are even, those
+// made by [Actors.OfAcquire], for one acquisition, are odd. An owner is
 //
-//   - shown when it leaves its client as a value, when it acts there by As or UnlockAs, or when [Parse] has read it or
-//     a newer one in this process. From then on others may acquire as it, so its unlock keeps a latch. Owners made by
-//     [Actors.New] are even, and shown wherever they have a state. Owners made by [Actors.OfAcquire] are odd. Of these
-//     only those that Parse has read can act without a mark on the state of their acquisition.
-//   - shared when its text was asked for or read, or when another client of this process acts as it. All older owners
-//     of its sort, even or odd, then count as shared too: [Actors.Exclusive].
-//   - a stray while an unlock of it may still arrive that no latch keeps from running. That unlock would release what
-//     is acquired as the owner, so nothing is acquired as it.
+//   - own while only its client can act as it: [Actors.Exclusive]. Its client alone knows how many holds it has, so an
+//     unlock says how many it leaves, and may be sent any number of times.
+//   - foreign from when its text leaves or is read, or another client of this process acts as it. From then on another
+//     process may acquire as it, so its unlock takes one from the count, and keeps a latch. Each client remembers the
+//     1,024 newest of each sort, and takes those before these for foreign too.
+//   - a stray while an unlock of it may still arrive that leaves it no hold. That unlock would release what is acquired
+//     as the owner, so nothing is acquired as it.
 package owner
 
 import (
@@ -37,31 +36,33 @@ func (o Owner) RedisArg() any { return o.String() }
 // AppendArg is RedisArg for a connection that needs no string.
 func (o Owner) AppendArg(b []byte) []byte { return codec.AppendOwner(b, o.client, o.thread) }
 
-// Share is String for texts that leave its client. From then on the owner counts as known to others.
+// Share is String for texts that leave its client. From then on the owner is foreign.
 func (o Owner) Share() string {
 	o.share()
 	return o.String()
 }
 
-// share records that other clients may use the owner from now on. It is called before they can.
+// share makes the owner foreign. It is called before others can act as it.
 func (o Owner) share() {
 	if a := o.actors(); a != nil {
-		raise(a.shared.of(o), o.thread)
+		a.foreign[o.thread&1].add(o.thread)
 	}
 }
 
-// Parse reads what String wrote. The owner counts as shared from then on.
+// Parse reads what String wrote. The owner is foreign from then on.
 func Parse(s string) (Owner, error) {
+	o, err := Read(s)
+	if err == nil {
+		o.share() // the client that made it may not know that its text left
+	}
+	return o, err
+}
+
+// Read reads the text of an owner that the server sent. It makes the owner no foreign one: a call
+// that acts as it does.
+func Read(s string) (Owner, error) {
 	client, thread, err := codec.ParseOwner(s)
-	if err != nil {
-		return Owner{}, err
-	}
-	o := Owner{client, thread}
-	o.share() // the client that made it may not know that its text left
-	if a := o.actors(); a != nil && thread&1 == odd {
-		raise(&a.parsed, thread)
-	}
-	return o, nil
+	return Owner{client, thread}, err
 }
 
 // Strayed is the error of a call for an owner that is a stray. Nothing was sent.

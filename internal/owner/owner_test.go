@@ -20,7 +20,7 @@ func use(t *testing.T) *Actors {
 
 func never() bool { return false }
 
-func TestWhatSharesAnOwner(t *testing.T) {
+func TestWhatMakesAnOwnerForeign(t *testing.T) {
 	a, other := use(t), use(t)
 	for what, share := range map[string]func(Owner){
 		"its text":       func(o Owner) { _ = o.Share() },
@@ -31,8 +31,8 @@ func TestWhatSharesAnOwner(t *testing.T) {
 			if !a.Exclusive(before) || !a.Exclusive(o) || other.Exclusive(o) {
 				t.Errorf("%s: at first it is %v, %v and for another client %v", what, a.Exclusive(before), a.Exclusive(o), other.Exclusive(o))
 			}
-			if share(o); a.Exclusive(before) || a.Exclusive(o) || !a.Exclusive(after) {
-				t.Errorf("%s: %v, %v and %v are alone, want the last only", what, a.Exclusive(before), a.Exclusive(o), a.Exclusive(after))
+			if share(o); !a.Exclusive(before) || a.Exclusive(o) || !a.Exclusive(after) {
+				t.Errorf("%s: %v, %v and %v are own, want all but the second", what, a.Exclusive(before), a.Exclusive(o), a.Exclusive(after))
 			}
 		}
 	}
@@ -78,18 +78,25 @@ func TestWhoMayAct(t *testing.T) {
 	}
 }
 
-// Parse marks its owner and all older ones of the client, and from then on acquires are shared.
-func TestParsedOwnersAreKnown(t *testing.T) {
+// A client remembers which of its owners are foreign, the newest ones of each sort, and takes all older ones for foreign.
+func TestForeignOwnersAreRememberedUpToABound(t *testing.T) {
 	a := use(t)
-	old, o, next := a.OfAcquire(), a.OfAcquire(), a.OfAcquire()
-	if a.Parsed(old) || a.SharesAcquires() {
-		t.Error("nobody has read any")
+	other, own, first := a.New(), a.OfAcquire(), a.OfAcquire()
+	_ = first.Share()
+	for range foreignKept - 1 {
+		_ = a.OfAcquire().Share()
+		_ = a.OfAcquire()
 	}
-	if got, err := Parse(o.String()); got != o || err != nil {
-		t.Fatal(got, err)
+	last := a.OfAcquire()
+	if !a.Exclusive(own) || a.Exclusive(first) || !a.Exclusive(last) {
+		t.Errorf("%v, %v and %v are own, want the first and the last", a.Exclusive(own), a.Exclusive(first), a.Exclusive(last))
 	}
-	if !a.Parsed(old) || !a.Parsed(o) || a.Parsed(next) || !a.SharesAcquires() {
-		t.Errorf("read: %v, %v and %v", a.Parsed(old), a.Parsed(o), a.Parsed(next))
+	_ = last.Share()
+	if a.Exclusive(own) || a.Exclusive(first) || a.Exclusive(last) || !a.Exclusive(a.OfAcquire()) || !a.Exclusive(other) {
+		t.Error("with one more it is not so that the oldest ones are foreign, and those of the other sort are not")
+	}
+	if _ = own.Share(); a.Exclusive(own) || len(a.foreign[odd].of) != foreignKept {
+		t.Errorf("%d are remembered", len(a.foreign[odd].of))
 	}
 	if _, err := Parse("f"); err == nil {
 		t.Error("no owner is read as one")

@@ -41,7 +41,7 @@ func (p *Pipeline) Close(patience time.Duration) {
 
 // Leave is Close for a node that has left: requests that were not written yet,
 // and all later ones, end with ErrGone. Written ones have at most patience to be
-// answered.
+// answered, and less if the server is silent: it may hang.
 func (p *Pipeline) Leave(patience time.Duration) {
 	p.mu.Lock()
 	p.over = ErrGone
@@ -52,7 +52,8 @@ func (p *Pipeline) Leave(patience time.Duration) {
 }
 
 // drain waits until nothing is queued, in flight or awaiting its kill barrier,
-// for at most d. Discards are sent at once.
+// for at most d. It does not wait for a silent server that the node has left. Discards are
+// sent at once.
 func (p *Pipeline) drain(d time.Duration) {
 	deadline := time.Now().Add(d)
 	for pause := 50 * time.Microsecond; ; pause = min(2*pause, 10*time.Millisecond) {
@@ -61,6 +62,9 @@ func (p *Pipeline) drain(d time.Duration) {
 		left := p.queue.length + len(p.discards) + p.awaited()
 		if c := cmp.Or(p.conn, p.ending); c != nil {
 			left += c.inflight
+			if p.over == ErrGone && c.silent() {
+				left = 0
+			}
 		}
 		over := left == 0 || p.ctx.Err() != nil || !time.Now().Before(deadline)
 		p.mu.Unlock()

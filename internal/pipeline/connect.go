@@ -90,7 +90,7 @@ func (p *Pipeline) attempt() (moot bool, err error) {
 	p.conn, p.dialling, p.lastErr = c, false, nil
 	p.replaced, p.server = false, barrier.server
 	if p.tally.Store(c.tally); c.tally != nil {
-		c.counted(ident.online)
+		c.counted(ident.online, ident.hidden)
 	}
 	p.wg.Go(c.read)
 	p.mu.Unlock()

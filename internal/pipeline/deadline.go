@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"errors"
 	"os"
 	"time"
 )
@@ -13,6 +14,19 @@ import (
 // time was up, or the process was paused. So the reader gets more time to wait, as long as
 // the batch is overdue when the timer fires, at most an eighth of the command timeout. A
 // server does not gain time by sending a byte now and then.
+
+// Long before that, a silent server makes the topology look for another master, and ends the
+// wait for answers of a node that has left.
+
+// silentAfter is how long a server may take for a batch until it counts as silent.
+const silentAfter = time.Second
+
+// errSilent is what the topology is told of it.
+var errSilent = errors.New("the server is silent")
+
+// silent tells whether the oldest batch in flight waits for a silent server. It is called
+// with p.mu held.
+func (c *conn) silent() bool { return c.inflight > 0 && c.p.o.Timeout-c.left() >= silentAfter }
 
 // oldest is the bound of the oldest batch in flight. It is called with p.mu held.
 func (c *conn) oldest() *batchBound {
@@ -30,25 +44,29 @@ func (c *conn) left() time.Duration {
 func (c *conn) guardBatches() {
 	if c.guard != nil && !c.guarded {
 		c.guarded = true
-		c.guard.Reset(c.left())
+		c.guard.Reset(min(c.left(), silentAfter))
 	}
 }
 
 // checkBatches is called by the timer.
 func (c *conn) checkBatches() {
 	c.p.mu.Lock()
-	over := false
+	over, silent := false, false
 	if c.guarded = c.inflight > 0 && !c.released; c.guarded {
 		number, left := c.batchCount-c.inflight+1, c.left()
 		busy := c.busy.Load()
 		over = left <= 0 && c.overdue == number && !busy && !c.wasBusy
+		silent = c.silent() && !busy
 		if left <= 0 {
 			c.overdue, c.wasBusy = number, busy
 			left = max(min(-left, c.p.o.Timeout/8), time.Millisecond)
 		}
-		c.guard.Reset(left)
+		c.guard.Reset(min(left, silentAfter))
 	}
 	c.p.mu.Unlock()
+	if silent {
+		c.p.o.Node.Trouble(errSilent)
+	}
 	if over {
 		c.managed.Sever(os.ErrDeadlineExceeded) // may run a dialer's Close, so without the lock
 	}

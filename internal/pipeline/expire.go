@@ -15,11 +15,11 @@ var errConnecting = errors.New("timeout: there is no connection yet")
 
 // expiring ends requests at their deadline while a connection is being made,
 // until stop is called: a request that comes during an attempt must not wait
-// for the end of the next one. It checks eight times in a command timeout, and
-// allows an eighth more, so that an attempt that began with the request can end
+// for the end of the next one. It checks sixteen times in a command timeout, and
+// allows a sixteenth more, so that an attempt that began with the request can end
 // it with a better error.
 func (p *Pipeline) expiring() (stop func()) {
-	every := max(p.o.Timeout/8, time.Millisecond)
+	every := max(p.o.Timeout/16, time.Millisecond)
 	ctx, stop := context.WithCancel(p.ctx)
 	p.wg.Go(func() {
 		for background.Sleep(ctx, every) {

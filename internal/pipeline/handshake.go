@@ -20,6 +20,7 @@ type identity struct {
 	killed  []bool   // CLIENT KILL was answered; in the order of the undecided barriers
 	found   []bool   // CLIENT KILL found the connection; in the same order
 	online  []string // replicas
+	hidden  error    // the server's refusal to list them; nil: it did
 	server  redisconn.Server
 }
 
@@ -57,8 +58,8 @@ func identify(rc redis.Conn, undecided []*killBarrier, o Options) (*identity, er
 	ident.server = x.server()
 	ident.server.Addr = redisconn.Place(rc)
 	if o.Replicas {
-		text, _ := x.text("INFO")
-		ident.online = onlineReplicas(text)
+		text, refusal := x.text("INFO")
+		ident.online, ident.hidden = onlineReplicas(text), refusal
 	}
 	if o.Replicas || o.Fixed {
 		text, _ := x.text("INFO")

@@ -2,11 +2,18 @@ package pipeline
 
 import (
 	"net"
+	"strconv"
 	"strings"
 )
 
+// hangsAfter is how many seconds a replica may be silent. Each reports to its master once a
+// second. A replica that hangs keeps its connection, which the master calls online for
+// another minute.
+const hangsAfter = 8
+
 // onlineReplicas returns the addresses of the replicas in INFO replication that can
-// acknowledge. A replica that still waits for or receives its full copy can't.
+// acknowledge. A replica that still waits for or receives its full copy can't, nor can one
+// that hangs.
 func onlineReplicas(info string) (addrs []string) {
 	for line := range strings.Lines(info) {
 		label, about, _ := strings.Cut(strings.TrimRight(line, "\r\n"), ":")
@@ -14,7 +21,8 @@ func onlineReplicas(info string) (addrs []string) {
 			continue
 		}
 		about = "," + about + ","
-		if field(about, ",state=", ",") == "online" {
+		lag, _ := strconv.Atoi(field(about, ",lag=", ","))
+		if field(about, ",state=", ",") == "online" && lag < hangsAfter {
 			addrs = append(addrs, net.JoinHostPort(field(about, ",ip=", ","), field(about, ",port=", ",")))
 		}
 	}

@@ -106,6 +106,7 @@ type listening struct {
 	moved     func()
 	ended     func()
 	untracked func(error)
+	trouble   func(error)
 	stays     func(ctx context.Context, gone []string) error
 }
 
@@ -124,6 +125,12 @@ func (l listening) Ended() {
 func (l listening) Untracked(err error) {
 	if l.untracked != nil {
 		l.untracked(err)
+	}
+}
+
+func (l listening) Trouble(err error) {
+	if l.trouble != nil {
+		l.trouble(err)
 	}
 }
 

@@ -29,7 +29,8 @@ type Node interface {
 	// Ended reports that a connection in use is over, unless Close ended it.
 	Ended()
 
-	// Trouble reports why an attempt to connect failed.
+	// Trouble reports why an attempt to connect failed, or that the server is silent, each
+	// second.
 	Trouble(error)
 
 	// Untracked reports why the server does not report changes, once for each

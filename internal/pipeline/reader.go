@@ -98,7 +98,7 @@ func (c *conn) complete(r *Request) {
 	c.synced = c.synced || r.sync || r.waits
 	if r.sync {
 		for _, h := range c.held {
-			h.Replicas, h.Acked, h.Everywhere = r.Replicas, r.Acked, r.Everywhere
+			h.Replicas, h.Acked = r.Replicas, r.Acked
 			c.p.complete(h)
 		}
 		clear(c.held)
@@ -191,25 +191,24 @@ func (c *conn) receiveRest(r *Request) error {
 	text, err := redis.String(c.receive(0))
 	if err != nil {
 		if refusal.Is(err) {
-			return nil // without a count Everywhere stays false
+			return nil // the earlier count stays
 		}
 		r.keepReply()
 		return err
 	}
 	c.p.mu.Lock()
-	c.counted(onlineReplicas(text))
+	c.counted(onlineReplicas(text), nil)
 	c.p.mu.Unlock()
 	if r.Replicas > 0 {
 		n, _ := c.tally.expects()
 		r.Replicas = max(r.Replicas, n)
-		r.Everywhere = r.Acked >= max(n, c.p.o.Share.listed())
 	}
 	return nil
 }
 
 // receiveAcked reads the answer to the WAIT behind r. After an error the connection is over.
 func (c *conn) receiveAcked(r *Request) error {
-	n, err := c.receive(waitTimeout)
+	n, err := c.receive(WaitTimeout)
 	if said, refused := refusal.Of(err); refused {
 		if !said.Demoted() {
 			r.Replicas = 0 // a server that refuses WAIT says nothing about replicas

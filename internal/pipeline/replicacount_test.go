@@ -12,9 +12,11 @@ func TestOnlyReplicasThatAreOnlineCount(t *testing.T) {
 		"slave0:ip=10.0.0.1,port=6379,state=wait_bgsave,offset=0,lag=0\r\n" +
 		"slave1:ip=10.0.0.2,port=6380,state=online,offset=42,lag=1\r\n" +
 		"slave2:ip=::1,port=6381,state=online,offset=42,lag=0,io-thread=0\r\n" +
+		"slave4:ip=10.0.0.4,port=6379,state=online,offset=42,lag=7\r\n" +
+		"slave5:ip=10.0.0.5,port=6379,state=online,offset=42,lag=8\r\n" +
 		"slave3:ip=10.0.0.3,port=6379,state=send_bulk,offset=0,lag=0\r\n" +
 		"slave_repl_offset:42\r\nmaster_failover_state:no-failover\r\n"
-	if got := onlineReplicas(info); !slices.Equal(got, []string{"10.0.0.2:6380", "[::1]:6381"}) {
+	if got := onlineReplicas(info); !slices.Equal(got, []string{"10.0.0.2:6380", "[::1]:6381", "10.0.0.4:6379"}) {
 		t.Errorf("got %v", got)
 	}
 }

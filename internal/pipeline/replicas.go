@@ -7,6 +7,7 @@ import (
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/internal/background"
+	"github.com/rlock-go/redisson/internal/refusal"
 )
 
 // WAIT delays every command behind it on its connection, for up to a second.
@@ -29,8 +30,8 @@ const (
 	secondWord = 700 * time.Millisecond
 )
 
-// waitTimeout is Redisson's slavesSyncTimeout.
-const waitTimeout = time.Second
+// WaitTimeout is how long a WAIT lasts at most. It is Redisson's slavesSyncTimeout.
+const WaitTimeout = time.Second
 
 // queueCount counts the replicas again. It is called with p.mu held.
 func (c *conn) queueCount() {
@@ -46,22 +47,28 @@ func (c *conn) queueCount() {
 			text, err := redis.String(r.Reply, r.Err)
 			p.mu.Lock()
 			c.counting = false
-			if err != nil {
-				c.countAt = p.o.Clock.Now() + countSeldom
-			}
-			if err == nil && p.conn == c {
-				c.counted(onlineReplicas(text))
+			if p.conn == c && (err == nil || refusal.Is(err)) {
+				c.counted(onlineReplicas(text), err)
 			}
 			p.mu.Unlock()
 		}),
 	})
 }
 
-// counted takes the replicas that are online, and sets when to count next. It is called
-// with p.mu held, on the connection in use.
-func (c *conn) counted(online []string) {
+// counted takes the replicas that are online, and sets when to count next. A server that
+// refused to list them, for the reason hidden, is taken to have those that the topology
+// knows. counted is called with p.mu held, on the connection in use.
+func (c *conn) counted(online []string, hidden error) {
 	p := c.p
 	now := p.o.Clock.Now()
+	if was := p.o.Share.hidden.Swap(hidden != nil); hidden != nil {
+		if p.o.Share.Known != nil {
+			online = p.o.Share.Known()
+		}
+		if !was {
+			p.wg.Go(func() { p.o.Log.ReplicasHidden(c.barrier.server.place, len(online), hidden) })
+		}
+	}
 	soon, ask := c.tally.counted(online, now)
 	n, _ := c.tally.expects()
 	soon = soon || p.o.Share.listed() > n
@@ -161,7 +168,7 @@ func (c *conn) waitAgain() *Request {
 	c.repeats = nil
 	n, _ := c.tally.expects()
 	return &Request{
-		Command: "WAIT", Args: []any{n, waitTimeout.Milliseconds()}, waits: true,
+		Command: "WAIT", Args: []any{n, WaitTimeout.Milliseconds()}, waits: true,
 		Done: CompletionFunc(func(w *Request) {
 			acked, err := redis.Int(w.Reply, w.Err)
 			if err == nil && c.stopsWaiting(acked) {

@@ -14,7 +14,6 @@ import (
 
 	"github.com/gomodule/redigo/redis"
 
-	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/redistest"
 )
 
@@ -264,41 +263,6 @@ func acknowledged(t *testing.T, p *Pipeline) (r *Request) {
 	}
 	t.Fatalf("%v; %d of %d acknowledged", r.Err, r.Acked, r.Replicas)
 	return nil
-}
-
-// A replica that joins between two counts may be promoted. It may lack a write that all counted replicas have.
-func TestCountThatIsOldSaysOfNothingThatItIsEverywhere(t *testing.T) {
-	t.Parallel()
-	s := redistest.Start(t)
-	s.StartReplica(t)
-	p := open(t, dialler(t, s), keeping(true))
-	if r := acknowledged(t, p); !r.Everywhere {
-		t.Fatalf("%v; %d acknowledged, everywhere: %t", r.Err, r.Acked, r.Everywhere)
-	}
-	if wrote(t, p, false).Everywhere {
-		t.Error("everywhere by a count that was made before")
-	}
-	p.List(2)
-	if wrote(t, p, true).Everywhere {
-		t.Error("everywhere, and the topology lists another replica")
-	}
-	p.List(0)
-	for counting := true; counting; end(t, ask(p, "PING")) {
-		p.mu.Lock()
-		if counting = p.conn.counting; !counting {
-			p.conn.countAt = clock.Never // no count by itself, however long the second replica takes
-		}
-		p.mu.Unlock()
-	}
-	second := s.StartReplica(t)
-	second.Pause()
-	defer second.Resume()
-	if r := wrote(t, p, true); r.Replicas != 2 || r.Acked > 1 || r.Everywhere {
-		t.Errorf("%v; %d of %d acknowledged, everywhere: %t, and a replica is silent", r.Err, r.Acked, r.Replicas, r.Everywhere)
-	}
-	if r := wrote(t, p, true); r.Replicas != 2 || r.Everywhere {
-		t.Errorf("%v; %d are waited for, everywhere: %t", r.Err, r.Replicas, r.Everywhere)
-	}
 }
 
 func TestReplicasAreCountedAtOnceWhereTheTopologyListsMore(t *testing.T) {

@@ -42,8 +42,8 @@ type Request struct {
 	// Acked is then NotKnown. Without KeepReply the request is lost.
 	KeepReply bool
 
-	// Counts counts the replicas again after the request's WAIT. Everywhere needs it, and
-	// it raises Replicas to that count.
+	// Counts counts the replicas again after the request's WAIT, and raises Replicas to that
+	// count.
 	Counts bool
 
 	Reply    any           // as redigo decodes it
@@ -52,10 +52,6 @@ type Request struct {
 	Replicas int           // how many replicas WAIT asked for; 0 if no WAIT was sent
 	Acked    int           // how many acknowledged, or NotKnown
 	Lasting  int           // with Counts, how many have to if no lease ends its effect; 0: Replicas
-
-	// Everywhere says that every replica acknowledged the request: at least as many as
-	// were expected after the count that followed its WAIT, and as the topology lists.
-	Everywhere bool
 
 	Tracked bool // the server reports changes of its keys, see Track
 	Resent  bool // requests queued after it may have run before it: the server lacked the script, or Resend sent it
@@ -85,7 +81,7 @@ const NotKnown = -1
 // lasts is how long the server may take for r before it answers.
 func (r *Request) lasts() time.Duration {
 	if r.waits {
-		return waitTimeout
+		return WaitTimeout
 	}
 	return 0
 }

@@ -175,7 +175,7 @@ func (p *Pipeline) cutBatch() (alone bool) {
 	for _, r := range b {
 		r.Sent, r.conn, r.batch = p.nextSent(now), c, p.batches
 		r.Replicas, r.Acked, r.sync, r.foregone = 0, 0, false, false
-		r.Everywhere, r.counts, r.Lasting = false, false, 0
+		r.counts, r.Lasting = false, 0
 		r.begins, r.Tracked = false, false
 		if r.Track {
 			c.track(r)
@@ -194,12 +194,12 @@ func (p *Pipeline) cutBatch() (alone bool) {
 		}
 		if r.waits {
 			c.syncing = true
-			waits += waitTimeout
+			waits += WaitTimeout
 		}
 	}
 	if sync != nil {
 		sync.sync, sync.counts, c.syncing = true, counts, true
-		waits += waitTimeout
+		waits += WaitTimeout
 	}
 	alone = c.inflight == 0 && len(b) == 1 && p.queue.length == 0
 	c.lone.cut(now, alone)
@@ -247,7 +247,7 @@ func (c *conn) push(wait bool) (all bool, err error) {
 			all, err = c.pusher.Queue(r.Command, r.Args, wait)
 		}
 		if r.sync && err == nil {
-			all, err = c.pusher.Queue("WAIT", []any{r.Replicas, waitTimeout.Milliseconds()}, wait)
+			all, err = c.pusher.Queue("WAIT", []any{r.Replicas, WaitTimeout.Milliseconds()}, wait)
 		}
 		if r.counts && err == nil {
 			all, err = c.pusher.Queue("INFO", []any{"replication"}, wait)

@@ -47,6 +47,11 @@ func (t *Target) Ask(ctx context.Context, admit int, questions func(redis.Conn) 
 	c := dialled.(*Conn)
 	defer c.Close()
 	c.Admit(admit)
+	return c.Ask(ctx, questions)
+}
+
+// Ask calls questions with the connection. It is interrupted if ctx is cancelled meanwhile.
+func (c *Conn) Ask(ctx context.Context, questions func(redis.Conn) error) error {
 	defer c.interruptedBy(ctx)()
 	return questions(c)
 }
@@ -106,11 +111,12 @@ func (t *Target) Dial(ctx context.Context, timeout time.Duration) (redis.Conn, e
 		if certified {
 			err = t.alert(ctx, err)
 		}
-		if t.TLS == nil {
-			err = wantsTLS(err)
+		if t.TLS == nil && t.network() == "tcp" {
+			err = t.wantsTLS(err, c.Reads() > 1)
 		}
 		return nil, fmt.Errorf("connect to %s: %w", t.Address, err)
 	}
+	t.first().worked.Store(true)
 	return c, nil
 }
 
@@ -124,11 +130,13 @@ func noTLS(err error) error {
 	return err
 }
 
-// wantsTLS adds a likely reason to the error of the first command: a Redis with TLS
-// ends a connection that does not begin with a handshake.
-func wantsTLS(err error) error {
-	if errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) {
-		return fmt.Errorf("%w; TLS is not in use here, and a port with TLS answers like that", err)
+// wantsTLS adds a likely reason to the error of the first command: a port with TLS ends a
+// connection that does not begin with a handshake, answers with an alert, or waits for the rest
+// of it. A target that worked before has no TLS, and is only silent.
+func (t *Target) wantsTLS(err error, answered bool) error {
+	silent := errors.Is(err, os.ErrDeadlineExceeded) && !answered && !t.first().worked.Load()
+	if silent || errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, errAlert) {
+		return fmt.Errorf("%w; TLS is not in use here, and a port with TLS answers like that: try rediss://, or WithTLSConfig with a URL of several servers", err)
 	}
 	return err
 }

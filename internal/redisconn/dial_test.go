@@ -37,3 +37,66 @@ func TestDialEndsWithItsContext(t *testing.T) {
 		t.Error("it connected")
 	}
 }
+
+// answers accepts connections and writes these bytes to the first ones, one each.
+func answers(t *testing.T, each ...string) *Target {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for n := 0; ; n++ {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			defer c.Close()
+			if n < len(each) {
+				_, _ = c.Write([]byte(each[n]))
+			}
+		}
+	}()
+	t.Cleanup(func() {
+		l.Close()
+		<-ended
+	})
+	return &Target{Address: l.Addr().String(), Name: "rlock"}
+}
+
+// A port that says nothing to a plain command, or answers with a TLS alert, may want TLS. One that worked before does not, nor one
+// that answered the first of two commands.
+func TestPortThatMayWantTLSIsNamedAsThat(t *testing.T) {
+	const hint = "a port with TLS answers like that: try rediss://"
+	dial := func(target *Target) error {
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		defer cancel()
+		c, err := target.Dial(ctx, time.Minute)
+		if err == nil {
+			c.Close()
+		}
+		return err
+	}
+	if err := dial(answers(t)); err == nil || !strings.Contains(err.Error(), hint) {
+		t.Errorf("silent: %v", err)
+	}
+	if err := dial(answers(t, "\x15\x03\x01\x00\x02\x02\x46")); err == nil || !strings.Contains(err.Error(), "a TLS alert came in place of a reply; ") || !strings.Contains(err.Error(), hint) {
+		t.Errorf("an alert: %v", err)
+	}
+	two := answers(t, "+OK\r\n")
+	two.Database = 1
+	if err := dial(two); err == nil || strings.Contains(err.Error(), hint) {
+		t.Errorf("silent after an answer: %v", err)
+	}
+	worked := answers(t, "+OK\r\n")
+	if err := dial(worked); err != nil {
+		t.Fatal(err)
+	}
+	for what, target := range map[string]*Target{"silent later": worked.At(worked.Address), "silent beside one that worked": worked.At(answers(t).Address)} {
+		if err := dial(target); err == nil || strings.Contains(err.Error(), hint) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}

@@ -25,6 +25,11 @@ const (
 	maxReply = 4 << 20
 )
 
+// tlsAlert is the first byte of what a port with TLS answers to a command.
+const tlsAlert = 21
+
+var errAlert = errors.New("a TLS alert came in place of a reply")
+
 // errShort says that the reply has not come in full yet.
 var errShort = errors.New("the reply is not all there")
 
@@ -61,6 +66,9 @@ func (r *reader) reply(depth int) (any, error) {
 		return nil, errShort
 	}
 	kind := r.b[r.at]
+	if kind == tlsAlert {
+		return nil, errAlert
+	}
 	if !strings.ContainsRune("+-:$*", rune(kind)) {
 		return nil, hostile("it begins with %q", kind)
 	}

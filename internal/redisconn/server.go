@@ -17,7 +17,11 @@ type Server struct {
 	Addr string // where it was reached; DecodeServer leaves it empty
 	Mode string // standalone, sentinel or cluster
 	Role string // master, slave or sentinel
-	Link string // of a replica: its master's address and the state of their connection
+
+	// Of a replica.
+	Master string // its master's address
+	Up     bool   // its connection to the master is up
+	link   string // the state of that connection, for an error
 }
 
 // named is the server's name in an error.
@@ -31,8 +35,8 @@ type ReplicaError struct {
 // Error says whose replica it is, and what to use.
 func (e *ReplicaError) Error() string {
 	of := ""
-	if e.Server.Link != "" {
-		of = " of " + e.Server.Link
+	if e.Server.Master != "" {
+		of = fmt.Sprintf(" of %s (link %s)", e.Server.Master, e.Server.link)
 	}
 	return fmt.Sprintf("%s is a replica%s; use the master", e.Server.named(), of)
 }
@@ -83,11 +87,11 @@ func DecodeServer(hello any, helloErr error, role any, roleErr error) (Server, e
 	var host, link string
 	var port int
 	if _, err := redis.Scan(said[1:], &host, &port, &link); s.Role == "slave" && err == nil {
-		s.Link = fmt.Sprintf("%s (link %s)", net.JoinHostPort(host, strconv.Itoa(port)), cmp.Or(linkStates[link], "down"))
+		s.Master, s.Up, s.link = net.JoinHostPort(host, strconv.Itoa(port)), link == "connected", cmp.Or(linkStates[link], "down")
 	}
 	return s, nil
 }
 
 // linkStates maps ROLE's words for a replica's connection to its master to those of
-// Server.Link. Any other word means down.
+// Server.link. Any other word means down.
 var linkStates = map[string]string{"connected": "up", "sync": "syncing"}

@@ -50,6 +50,9 @@ var (
 // newStream returns a socket if c is a TCP or Unix connection itself. A connection that
 // wraps one, such as TLS, may send other bytes than it is given, so it gets none.
 func newStream(c net.Conn) stream {
+	if s, ok := c.(Simulated); ok {
+		return s
+	}
 	if !native(c) {
 		return waits{c}
 	}

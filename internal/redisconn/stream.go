@@ -20,3 +20,14 @@ func (w waits) TryRead(p []byte) (n int, err error) { return 0, nil }
 
 // TryWrite writes nothing.
 func (w waits) TryWrite(p []byte) (n int, err error) { return 0, nil }
+
+// Simulated is a connection of a simulation, which reads and writes without waiting as a
+// socket does. Only this module can make one: no other can name Simulation.
+type Simulated interface {
+	net.Conn
+	stream
+	Simulated(Simulation)
+}
+
+// Simulation marks a Simulated.
+type Simulation struct{}

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -29,6 +30,9 @@ type Target struct {
 
 	open  sync.Map // of *Conn: the open connections
 	dials sync.Map // of *context.CancelFunc: ends a Dial under way
+
+	worked atomic.Bool // a Dial of it has succeeded, or of one with its settings
+	from   *Target     // the one that At was called of; nil: none
 }
 
 // Credentials returns the user, empty for the default one, and the password for one
@@ -49,7 +53,7 @@ func (e TopologyError) Error() string { return string(e) }
 func (e TopologyError) Is(target error) bool { return target == ErrTopology }
 
 // wantSchemes names the schemes that Open accepts, for an error.
-const wantSchemes = "want redis://, rediss://, valkey://, valkeys://, unix://, redis+sentinel:// or redis+cluster://"
+const wantSchemes = "want redis://, rediss://, valkey://, valkeys://, unix://, redis+sentinel://, redis+cluster:// or redis+replicated://"
 
 // ParseURL reads redis://[user:password@]host[:port][/db] and rediss://, the
 // same over TLS; valkey:// and valkeys:// are the same. The default port is 6379,
@@ -64,13 +68,13 @@ func ParseURL(raw string) (*Target, error) {
 	}
 	switch scheme {
 	case "redis", "rediss", "valkey", "valkeys", "unix":
-	case "redis+sentinel", "redis+cluster":
+	case "redis+sentinel", "redis+cluster", "redis+replicated":
 		return nil, fmt.Errorf("url scheme %s://: %w", scheme, ErrTopology)
 	default:
 		return nil, errors.New("url: unknown scheme; " + wantSchemes)
 	}
 	if authority, _, _ := strings.Cut(rest, "/"); scheme != "unix" && strings.Contains(authority[strings.LastIndex(authority, "@")+1:], ",") {
-		return nil, TopologyError("url: several hosts; only redis+sentinel:// and redis+cluster:// have them")
+		return nil, TopologyError("url: several hosts; only redis+sentinel://, redis+cluster:// and redis+replicated:// have them")
 	}
 	if strings.Contains(rest, "#") {
 		return nil, errors.New("url: a fragment (#) has no meaning here; a # in a password is written %23")
@@ -145,7 +149,7 @@ func (t *Target) network() string {
 func (t *Target) At(addr string) *Target {
 	at := &Target{
 		Address: addr, Username: t.Username, Password: t.Password, Database: t.Database, TLS: t.TLS.Clone(),
-		Name: t.Name, Credentials: t.Credentials, Option: t.Option, Dialer: t.Dialer,
+		Name: t.Name, Credentials: t.Credentials, Option: t.Option, Dialer: t.Dialer, from: t.first(),
 	}
 	if at.TLS != nil {
 		at.TLS.MinVersion = cmp.Or(at.TLS.MinVersion, tls.VersionTLS12)
@@ -155,6 +159,9 @@ func (t *Target) At(addr string) *Target {
 	}
 	return at
 }
+
+// first is the target whose settings t has.
+func (t *Target) first() *Target { return cmp.Or(t.from, t) }
 
 // connect makes the stream beneath TLS.
 func (t *Target) connect(ctx context.Context) (net.Conn, error) {

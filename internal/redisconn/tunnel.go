@@ -69,7 +69,7 @@ func (c slowToClose) Close() error {
 // may read and write other bytes.
 func native(c net.Conn) bool {
 	switch c.(type) {
-	case *net.TCPConn, *net.UnixConn:
+	case *net.TCPConn, *net.UnixConn, Simulated:
 		return true
 	}
 	return false

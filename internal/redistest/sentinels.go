@@ -245,6 +245,20 @@ func (s *SentinelSet) Failover(sentinel *Server) {
 	})
 }
 
+// Monitor makes every Sentinel watch another node as the master, as if it had watched none.
+// All forget the former one first, since each would tell the others of it.
+func (s *SentinelSet) Monitor(node *Server) {
+	s.t.Helper()
+	host, port, _ := net.SplitHostPort(s.addrs[node])
+	for _, args := range [][]any{{"REMOVE", MasterName}, {"MONITOR", MasterName, host, port, never}} {
+		for _, sentinel := range s.Sentinels {
+			if _, err := sentinel.Dial(s.t).Do("SENTINEL", args...); err != nil {
+				s.t.Fatalf("redistest: %v", err)
+			}
+		}
+	}
+}
+
 // AllowFailover lets the running Sentinels replace a master that is down. Until then only
 // Failover replaces it: on a machine that stalls, Sentinels take a live master for dead.
 func (s *SentinelSet) AllowFailover() {

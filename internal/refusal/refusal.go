@@ -52,10 +52,16 @@ func (r Refusal) Code() string {
 func (r Refusal) is(codes ...string) bool { return slices.Contains(codes, r.Code()) }
 
 // Transient tells whether the reason passes by itself: the server is loading its
-// data, busy with a script, between two masters, or has too few replicas for now.
-// Nothing of the command ran.
+// data, busy with a script, between two masters, or has too few replicas for now; or
+// somebody has killed the script. Nothing of the command ran.
 func (r Refusal) Transient() bool {
-	return r.is("LOADING", "MASTERDOWN", "BUSY", "TRYAGAIN", "CLUSTERDOWN", "NOREPLICAS")
+	return r.is("LOADING", "MASTERDOWN", "BUSY", "TRYAGAIN", "CLUSTERDOWN", "NOREPLICAS") || r.killed()
+}
+
+// killed tells whether an operator ended the script by SCRIPT KILL. The server does that
+// only to a script that has not written anything yet.
+func (r Refusal) killed() bool {
+	return r.inside && strings.Contains(r.said, "Script killed by user with SCRIPT KILL")
 }
 
 // Passing tells whether the reason passes by itself, or ends by a failover or a

@@ -98,20 +98,23 @@ func TestUntoldIsNoRefusal(t *testing.T) {
 
 func TestRefusalsOfAConnection(t *testing.T) {
 	for text, want := range map[string]struct{ ofConnection, notAllowed, transient bool }{
-		"WRONGPASS invalid username-password pair or user is disabled.":                          {true, false, false},
-		"NOAUTH Authentication required.":                                                        {true, false, false},
-		"NOREPLICAS Not enough good replicas to write.":                                          {false, false, true},
-		"NOPERM User app has no permissions to run the 'select' command":                         {true, true, false},
-		"DENIED Redis is running in protected mode because protected mode is enabled":            {true, false, false},
-		"ERR Client sent AUTH, but no password is set":                                           {true, false, false},
-		"ERR DB index is out of range":                                                           {true, false, false},
-		"ERR max number of clients reached":                                                      {false, false, false},
-		"ERR unknown command 'client'":                                                           {false, true, false},
-		"ERR Unknown subcommand or wrong number of arguments for 'INFO'. Try CLIENT HELP.":       {false, true, false},
-		"LOADING Redis is loading the dataset in memory":                                         {false, false, true},
-		"MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.":       {false, false, true},
-		"READONLY You can't write against a read only replica.":                                  {false, false, false},
-		"BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.": {false, false, true},
+		"WRONGPASS invalid username-password pair or user is disabled.":                                                             {true, false, false},
+		"NOAUTH Authentication required.":                                                                                           {true, false, false},
+		"NOREPLICAS Not enough good replicas to write.":                                                                             {false, false, true},
+		"NOPERM User app has no permissions to run the 'select' command":                                                            {true, true, false},
+		"DENIED Redis is running in protected mode because protected mode is enabled":                                               {true, false, false},
+		"ERR Client sent AUTH, but no password is set":                                                                              {true, false, false},
+		"ERR DB index is out of range":                                                                                              {true, false, false},
+		"ERR max number of clients reached":                                                                                         {false, false, false},
+		"ERR unknown command 'client'":                                                                                              {false, true, false},
+		"ERR Unknown subcommand or wrong number of arguments for 'INFO'. Try CLIENT HELP.":                                          {false, true, false},
+		"LOADING Redis is loading the dataset in memory":                                                                            {false, false, true},
+		"MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.":                                          {false, false, true},
+		"READONLY You can't write against a read only replica.":                                                                     {false, false, false},
+		"BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.":                                    {false, false, true},
+		"ERR Script killed by user with SCRIPT KILL... script: 694a5fe1, on @user_script:1.":                                        {false, false, true},
+		"ERR Error running script (call to f_694a5fe1): @user_script:1: @user_script: 1: Script killed by user with SCRIPT KILL...": {false, false, true},
+		"ERR Script killed by user with SCRIPT KILL":                                                                                {false, false, false},
 	} {
 		r, _ := refusal.Of(redis.Error(text))
 		if got := r.OfConnection(); got != want.ofConnection {

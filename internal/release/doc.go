@@ -16,32 +16,36 @@
 //
 // # Forms
 //
-// An unlock that may meet another hold of its owner carries a latch. The server keeps the
-// result there, so however many of its sends run, only one counts (R1). An owner that was
-// made for one acquisition, and never shown to anybody, is used once. No other command can
-// create its field, so its unlock may run any number of times: it finds the field or does
-// not. It is sent without a latch if the kind has such a form. Then the replies say less:
+// If others may act as its owner, an unlock carries a latch. The server keeps the result there,
+// so however many of its sends run, only one counts (R1).
+//
+// While only this client acts as the owner, nobody else knows how many holds it has. So an unlock
+// has no latch, and says how many holds it leaves: one less than the server counts, but never
+// fewer than the client needs, which are the living holds and those whose unlocks wait behind it.
+// The same unlock, sent again with the numbers of then, takes none of these. All other releases
+// leave exactly what the client needs: of a hold that was lost, of what nobody wants, of an owner
+// without a Hold here, and after a failover. An unlock doesn't, because its owner's text may leave
+// while it is under way: then another process may have acquired as the owner before it runs.
 //
 //   - "Not there" after a send that was lost says that the owner holds nothing,
 //     but not that anything was announced.
-//   - "Holds left" says that somebody acts as this owner nevertheless.
-//   - Once the owner is shown, a repetition could release what somebody else has acquired
-//     as this owner. Then the server's count of holds decides, and nothing is repeated.
+//   - "Holds left" for an owner that needs none says that the leases of holds ended by themselves,
+//     or that unlocks never ran. The next send takes these away, and its answer is the caller's.
+//   - Once others may act as the owner, a repetition could release what they have acquired. So
+//     nothing is repeated.
 //
 // # Two places
 //
-// While a cluster moves a slot, the slot's keys are in two places. The keys of an unlock
-// are the lock, its channel and perhaps a latch. Of these only the lock exists before the
-// unlock runs. No server has all of them, so the unlock is answered TRYAGAIN until the slot
-// has settled, which may never happen. Nothing of it runs until then. The form without a
-// latch is sent again at once with the lock as its only key, which one of the two servers
-// has. The form with a latch is repeated until the slot has settled, or until the hold has
-// expired on the server.
+// While a cluster moves a slot, the slot's keys are in two places. The keys of an unlock with a
+// latch are the lock, its channel and the latch. Of these only the lock exists before the unlock
+// runs. No server has all of them, so the unlock is answered TRYAGAIN until the slot has settled,
+// which may never happen. Nothing of it runs until then. It is repeated until the slot has settled,
+// or until the hold has expired on the server. A plain lock's form without a latch has only the
+// lock as its key, so the server that has it runs the unlock.
 //
 // # Repetitions after a failover
 //
 // A master may answer an unlock and then be replaced by one that lacks it. Package
-// unlock remembers unlocks and sends them again as a [Repeat]. None may release another
-// hold, of this owner or of another: [Facts].Barred and the server's count of holds prevent
-// that (R5).
+// unlock remembers unlocks and sends them again as a [Repeat], unless others may act as the
+// owner by then (R5).
 package release

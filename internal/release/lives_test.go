@@ -6,44 +6,50 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/internal/clock"
-	"github.com/rlock-go/redisson/internal/kind"
 )
 
 // live runs one life and checks that it ends. Something may go wrong in its first waits, as many
 // as disturbed says.
 func live(t *testing.T, disturbed int, draw func(n int) int, seen map[any]int) {
 	w := &world{t: t, draw: draw, now: time.Hour, ours: true, seen: seen, disturbed: disturbed}
-	rules := []*kind.Traits{kind.Reentrant.Traits(), kind.Spin.Traits()}[draw(2)]
-	w.u = &Release{Why: Why(draw(int(Repeat) + 1)), Rules: rules, Retry: time.Minute}
+	w.u = &Release{Why: Why(draw(int(Repeat) + 1)), Retry: time.Minute}
 	w.u.Limit = w.now + time.Duration(draw(2)*40)*time.Second
 	w.u.Unheld = w.u.Limit + time.Duration(draw(2)*40)*time.Second
-	if rules == kind.Reentrant.Traits() {
-		n := draw(3)
-		w.mute, w.breaks = n == 1, n == 2
-	}
+	n := draw(3)
+	w.mute, w.breaks = n == 1, n == 2
+	w.foreign, w.u.Sibling = w.yes(2), n == 1
 	switch w.u.Why {
 	case Undo:
 		w.u.Limit, w.ours = clock.Never, w.yes(2)
-	case Vain, UnlockAs:
-		w.shown, w.stray = true, w.u.Why == UnlockAs && w.yes(4)
+	case Retract:
+		w.ours, w.foreign = w.yes(2), false
+	case UnlockAs:
+		w.stray = w.yes(4)
 	case Repeat:
 		w.ours = w.yes(2) // true: the next master lacks the unlock
-		w.left = draw(3)
-		w.others, w.shown = w.left, w.left > 0 || w.yes(2)
-		if w.shown && w.yes(4) {
-			w.given = true
-			w.others += draw(2)
-		}
-	default:
-		w.shown = w.yes(2)
 	}
-	if w.u.Why != Undo && w.u.Why != Repeat && w.yes(4) {
-		w.shown, w.others = true, 1+draw(2)
-		w.left = draw(w.others + 1)
+	if w.u.Why != Undo {
+		switch draw(4) {
+		case 1:
+			w.ended = 1
+		case 2:
+			w.ended, w.left = 1, 1
+		case 3:
+			w.left = 1
+		}
+		if w.u.Why == UnlockAs {
+			w.left = 0
+		}
+		if w.u.Sibling && w.ended > 0 && w.left == 0 {
+			w.endedSibling = 1
+		}
+		if w.foreign {
+			w.others = w.ended
+		}
 	}
 	defer func() {
 		if t.Failed() {
-			t.Logf("%v, shown %v, %d others: %v", w.u.Why, w.shown, w.others, w.log)
+			t.Logf("%v, foreign %v, %d live, %d and %d ended, %d are others': %v", w.u.Why, w.foreign, w.left, w.ended, w.endedSibling, w.others, w.log)
 		}
 	}()
 	if w.yes(2) {
@@ -71,12 +77,12 @@ func TestNoSequenceReleasesTwice(t *testing.T) {
 			t.Fatalf("seed %d", seed)
 		}
 	}
-	for v := Released; v <= ShownUnknown; v++ {
+	for v := Released; v <= Foreign; v++ {
 		if seen[v] == 0 {
 			t.Errorf("%v was never told", v)
 		}
 	}
-	for _, what := range []any{"a lost one runs", "others hold", "a later hold", "half way", "in two places", Count, Shown, Replicas, "taken back"} {
+	for _, what := range []any{"a lost one runs", "others hold", "a hold ends", "half way", "in two places", TTL, Replicas, "taken back"} {
 		if seen[what] == 0 {
 			t.Errorf("%v never happened", what)
 		}

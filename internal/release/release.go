@@ -1,24 +1,23 @@
 package release
 
 import (
-	"cmp"
 	"time"
 
 	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/internal/clock"
-	"github.com/rlock-go/redisson/internal/kind"
 )
 
 // Release is one unlock. The first group of fields is set by its maker; the second
 // is read by its World, whose lock guards all.
 type Release struct {
-	Why    Why           // what it is for
-	Rules  *kind.Traits  // of the kind of lock
-	Limit  time.Duration // when its caller is told, whatever is known; with a latch it is not repeated after this (R1)
-	Unheld time.Duration // when the hold has expired on the server if nothing is sent; 0: not to be waited for
-	Retry  time.Duration // for how long a latch answers for repetitions
+	Why     Why           // what it is for
+	Sibling bool          // the owner may also have holds that are counted separately
+	Limit   time.Duration // when its caller is told, whatever is known; with a latch it is not repeated after this (R1)
+	Unheld  time.Duration // when the hold has expired on the server if nothing is sent; 0: not to be waited for
+	Retry   time.Duration // for how long a latch answers for repetitions
 
 	Form     Form          // in which it is sent
+	Left     Left          // how much it leaves, in the form Own
 	Until    time.Duration // not sent after this
 	Question Question      // what is, or was last, asked
 	Reply    Reply         // to that
@@ -30,6 +29,9 @@ type Release struct {
 	paused bool // nothing of it is under way, and it is sent again after a pause
 	split  bool // a send found its keys in two places
 	lost   bool // a send was lost
+	frees  bool // a send of it, in the form Own, was to leave nothing
+	more   bool // one ran and left more than the client needs, which the sends that follow take away
+	needs  int  // Facts.Needs at the last send
 	again  bool // one ran, no replica had it, and it was sent once more
 	over   bool
 }
@@ -38,26 +40,34 @@ type Release struct {
 // block. It reports false if the server must be asked first, or if nothing is to be sent: then
 // Rest must be called.
 func (u *Release) Begin(w World) bool {
-	if u.Why == UnlockAs || u.Why == Repeat && w.Facts().Known > 0 {
+	f := w.Facts()
+	if u.Why == UnlockAs && (f.Foreign || f.Barred) {
 		return false
 	}
-	u.choose(w)
-	if _, ends := u.ends(w); ends {
+	u.choose(f)
+	if _, ends := u.ends(w, f); ends {
 		return false
 	}
 	u.submit(w)
 	return true
 }
 
-// Answer ends the unlock with the reply to its first send. It does not block. It reports false
-// if there is more to do: then Rest must be called.
-func (u *Release) Answer(w World, a Answer) bool {
-	if a.Unreplicated {
-		return false
+// Plain tells whether Answer can take the reply to the first send. If not, there is more to do, and
+// Rest must be called.
+func (u *Release) Plain(w World, did codec.Release, unreplicated bool) bool {
+	if unreplicated || did != codec.Partial {
+		return !unreplicated
 	}
 	u.open = false
+	more := u.tooMuch(w.Facts(), did)
+	u.open = more
+	return !more
+}
+
+// Answer ends the unlock with a plain reply to its first send. It does not block.
+func (u *Release) Answer(w World, a Answer) {
+	u.open = false
 	u.end(w, u.answered(w, a))
-	return true
 }
 
 // Rest does all that remains to be done, and blocks until the unlock has ended.
@@ -74,11 +84,11 @@ func (u *Release) live(w World) Verdict {
 		if v, ends := u.before(w); ends {
 			return v
 		}
-		u.choose(w)
+		u.choose(w.Facts())
 	}
 	for {
 		if !u.open {
-			if v, ends := u.ends(w); ends {
+			if v, ends := u.ends(w, w.Facts()); ends {
 				return v
 			}
 			u.submit(w)
@@ -96,10 +106,7 @@ func (u *Release) live(w World) Verdict {
 			w.Settle() // nothing is decided before
 			u.open = false
 		case ForNow:
-			if u.Failed = s.Err; s.Split && u.Form == Once && !w.Facts().Shown {
-				u.Form = KeyAlone // which one of the two servers has
-				break
-			}
+			u.Failed = s.Err
 			u.refused(w, s.Split)
 		case TakenBack:
 			return Open
@@ -118,7 +125,7 @@ func (u *Release) before(w World) (v Verdict, ends bool) {
 		return Open, true // its caller may have sent another one
 	case u.Why == UnlockAs && f.Barred:
 		return Strayed, true
-	case u.Why == UnlockAs:
+	case u.Why == UnlockAs && f.Foreign:
 		switch a := u.ask(w, TTL); {
 		case u.Told() || a.Err == nil:
 			return Open, u.Told()
@@ -128,20 +135,19 @@ func (u *Release) before(w World) (v Verdict, ends bool) {
 			u.Failed = a.Err
 			return Unreleased, true
 		}
-	case u.Why == Repeat && !f.Barred && f.Known > 0:
-		a := u.ask(w, Count)
-		return Released, a.Err != nil || a.N <= f.Known
 	}
 	return Open, false
 }
 
 // choose decides in which form it is sent, and until when.
-func (u *Release) choose(w World) {
-	f := w.Facts()
+func (u *Release) choose(f Facts) {
 	u.Form, u.Until = Latched, u.Limit
+	if u.Left = Exactly; u.Why.Living() {
+		u.Left = OneLess
+	}
 	switch {
-	case u.Rules.Once && !f.Shown:
-		u.Form, u.Until = Once, max(u.Limit, u.Unheld, f.Lasts)
+	case !f.Foreign:
+		u.Form, u.Until = Own, max(u.Limit, u.Unheld, f.Lasts)
 	case u.Told():
 		u.Until = f.Now + u.Retry // its caller waits no longer; the server still counts the hold
 	}
@@ -166,63 +172,95 @@ func (u *Release) refused(w World, split bool) {
 }
 
 // ends decides whether the unlock ends instead of being sent (again).
-func (u *Release) ends(w World) (v Verdict, ends bool) {
-	switch f := w.Facts(); {
+func (u *Release) ends(w World, f Facts) (v Verdict, ends bool) {
+	switch {
 	case u.Why == UnlockAs && u.Told():
 		return Open, true // its caller may have sent another one
-	case u.Why == Repeat && f.Barred:
+	case u.Why == Repeat && f.Foreign:
 		return Released, true
-	case u.Form.Once() && f.Shown && f.Reached != 0 && f.MayArrive:
-		return ShownUnkilled, true
-	case u.Form.Once() && f.Shown && f.Reached != 0:
-		return u.count(w), true
-	case u.Form.Once() && f.Shown:
-		u.choose(w) // with a latch: nothing of it has run
-		return u.ends(w)
-	case u.Told() && !u.Form.Once() && (f.Reached != 0 || !f.Left && !u.split):
+	case u.Why == Retract && f.Foreign:
+		return Foreign, true
+	case u.Form == Own && f.Foreign && f.Reached == 0:
+		u.begun = false // nothing of it has run
+		if v, ends := u.before(w); ends {
+			return v, true
+		}
+		u.choose(w.Facts()) // with a latch
+		return u.ends(w, w.Facts())
+	case u.Form == Own && f.Foreign && u.more && !u.lost:
+		return Released, true // what is left may be another's by now
+	case u.Form == Own && f.Foreign:
+		return Foreign, true
+	case u.Told() && u.Form == Latched && (f.Reached != 0 || !f.Left && !u.split):
 		// The owner's next command must not wait for ever. The key of the last hold expires.
 		// But if holds are left, the server would count this one for as long as they are
 		// renewed, so it is sent on.
 		return Open, true
+	case u.Told() && f.Needs > 0 && f.Reached != 0:
+		return Open, true // if it did not run, the owner's last unlock makes up for it
+	case u.Form == Own:
+		u.needs = f.Needs
+		u.frees = u.frees || u.needs == 0
 	}
 	return Open, false
-}
-
-// count decides by the server's count of holds, because the owner was shown.
-func (u *Release) count(w World) Verdict {
-	if a := u.ask(w, Shown); a.Err != nil || a.N != 0 {
-		return ShownUnknown
-	}
-	if w.Facts().Left {
-		w.Apply(Vanish)
-	}
-	return u.gone(w)
 }
 
 // answered handles the server's reply. Open: the unlock is sent once more.
 func (u *Release) answered(w World, a Answer) Verdict {
 	switch {
+	case u.Why == Repeat && u.tooMuch(w.Facts(), a.Did):
+		u.takeMore(a.Did)
+		return Open
 	case u.Why == Repeat:
-		// The latch may have answered for an earlier send, so the reply says nothing of the
-		// holds that the owner has by now.
-		return Released
+		return Released // whatever it found
 	case a.Err != nil:
 		u.Failed = a.Err
 		w.Apply(Lower)
 		return Refused
-	case u.Form.Once():
-		return u.answeredOnce(w, a)
+	case u.Form == Own:
+		return u.answeredOwn(w, a)
 	}
 	return u.answeredLatched(w, a)
 }
 
-// answeredOnce handles the reply to a release without a latch.
-func (u *Release) answeredOnce(w World, a Answer) Verdict {
-	if a.Did != codec.Partial && w.Facts().Left {
+// tooMuch tells whether the server still counts holds of an owner that has none, as far as its
+// client knows: their leases ended by themselves, or their unlocks never ran. No other client can
+// have made them.
+func (u *Release) tooMuch(f Facts, did codec.Release) bool {
+	switch {
+	case u.Form != Own || !f.Last || f.Foreign || did == codec.Final:
+		return false
+	case did == codec.NotHeld: // an earlier send left some, or its lost reply may have said so
+		return (u.lost || u.more) && u.Sibling && u.Left != ExactlySibling
+	}
+	return u.Left == OneLess || u.needs > 0 || u.Sibling && u.Left == Exactly
+}
+
+// takeMore makes the next send leave nothing, first of this count, then of its sibling.
+func (u *Release) takeMore(did codec.Release) {
+	u.more, u.lost = true, false
+	switch {
+	case did == codec.NotHeld:
+		u.Left = ExactlySibling
+	case u.Left == OneLess || u.needs == 0:
+		u.Left++
+	}
+}
+
+// answeredOwn handles the reply to a release without a latch.
+func (u *Release) answeredOwn(w World, a Answer) Verdict {
+	f := w.Facts()
+	switch {
+	case u.tooMuch(f, a.Did):
+		u.takeMore(a.Did)
+		return Open
+	case a.Did == codec.Partial && f.Left:
+		w.Apply(Leased)
+	case f.Left:
 		w.Apply(Vanish)
 	}
 	switch {
-	case a.Did == codec.NotHeld && u.lost:
+	case a.Did == codec.NotHeld && (u.lost || u.more):
 		return u.gone(w)
 	case a.Did == codec.NotHeld: // it published nothing
 		u.wake(w)
@@ -251,7 +289,7 @@ func (u *Release) answeredLatched(w World, a Answer) Verdict {
 		return Open // with the same latch: it does not count twice
 	}
 	f := w.Facts()
-	if !f.MayArrive && !a.Kept {
+	if !f.MayArrive {
 		w.Apply(Discard)
 	}
 	switch {
@@ -297,55 +335,10 @@ func (u *Release) failed(w World, how How) Verdict {
 		return Refused
 	case f.Closed:
 		return Closed
+	case u.Why == UnlockAs:
+		return Unreleased
 	}
 	return Expired
-}
-
-// Leave tells the caller of an UnlockAs, who waits no longer, what is known.
-func (u *Release) Leave(w World) {
-	u.Limit = 0
-	u.LimitPassed(w)
-}
-
-// LimitPassed tells the caller what is known when the limit has passed.
-func (u *Release) LimitPassed(w World) {
-	f := w.Facts()
-	switch {
-	case u.Told() || u.over || f.Now <= u.Limit: // Close runs all timers at once
-	case !u.begun:
-		u.tell(w, Queued)
-	case u.Why == UnlockAs && u.paused && f.Reached == 0:
-		u.tell(w, Unreleased)
-	case u.Why == UnlockAs:
-		u.tell(w, Unanswered)
-	case f.Reached != 0:
-		u.tell(w, Uncertain)
-	case u.paused && u.Form == Latched && !u.split: // it is not sent after its limit
-		u.tell(w, Expired)
-	case (u.Form.Once() || u.split) && (u.paused || f.Waits):
-		u.tell(w, UnsentSoFar)
-	case u.Form.Once() || u.split || !f.Waits:
-		u.tell(w, Unanswered)
-	default:
-		u.takeBack(w)
-	}
-}
-
-// takeBack ends the unlock, unless it has just been written.
-func (u *Release) takeBack(w World) {
-	why := w.TakeBack()
-	if why == nil {
-		u.tell(w, Unanswered)
-		return
-	}
-	u.open, u.Failed = false, cmp.Or(u.Failed, why)
-	u.end(w, u.failed(w, TakenBack))
-}
-
-// Unsent tells whether the unlock waits to be sent and nothing of it has run.
-func (u *Release) Unsent(w World) bool {
-	f := w.Facts()
-	return f.Reached == 0 && (!u.begun || u.paused || f.Waits)
 }
 
 // Told tells whether the caller was told the Verdict.
@@ -353,9 +346,6 @@ func (u *Release) Told() bool { return u.Verdict != Open }
 
 // UnderWay tells whether a send is under way, or was lost and may still run.
 func (u *Release) UnderWay() bool { return u.open }
-
-// SentAgain tells whether the unlock was sent once more because no replica had it.
-func (u *Release) SentAgain() bool { return u.again }
 
 // called tells whether a caller still waits for the outcome.
 func (u *Release) called() bool { return u.Why.Called() && !u.Told() }
@@ -391,16 +381,17 @@ func (u *Release) tell(w World, v Verdict) {
 	}
 }
 
-// end tells the caller the verdict and ends the unlock. If the server has answered, the latch
-// keeps late sends from running.
+// end tells the caller the verdict and ends the unlock. If the server has answered, a latch keeps
+// late sends from running. Without one they release none of the owner's holds, unless they were to
+// leave nothing.
 func (u *Release) end(w World, v Verdict) {
 	u.over = true
 	u.tell(w, v)
 	f := w.Facts()
-	if f.MayArrive && u.Form.Once() {
+	if f.MayArrive && u.frees {
 		w.Apply(Stray)
 	}
-	if f.MayArrive && !f.Answered {
+	if f.MayArrive && (!f.Answered || u.Form == Own && f.Left) {
 		w.Apply(Late)
 	}
 	w.Apply(End)

@@ -17,7 +17,8 @@ const (
 	UnlockAs            // of one hold of an owner that has no Hold in this client
 	GiveBack            // of a living hold that no caller has
 	Vain                // of what no caller has, and is no living hold
-	Undo                // of what an acquire may have got
+	Retract             // of what an acquire may have got, for an owner that is used again; not sent for a foreign owner
+	Undo                // of what an acquire may have got, for an owner that was made for it
 	Repeat              // of what was released before, since a failover may have undone that
 )
 
@@ -32,13 +33,19 @@ type Form uint8
 
 // The forms.
 const (
-	Latched  Form = iota // a latch keeps its result
-	Once                 // without a latch: its owner is used once
-	KeyAlone             // the same, with the lock as its only key
+	Latched Form = iota // a latch keeps its result: others may act as the owner
+	Own                 // without a latch: only this client acts for the owner, and says how many holds are left
 )
 
-// Once tells whether the form has no latch, because any number of sends have the effect of one.
-func (f Form) Once() bool { return f != Latched }
+// Left is how many holds a release in the form Own leaves to its owner.
+type Left uint8
+
+// A release leaves one of these, or what is left of it.
+const (
+	OneLess        Left = iota // one less than the server counts, but at least as many as the client needs
+	Exactly                    // as many as the client needs
+	ExactlySibling             // the same, of the holds that are counted separately
+)
 
 // World is what an unlock acts on. All methods are called in one critical section. Wait, Settle
 // and Ask may block, and leave the section while they do.
@@ -63,7 +70,7 @@ const (
 	Leased                // the remaining holds have the lease, from the first send on
 	Lower                 // the last send may have set the lease: trust is lowered
 	Discard               // the latch is deleted
-	Stray                 // a send may still run, and no latch stops it
+	Stray                 // a send may still run and release a later hold of the owner
 	Late                  // a send may still run, and set the lease
 	Wake                  // this client's waiters look, since perhaps nothing was published
 	End                   // the owner's next command may begin; no effect follows
@@ -75,9 +82,7 @@ type Question uint8
 // The questions.
 const (
 	None     Question = iota // nothing was asked so far
-	TTL                      // for how long the key lives: UnlockAs sets it
-	Count                    // how many holds the server counts, before it is sent again after a failover
-	Shown                    // how many holds the server counts, after a lost send whose owner was shown meanwhile
+	TTL                      // for how long the key lives: an UnlockAs of a foreign owner sets it
 	Replicas                 // how many replicas have what it did
 )
 
@@ -102,8 +107,7 @@ const (
 	Unreleased                     // the same, of UnlockAs: the hold need not expire
 	Closed                         // the client was closed before it ran
 	Strayed                        // an earlier unlock of its owner may still arrive
-	ShownUnkilled                  // it was lost, its owner shown, and it may still arrive
-	ShownUnknown                   // it was lost, its owner shown, and Reply does not tell whether it ran
+	Foreign                        // it was lost and is not sent again, because others may act as the owner by now
 )
 
 // Facts are the state of things when World.Facts is called. While a send is under way
@@ -114,14 +118,15 @@ type Facts struct {
 	Reached time.Duration // the first send that may have run; 0: there was none
 	Waits   bool          // what was submitted waits to be written
 
-	Shown     bool          // others may act as the owner
+	Foreign   bool          // others may act as the owner
 	Left      bool          // the owner has holds left
-	Barred    bool          // UnlockAs: an unlock of the owner may still arrive. Repeat: it could release another hold
+	Last      bool          // it has none left, and no unlock of one waits behind this one
+	Needs     int           // how many holds it has left, or behind this one, of those that are counted together
+	Barred    bool          // UnlockAs: an unlock of the owner may still arrive
 	MayArrive bool          // a send may still run: the connection it was lost on could not be killed
 	Answered  bool          // the last send was answered
 	Replicas  bool          // the last send was followed by a question to replicas
 	Lasts     time.Duration // until when the server may keep the key because of another command that was not answered
-	Known     int64         // Repeat: how many holds the server counts, as far as this client knows
 }
 
 // Sent is how a send ended.
@@ -153,11 +158,10 @@ type Answer struct {
 	Untold          error         // why it could not be announced
 	Unreplicated    bool          // no replica acknowledged it, although some were asked
 	ReplicasUnknown bool          // some were asked, and their reply was cut off
-	Kept            bool          // its latch is needed for a Repeat
 }
 
 // Reply is the answer to a Question.
 type Reply struct {
-	N   int64 // Count, Shown, Replicas
+	N   int64 // Replicas
 	Err error // there is no answer
 }

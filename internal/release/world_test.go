@@ -2,6 +2,7 @@ package release
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -16,9 +17,9 @@ var (
 )
 
 var (
-	whys      = strings.Fields("Unlock Lost UnlockAs GiveBack Vain Undo Repeat")
-	verdicts  = strings.Fields("- Released NotHeld Unreplicated ReplicasUnknown Refused Untold InPart Uncertain Unanswered Queued UnsentSoFar Expired Unreleased Closed Strayed ShownUnkilled ShownUnknown")
-	questions = strings.Fields("- TTL Count Shown Replicas")
+	whys      = strings.Fields("Unlock Lost UnlockAs GiveBack Vain Retract Undo Repeat")
+	verdicts  = strings.Fields("- Released NotHeld Unreplicated ReplicasUnknown Refused Untold InPart Uncertain Unanswered Queued UnsentSoFar Expired Unreleased Closed Strayed Foreign")
+	questions = strings.Fields("- TTL Replicas")
 	effects   = strings.Fields("Tell Vanish Leased Lower Discard Stray Late Wake End")
 )
 
@@ -30,6 +31,8 @@ func (e Effect) String() string   { return effects[e] }
 // copyOf is a send that the server may still run.
 type copyOf struct {
 	form  Form
+	left  Left
+	least int
 	until time.Duration // when it has run or is dropped
 }
 
@@ -45,20 +48,21 @@ type world struct {
 	log  []any
 	seen map[any]int // counts of what happened; nil: not counted
 
-	now       time.Duration
-	ours      bool // the hold that is to be released exists
-	others    int  // other holds of the same owner, in this client or elsewhere
-	left      int  // those of them that are this client's
-	latch     *codec.Release
-	latchEnds time.Duration
-	releases  int // how often our hold was released
+	now          time.Duration
+	ours         bool // the hold that is to be released exists
+	left         int  // living holds of the same owner in this client
+	ended        int  // those that ended by themselves, and that the server counts
+	endedSibling int  // the same, of the holds that are counted separately
+	others       int  // holds of the same owner in other clients
+	latch        *codec.Release
+	latchEnds    time.Duration
+	releases     int // how often our hold was released
 
 	flying    []copyOf
 	inTwo     bool // the keys are in two places
 	mute      bool // announcements are refused
 	breaks    bool // the last command of a script is refused
-	shown     bool // others may act as the owner, in this client
-	given     bool // others may act as the owner, in any client
+	foreign   bool // others may act as the owner
 	closed    bool
 	mayArrive bool
 	reached   time.Duration
@@ -68,6 +72,8 @@ type world struct {
 	over      bool
 	told      bool
 
+	least     int  // how many holds the submitted send leaves at least
+	tooMany   bool // after the last reply the server counted holds that the owner did not need
 	unsent    bool // no further send can be submitted
 	waits     bool // the submitted send is not written yet
 	taken     bool // the submitted send was taken back
@@ -101,7 +107,8 @@ func (w *world) turn() {
 	}
 	switch s := w.Wait(); {
 	case s.How == TakenBack:
-	case s.How == Ran && w.u.Answer(w, s.Answer): // by the goroutine that reads replies
+	case s.How == Ran && w.u.Plain(w, s.Answer.Did, s.Answer.Unreplicated): // by the goroutine that reads replies
+		w.u.Answer(w, s.Answer)
 	default:
 		w.u.Rest(&again{w, &s})
 	}
@@ -127,9 +134,9 @@ func (w *world) Facts() Facts {
 		f.Waits = w.waits
 		return f
 	}
-	f.Shown, f.Left, f.MayArrive, f.Answered, f.Replicas = w.shown, w.left > 0, w.mayArrive, w.answered, w.replicas
-	f.Known = int64(w.left)
-	f.Barred = w.u.Why == Repeat && w.given || w.u.Why == UnlockAs && w.stray
+	f.Foreign, f.Left, f.MayArrive, f.Answered, f.Replicas = w.foreign, w.left > 0, w.mayArrive, w.answered, w.replicas
+	f.Last, f.Needs = w.left == 0, w.left
+	f.Barred = w.u.Why == UnlockAs && w.stray
 	return f
 }
 
@@ -139,11 +146,14 @@ func (w *world) Submit() {
 		w.t.Fatal("it is sent after its end")
 	case w.lost:
 		w.t.Fatal("it is sent before the kill barrier")
-	case w.u.Why == UnlockAs && w.u.Question != TTL:
+	case w.u.Why == UnlockAs && w.u.Form == Latched && w.u.Question != TTL:
 		w.t.Fatal("it is sent with a lease that was not asked for")
-	case w.inTwo && w.u.Form == KeyAlone && w.shown:
-		w.t.Fatal("a shown owner's goes without a latch")
+	case w.u.Form == Own && w.foreign:
+		w.t.Fatal("a foreign owner's goes without a latch")
+	case w.u.Form == Latched && (w.u.Why == Repeat || w.u.Why == Retract):
+		w.t.Fatalf("a foreign owner's %v is sent", w.u.Why)
 	}
+	w.least = w.left
 	w.unsent = w.failed && w.now > w.u.Until || w.closed
 	w.answered, w.taken, w.waits, w.sentAt = false, false, !w.unsent, w.now
 }
@@ -162,27 +172,53 @@ func (w *world) TakeBack() error {
 }
 
 // run lets the server run one send. untold says that its announcement was refused.
-func (w *world) run(f Form) (did codec.Release, untold bool) {
+func (w *world) run(c copyOf) (did codec.Release, untold bool) {
 	if w.latch != nil && w.now >= w.latchEnds {
 		w.latch = nil
 	}
-	if f == Latched && w.latch != nil {
+	if c.form == Latched && w.latch != nil {
 		return *w.latch, false
 	}
-	if !w.ours && w.others == 0 {
+	mine := w.left + w.ended
+	if w.ours {
+		mine++
+	}
+	n := mine + w.others
+	if c.left == ExactlySibling {
+		w.endedSibling = 0
+		return w.answer(c, n)
+	}
+	if n == 0 {
 		return codec.NotHeld, false
 	}
 	if w.u.Verdict == Expired || w.u.Verdict == Unreleased || w.u.Verdict == Queued && w.u.Why == UnlockAs {
 		w.t.Fatalf("it releases after %v", w.u.Verdict)
 	}
-	if w.releases++; !w.ours || w.releases > 1 {
-		w.t.Fatalf("a send of form %v releases a hold that is not its own, after %d releases", f, w.releases-1)
+	takes := 1
+	switch {
+	case c.form == Own && c.left == OneLess:
+		takes = n - max(c.least, n-1)
+	case c.form == Own:
+		takes = n - c.least
 	}
-	w.ours = false
-	if did = codec.Partial; w.others == 0 {
+	if takes < 0 || takes > mine-w.left || c.form == Latched && (!w.ours || w.releases > 0) {
+		w.t.Fatalf("a send of form %v, leaving %v of %d, takes %d of %d, of which %d live and %d are others'", c.form, c.left, c.least, takes, n, w.left, w.others)
+	}
+	if takes > 0 && w.ours {
+		w.ours = false
+		w.releases++
+		takes--
+	}
+	w.ended -= takes
+	return w.answer(c, w.left+w.ended+w.others)
+}
+
+// answer is the reply of a send that ran and left n holds.
+func (w *world) answer(c copyOf, n int) (did codec.Release, untold bool) {
+	if did = codec.Partial; n == 0 && w.endedSibling == 0 {
 		did = codec.Final
 	}
-	if f == Latched {
+	if c.form == Latched {
 		w.latch, w.latchEnds = &did, w.now+w.u.Retry+late
 	}
 	return did, w.mute && did == codec.Final
@@ -200,26 +236,27 @@ func (w *world) blocks() (kindly bool) {
 	}
 	switch w.draw(7) {
 	case 1:
-		w.shown, w.given = true, w.yes(2) || w.given
-		w.note("shown")
-		// Another client that gets the owner while no send may run acquires at once.
-		if w.u.Why == Repeat && w.given && !w.u.UnderWay() && len(w.flying) == 0 && !w.mayArrive && w.yes(2) {
-			w.others++
-			w.note("a later hold")
-		}
+		w.foreign = true
+		w.note("foreign")
 	case 2:
-		// The owner was shown while its unlock was under way, and somebody acts as it. A send
-		// from before may meet that hold, unless it meets the old one.
-		mayMeet := len(w.flying)
-		if w.u.begun {
-			mayMeet++
+		// Others may act as the owner since its unlock is under way, and somebody acquires. A send
+		// from before that takes one hold meets the old one first. One that leaves exactly what this
+		// client needs meets the new one.
+		met := len(w.flying)
+		if w.u.UnderWay() {
+			met++
 		}
-		if w.ours {
-			mayMeet--
+		if w.ours && w.u.Left == OneLess {
+			met--
 		}
-		if w.shown && !w.stray && !w.mayArrive && w.u.Why < Undo && w.reached > 0 && w.u.Form.Once() && mayMeet <= 0 {
+		if w.foreign && !w.stray && !w.mayArrive && w.reached > 0 && w.u.Form == Own && (met <= 0 || w.u.Left == OneLess && w.ended > met) {
 			w.others++
 			w.note("others hold")
+		}
+		if w.left > 0 && w.yes(2) {
+			w.left--
+			w.ended++
+			w.note("a hold ends")
 		}
 	case 3:
 		w.inTwo = !w.inTwo
@@ -253,8 +290,8 @@ func (w *world) arrive() {
 	i := w.draw(len(w.flying))
 	c := w.flying[i]
 	w.flying = append(w.flying[:i], w.flying[i+1:]...)
-	if w.now <= c.until && w.draw(3) > 0 && !(w.inTwo && c.form != KeyAlone) {
-		w.run(c.form)
+	if w.now <= c.until && w.draw(3) > 0 && !(w.inTwo && c.form != Own) {
+		w.run(c)
 		w.note("a lost one runs")
 	}
 }
@@ -277,7 +314,7 @@ func (w *world) Wait() Sent {
 	unwritten := w.waits
 	w.waits = false
 	switch {
-	case w.inTwo && w.u.Form != KeyAlone:
+	case w.inTwo && w.u.Form != Own:
 		w.failed = true
 		w.note("in two places")
 		return Sent{How: ForNow, Err: errNet, Split: true}
@@ -292,11 +329,12 @@ func (w *world) Wait() Sent {
 	}
 	if n < 4 {
 		w.failed, w.lost, w.lowered = true, true, false
-		w.flying = append(w.flying, copyOf{w.u.Form, w.now + late})
+		w.flying = append(w.flying, copyOf{w.u.Form, w.u.Left, w.least, w.now + late})
 		w.note("lost")
 		return Sent{How: NoAnswer, Err: errNet}
 	}
-	did, untold := w.run(w.u.Form)
+	did, untold := w.run(copyOf{form: w.u.Form, left: w.u.Left, least: w.least})
+	w.tooMany = w.left == 0 && (w.ended > 0 || w.endedSibling > 0 && (did != codec.NotHeld || w.u.more))
 	if w.breaks && did != codec.NotHeld {
 		w.note("half way")
 		return Sent{How: Partly, Err: errOdd}
@@ -330,19 +368,9 @@ func (w *world) Settle() {
 }
 
 func (w *world) Ask(q Question) (a Reply) {
-	if q == Count && w.given {
-		w.t.Fatal("it is asked about what is not to be sent")
-	}
 	kindly := w.blocks()
 	w.note(q)
-	count := int64(w.others)
-	if w.ours {
-		count++
-	}
-	switch q {
-	case Count, Shown:
-		a.N = count
-	case Replicas:
+	if q == Replicas {
 		a.N = int64(w.draw(2))
 	}
 	if !kindly && w.yes(4) {
@@ -374,7 +402,7 @@ func (w *world) Apply(e Effect) {
 		w.woken = true
 	case End:
 		w.over = true
-		if len(w.flying) > 0 && !w.stray && w.u.Form.Once() && !w.taken {
+		if slices.ContainsFunc(w.flying, func(c copyOf) bool { return c.form == Own && c.least == 0 }) && !w.stray {
 			w.t.Fatal("it ends, and nobody is told that a send may still run")
 		}
 	}
@@ -399,6 +427,9 @@ func (w *world) tell() {
 	case Released, Unreplicated, ReplicasUnknown, Untold:
 		if !gone && w.ours && w.u.Why != Repeat {
 			w.t.Fatalf("it did not release, and says %v", v)
+		}
+		if w.tooMany && !w.foreign && w.u.Form == Own {
+			w.t.Fatalf("the server counts %d and %d that the owner does not need, and it says %v", w.ended, w.endedSibling, v)
 		}
 		if v == Untold && w.u.Why.Living() && !w.woken {
 			w.t.Fatal("nobody was told, and the waiters here do not look")

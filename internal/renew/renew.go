@@ -39,6 +39,9 @@ type Holder interface {
 	// End ends a renewal, whatever came of it.
 	End(Outcome)
 
+	// Failing says that renewals of the lease begin to fail, and why, or with nil that they work again.
+	Failing(l *watchdog.Lease, err error)
+
 	// NotHeld says that a look has not found what the owner holds by of's kind.
 	NotHeld(l *watchdog.Lease, of *core.Lock)
 }
@@ -47,7 +50,6 @@ type Holder interface {
 type Need struct {
 	Of    *core.Lock    // of the holds' kind
 	Count int32         // how many
-	Shown bool          // others may act as the owner
 	More  []*core.Lock  // further kinds of holds that share the lease, to be renewed after this one
 	TTL   time.Duration // what the script passes; 0: it only reads
 	Least time.Duration // how much of a renewed lease may be relied on
@@ -55,8 +57,7 @@ type Need struct {
 
 // Outcome is what an owner needs to know of a renewal that has ended.
 type Outcome struct {
-	Late       time.Duration // the lease that it may still set, as it was lost on a connection that could not be killed; 0: none
-	Everywhere time.Duration // when it was sent, if all replicas acknowledged it; 0: they did not
+	Late time.Duration // the lease that it may still set, as it was lost on a connection that could not be killed; 0: none
 }
 
 // Renewer is a client's watchdog, and what the watchdog calls.
@@ -72,7 +73,8 @@ type Renewer struct {
 // when a server reports that a key has changed. Close must be called.
 func New(c *core.Client, idle func(), changed func(key []byte)) *Renewer {
 	r := &Renewer{c: c, changed: changed}
-	r.Watchdog = watchdog.New(r.renew, watchdog.Options{TTL: c.Watchdog, Clock: c.Clock, Group: group(c.Top), Look: r.look, Idle: idle})
+	r.Watchdog = watchdog.New(r.renew, watchdog.Options{TTL: c.Watchdog, Clock: c.Clock, Group: group(c.Top), Look: r.look, Idle: idle,
+		Failing: func(l *watchdog.Lease, err error) { l.Holder().(Holder).Failing(l, err) }})
 	return r
 }
 
@@ -140,7 +142,7 @@ func (r *Renewer) cut(batch []*watchdog.Lease, looks bool, answer answerFunc) (p
 	for i, l := range batch {
 		node, err := r.c.Top.Node(slotOf(l.Holder()))
 		if err != nil {
-			answer(i, watchdog.Answer{Result: watchdog.Failed})
+			answer(i, watchdog.Answer{Result: watchdog.Failed, Err: err})
 			continue
 		}
 		k := slices.IndexFunc(parts, func(p *part) bool { return p.node == node })
@@ -212,7 +214,6 @@ func (s script) send() {
 	q := &command.Request{Handler: &renewal{script: s}, Aside: true, Several: len(s.subs) > 1}
 	c.Fill(q, of.Slot, of.Kind.Renew(q.Wire.ArgBuffer[:0], c.LeaseArg(s.ttl), len(s.subs), func(i int) kind.Held { return s.subs[i].held() }))
 	q.Wire.Track = true
-	q.Wire.Counts = c.FailsOver && slices.ContainsFunc(s.subs, func(sub renewee) bool { return sub.Shown })
 	if s.looks {
 		q.Handler, q.Wait = &look{s}, false
 	}

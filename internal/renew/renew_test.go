@@ -29,6 +29,7 @@ func (h *holder) Lock() *core.Lock                         { return &h.l }
 func (h *holder) Begin(*watchdog.Lease, bool) (Need, bool) { return Need{}, false }
 func (h *holder) Next(_, _ *core.Lock) int32               { return 0 }
 func (h *holder) End(Outcome)                              {}
+func (h *holder) Failing(*watchdog.Lease, error)           {}
 func (h *holder) NotHeld(*watchdog.Lease, *core.Lock)      {}
 func (h *holder) LeaseLost(*watchdog.Lease, error)         {}
 func (h *holder) LeaseAlarm(*watchdog.Lease)               {}

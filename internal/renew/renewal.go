@@ -62,9 +62,6 @@ func (r *renewal) Answered(q *command.Request) {
 		why = lockerr.Unreplicated(q)
 	}
 	r.tell(mine, why)
-	if q.Wire.Everywhere {
-		r.Everywhere = q.Wire.Sent
-	}
 	for i := range r.subs {
 		sub := &r.subs[i]
 		a := watchdog.Answer{Result: watchdog.NotOwned}
@@ -72,7 +69,7 @@ func (r *renewal) Answered(q *command.Request) {
 		case mine[i] && q.Unreplicated:
 			// It is tried again while trust lasts. Otherwise a client that is cut off
 			// together with its master would trust what the next master lacks.
-			a = watchdog.Answer{Result: watchdog.Failed}
+			a = watchdog.Answer{Result: watchdog.Failed, Err: why}
 		case len(sub.More) > 0 || sub.sent > 0:
 			r.renewMore(sub, mine[i], q)
 			continue
@@ -110,7 +107,7 @@ func (r *renewal) renewMore(sub *renewee, mine bool, q *command.Request) {
 
 func (r *renewal) fail(err error) {
 	for _, sub := range r.subs {
-		r.answer(sub.i, watchdog.Answer{Result: watchdog.Failed})
+		r.answer(sub.i, watchdog.Answer{Result: watchdog.Failed, Err: err})
 	}
 	// The answers come first. Otherwise the answer to another renewal could log that this
 	// trouble is over before it was logged.

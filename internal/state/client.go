@@ -26,7 +26,7 @@ type Client struct {
 	newHold       func() *Hold                // Config.NewHold
 	Renewer       *renew.Renewer
 	Shards        [shardCount]Shard
-	pastShared    atomic.Int64 // how many past unlocks its shards have beyond ownPast, in all
+	pastShared    atomic.Int64 // the room that its shards have taken of sharedPast
 	masters       atomic.Pointer[[]masterChange]
 	Spares        Spares
 	Counts        [kind.Labels]Totals
@@ -47,12 +47,7 @@ func (c *Client) shard(key string) *Shard {
 // EachName calls fn for each name, in a section of its shard.
 func (c *Client) EachName(fn func(*Name)) {
 	for i := range c.Shards {
-		s := &c.Shards[i]
-		sec := s.Enter(section.MustNotBlock)
-		for _, n := range s.names {
-			fn(n) // which may drop it
-		}
-		sec.Leave()
+		c.Shards[i].EachName(fn)
 	}
 }
 
@@ -122,13 +117,22 @@ func (c *Client) NewMaster(slot uint16, since time.Duration) bool {
 
 // keyChanged makes the watchdog look at all holders of a key.
 func (c *Client) keyChanged(key []byte) {
-	for _, of := range kind.Locks(string(key)) {
+	for _, of := range c.Older.Locks(string(key)) {
 		s := c.shard(of.Key)
 		sec := s.Enter(section.MustNotBlock)
 		if n := s.names[nameKey{of.Key, of.Family}]; n != nil {
 			n.changed()
 		}
 		sec.Leave()
+	}
+}
+
+// touched makes an owner read the keys of its holds again after a command without an owner.
+func (c *Client) touched(l *core.Lock) {
+	s := c.shard(l.Key())
+	defer s.Enter(section.MustNotBlock).Leave()
+	if n := s.names[nameKey{l.Key(), l.Traits.Family}]; n != nil {
+		n.readAgain(nil)
 	}
 }
 
@@ -159,6 +163,7 @@ func (c *Client) Init(o Config, sent func(*command.Request)) error {
 	if o.Observer != nil {
 		o.Observer.OnPanic(c.Log.ObserverPanicked)
 	}
+	c.Touched = c.touched
 	c.Waits.Init(&c.Client)
 	for i := range c.Shards {
 		c.Shards[i].init(c)

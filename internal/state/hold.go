@@ -1,7 +1,6 @@
 package state
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -26,17 +25,15 @@ type Hold struct {
 	Lease *watchdog.Lease // the registration it belongs to; each registration is a generation (H5)
 
 	// Guarded by the shard's mutex.
-	Since        time.Duration                     // when its acquire was sent
-	next         *Hold                             // in its owner's list of living holds
-	Promise      lease.Promise                     // once the hold is over, its End is ValidUntil
-	Ended        error                             // nil while held
-	done         chan struct{}                     // closed when it is over; nil until asked for
-	ctxs         map[*context.CancelCauseFunc]bool // contexts that end with the hold
-	Extends      *Extending                        // an Extend that may be running; nil: none
-	Everywhere   bool                              // all replicas acknowledged its acquire, and no Extend followed
-	Released     bool                              // Unlock was called
-	toldAge      bool                              // it was logged because of its age
-	StillCounted bool                              // its own lease ended before its owner's; the server counts it until Unlock
+	Since    time.Duration // when its acquire was sent
+	next     *Hold         // in its owner's list of living holds
+	Promise  lease.Promise // once the hold is over, its End is ValidUntil
+	Ended    error         // nil while held
+	done     chan struct{} // closed when it is over; nil until asked for
+	ctxs     *contexts     // that end with the hold; nil: there are none, and no Margin
+	Extends  *Extending    // an Extend that may be running; nil: none
+	Released bool          // Unlock was called
+	toldAge  bool          // it was logged because of its age
 }
 
 // Extending is an Extend under way, as its hold knows it.
@@ -112,7 +109,27 @@ func (h *Hold) KeepTaken(d time.Duration) {
 		return // a loss has freed the lock
 	}
 	extras := h.State.EnsureExtras()
-	extras.KeepUntil = max(extras.KeepUntil, clock.Later(h.State.Name.Now(), d))
+	until := clock.Later(h.State.Name.Now(), d)
+	if extras.keeps == nil {
+		extras.keeps = make(map[*Hold]time.Duration, 1)
+	}
+	extras.keeps[h] = until
+	extras.KeepUntil = max(extras.KeepUntil, until)
+}
+
+// keepOwed is until when the lock must stay taken though this process may end. A hold that is over
+// has no other way to keep it, and one with a fixed lease was promised it.
+func (st *OwnerState) keepOwed() time.Duration {
+	if st.Extras == nil {
+		return 0
+	}
+	owed := st.Extras.keepOwed
+	for h, until := range st.Extras.keeps {
+		if h.Promise.Fixed {
+			owed = max(owed, until)
+		}
+	}
+	return owed
 }
 
 // ValidUntil is until when exclusion may be trusted without another renewal.
@@ -140,14 +157,18 @@ func (h *Hold) own() time.Duration {
 	return h.Promise.End
 }
 
-// Check ends the hold if its time has passed and nobody has ended it yet (H3).
-// It is called with the shard locked.
+// Check ends the hold if its time has passed and nobody has ended it yet (H3), or else
+// its contexts if its Margin has begun. It is called with the shard locked.
 func (h *Hold) Check() error {
 	if h.Ended != nil {
 		return h.Ended
 	}
-	if now := h.State.Name.Now(); now >= h.Trust() {
+	now := h.State.Name.Now()
+	if now >= h.Trust() {
 		h.timeIsUp(now)
+	}
+	if h.Ended == nil {
+		h.endEarly(now)
 	}
 	return h.Ended
 }
@@ -181,6 +202,10 @@ func (h *Hold) Over(cause error) {
 		h.Promise.End = min(h.Promise.End, h.State.Name.Now())
 	}
 	h.Ended = cause
+	if x := h.State.Extras; x != nil && x.keeps != nil {
+		x.keepOwed = max(x.keepOwed, x.keeps[h])
+		delete(x.keeps, h)
+	}
 	h.Lock.Client.LiveHolds.Done()
 	if cause != lockerr.ErrReleased {
 		h.notReleased(cause, trust)
@@ -188,29 +213,8 @@ func (h *Hold) Over(cause error) {
 	if h.done != nil {
 		close(h.done)
 	}
-	for cancel := range h.ctxs {
-		h.Lock.Shard.After(func() { (*cancel)(overError{h.Lock.Name(), cause}) })
-	}
-	h.ctxs = nil
-}
-
-// Context derives a context from parent that ends with the hold.
-func (h *Hold) Context(parent context.Context) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancelCause(parent)
-	s := h.Lock.Shard
-	defer s.Enter(section.MustNotBlock).Leave()
-	if why := h.Check(); why != nil {
-		cancel(overError{h.Lock.Name(), why})
-		return ctx, func() {}
-	}
-	if h.ctxs == nil {
-		h.ctxs = make(map[*context.CancelCauseFunc]bool, 1)
-	}
-	h.ctxs[&cancel] = true
-	return ctx, func() {
-		sec := s.Enter(section.MustNotBlock)
-		delete(h.ctxs, &cancel)
-		sec.Leave()
-		cancel(context.Canceled)
+	if h.ctxs != nil {
+		h.endContexts(&h.ctxs.early, cause)
+		h.endContexts(&h.ctxs.late, cause)
 	}
 }

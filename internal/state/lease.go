@@ -15,6 +15,7 @@ import (
 // not nil.
 func (st *OwnerState) Needs(but *Hold) lease.Sum {
 	sum := lease.Of(st.Name.Now(), st.Name.Lock.Client.Watchdog)
+	sum.Keep(st.keepOwed())
 	for h := st.holds; h != nil; h = h.next {
 		if h != but {
 			sum.Add(&h.Promise, h.own(), h.Lease.Expiry())
@@ -27,21 +28,22 @@ func (st *OwnerState) Needs(but *Hold) lease.Sum {
 }
 
 // CommandLease is the lease that a command of this owner sets: own, or what the
-// living holds still need if that is longer, and at least a millisecond (H6).
+// living holds still need if that is longer, and at least a millisecond (H6). It does not end
+// before the time for which holds that are over keep the lock taken.
 func (st *OwnerState) CommandLease(own time.Duration) time.Duration {
-	if st.Held == 0 {
+	if st.Held == 0 && st.Extras == nil {
 		return max(own, time.Millisecond)
 	}
 	sum := st.Needs(nil)
 	return sum.Lease(own)
 }
 
-// renewedLease is the lease that a renewal sets: CommandLease of the watchdog's lease. If only
-// fixed leases are asserted, it is what they have left.
+// renewedLease is the lease that a renewal sets: CommandLease of the watchdog's lease. If it
+// extends none, it is what they have left.
 func (st *OwnerState) renewedLease() time.Duration {
 	full := st.Name.Lock.Client.Watchdog
 	if st.alarmed && st.Held > 0 {
-		if sum := st.Needs(nil); sum.OnlyAsserts() {
+		if sum := st.Needs(nil); !sum.Extends() {
 			return sum.Lease(0)
 		}
 	}
@@ -51,7 +53,6 @@ func (st *OwnerState) renewedLease() time.Duration {
 // Register registers the lease with the watchdog before an acquire is sent
 // (H5).
 func (st *OwnerState) Register() {
-	st.ForgetUnrun()
 	if st.room.Holder() != nil { // room was used: each generation has its own registration (H5)
 		st.Lease = st.Name.Lock.Client.Renewer.Register(st)
 		return
@@ -117,12 +118,12 @@ func (st *OwnerState) MayArrive(ttl time.Duration) {
 	st.EnsureExtras().late.Add(ttl, clock.Later(st.Name.Now(), st.Name.Lock.Client.LateFor()))
 }
 
-// hasLateCommands tells whether a lost command may still arrive. Then the state must be kept; a
-// timer drops it afterwards.
+// hasLateCommands tells whether a lost command may still arrive, or whether an unlock of a hold
+// that is over has to leave the lock taken. Then the state must be kept; a timer drops it afterwards.
 func (st *OwnerState) hasLateCommands() bool {
 	r, c := st.Extras, st.Name.Lock.Client
-	left := r.late.Left(st.Name.Now())
-	if c.Closed() || left == 0 {
+	left := max(r.late.Left(st.Name.Now()), r.keepOwed-st.Name.Now())
+	if c.Closed() || left <= 0 {
 		r.late = lease.Late{}
 		return false
 	}
@@ -137,15 +138,15 @@ func (st *OwnerState) hasLateCommands() bool {
 	return true
 }
 
-// Alarm sets the watchdog's alarm to the earliest end of a hold's own lease, or to
-// when one is to be logged for its age.
+// Alarm sets the watchdog's alarm to the earliest end of a hold's own lease or of contexts
+// with a margin, or to when a hold is to be logged for its age.
 func (st *OwnerState) Alarm() {
-	if st.Lease == nil {
+	if st.Lease == nil || !st.alarmed {
 		return
 	}
 	at := clock.Never
 	for h := st.holds; h != nil; h = h.next {
-		at = min(at, h.own(), h.old())
+		at = min(at, h.own(), h.old(), h.early())
 	}
 	st.Lease.SetAlarm(at)
 }
@@ -174,14 +175,6 @@ func (st *OwnerState) Forget() {
 	}
 }
 
-// ForgetUnrun is called when the holds of unlocks that never ran are released, or when the server
-// may no longer count them.
-func (st *OwnerState) ForgetUnrun() {
-	if st.Extras != nil {
-		st.Extras.Unrun = nil
-	}
-}
-
 // timeIsUp ends the hold. But an Extend that was not written yet restarts its own time.
 func (h *Hold) timeIsUp(now time.Duration) {
 	if e := h.Extends; e != nil && now >= e.End && h.Lock.Client.Exec.Waiting(&e.Req) {
@@ -192,8 +185,6 @@ func (h *Hold) timeIsUp(now time.Duration) {
 		h.State.Lose(nil, ErrExpired)
 	case now >= h.own():
 		h.State.Drop(h)
-		h.State.EnsureExtras().StillCounted++
-		h.StillCounted = true
 		h.Over(LostBy(ErrExpired))
 		h.State.logLost([]*Hold{h}, ErrExpired)
 		h.State.UpdateLease()
@@ -217,8 +208,8 @@ func (st *OwnerState) LeaseLost(l *watchdog.Lease, why error) {
 	}
 }
 
-// LeaseAlarm is called by the watchdog when a hold's own lease has ended, or when a hold is old
-// enough to be logged.
+// LeaseAlarm is called by the watchdog when a hold's own lease has ended, when contexts with a
+// margin must end, or when a hold is old enough to be logged.
 func (st *OwnerState) LeaseAlarm(l *watchdog.Lease) {
 	defer st.Name.Lock.Shard.Enter(section.MustNotBlock).Leave()
 	if st.Lease != l {
@@ -272,11 +263,10 @@ func (st *OwnerState) end(l *core.Lock, cause error) (ended []*Hold) {
 // wakes waiters.
 func (st *OwnerState) Lose(l *core.Lock, cause error) {
 	lost := st.end(l, LostBy(cause))
-	st.ForgetUnrun()
 	if st.Held == 0 {
 		st.Forget()
 		if st.Extras != nil {
-			st.Extras.KeepUntil = 0
+			st.Extras.KeepUntil, st.Extras.keepOwed, st.Extras.keeps = 0, 0, nil
 		}
 	}
 	if len(lost) > 0 {
@@ -335,24 +325,5 @@ func (st *OwnerState) logLost(holds []*Hold, cause error) {
 	if cause != ErrForced && c.NewMaster(slot, there) {
 		cause = fmt.Errorf("%w, after the master changed", cause)
 	}
-	server := c.Top.String()
-	if node, err := c.Top.Node(slot); err == nil {
-		server = node.Server()
-	}
-	c.Log.Lost(st.Name.Lock.Shard, st.Told(), server, len(holds), held, renewed, cause)
-}
-
-// HeldEverywhere is until when every replica has the hold, by what they acknowledged;
-// 0 if that is not known.
-func (h *Hold) HeldEverywhere() time.Duration {
-	since := h.Since
-	switch renewed := h.State.Rare().Everywhere; {
-	case !h.Promise.Fixed && renewed > since:
-		since = renewed
-	case !h.Everywhere:
-		return 0
-	case h.Promise.Fixed:
-		return watchdog.Trust(since, h.Promise.Until-since)
-	}
-	return watchdog.Trust(since, h.Lock.Client.Watchdog)
+	c.Log.Lost(st.Name.Lock.Shard, st.Told(), st.Name.Lock.Server(), len(holds), held, renewed, cause)
 }

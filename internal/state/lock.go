@@ -20,7 +20,8 @@ type Lock struct {
 
 // NewLock makes a lock of a kind from its name and the key that the name is mapped to.
 func (c *Client) NewLock(k kind.Kind, name, key string) Lock {
-	return Lock{Lock: c.Client.NewLock(k, name, key), Client: c, Shard: c.shard(key)}
+	l := c.Client.NewLock(k, name, key)
+	return Lock{Lock: l, Client: c, Shard: c.shard(l.Key())}
 }
 
 // nameKey is the key of the lock's state in its shard.
@@ -53,6 +54,14 @@ func (l *Lock) Of(k kind.Kind) Lock {
 	return of
 }
 
+// Margin is how long before the end of trust the contexts of a hold end.
+func (l *Lock) Margin(t *Terms) time.Duration {
+	if t.HasMargin {
+		return t.Margin
+	}
+	return l.Client.Margin
+}
+
 // Info is what is known of a lock that is held.
 type Info struct {
 	Owner   owner.Owner   // who holds it
@@ -69,7 +78,7 @@ func (l *Lock) Holder(ctx context.Context) (Info, bool, error) {
 		return Info{}, false, err
 	}
 	i := Info{Count: int(a.N), TTL: a.TTL}
-	if i.Owner, err = owner.Parse(a.Owner); err == nil {
+	if i.Owner, err = owner.Read(a.Owner); err == nil {
 		i.Since = l.since(i.Owner)
 		i.Waiters, err = l.CountListeners(ctx)
 	}
@@ -93,12 +102,15 @@ func (l *Lock) since(o owner.Owner) time.Time {
 
 // Terms are what one acquisition asks for.
 type Terms struct {
-	Lease   time.Duration // fixed; 0: the watchdog extends it
-	MaxHold time.Duration // 0: no bound
-	AtLeast time.Duration // how long the lock stays taken, even if it is released before; 0: no longer than it is held
-	Wait    time.Duration // how long the call may wait; 0 with HasWait: it makes one attempt
-	Owner   owner.Owner   // the owner that acquires, with As; else a new one does
-	As      bool          // Owner is given
-	HasWait bool          // Wait is given; else the call waits as long as its context
-	Size    int           // how many permits, of a kind that has some
+	Lease     time.Duration // fixed; 0: the watchdog extends it
+	MaxHold   time.Duration // 0: no bound
+	AtLeast   time.Duration // how long the lock stays taken, even if it is released before; 0: no longer than it is held
+	Wait      time.Duration // how long the call may wait; 0 with HasWait: it makes one attempt
+	Place     time.Duration // how much longer a place in the server's queue lasts than the place before it, and the longest pause between two tries; 0: as the kind has it
+	Margin    time.Duration // how long before the end of trust the hold's contexts end; without HasMargin the client's
+	Owner     owner.Owner   // the owner that acquires, with As; else a new one does
+	As        bool          // Owner is given
+	HasWait   bool          // Wait is given; else the call waits as long as its context
+	HasMargin bool          // Margin is given
+	Size      int           // how many permits, of a kind that has some
 }

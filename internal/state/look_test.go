@@ -2,11 +2,16 @@ package state
 
 import (
 	"errors"
+	"log/slog"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/rlock-go/redisson/internal/command"
+	"github.com/rlock-go/redisson/internal/eventlog"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/lockerr"
+	"github.com/rlock-go/redisson/internal/pipeline"
 	"github.com/rlock-go/redisson/internal/section"
 )
 
@@ -61,6 +66,38 @@ func TestNobodyLooksWhileACommandIsUnderWay(t *testing.T) {
 	sec = l.Shard.Enter(section.MustNotBlock)
 	h.State.Busy = false
 	sec.Leave()
+}
+
+// A renewal's failure that comes late says nothing about the owner's next hold, and nothing after the last one.
+func TestOnlyTheFailureOfTheHeldLeaseIsTold(t *testing.T) {
+	t.Parallel()
+	for name, row := range map[string]struct {
+		meanwhile func(*Hold)
+		err       error
+		told      int
+	}{
+		"nothing":             {func(*Hold) {}, lockerr.ErrUnavailable, 1},
+		"a loss":              {func(h *Hold) { h.State.Lose(nil, ErrVanished) }, lockerr.ErrUnavailable, 0},
+		"another acquisition": {func(h *Hold) { h.State.Lease = h.State.Name.Lock.Client.Renewer.Register(h.State) }, lockerr.ErrUnavailable, 0},
+		"Close":               {func(*Hold) {}, command.Unsent(pipeline.ErrClosed), 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := newClient(t, "redis://localhost:1")
+			log := &strings.Builder{} // written by this goroutine, when a section ends
+			c.Log = eventlog.New(slog.New(slog.NewTextHandler(log, nil)), "test")
+			l := c.NewLock(kind.Reentrant, "orders", "orders")
+			h := granted(t, &l)
+			lease := h.State.Lease
+			sec := l.Shard.Enter(section.MustNotBlock)
+			row.meanwhile(h)
+			sec.Leave()
+			h.State.Failing(lease, row.err)
+			if n := strings.Count(log.String(), "lease not renewed"); n != row.told {
+				t.Errorf("told %d times", n)
+			}
+		})
+	}
 }
 
 // granted is a hold of l, as if the server had granted it.

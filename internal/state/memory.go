@@ -4,7 +4,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/owner"
 	"github.com/rlock-go/redisson/internal/topology"
 )
@@ -17,12 +16,12 @@ const (
 	RepeatedFor = 15 * time.Second
 
 	// A shard remembers up to ownPast unlocks. A busy one remembers up to maxPast, while all
-	// shards of the client together have at most sharedPast above their ownPast. If more come
+	// shards of the client together have at most sharedPast above what each has for itself. If more come
 	// within RepeatedFor, the oldest are dropped. A planned failover undoes about a second's
 	// worth.
 	ownPast    = 256
 	maxPast    = 4096
-	sharedPast = 64 * ownPast
+	sharedPast = shardCount * (ownPast - ownChanges*changeSize)
 
 	// RepeatsAtOnce is how many repetitions a shard has under way at most.
 	RepeatsAtOnce = 16
@@ -32,20 +31,18 @@ const (
 type Past struct {
 	Lock   *Lock
 	Owner  owner.Owner
-	Latch  any           // nil: it has none; of a change, its receipt
-	Change *kind.Call    // nil: it is an unlock
 	Due    bool          // to be sent again
-	again  bool          // it was sent again
+	again  uint32        // the number of its latest repetition; 0: there was none
 	Sent   time.Duration // when it was sent
 	Until  time.Duration // not to be sent again after this
-	Shared time.Duration // nor after this, if others may hold as the owner
 	Extras *PastExtras   // nil: none
 }
 
 // PastExtras are the fields that few unlocks need.
 type PastExtras struct {
-	Keep  *Keeping
-	Place *PlaceTaken
+	Keep   *Keeping
+	Place  *PlaceTaken
+	Leaves bool // all that is repeated is that the owner leaves its place: it had no release, or a newer one follows it
 }
 
 // Keeping is who has a lock after its release, and until when. Nobody acts as that owner.
@@ -54,12 +51,19 @@ type Keeping struct {
 	By    string
 }
 
-// Memory is what a shard remembers of its past unlocks. The shard's section guards it.
+// Memory is what a shard remembers of its past unlocks and changes. The shard's section guards
+// it.
 type Memory struct {
 	all     []Past
-	oldest  int // the place in all that is used next
-	next    int // the place before which nothing in all is due
-	Repeats int // how many repetitions are under way
+	oldest  int           // the place in all that is used next
+	next    int           // the place before which nothing in all is due, or it was skipped
+	skipped bool          // something due was skipped, because its repetition is under way
+	changes []*PastChange // the oldest first
+	shared  int           // how many of them have room of Client.pastShared
+	forgets bool          // a timer is set for them
+	Repeats int           // how many repetitions are under way
+	again   []uint32      // the numbers of those of unlocks
+	numbers uint32        // the highest number
 }
 
 // Add remembers u. It takes the place of the oldest one if that is too old to be repeated, or if
@@ -74,11 +78,6 @@ func (m *Memory) Add(u Past) {
 		}
 		m.all = append(m.all, u)
 		return
-	}
-	// Once repeated, it keeps its receipt: the repetition may be under way on another
-	// connection, and must find it.
-	if old := &m.all[m.oldest]; old.Change != nil && !old.again {
-		old.Lock.Client.Exec.Discard(old.Lock.Slot, old.Latch)
 	}
 	m.all[m.oldest] = u
 	m.oldest = (m.oldest + 1) % len(m.all)
@@ -97,7 +96,12 @@ func (c *Client) hasRoom(n int) bool {
 	return true
 }
 
-// Each iterates over what is remembered.
+// AnyDue tells whether a change is to be sent again.
+func (m *Memory) AnyDue() bool {
+	return slices.ContainsFunc(m.changes, func(u *PastChange) bool { return u.Due })
+}
+
+// Each iterates over the unlocks that are remembered.
 func (m *Memory) Each(yield func(*Past) bool) {
 	for i := range m.all {
 		if !yield(&m.all[i]) {
@@ -106,16 +110,49 @@ func (m *Memory) Each(yield func(*Past) bool) {
 	}
 }
 
-// Replaced is called when the server of these slots may have been replaced: all that is not too
-// old is due.
-func (m *Memory) Replaced(slots topology.Slots, now time.Duration) {
-	for u := range m.Each {
-		u.Due = u.Due || slots.Has(u.Lock.Slot) && now-u.Sent <= RepeatedFor
-	}
-	m.next = 0
+// counted names what an unlock took one from: the holds of an owner that the server counts together.
+type counted struct {
+	name  nameKey
+	tally string
+	owner owner.Owner
 }
 
-// Take is the next one to be repeated, which counts as under way from now on; nil: none may be.
+// Replaced is called when the server of these slots may have been replaced: all that is not too
+// old is due. Of the unlocks of one count only the newest is, since it leaves as many holds as
+// the owner needs when it is sent.
+func (m *Memory) Replaced(slots topology.Slots, now time.Duration) {
+	newest := map[counted]*Past{}
+	for i := range m.all {
+		u := &m.all[(m.oldest+len(m.all)-1-i)%len(m.all)] // the newest first
+		u.Due = u.Due || slots.Has(u.Lock.Slot) && now-u.Sent <= RepeatedFor
+		if !u.Due || u.Extras != nil && u.Extras.Leaves {
+			continue
+		}
+		of := counted{u.Lock.nameKey(), u.Lock.Traits.Tally, u.Owner}
+		if n := newest[of]; n == nil {
+			newest[of] = u
+		} else {
+			u.followedBy(n)
+		}
+	}
+	m.next = 0
+	for _, u := range m.changes {
+		u.Due = u.Due || slots.Has(u.Slot) && now-u.Sent <= RepeatedFor
+	}
+}
+
+// followedBy ends the repetition of u: newer, of its count, is sent again for as long as u would have
+// been. What is left of u is its place, which a lock of another kind can't leave for it.
+func (u *Past) followedBy(newer *Past) {
+	newer.Until = max(newer.Until, u.Until)
+	if u.Extras == nil || u.Extras.Place == nil {
+		u.Due = false
+		return
+	}
+	u.Extras = &PastExtras{Place: u.Extras.Place, Leaves: true}
+}
+
+// Take is the next unlock to be repeated, which counts as under way from now on; nil: none may be.
 func (m *Memory) Take(now time.Duration) *Past {
 	for m.next < len(m.all) {
 		u := &m.all[m.next]
@@ -123,10 +160,16 @@ func (m *Memory) Take(now time.Duration) *Past {
 			return nil
 		}
 		m.next++
+		if u.Due && slices.Contains(m.again, u.again) {
+			m.skipped = true
+			continue
+		}
 		due := u.Due
 		u.Due = false
-		if due && now < u.Until {
-			u.again = true
+		if due && (now < u.Until || u.LeavesOnly(now)) {
+			m.numbers++
+			u.again = m.numbers
+			m.again = append(m.again, u.again)
 			m.Repeats++
 			return u
 		}
@@ -134,13 +177,19 @@ func (m *Memory) Take(now time.Duration) *Past {
 	return nil
 }
 
-// FoundNothing is called when the repetition of the unlock with this latch, or the query before
-// it, found no hold to release. The repetition of another unlock may have taken its count,
-// without leaving this latch. So where others may hold as its owner, it is not sent again.
-func (m *Memory) FoundNothing(latch any) {
-	for u := range m.Each {
-		if latch != nil && u.Latch == latch {
-			u.Shared = 0
-		}
+// LeavesOnly tells whether all that is repeated is that the owner leaves its place: it had no release,
+// or its lease is over by now, which the place outlives.
+func (u *Past) LeavesOnly(now time.Duration) bool {
+	return u.Extras != nil && u.Extras.Place != nil && (u.Extras.Leaves || now >= u.Until)
+}
+
+// Ended is called when the repetition of u, which Take returned, has ended. If u has become due
+// meanwhile, it is due from now on: one that has not found a server yet goes to whichever serves
+// by then, so another behind it would be a copy.
+func (m *Memory) Ended(u Past) {
+	m.Repeats--
+	m.again = slices.DeleteFunc(m.again, func(number uint32) bool { return number == u.again })
+	if m.skipped {
+		m.next, m.skipped = 0, false
 	}
 }

@@ -1,16 +1,17 @@
 package state
 
 import (
-	"fmt"
+	"slices"
 	"testing"
 	"time"
 	"unsafe"
 
-	"github.com/gomodule/redigo/redis"
+	"github.com/google/uuid"
 
+	"github.com/rlock-go/redisson/internal/core"
 	"github.com/rlock-go/redisson/internal/kind"
-	"github.com/rlock-go/redisson/internal/redistest"
-	"github.com/rlock-go/redisson/internal/section"
+	"github.com/rlock-go/redisson/internal/owner"
+	"github.com/rlock-go/redisson/internal/topology"
 )
 
 // The number of remembered unlocks is bounded, and so is their age.
@@ -46,7 +47,7 @@ func TestPastUnlocksAreBounded(t *testing.T) {
 			}
 		})
 	}
-	if most := (shardCount*ownPast + sharedPast) * unsafe.Sizeof(Past{}); most > 3_200_000 {
+	if most := (shardCount*(ownPast+ownChanges*changeSize) + sharedPast) * unsafe.Sizeof(Past{}); most > 3_200_000 {
 		t.Errorf("a client remembers %d bytes, and docs/dev/protocol.md says 3.2 MB", most)
 	}
 }
@@ -81,37 +82,146 @@ func TestWhatIsDueIsSentWhereverItsPlaceIs(t *testing.T) {
 	l := &Lock{Client: new(Client)}
 	now := time.Hour
 	m := Memory{all: []Past{{Lock: l, Sent: now - 2*RepeatedFor}}, next: 1}
-	m.Add(Past{Lock: l, Latch: "the latest", Due: true, Sent: now, Until: now + time.Minute})
-	if u := m.Take(now); u == nil || u.Latch != "the latest" || m.Take(now) != nil {
+	m.Add(Past{Lock: l, Due: true, Sent: now, Until: now + time.Minute})
+	if u := m.Take(now); u == nil || u.Sent != now || m.Take(now) != nil {
 		t.Errorf("%v is repeated", u)
 	}
 }
 
-// When the client forgets a change, it deletes the change's receipt, unless a repetition may be under way, which must
-// find it.
-func TestReceiptOfAForgottenChangeIsDeleted(t *testing.T) {
-	t.Parallel()
-	s := redistest.Start(t)
-	c, conn := newClient(t, s.URL()), s.Dial(t)
-	seats := c.NewLock(kind.Semaphore(1), "seats", "seats")
-	call := kind.Read("PING")
-	now := time.Hour
-	m := Memory{}
-	const repeated = 3
-	for i := range 2 * ownPast {
-		receipt := fmt.Sprint("receipt-", i)
-		if _, err := conn.Do("SET", receipt, 1); err != nil {
-			t.Fatal(err)
-		}
-		func() {
-			defer seats.Shard.Enter(section.MayBlock).Leave()
-			c.pastShared.Store(sharedPast) // there is room for its own quota only
-			m.Add(Past{Lock: &seats, Latch: receipt, Change: &call, Sent: now, Until: now + time.Minute, Due: i < repeated})
-			m.Take(now)
-		}()
+// Of the unlocks of one count only the newest is sent again.
+func TestOneUnlockOfEachCountIsSentAgain(t *testing.T) {
+	c := new(Client)
+	c.Actors.Init(uuid.New())
+	defer c.Actors.Close()
+	key := kind.Names{"orders"}
+	of := func(k kind.Kind) *Lock {
+		return &Lock{Lock: core.Lock{Kind: k, Names: key, Traits: k.Traits()}, Client: c}
 	}
-	redistest.Becomes(t, "the forgotten receipts are gone", func() bool {
-		n, err := redis.Int(conn.Do("DBSIZE"))
-		return err == nil && n == ownPast+repeated
-	})
+	read, write := of(kind.ReadLock), of(kind.WriteLock)
+	o, other := c.Actors.New(), c.Actors.New()
+	now := time.Hour
+	var m Memory
+	for i, u := range []Past{{Lock: read, Owner: o}, {Lock: write, Owner: o}, {Lock: of(kind.ReadLock), Owner: o}, {Lock: read, Owner: other}, {Lock: read, Owner: o}} {
+		u.Sent, u.Until = now+time.Duration(i), now+time.Minute-time.Duration(i)
+		m.Add(u)
+	}
+	m.Replaced(topology.AllSlots, now+time.Second)
+	var sent []time.Duration
+	for u := m.Take(now); u != nil; u = m.Take(now) {
+		sent = append(sent, u.Sent-now)
+		if u.Owner == o && u.Lock == read && u.Until != now+time.Minute {
+			t.Errorf("the newest is sent until %v, the oldest until %v", u.Until-now, time.Minute)
+		}
+	}
+	if !slices.Equal(sent, []time.Duration{1, 3, 4}) {
+		t.Errorf("%v are sent", sent)
+	}
+}
+
+// The older one may have left a place in a fair lock's queue, which a failover brings back too.
+func TestOlderUnlockStillLeavesItsPlace(t *testing.T) {
+	for name, extras := range map[string]*PastExtras{"none": nil, "kept": {Keep: &Keeping{Until: 1}}, "its own": {Place: new(PlaceTaken)}} {
+		fair := &Lock{Lock: core.Lock{Names: kind.Names{"orders"}, Traits: kind.Fair(0).Traits()}, Client: new(Client)}
+		plain := &Lock{Lock: core.Lock{Names: kind.Names{"orders"}, Traits: kind.Reentrant.Traits()}, Client: fair.Client}
+		now, place := time.Hour, new(PlaceTaken)
+		var m Memory
+		m.Add(Past{Lock: fair, Sent: now, Until: now + time.Minute, Extras: &PastExtras{Place: place}})
+		m.Add(Past{Lock: plain, Sent: now + 1, Until: now + time.Second, Extras: extras})
+		for range 2 { // a second failover finds the same
+			m.Replaced(topology.AllSlots, now+1)
+			older := m.Take(now + 1)
+			if older == nil || older.Lock != fair || !older.LeavesOnly(now+1) || older.Extras.Place != place {
+				t.Fatalf("%s: %+v is sent, want the leave of the older one", name, older)
+			}
+			m.Ended(*older)
+			newest := m.Take(now + 1)
+			if newest == nil || newest.Lock != plain || newest.Extras != extras || newest.Until != now+time.Minute {
+				t.Fatalf("%s: %+v is sent, want the newest, for as long as the older one", name, newest)
+			}
+			m.Ended(*newest)
+			if u := m.Take(now + 1); u != nil {
+				t.Fatalf("%s: %+v is sent as well", name, u)
+			}
+		}
+	}
+}
+
+// The topology may report several changes while no server can be reached. What waits to be repeated goes to the server of
+// the last one, and is not queued once more for each.
+func TestRepetitionUnderWayIsNotDoubled(t *testing.T) {
+	c := new(Client)
+	c.Actors.Init(uuid.New())
+	defer c.Actors.Close()
+	a, b := c.Actors.New(), c.Actors.New()
+	l := &Lock{Lock: core.Lock{Names: kind.Names{"orders"}, Traits: kind.Reentrant.Traits()}, Client: c}
+	now := time.Hour
+	var m Memory
+	m.Add(Past{Lock: l, Owner: a, Sent: now, Until: now + time.Minute})
+	m.Add(Past{Lock: l, Owner: b, Sent: now, Until: now + time.Minute})
+	takes := func(want ...owner.Owner) (all []Past) {
+		t.Helper()
+		for u := m.Take(now); u != nil; u = m.Take(now) {
+			all = append(all, *u)
+		}
+		if !slices.EqualFunc(all, want, func(u Past, by owner.Owner) bool { return u.Owner == by }) {
+			t.Fatalf("%v are repeated, want %v", all, want)
+		}
+		return all
+	}
+	m.Replaced(topology.AllSlots, now)
+	first := takes(a, b)
+	for range 5 {
+		m.Replaced(topology.AllSlots, now)
+		takes()
+	}
+	m.Ended(first[1])
+	second := takes(b) // its server may have been replaced since
+	m.Ended(second[0])
+	takes()
+	m.Ended(first[0])
+	takes(a)
+}
+
+// So is a change.
+func TestRepeatedChangeUnderWayIsNotDoubled(t *testing.T) {
+	now := time.Hour
+	m := Memory{changes: []*PastChange{{Client: new(Client), Sent: now, Until: now + time.Minute}}}
+	m.Replaced(topology.AllSlots, now)
+	first := m.TakeChange(now)
+	if first == nil {
+		t.Fatal("nothing is repeated")
+	}
+	m.Replaced(topology.AllSlots, now)
+	if u := m.TakeChange(now); u != nil {
+		t.Error("it is repeated while it is under way")
+	}
+	m.Repeated(first, false)
+	if u := m.TakeChange(now); u != first {
+		t.Error("it is not repeated on a server that came later")
+	}
+}
+
+// A lease may be over when a failover brings a fair lock's place back, and the place outlives it. Then only the place is
+// left again.
+func TestPlaceIsLeftAfterTheLease(t *testing.T) {
+	l := &Lock{Lock: core.Lock{Names: kind.Names{"orders"}, Traits: kind.Reentrant.Traits()}, Client: new(Client)}
+	now := time.Hour
+	for name, u := range map[string]Past{
+		"no place":             {Until: now},
+		"a place":              {Until: now, Extras: &PastExtras{Place: new(PlaceTaken)}},
+		"a place and a lease":  {Until: now + 1, Extras: &PastExtras{Place: new(PlaceTaken)}},
+		"a place that is left": {Until: now + 1, Extras: &PastExtras{Place: new(PlaceTaken), Leaves: true}},
+	} {
+		var m Memory
+		u.Lock, u.Sent = l, now
+		m.Add(u)
+		m.Replaced(topology.AllSlots, now)
+		taken := m.Take(now)
+		if (taken != nil) != (name != "no place") {
+			t.Errorf("%s: it is repeated: %v", name, taken != nil)
+		}
+		if taken != nil && taken.LeavesOnly(now) != (name == "a place" || u.Extras.Leaves) {
+			t.Errorf("%s: only the place is left: %v", name, taken.LeavesOnly(now))
+		}
+	}
 }

@@ -11,7 +11,7 @@ func (c *Client) NewOwner() owner.Owner { return c.Actors.New() }
 // Exclusive tells whether nobody but this client can hold as o.
 func (c *Client) Exclusive(o owner.Owner) bool { return c.Actors.Exclusive(o) }
 
-// Owner is the owner that holds. From this call on others may acquire as it.
+// Owner is the owner that holds. From this call on it may act by As and UnlockAs.
 func (h *Hold) Owner() owner.Owner {
 	defer h.Lock.Shard.Enter(section.MustNotBlock).Leave()
 	o := h.State.Owner
@@ -27,17 +27,8 @@ func (h *Hold) Owner() owner.Owner {
 // it does not count as shared.
 func (h *Hold) OwnerText() string { return h.State.Owner.String() }
 
-// MayBeShared tells whether others may act as the owner, now or before its unlock: a client
-// that has given away one owner's text may also give away the next one's.
-func (st *OwnerState) MayBeShared() bool {
-	return st.Shown() || st.Name.Lock.Client.Actors.SharesAcquires()
-}
-
-// Shown tells whether others may act as the owner.
-func (st *OwnerState) Shown() bool { return st.Marked || st.Name.Lock.Client.Actors.Parsed(st.Owner) }
-
-// EnsureShown is EnsureOwnerState for an owner that acts by As.
-func (n *Name) EnsureShown(o owner.Owner) *OwnerState {
+// EnsureMarked is EnsureOwnerState for an owner that acts by As or UnlockAs.
+func (n *Name) EnsureMarked(o owner.Owner) *OwnerState {
 	st := n.EnsureOwnerState(o)
 	st.Marked = true
 	return st

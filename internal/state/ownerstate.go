@@ -31,8 +31,9 @@ type OwnerState struct {
 	Held     int32 // how many holds
 	Attempts int32 // acquires under way or waiting in the command queue
 
-	alarmed  bool // a hold has its own deadline: its end, by Lease or MaxHold, or the age at which it is logged
-	Marked   bool // others may act as the owner, see owner.go
+	alarmed  bool // a hold has its own deadline: its end, by Lease or MaxHold, its Margin, or the age at which it is logged
+	Marked   bool // it was not made for one acquisition, or may have acted since
+	Mixed    bool // it has held by kinds of two tallies at once
 	listed   bool // it is in the name's list
 	Busy     bool // a command of this owner is under way
 	paused   bool // that command was refused or not sent, and is sent again after a pause
@@ -42,21 +43,19 @@ type OwnerState struct {
 
 // Extras are the fields that few owners need.
 type Extras struct {
-	Queue        []Operation // commands that wait for the one under way
-	StillCounted int         // holds whose own lease ended before the shared one; the server counts them until their Unlock
-	Unrun        []*Lock     // of holds whose unlock ended and never ran; the server counts them while others are renewed
-
-	// When the last renewal was sent that all replicas acknowledged while others could act as
-	// the owner; 0: never.
-	Everywhere time.Duration
+	Queue []Operation // commands that wait for the one under way
 
 	Lasts time.Duration // until when the server may keep the key because of a command that was not answered; 0: there was none
 
-	KeepUntil time.Duration // until when the lock stays taken after the last release, see Hold.KeepTaken; if that is past, it is free at once
+	KeepUntil time.Duration           // until when the lock stays taken after the last release, see Hold.KeepTaken; if that is past, it is free at once
+	keeps     map[*Hold]time.Duration // by the living holds that asked for it, until when
+	keepOwed  time.Duration           // until when, by holds that are over: no command may set a lease that ends earlier
 
 	Token int64 // the newest fencing token of its holds; 0: none
 
 	Place *PlaceTaken // in the server's queue, which its grant has ended; nil: it had none, or no failover can bring it back
+
+	failing time.Duration // since when renewals of its lease fail, or last did
 
 	late      lease.Late // commands that were lost on a connection that could not be killed
 	dropTimer bool       // a timer that drops them is set
@@ -124,7 +123,11 @@ func (st *OwnerState) Grant(l *Lock, t *Terms, sent, ttl time.Duration) (*Hold, 
 	default:
 		h.Promise = lease.Watched
 	}
-	if t.Lease > 0 || t.MaxHold > 0 || c.LongHold > 0 {
+	margin := l.Margin(t)
+	if margin > 0 {
+		h.ctxs = &contexts{margin: margin}
+	}
+	if t.Lease > 0 || t.MaxHold > 0 || margin > 0 || c.LongHold > 0 {
 		st.alarmed = true
 	}
 	if st.Lease != nil && now >= st.Lease.Expiry() {
@@ -134,6 +137,7 @@ func (st *OwnerState) Grant(l *Lock, t *Terms, sent, ttl time.Duration) (*Hold, 
 		st.Register() // the holds that it would have joined were lost in the meantime
 	}
 	h.Lease = st.Lease
+	st.Mixed = st.Mixed || st.holds != nil && st.holds.Lock.Traits.Tally != l.Traits.Tally
 	h.next, st.holds = st.holds, h
 	if st.Held++; st.Held == 1 {
 		st.Name.Holders++
@@ -290,8 +294,13 @@ func (st *OwnerState) Find(such func(*Hold) bool) *Hold {
 }
 
 // NewLeaver makes the operation that takes the owner, which has waited since began, as want says,
-// out of the server's queue. It counts as leaving until the server has answered.
-func (st *OwnerState) NewLeaver(l *Lock, want kind.Want, began time.Duration) Operation {
+// out of the server's queue. It counts as leaving until the server has answered. left is called then.
+func (st *OwnerState) NewLeaver(l *Lock, want kind.Want, began time.Duration, left func()) Operation {
 	l.Client.Waits.Leaving.Add()
-	return operationFunc(func() { st.Name.Leave(&l.Lock, want, began, st.Done) })
+	return operationFunc(func() {
+		st.Name.Leave(&l.Lock, want, began, func() {
+			left()
+			st.Done()
+		})
+	})
 }

@@ -3,7 +3,9 @@ package state
 import (
 	"slices"
 
+	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/core"
+	"github.com/rlock-go/redisson/internal/observe"
 	"github.com/rlock-go/redisson/internal/renew"
 	"github.com/rlock-go/redisson/internal/section"
 	"github.com/rlock-go/redisson/watchdog"
@@ -22,7 +24,6 @@ func (st *OwnerState) Begin(lease *watchdog.Lease, look bool) (n renew.Need, rea
 		return n, false
 	}
 	n.Of, n.More = st.kinds()
-	n.Shown = st.Shown()
 	if look {
 		st.calm = st.Held > 0 && !st.Busy
 		return n, st.calm
@@ -66,10 +67,29 @@ func (st *OwnerState) End(o renew.Outcome) {
 	if o.Late > 0 {
 		st.MayArrive(o.Late)
 	}
-	if o.Everywhere > 0 && st.Shown() {
-		st.EnsureExtras().Everywhere = o.Everywhere
-	}
 	st.endRenewal()
+}
+
+// Failing tells that renewals of the lease begin to fail, or work again.
+func (st *OwnerState) Failing(lease *watchdog.Lease, err error) {
+	s := st.Name.Lock.Shard
+	defer s.Enter(section.MustNotBlock).Leave()
+	if st.Lease != lease || st.Held == 0 || command.IsClosed(err) {
+		return
+	}
+	c, now := st.Name.Lock.Client, st.Name.Now()
+	e := observe.Failing{Err: err, Left: max(lease.Expiry()-now, 0)}
+	if extras := st.EnsureExtras(); err != nil {
+		extras.failing = now
+		c.Log.NotRenewed(s, st.Told(), e.Left, err)
+	} else {
+		e.Lasted = now - extras.failing
+		c.Log.RenewedAgain(s, st.Told(), e.Lasted)
+	}
+	if c.Observer != nil {
+		of := st.holds.Subject()
+		c.Post(func(o observe.Observer) { o.Failing(of, e) })
+	}
 }
 
 // NotHeld ends holds that a look did not find, unless a command of the owner has begun since.
@@ -102,8 +122,13 @@ func (st *OwnerState) tellOthers() {
 	if n.Exclusive > 0 || n.Holders == 0 || n.Holders == 1 && st.Held > 0 {
 		return
 	}
+	n.readAgain(st)
+}
+
+// readAgain makes one of the owners that hold the name, but not besides, read the key again.
+func (n *Name) readAgain(besides *OwnerState) {
 	for o := n.States; o != nil; o = o.next {
-		if o != st && o.Held > 0 && o.Lease != nil {
+		if o != besides && o.Held > 0 && o.Lease != nil {
 			o.Lease.Wrote()
 			return
 		}

@@ -69,6 +69,14 @@ func (l *Lock) OwnerState(o owner.Owner) *OwnerState {
 	return nil
 }
 
+// EachName calls fn for each name of the shard, in a section.
+func (s *Shard) EachName(fn func(*Name)) {
+	defer s.Enter(section.MustNotBlock).Leave()
+	for _, n := range s.names {
+		fn(n) // which may drop it
+	}
+}
+
 // Ensure finds or makes the name's state. The caller must give it a waiter or an owner at once,
 // or else use Pin. It is called with the shard locked.
 func (s *Shard) Ensure(l *Lock) *Name {
@@ -194,12 +202,11 @@ func (l *Lock) Snapshot() LockSnapshot {
 	return now
 }
 
-// OwnerSnapshot is Snapshot for the owner of a hold: whether a command is under way, how
-// many wait for it, and how many holds the server counts whose own lease ended.
-func (h *Hold) OwnerSnapshot() (busy bool, queued, stillCounted int) {
+// OwnerSnapshot is Snapshot for the owner of a hold: whether a command is under way, and how
+// many wait for it.
+func (h *Hold) OwnerSnapshot() (busy bool, queued int) {
 	defer h.Lock.Shard.Enter(section.MustNotBlock).Leave()
-	r := h.State.Rare()
-	return h.State.Busy, len(r.Queue), r.StillCounted
+	return h.State.Busy, len(h.State.Rare().Queue)
 }
 
 // AcquiresAside tells whether an acquire goes aside, to follow this client's releases there. It

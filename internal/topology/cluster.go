@@ -36,7 +36,12 @@ type Cluster struct {
 	others   map[string]string    // each replica's address, and its master's
 	failed   error                // why the last look found no map, or an incomplete one
 	told     string               // the server that gave the last map
-	looked   chan struct{}        // closed, and replaced, when a look ends
+
+	ids       ids  // of the servers in the last map
+	checked   bool // a connection's server was one of them
+	unchecked bool // ids are not compared, see uncheck
+
+	looked chan struct{} // closed, and replaced, when a look ends
 
 	look    chan struct{}   // cap 1: look at once
 	life    context.Context // ended by Close, with mu held

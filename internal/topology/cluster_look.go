@@ -14,6 +14,7 @@ import (
 
 	"github.com/rlock-go/redisson/internal/background"
 	"github.com/rlock-go/redisson/internal/redisconn"
+	"github.com/rlock-go/redisson/internal/refusal"
 )
 
 const (
@@ -102,14 +103,16 @@ type answer struct {
 	alone   bool // it hears no majority of the masters: they may have replaced it
 
 	unusable error // why slots are missing in m
+
+	ids     ids   // of all servers that it knows
+	unnamed error // why they may lack some
 }
 
 // errAlone makes askEach ask another server too.
 var errAlone = errors.New("most masters are silent to it")
 
-// refresh asks the servers for their map, and takes the first from a server that is not
-// alone. If all that answer are alone, it takes one of theirs. It reports whether that
-// changed anything.
+// refresh asks the servers for their map, and takes the first of its own cluster from a
+// server that is not alone, or else the best. It reports whether that changed anything.
 func (t *Cluster) refresh(ctx context.Context) bool {
 	var asking sync.WaitGroup
 	defer asking.Wait()
@@ -122,18 +125,21 @@ func (t *Cluster) refresh(ctx context.Context) bool {
 			a, err := t.ask(ctx, addr)
 			if err == nil {
 				told <- a
-				if a.alone {
+				switch {
+				case t.foreign(a):
+					err = fmt.Errorf("%s: %w", addr, errOtherCluster)
+				case a.alone:
 					err = errAlone
 				}
 			}
 			answers <- redisconn.OwnDeadline(err)
 		})
 	}, func(error) bool { return false })
-	var best answer
-	for n := len(told); n > 0 && (best.m == nil || best.alone); n-- {
-		best = <-told
+	var all []answer
+	for range len(told) {
+		all = append(all, <-told)
 	}
-	if best.m != nil {
+	if best := t.best(all); best.m != nil {
 		changed := t.learn(best)
 		for _, n := range t.Nodes() {
 			n.List(len(t.replicas(n.name)))
@@ -147,7 +153,7 @@ func (t *Cluster) refresh(ctx context.Context) bool {
 }
 
 // candidates returns the servers to ask, in order: those that a redirection named
-// lately, those that can be reached, then all others that are known.
+// lately, those that can be reached, those of the URL, then all others that are known.
 func (t *Cluster) candidates() (addresses []string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -162,7 +168,7 @@ func (t *Cluster) candidates() (addresses []string) {
 			well = append(well, m.node.name)
 		}
 	}
-	for _, some := range [][]string{named, well, rest, slices.Collect(maps.Keys(t.others)), slices.Clone(t.seeds)} {
+	for _, some := range [][]string{named, well, slices.Clone(t.seeds), rest, slices.Collect(maps.Keys(t.others))} {
 		rand.Shuffle(len(some), func(i, j int) { some[i], some[j] = some[j], some[i] })
 		for _, addr := range some {
 			if !slices.Contains(addresses, addr) {
@@ -183,9 +189,14 @@ func (t *Cluster) ask(ctx context.Context, addr string) (a answer, err error) {
 		if a.m, a.unusable, err = decodeSlots(reply, err, addr); err != nil {
 			return err
 		}
-		a.sharded, _ = knowsSharded(ctx, c)
-		nodes, _ := redis.String(redisconn.Do(ctx, c, "CLUSTER", "NODES"))
+		_, err = redisconn.Do(ctx, c, "SPUBLISH", probe, "")
+		a.sharded, _ = sharded(err)
+		nodes, err := redis.String(redisconn.Do(ctx, c, "CLUSTER", "NODES"))
+		if a.unnamed = err; err != nil && !refusal.Is(err) {
+			return err
+		}
 		a.alone = alone(nodes)
+		a.addIDs(nodes)
 		if t.s.Replicas {
 			a.m.addReplicas(nodes, addr)
 		}
@@ -208,6 +219,7 @@ func (t *Cluster) learn(a answer) (changed bool) {
 		return false
 	}
 	t.failed, t.told = a.unusable, a.from
+	t.remember(a)
 	t.others = map[string]string{}
 	for _, r := range a.m {
 		for _, addr := range r.replicas {

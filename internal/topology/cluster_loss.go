@@ -16,25 +16,54 @@ import (
 // stays asks the masters whether the one at addr still is a master, and the replicas
 // that it lost whether they have become masters. See pipeline.Node.
 func (t *Cluster) stays(ctx context.Context, addr string, gone []string) error {
-	return stays(ctx, t.target, gone, func(ctx context.Context) error {
-		masters := t.masters()
-		said := make([]string, len(masters))
-		var all sync.WaitGroup
-		for i, m := range masters {
-			all.Go(func() {
-				_ = t.target.At(m.name).Ask(ctx, longestMap, func(c redis.Conn) (err error) { // no answer leaves it empty
-					said[i], err = redis.String(redisconn.Do(ctx, c, "CLUSTER", "NODES"))
-					return err
-				})
+	ctx, cancel := context.WithTimeout(ctx, lossTimeout)
+	defer cancel()
+	masters := t.masters()
+	said := make([]string, len(masters))
+	var all sync.WaitGroup
+	for i, m := range masters {
+		all.Go(func() {
+			_ = t.target.At(m.name).Ask(ctx, longestMap, func(c redis.Conn) (err error) { // no answer leaves it empty
+				said[i], err = redis.String(redisconn.Do(ctx, c, "CLUSTER", "NODES"))
+				return err
 			})
+		})
+	}
+	replicas := find(ctx, t.target, gone, t.left)
+	all.Wait()
+	own := slices.IndexFunc(masters, func(m *Node) bool { return m.name == addr })
+	switch {
+	case replicas.next != nil:
+		return replicas.next
+	case own < 0:
+		return errNotItself
+	}
+	return clusterStays(said, said[own])
+}
+
+// left tells whether a former replica that is a master now is none of this cluster: it has
+// no slots, or knows other servers. A replica that takes over gets the slots at once.
+func (t *Cluster) left(ctx context.Context, c redis.Conn) bool {
+	c.(interface{ Admit(int) }).Admit(longestMap)
+	nodes, err := redis.String(redisconn.Do(ctx, c, "CLUSTER", "NODES"))
+	if err != nil {
+		return false
+	}
+	a := answer{}
+	a.addIDs(nodes)
+	_, slots := myself(nodes)
+	return !slots || t.foreign(a)
+}
+
+// myself returns the id of the server with this answer to CLUSTER NODES, and whether it
+// has slots.
+func myself(nodes string) (id string, slots bool) {
+	for line := range strings.Lines(nodes) {
+		if words := strings.Fields(line); len(words) > 2 && slices.Contains(strings.Split(words[2], ","), "myself") {
+			return words[0], len(words) > 8
 		}
-		all.Wait()
-		own := slices.IndexFunc(masters, func(m *Node) bool { return m.name == addr })
-		if own < 0 {
-			return errNotItself
-		}
-		return clusterStays(said, said[own])
-	})
+	}
+	return "", false
 }
 
 var (
@@ -48,12 +77,8 @@ var (
 // not count. An answer has a line for each server: its id, address, flags, its master,
 // when a ping was sent that is not answered, two more words, its link, and its slots.
 func clusterStays(said []string, own string) error {
-	id, n := "", 0
-	for line := range strings.Lines(own) {
-		if words := strings.Fields(line); len(words) > 2 && slices.Contains(strings.Split(words[2], ","), "myself") {
-			id = words[0]
-		}
-	}
+	id, _ := myself(own)
+	n := 0
 	for _, text := range said {
 		for line := range strings.Lines(text) {
 			words := strings.Fields(line)

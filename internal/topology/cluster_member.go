@@ -2,6 +2,7 @@ package topology
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -45,13 +46,15 @@ func (t *Cluster) newNode(addr string) *Node {
 		Name: addr,
 		Dial: func(ctx context.Context) (redis.Conn, error) {
 			conn, err := target.Dial(ctx, t.s.Timeout)
-			if err == nil {
-				n.used.Store(true) // a dial of the hub counts too: there is a connection to close
-				if knows, said := knowsSharded(ctx, conn); said {
-					n.sharded.Store(knows)
-				}
+			if err != nil {
+				return nil, err
 			}
-			return conn, err
+			if err = t.greet(ctx, n, conn); err != nil {
+				_ = conn.Close() // the error is the one that counts
+				return nil, fmt.Errorf("connect to %s: %w", addr, err)
+			}
+			n.used.Store(true) // a dial of the hub counts too: there is a connection to close
+			return conn, nil
 		},
 		SlotLost: t.lookSoon,
 		Timeout:  t.s.Timeout, Clock: t.s.Clock, Logger: t.s.Log.Logger(), Replicas: t.s.Replicas, Fixed: true, Reconnected: t.s.Reconnected,
@@ -75,11 +78,10 @@ func (t *Cluster) newNode(addr string) *Node {
 // account may be confined to those.
 var probe = codec.Channel("rlock-probe")
 
-// knowsSharded tells whether a server supports sharded channels, as Redis 7 and newer
-// do, and lets this account publish to them: a release script would otherwise fail
-// after it has freed the lock. said is false if the server did not say.
-func knowsSharded(ctx context.Context, conn redis.Conn) (knows, said bool) {
-	_, err := redisconn.Do(ctx, conn, "SPUBLISH", probe, "")
+// sharded tells whether a server with this answer to SPUBLISH supports sharded channels, as
+// Redis 7 and newer do, and lets this account publish to them: a release script would
+// otherwise fail after it has freed the lock. said is false if the server did not say.
+func sharded(err error) (knows, said bool) {
 	if err == nil {
 		return true, true
 	}

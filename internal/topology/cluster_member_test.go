@@ -25,6 +25,11 @@ func (l *logged) Write(b []byte) (int, error) {
 	return l.text.Write(b)
 }
 
+// events writes to l.
+func (l *logged) events() *eventlog.Log {
+	return eventlog.New(slog.New(slog.NewTextHandler(l, nil)), "client")
+}
+
 func (l *logged) count(text string) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -41,7 +46,7 @@ func TestMasterThatForgotTheClusterCostsItsOwnSlotsOnly(t *testing.T) {
 	before.answered(keyOn(1), "GET")
 	c.Forget(0)
 	var log logged
-	after := openCluster(t, c, func(s *topology.Settings) { s.Log = eventlog.New(slog.New(slog.NewTextHandler(&log, nil)), "client") })
+	after := openCluster(t, c, func(s *topology.Settings) { s.Log = log.events() })
 	if err := after.top.(topology.Prover).Prove(t.Context()); err != nil {
 		t.Errorf("a new client: %v", err)
 	}

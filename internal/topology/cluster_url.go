@@ -13,7 +13,7 @@ const clusterScheme = "redis+cluster"
 func parseClusterURL(rawURL string) (p Parts, err error) {
 	p, more, err := parseSeveral(rawURL, "6379")
 	if err == nil && more != "" {
-		err = errors.New("url: nothing may follow the hosts: a cluster has one database")
+		err = errors.New("url: nothing may follow the hosts: locks of a cluster are in database 0, also where it has more (Valkey 9)")
 	}
 	p.Cluster = true
 	return p, err

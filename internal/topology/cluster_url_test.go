@@ -20,7 +20,7 @@ func TestURLsOfClusters(t *testing.T) {
 		"redis+cluster://u:secret@a:1,b:notaport":  "!host 2",
 		"redis+cluster://u:secret@a:1,":            "!host 2",
 		"redis+cluster://":                         "!no host",
-		"redis+cluster://u:secret@a:1/0":           "!one database",
+		"redis+cluster://u:secret@a:1/0":           "!are in database 0",
 		"redis+cluster://u:sec/ret@a:1":            "!percent-encoded",
 		"redis+cluster://u:secret@a:1?db=1":        "!query",
 		"redis+cluster://u:secret@a:1#x":           "!fragment",

@@ -5,7 +5,8 @@
 // topology's files knows how many servers there are. [Single] is one server, or a
 // pool of connections to one. [Sentinel] is one master that Sentinels name and may
 // replace: it has one Node, whose connections start by asking for the master and end
-// when the master changes. [Cluster] has a Node for each master of a Redis Cluster.
+// when the master changes. [Replicated] is the same without Sentinels: it asks a master
+// and its replicas for their roles. [Cluster] has a Node for each master of a Redis Cluster.
 //
 // A Node is what a client has of one server: a pipeline for commands, a hub for
 // subscriptions, and limits on renewals. Nodes share none of these, so trouble with

@@ -33,6 +33,9 @@ func Looked(t Topology) <-chan struct{} {
 	return c.looked
 }
 
+// LookNow makes a cluster look at its map.
+func LookNow(t Topology) { t.(*Cluster).lookSoon() }
+
 // LeftFor is how long a former master is avoided.
 const LeftFor = leftFor
 

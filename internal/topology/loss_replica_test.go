@@ -4,14 +4,12 @@ import (
 	"fmt"
 	"net"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/codec"
-	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/redistest"
 	"github.com/rlock-go/redisson/internal/topology"
 	"github.com/rlock-go/redisson/internal/topologytest"
@@ -40,9 +38,13 @@ func TestSentinelsSayWhetherAMasterThatLostAReplicaStays(t *testing.T) {
 	if _, err := replicas[0].Dial(t).Do("REPLICAOF", "NO", "ONE"); err != nil {
 		t.Fatal(err)
 	}
-	if stays() { // the Sentinels have not noticed yet; after a while they would correct it
-		t.Error("it stays, and the replica is a master")
+	// The Sentinels have not noticed yet; after a while they would make it a replica again.
+	becomes(t, "it stays, and the replica has left", stays)
+	set.Sentinels[2].Kill()
+	if stays() {
+		t.Error("it stays, the replica is a master, and a Sentinel that may have promoted it is silent")
 	}
+	set.Sentinels[2].Restart()
 	replicas[0].Kill()
 	becomes(t, "it stays, and the replica is dead again", stays)
 	set.Sentinels[0].Kill()
@@ -172,20 +174,12 @@ func TestMastersSayWhetherOneThatLostAReplicaStays(t *testing.T) {
 	}
 }
 
-// The server runs on as a master without slots. It was no failover: the masters would know of one by then.
-func TestReplicaThatLeftTheClusterIsNotWaitedForAfterAMinute(t *testing.T) {
+// The server runs on as a master without slots.
+func TestReplicaThatLeftTheClusterIsNotWaitedFor(t *testing.T) {
 	t.Parallel()
 	c := topologytest.StartReplicated(t, 1, 1, 1)
-	var later atomic.Int64
-	real := clock.System()
-	g := openCluster(t, c, func(s *topology.Settings) {
-		s.Replicas, s.Clock = true, clock.Func(func() time.Duration { return real.Now() + time.Duration(later.Load()) })
-	})
+	g := openCluster(t, c, func(s *topology.Settings) { s.Replicas = true })
 	g.becomes("its replica is waited for", func() bool { return waitedFor(g.top) == 1 })
-	n, err := g.top.Node(codec.Slot("k"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	leaves := c.Replica(c.MasterOf(codec.Slot("k")))
 	for i := range c.Servers {
 		what := []any{"FORGET", c.ID(leaves)}
@@ -196,10 +190,107 @@ func TestReplicaThatLeftTheClusterIsNotWaitedForAfterAMinute(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	g.becomes("it may have been promoted", func() bool {
-		waitedFor(g.top)
-		return strings.Contains(fmt.Sprint(n.Pipe.Doubt()), "is a master")
-	})
-	later.Store(int64(time.Minute))
 	g.becomes("it is not waited for", func() bool { return waitedFor(g.top) == 0 })
+}
+
+// Its master calls it online for a minute.
+func TestReplicaThatHangsIsNotWaitedFor(t *testing.T) {
+	t.Parallel()
+	replicas := func(s *topology.Settings) { s.Replicas = true }
+	t.Run("Sentinels", func(t *testing.T) {
+		t.Parallel()
+		set := redistest.StartSentinels(t, redistest.SentinelPasswords{})
+		top := openSet(t, set.URL(), replicas)
+		becomes(t, "both are waited for", func() bool { return waitedFor(top) == 2 })
+		set.Nodes[1].Pause()
+		defer set.Nodes[1].Resume()
+		redistest.Settles(t, "one is waited for", func() bool { return waitedFor(top) == 1 })
+		online(t, set.Master(), 2)
+	})
+	t.Run("cluster", func(t *testing.T) {
+		t.Parallel()
+		c := topologytest.StartReplicated(t, 1, 1, 1)
+		g := openCluster(t, c, replicas)
+		g.becomes("its replica is waited for", func() bool { return waitedFor(g.top) == 1 })
+		master := c.MasterOf(codec.Slot("k"))
+		c.Servers[c.Replica(master)].Pause()
+		defer c.Servers[c.Replica(master)].Resume()
+		redistest.Settles(t, "it is not waited for", func() bool { return waitedFor(g.top) == 0 })
+		online(t, c.Servers[master], 1)
+	})
+}
+
+// online checks how many replicas the master still calls online.
+func online(t *testing.T, master *redistest.Server, want int) {
+	t.Helper()
+	info, err := redis.String(master.Dial(t).Do("INFO", "replication"))
+	if n := strings.Count(info, "state=online"); n != want || err != nil {
+		t.Errorf("the master calls %d online, %v", n, err)
+	}
+}
+
+// The replica that a Sentinel is about to promote hangs, and then dies. The Sentinel waits for it.
+func TestReplicaThatDiesWhileItIsPromotedIsNotWaitedFor(t *testing.T) {
+	t.Parallel()
+	set := redistest.StartSentinels(t, redistest.SentinelPasswords{})
+	top := openSet(t, set.URL(), func(s *topology.Settings) { s.Replicas = true })
+	becomes(t, "both replicas are waited for", func() bool { return waitedFor(top) == 2 })
+	chosen, lead := set.Nodes[1], set.Sentinels[0].Dial(t)
+	for _, args := range [][]any{{"SET", redistest.MasterName, "failover-timeout", 180000}, {"SET", redistest.MasterName, "down-after-milliseconds", 60000}} {
+		if _, err := lead.Do("SENTINEL", args...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := set.Nodes[2].Dial(t).Do("CONFIG", "SET", "replica-priority", 0); err != nil { // never promoted
+		t.Fatal(err)
+	}
+	table := func(of string) string {
+		said, err := redis.Values(lead.Do("SENTINEL", of, redistest.MasterName))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return fmt.Sprintf("%s", said)
+	}
+	redistest.Settles(t, "the Sentinel knows of that", func() bool { return strings.Contains(table("REPLICAS"), "slave-priority 0 ") })
+	chosen.Pause()
+	set.Failover(set.Sentinels[0])
+	becomes(t, "it waits for the replica", func() bool { return strings.Contains(table("REPLICAS"), "promoted") })
+	if topology.Stays(t.Context(), top, "", chosen.Addr()) == nil {
+		t.Error("the master stays, and a replica that hangs may be promoted")
+	}
+	chosen.Kill()
+	becomes(t, "the other one is waited for", func() bool { return waitedFor(top) == 1 })
+	if !strings.Contains(table("MASTER"), "failover_in_progress") {
+		t.Error("the Sentinel waits for it no longer")
+	}
+}
+
+// Its account may not use INFO, as one without dangerous commands.
+func TestReplicasThatAServerHidesAreWaitedForAsListed(t *testing.T) {
+	t.Parallel()
+	grant := func(s *redistest.Server) {
+		if _, err := s.Dial(t).Do("ACL", "SETUSER", "worker", "on", ">secret", "~*", "&*", "+@all", "-@dangerous"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var log logged
+	hidden := func(s *topology.Settings) { s.Replicas, s.Log = true, log.events() }
+	set := redistest.StartSentinels(t, redistest.SentinelPasswords{})
+	for _, n := range set.Nodes {
+		grant(n)
+	}
+	top := openSet(t, strings.Replace(set.URL(), "://", "://worker:secret@", 1), hidden)
+	for range 3 {
+		if n := waitedFor(top); n != 2 {
+			t.Errorf("%d replicas are waited for", n)
+		}
+	}
+	if n := log.count("replicas hidden"); n != 1 || !top.Nodes()[0].HidesReplicas() {
+		t.Errorf("it was logged %d times", n)
+	}
+	set.Nodes[1].Kill()
+	becomes(t, "the dead one is not waited for", func() bool {
+		top.Look()
+		return waitedFor(top) == 1
+	})
 }

@@ -14,36 +14,51 @@ func TestMostSentinelsSayThatTheMasterStays(t *testing.T) {
 	clean := testimony{master: "a", epoch: 3, clean: true}
 	marked := testimony{master: "a", epoch: 3}
 	going := testimony{master: "a", epoch: 3, clean: true, going: true}
+	led := testimony{master: "a", epoch: 3, going: true} // its flags tell of the failover
 	next := testimony{master: "b", epoch: 4, clean: true}
 	former := testimony{master: "z", epoch: 2, clean: true}
 	down := testimony{err: errDown}
 	twice := testimony{master: "a", epoch: 3, clean: true, id: "x"} // by a name and by an address
 	for name, row := range map[string]struct {
-		said []testimony
-		of   int
-		want bool
+		said  []testimony
+		of    int
+		want  bool
+		stuck bool
 	}{
-		"all":                       {[]testimony{clean, clean, clean}, 3, true},
-		"most":                      {[]testimony{clean, clean, down}, 3, true},
-		"one calls it down":         {[]testimony{clean, clean, marked}, 3, true},
-		"most call it down":         {[]testimony{clean, marked, marked}, 3, false},
-		"most are silent":           {[]testimony{clean, down, down}, 3, false},
-		"one of three was heard":    {[]testimony{clean}, 3, false},
-		"half":                      {[]testimony{clean, clean, down, down}, 4, false},
-		"one replaces it":           {[]testimony{clean, clean, going}, 3, false},
-		"one has the next":          {[]testimony{clean, clean, next}, 3, false},
-		"one has not heard of it":   {[]testimony{clean, clean, former}, 3, true},
-		"most have not heard of it": {[]testimony{clean, former, former}, 3, false},
-		"the only one":              {[]testimony{clean}, 1, true},
-		"one answers twice":         {[]testimony{twice, twice, down}, 3, false},
-		"nobody":                    {nil, 0, false},
+		"all":                       {[]testimony{clean, clean, clean}, 3, true, false},
+		"most":                      {[]testimony{clean, clean, down}, 3, true, false},
+		"one calls it down":         {[]testimony{clean, clean, marked}, 3, true, false},
+		"most call it down":         {[]testimony{clean, marked, marked}, 3, false, false},
+		"most are silent":           {[]testimony{clean, down, down}, 3, false, false},
+		"one of three was heard":    {[]testimony{clean}, 3, false, false},
+		"half":                      {[]testimony{clean, clean, down, down}, 4, false, false},
+		"one replaces it":           {[]testimony{clean, clean, going}, 3, false, false},
+		"one can't replace it":      {[]testimony{clean, clean, led}, 3, true, true},
+		"most can't replace it":     {[]testimony{clean, led, led}, 3, false, true},
+		"one has the next, a dead":  {[]testimony{clean, clean, next}, 3, false, true},
+		"one has the next":          {[]testimony{clean, clean, next}, 3, false, false},
+		"one has not heard of it":   {[]testimony{clean, clean, former}, 3, true, false},
+		"most have not heard of it": {[]testimony{clean, former, former}, 3, false, false},
+		"the only one":              {[]testimony{clean}, 1, true, false},
+		"one answers twice":         {[]testimony{twice, twice, down}, 3, false, false},
+		"nobody":                    {nil, 0, false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			from(row.said)
-			if got := c.stays(row.said, row.of); (got == nil) != row.want {
+			if got := c.stays(row.said, row.of, row.stuck); (got == nil) != row.want {
 				t.Errorf("got %v", got)
 			}
 		})
+	}
+}
+
+func TestMasterThatDoesNotAnswerASentinelIsNotClean(t *testing.T) {
+	for about, want := range map[[2]string]bool{
+		{"master", "1100"}: true, {"master", "3001"}: false, {"master", ""}: true, {"master,s_down", "0"}: false, {"", ""}: false,
+	} {
+		if got := clean(map[string]string{"flags": about[0], "last-ok-ping-reply": about[1]}); got != want {
+			t.Errorf("%q: %t", about, got)
+		}
 	}
 }
 

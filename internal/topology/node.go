@@ -25,6 +25,7 @@ type Node struct {
 	Looks    Limiter            // limits batches that read the keys of holds
 
 	tracking tracking             // of keys that its connections have read
+	replicas pipeline.Replicas    // shared by both pipelines
 	aside    *pipeline.Pipeline   // see aside.go; nil: there is none
 	pipes    []*pipeline.Pipeline // Pipe, and aside if there is one
 	o        NodeOptions
@@ -56,7 +57,7 @@ type NodeOptions struct {
 	// Called when something happens. None may block; nil: not called.
 	Moved       func()                                  // the node leads to another server
 	Ended       func()                                  // a connection ended
-	Trouble     func(error)                             // an attempt to connect failed
+	Trouble     func(error)                             // an attempt to connect failed, or the server is silent
 	SlotLost    func()                                  // a sharded channel's slot is not served
 	Reconnected func(server string, down time.Duration) // a connection replaced another one
 }
@@ -65,11 +66,12 @@ type NodeOptions struct {
 func NewNode(o NodeOptions) *Node {
 	n := &Node{o: o, name: o.Name}
 	n.tracking.n, n.tracking.patience = n, o.Timeout
+	n.replicas.Known = o.Known
 	n.led.Store(new(string))
 	n.Hub = pubsub.New(n.tracking.named(o.Dial), pubsub.Options{
 		Timeout: o.Timeout, Permanent: redisconn.Permanent, Logger: o.Logger, Trouble: o.Trouble, SlotLost: o.SlotLost, Reconnected: o.Reconnected,
 	})
-	pipe := pipeline.Options{Timeout: o.Timeout, Clock: o.Clock, Replicas: o.Replicas, Fixed: o.Fixed, Share: &pipeline.Replicas{Known: o.Known}}
+	pipe := pipeline.Options{Timeout: o.Timeout, Clock: o.Clock, Replicas: o.Replicas, Fixed: o.Fixed, Share: &n.replicas}
 	pipe.Node, pipe.Log = host{Node: n}, eventlog.NewConn(o.Logger, "commands", "unanswered", o.Reconnected)
 	n.Pipe = pipeline.New(o.Dial, pipe)
 	if o.Replicas {
@@ -102,6 +104,9 @@ func (n *Node) List(replicas int) {
 		p.List(replicas)
 	}
 }
+
+// HidesReplicas tells whether the server refuses to list its replicas.
+func (n *Node) HidesReplicas() bool { return n.replicas.Hidden() }
 
 // Count makes the pipelines count the server's replicas at once. It does not block.
 func (n *Node) Count() {

@@ -64,7 +64,7 @@ func TestOneServersURLsAreOpened(t *testing.T) {
 	t.Parallel()
 	for url, says := range map[string]string{
 		"redis://h:1":                  "",
-		"redis+cluster://h:1/0":        "one database",
+		"redis+cluster://h:1/0":        "are in database 0",
 		"redis+sentinel://h:1":         "master's name",
 		"redis://u:p@h:1/not-a-number": "not a number",
 		"http://h":                     "scheme",

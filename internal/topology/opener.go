@@ -20,11 +20,11 @@ var registered = map[string]Opener{}
 // part of the library, such as those of tests, and must be called before any Open.
 func Register(scheme string, open Opener) { registered[scheme] = open }
 
-// Replicated tells whether the URL's scheme means masters with replicas that may take
+// HasReplicas tells whether the URL's scheme means masters with replicas that may take
 // their place.
-func Replicated(rawURL string) bool {
+func HasReplicas(rawURL string) bool {
 	scheme, _, _ := strings.Cut(rawURL, "://")
-	return scheme == sentinelScheme || scheme == clusterScheme
+	return scheme == sentinelScheme || scheme == clusterScheme || scheme == replicatedScheme
 }
 
 // Open makes the topology that the URL's scheme names. It is an Opener.
@@ -55,16 +55,19 @@ func Open(rawURL string, s Settings) (Topology, error) {
 		return newSentinel(p, s), nil
 	case clusterScheme:
 		return newCluster(p, s), nil
+	case replicatedScheme:
+		return newReplicated(p, s), nil
 	}
 	return dialled(t.At(t.Address), s), nil
 }
 
 // Parts are the contents of a URL.
 type Parts struct {
-	Servers []string          // host:port of the one server, the Sentinels, or some servers of a cluster
-	Master  string            // what the Sentinels call their master; empty: there are none
-	Cluster bool              // the servers belong to a cluster
-	Target  *redisconn.Target // how to reach any server but a Sentinel; its address counts for one server only
+	Servers    []string          // host:port of the one server, the Sentinels, some servers of a cluster, or a master and its replicas
+	Master     string            // what the Sentinels call their master; empty: there are none
+	Cluster    bool              // the servers belong to a cluster
+	Replicated bool              // they are a master and its replicas
+	Target     *redisconn.Target // how to reach any server but a Sentinel; its address counts for one server only
 }
 
 // Parse reads a URL, without I/O. Its error names the part that is wrong, and prints no
@@ -75,6 +78,8 @@ func Parse(rawURL string) (Parts, error) {
 		return parseSentinelURL(rawURL)
 	case clusterScheme:
 		return parseClusterURL(rawURL)
+	case replicatedScheme:
+		return parseReplicatedURL(rawURL)
 	}
 	target, err := redisconn.ParseURL(rawURL)
 	if err != nil {

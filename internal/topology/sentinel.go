@@ -2,7 +2,6 @@ package topology
 
 import (
 	"errors"
-	"fmt"
 	"sync"
 	"time"
 
@@ -10,19 +9,15 @@ import (
 	"github.com/rlock-go/redisson/pubsub"
 )
 
-// Sentinel is one master that serves every slot, found by its Sentinels. It has one
-// node, whichever server is the master. Each connection starts by asking for the
-// master. When any Sentinel announces another master, all connections to the former one
-// end at once: it takes writes for ten seconds more, and neither its answers nor its
-// role show that it was replaced.
+// Sentinel is one master that serves every slot, found by its Sentinels, see oneMaster.
+// When any Sentinel announces another master, all connections to the former one end at
+// once: it takes writes for ten seconds more, and neither its answers nor its role show
+// that it was replaced.
 type Sentinel struct {
-	oneNode
+	oneMaster
 	u Parts
-	s Settings
 
 	news chan struct{} // cap 1: ask the Sentinels
-
-	nodesAt sync.Map // by address, *redisconn.Target: the masters so far, and the connections to them
 
 	lookAtLeast time.Duration // the constant; tests change it
 	warned      sync.Once     // of slow failovers
@@ -52,17 +47,7 @@ var errLeft = errors.New("the Sentinels have another master")
 
 // leave ends all connections to former. The Sentinel by was the first to name another
 // master.
-func (t *Sentinel) leave(former master, now, by string) {
-	t.s.Log.MasterChanged(former.addr(), now, by)
-	t.Tell(Change{Slots: AllSlots, From: t.node, To: t.node, NewMaster: true, FormerAddr: former.addr(), Addr: now})
-	for _, name := range former.names {
-		if known, ok := t.nodesAt.Load(name); ok { // not deleted: a dial under way adds its connection to it
-			target := known.(*redisconn.Target)
-			target.Sever(fmt.Errorf("%w: %s instead of %s", errLeft, now, former.addr()))
-		}
-	}
-	t.node.Retry()
-}
+func (t *Sentinel) leave(former master, now, by string) { t.move(former.names, now, by, errLeft) }
 
 // electsFor is how long a failover takes after the master counts as down.
 const electsFor = 2 * time.Second
@@ -76,9 +61,6 @@ func (t *Sentinel) warn(said testimony) {
 	}
 	t.warned.Do(func() { t.s.Log.FailoverTooSlow(said.from, said.downAfter, t.s.Lease) })
 }
-
-// FailsOver is true.
-func (t *Sentinel) FailsOver() bool { return true }
 
 // Close ends the node, then the connections to the Sentinels, since a node that ends
 // may have to connect.

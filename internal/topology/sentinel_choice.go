@@ -1,6 +1,7 @@
 package topology
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -26,6 +27,8 @@ type choice struct {
 	epoch  int64     // of the configuration that was last believed
 	seen   time.Time // when it was
 
+	named map[string]named // by each Sentinel's address: the newest epoch that it named
+
 	going time.Time // since when a Sentinel is replacing master; zero: none is
 
 	left      master    // the last master that a Sentinel called replaced
@@ -39,16 +42,22 @@ type choice struct {
 // counts; within one epoch, the server that most Sentinels name. known is how many
 // Sentinels there are. An error says why no master is picked.
 func (c *choice) believes(said []testimony, known int, now time.Time) (testimony, error) {
+	if c.anew(said, now) {
+		c.epoch, c.left, c.leftBy, c.named = 0, master{}, nil, nil
+	}
+	c.names(said, now)
 	if c.takenBack(said, known) {
 		c.left, c.leftBy = master{}, nil
 	}
 	var newest []testimony // of one epoch
-	old := false
+	var old error
 	for _, t := range said {
 		switch {
 		case t.err != nil:
-		case c.outdated(t, now):
-			old = true
+		case c.isLeft(t, now):
+			old = errFormer
+		case t.epoch < c.epoch && now.Sub(c.seen) < seenFor:
+			old = cmp.Or(old, errOlder)
 		case len(newest) == 0 || t.epoch > newest[0].epoch:
 			newest = append(newest[:0:0], t)
 		case t.epoch == newest[0].epoch:
@@ -56,10 +65,7 @@ func (c *choice) believes(said []testimony, known int, now time.Time) (testimony
 		}
 	}
 	if len(newest) == 0 {
-		if old {
-			return testimony{}, errFormer
-		}
-		return testimony{}, silence(said)
+		return testimony{}, cmp.Or(old, silence(said))
 	}
 	servers := c.byServer(newest)
 	best := slices.MaxFunc(servers, func(a, b []testimony) int { return voices(a) - voices(b) })
@@ -91,14 +97,15 @@ func (c *choice) replaced(going bool, now time.Time) bool {
 // errGoing is why no connection is made to a master that is there.
 var errGoing = errors.New("a Sentinel is replacing the master")
 
-// errFormer is why none of the Sentinels that answered is believed.
-var errFormer = errors.New("the Sentinels that answered still name the former master")
+// These are why none of the Sentinels that answered is believed.
+var (
+	errFormer = errors.New("the Sentinels that answered still name the former master")
+	errOlder  = errors.New("the Sentinels that answered have an older configuration than one that was believed")
+)
 
-// outdated tells whether a newer configuration was believed lately, or another Sentinel
-// has lately called the server that t names replaced.
-func (c *choice) outdated(t testimony, now time.Time) bool {
-	return t.epoch < c.epoch && now.Sub(c.seen) < seenFor ||
-		c.left.is(t) && t.epoch <= c.leftEpoch && now.Sub(c.leftAt) < leftFor
+// isLeft tells whether another Sentinel has lately called the server that t names replaced.
+func (c *choice) isLeft(t testimony, now time.Time) bool {
+	return c.left.is(t) && t.epoch <= c.leftEpoch && now.Sub(c.leftAt) < leftFor
 }
 
 // takenBack tells whether the master was left by mistake, or for a late message. That
@@ -134,14 +141,15 @@ func (c *choice) believe(t testimony, now time.Time) (former master) {
 	return former
 }
 
-// stays returns nil if a majority of that many Sentinels names the master, with no flag
-// but "master", and none is replacing it or names a newer one.
-func (c *choice) stays(said []testimony, of int) error {
+// stays returns nil if a majority of that many Sentinels names the master, which answers
+// them and has no flag but "master", and none is replacing it or names a newer one. stuck
+// says that what it would be replaced by is dead, so that nothing comes of that.
+func (c *choice) stays(said []testimony, of int, stuck bool) error {
 	var naming []testimony
 	for _, t := range said {
 		switch {
 		case t.err != nil:
-		case t.going, !c.master.is(t) && t.epoch > c.epoch:
+		case t.going && !stuck, !c.master.is(t) && t.epoch > c.epoch:
 			return errGoing
 		case t.clean && c.master.is(t):
 			naming = append(naming, t)
@@ -173,7 +181,7 @@ func (c *choice) leave(by, from string, now time.Time) (former master) {
 // silence is the error if no Sentinel names a master. It is permanent if every Sentinel
 // has a permanent error, or does not know the master's name.
 func silence(said []testimony) error {
-	all := &silenceError{passes: len(said) == 0}
+	all := &silenceError{what: "no Sentinel names the master", passes: len(said) == 0}
 	for _, t := range said {
 		all.errs = append(all.errs, t.err)
 		if !redisconn.Permanent(t.err) && !errors.Is(t.err, errUnknownMaster) {
@@ -184,20 +192,21 @@ func silence(said []testimony) error {
 }
 
 type silenceError struct {
-	errs   []error // one per Sentinel
+	what   string
+	errs   []error // one for each that was asked
 	passes bool    // asking again may help
 }
 
-// Error lists what each Sentinel said.
+// Error lists what each of them said.
 func (e *silenceError) Error() string {
 	texts := make([]string, len(e.errs))
 	for i, err := range e.errs {
 		texts[i] = err.Error()
 	}
-	return "no Sentinel names the master: " + strings.Join(texts, "; ")
+	return e.what + ": " + strings.Join(texts, "; ")
 }
 
-// Unwrap returns the error of each Sentinel.
+// Unwrap returns the error of each.
 func (e *silenceError) Unwrap() []error { return e.errs }
 
 // Permanent is for redisconn.Permanent.

@@ -3,17 +3,32 @@ package topology
 import (
 	"context"
 	"slices"
+	"sync"
+
+	"github.com/gomodule/redigo/redis"
 )
 
 // stays asks the Sentinels whether the master still is the master, and the replicas
-// that it lost whether they have become masters. See pipeline.Node.
+// that it lost whether they have become masters. One that has may have left the set: only
+// the Sentinel that leads a failover makes a replica the master, and says so. So if all
+// Sentinels answer after that replica, their word counts. See pipeline.Node.
 func (t *Sentinel) stays(ctx context.Context, gone []string) error {
-	return stays(ctx, t.u.Target, gone, func(ctx context.Context) error {
-		said := t.askAll(ctx)
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		return t.choice.stays(said, existing(said, len(t.sentinels)))
-	})
+	ctx, cancel := context.WithTimeout(ctx, lossTimeout)
+	defer cancel()
+	var said []testimony
+	var asked sync.WaitGroup
+	asked.Go(func() { said = t.askAll(ctx) })
+	replicas := find(ctx, t.to, gone, func(context.Context, redis.Conn) bool { return false })
+	if asked.Wait(); replicas.next != nil {
+		said = t.askAll(ctx)
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	of := existing(said, len(t.sentinels))
+	if replicas.next != nil && voices(said) < of {
+		return replicas.next
+	}
+	return t.choice.stays(said, of, replicas.dead)
 }
 
 // existing counts the Sentinels, by those that answered: they and the Sentinels that

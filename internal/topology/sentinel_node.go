@@ -26,6 +26,9 @@ const (
 	// selectedChannel is where it announces which replica it is about to promote.
 	selectedChannel = "+selected-slave"
 
+	// monitorChannel is where it announces that it was told to watch a master.
+	monitorChannel = "+monitor"
+
 	// mostSentinels bounds how many Sentinels are listened to: a handful is usual.
 	mostSentinels = 16
 
@@ -48,7 +51,8 @@ func newSentinelNode(t *Sentinel, m sentinelAddr, given bool) *sentinelNode {
 // listen subscribes to the Sentinel's messages, until the hub is closed.
 func (p *sentinelNode) listen() {
 	p.hub.Subscribe(switchChannel, p)
-	p.hub.Subscribe(replicaChannel, newReplica{p.t})
+	p.hub.Subscribe(replicaChannel, asks{p.t})
+	p.hub.Subscribe(monitorChannel, asks{p.t})
 	p.hub.Subscribe(selectedChannel, selected{p.t})
 }
 
@@ -67,13 +71,14 @@ func (s selected) Message(payload []byte) {
 func (selected) Confirmed()    {}
 func (selected) Refused(error) {}
 
-// newReplica asks the Sentinels when one announces another replica. If the account may
-// not subscribe to that, the next look is soon enough.
-type newReplica struct{ t *Sentinel }
+// asks makes the client ask the Sentinels when one announces another replica, or that it
+// watches a master anew. If the account may not subscribe to that, the next look is soon
+// enough.
+type asks struct{ t *Sentinel }
 
-func (r newReplica) Message([]byte) { r.t.wake() }
-func (newReplica) Confirmed()       {}
-func (newReplica) Refused(error)    {}
+func (a asks) Message([]byte) { a.t.wake() }
+func (asks) Confirmed()       {}
+func (asks) Refused(error)    {}
 
 // Confirmed asks the Sentinels, since earlier messages may have been missed.
 func (p *sentinelNode) Confirmed() { p.t.wake() }

@@ -3,7 +3,6 @@ package topology
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -11,7 +10,6 @@ import (
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/internal/background"
-	"github.com/rlock-go/redisson/internal/redisconn"
 	"github.com/rlock-go/redisson/internal/refusal"
 )
 
@@ -26,28 +24,14 @@ func (t *Sentinel) dial(ctx context.Context) (redis.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	target, _ := t.nodesAt.LoadOrStore(addr, t.u.Target.At(addr))
-	conn, err := target.(*redisconn.Target).Dial(ctx, t.s.Timeout)
-	// Checked only now: leave ends a dial, and a connection that is open, but none in between.
-	t.mu.Lock()
-	left := !slices.Contains(t.choice.master.names, addr)
-	t.mu.Unlock()
-	switch {
-	case left:
-		err = errLeft
-	case err != nil:
-		return nil, err
-	default:
-		err = checkRole(ctx, conn)
-	}
-	if err == nil {
-		return conn, nil
-	}
-	if conn != nil {
-		conn.(interface{ Interrupt() }).Interrupt()
-		_ = conn.Close() // the error is the one that counts
-	}
-	return nil, fmt.Errorf("connect to %s: %w", addr, err)
+	return t.reach(ctx, addr, func() error {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		if !slices.Contains(t.choice.master.names, addr) {
+			return errLeft
+		}
+		return nil
+	})
 }
 
 // locate asks the Sentinels for the master, and leaves the former one if they name

@@ -18,6 +18,10 @@ import (
 // errUnknownMaster is why a Sentinel names no master.
 var errUnknownMaster = errors.New("it knows no master of that name")
 
+// pingedWithin is how long ago a master may have answered a Sentinel's ping, of which there
+// is one each second. The Sentinel calls it down only after down-after-milliseconds.
+const pingedWithin = 3 * time.Second
+
 // testimony is what one Sentinel says of the master.
 type testimony struct {
 	from   string         // the Sentinel's address, as it was asked
@@ -27,7 +31,7 @@ type testimony struct {
 	run    string         // the master's run id; empty: unknown
 	epoch  int64          // of the configuration with this master; higher is newer
 	going  bool           // it leads a failover that has not promoted a replica yet
-	clean  bool           // the master has no flag but "master"
+	clean  bool           // the master has no flag but "master", and answers it
 	known  []string       // replicas that it does not call down
 	down   []string       // replicas that it calls down
 	others []sentinelAddr // Sentinels that it knows
@@ -101,7 +105,7 @@ func (t *testimony) receive(ctx context.Context, conn redis.Conn, name string) e
 	if t.master == net.JoinHostPort(about["ip"], about["port"]) {
 		t.going, t.run = strings.Contains(about["flags"], "failover_in_progress"), about["runid"]
 	}
-	t.clean = about["flags"] == "master"
+	t.clean = clean(about)
 	downAfter, _ := strconv.ParseInt(about["down-after-milliseconds"], 10, 64)
 	t.downAfter = time.Duration(downAfter) * time.Millisecond
 	for _, m := range sentinels {
@@ -120,6 +124,12 @@ func (t *testimony) receive(ctx context.Context, conn redis.Conn, name string) e
 	return nil
 }
 
+// clean tells whether a Sentinel has nothing to say against the master.
+func clean(about map[string]string) bool {
+	silent, _ := strconv.ParseInt(about["last-ok-ping-reply"], 10, 64)
+	return about["flags"] == "master" && silent <= pingedWithin.Milliseconds()
+}
+
 // tables reads an answer with a table for each server.
 func tables(reply any, err error) (all []map[string]string, _ error) {
 	list, err := redis.Values(reply, err)
@@ -131,16 +141,4 @@ func tables(reply any, err error) (all []map[string]string, _ error) {
 		all = append(all, table)
 	}
 	return all, err
-}
-
-// checkRole asks the connected server whether it is a master. A server that does not
-// say, since the account may not ask, counts as one.
-func checkRole(ctx context.Context, conn redis.Conn) error {
-	hello, helloErr := redisconn.Do(ctx, conn, "HELLO")
-	role, roleErr := redisconn.Do(ctx, conn, "ROLE")
-	s, err := redisconn.DecodeServer(hello, helloErr, role, roleErr)
-	if err != nil {
-		return err
-	}
-	return s.Usable()
 }

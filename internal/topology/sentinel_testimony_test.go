@@ -9,11 +9,9 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/rlock-go/redisson/internal/eventlog"
 	"github.com/rlock-go/redisson/internal/redistest"
-	"github.com/rlock-go/redisson/internal/stalls"
 	"github.com/rlock-go/redisson/internal/topology"
 )
 
@@ -71,11 +69,8 @@ func TestWordThatMostSentinelsTakeBackCostsOneConnection(t *testing.T) {
 		_, err := teller.Dial(t).Do("CLIENT", "KILL", "TYPE", "pubsub")
 		return err == nil && log.count("master changed") == 1
 	})
-	began := time.Now()
+	// All Sentinels name the master. It is not avoided for topology.LeftFor, which is longer than this waits.
 	becomes(t, "at the master again", func() bool { return port(t, top) == master.Port() })
-	if took := time.Since(began); took > topology.LeftFor/2+stalls.Since(began) {
-		t.Errorf("all Sentinels name the master, and it was avoided for %v", took)
-	}
 }
 
 // Its address was that of a Sentinel that the others have not forgotten. It watches another master of the same name.

@@ -40,9 +40,12 @@ func parseSentinelURL(raw string) (p Parts, err error) {
 // nameable has the characters that a Sentinel accepts in a master's name.
 const nameable = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_"
 
-// shown names the Sentinels, the master and the database, without secrets.
+// shown names the servers, the Sentinels' master and the database, without secrets.
 func (p Parts) shown() string {
-	s := strings.Join(p.Servers, ",") + "/" + p.Master
+	s := strings.Join(p.Servers, ",")
+	if p.Master != "" {
+		s += "/" + p.Master
+	}
 	if p.Target.Database != 0 {
 		s += fmt.Sprintf("/%d", p.Target.Database)
 	}
@@ -50,7 +53,7 @@ func (p Parts) shown() string {
 }
 
 func newSentinel(p Parts, s Settings) *Sentinel {
-	t := &Sentinel{u: p, s: s, news: make(chan struct{}, 1), lookAtLeast: lookAtLeast}
+	t := &Sentinel{oneMaster: oneMaster{s: s, to: p.Target}, u: p, news: make(chan struct{}, 1), lookAtLeast: lookAtLeast}
 	for _, addr := range p.Servers {
 		t.sentinels = append(t.sentinels, newSentinelNode(t, sentinelAddr{addr: addr}, true))
 	}

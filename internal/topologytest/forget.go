@@ -14,6 +14,30 @@ import (
 // those slots: set cluster-require-full-coverage to no.
 func (c *Cluster) Forget(server int) {
 	c.t.Helper()
+	c.loseConfig(server)
+	for i := range c.Servers {
+		if i == server {
+			continue
+		}
+		c.await("a server has no address", func() bool {
+			return strings.Contains(c.text(i, "CLUSTER", "NODES"), c.ids[server]+" :0@0 ")
+		})
+	}
+}
+
+// Secede restarts a server as the only one of another cluster, with another id and all slots.
+func (c *Cluster) Secede(server int) {
+	c.t.Helper()
+	c.loseConfig(server)
+	c.give(server, 0, slotCount-1)
+	c.await("the other cluster serves", func() bool {
+		return strings.Contains(c.text(server, "CLUSTER", "INFO"), "cluster_state:ok")
+	})
+}
+
+// loseConfig restarts a server without its nodes.conf.
+func (c *Cluster) loseConfig(server int) {
+	c.t.Helper()
 	dir, err := redis.Strings(c.do(server, "CONFIG", "GET", "dir"), nil)
 	if err != nil {
 		c.t.Fatal(err)
@@ -24,12 +48,4 @@ func (c *Cluster) Forget(server int) {
 	}
 	c.Servers[server].Restart()
 	c.conns[server] = c.Servers[server].Dial(c.t)
-	for i := range c.Servers {
-		if i == server {
-			continue
-		}
-		c.await("a server has no address", func() bool {
-			return strings.Contains(c.text(i, "CLUSTER", "NODES"), c.ids[server]+" :0@0 ")
-		})
-	}
 }

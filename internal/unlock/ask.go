@@ -1,43 +1,24 @@
 package unlock
 
 import (
-	"errors"
-
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/release"
 )
 
-// errUnknowable says that the kind has no query for it.
-var errUnknowable = errors.New("what it did can't be known")
-
 // Ask asks the server what the release wants to know.
 func (r *releasing) Ask(about release.Question) release.Reply {
-	n, c := r.st.Name, r.l.Client
-	of, limit := kind.HoldCount, r.Limit
-	switch about {
-	case release.Replicas:
+	if about == release.Replicas {
 		return r.askReplicas()
-	case release.TTL:
-		of = kind.RemainTTL
-	case release.Shown:
-		limit = min(r.Until, n.Now()+c.LatchTTL)
 	}
-	query := r.l.Kind.Ask(of, &r.want)
-	if query.Empty() {
-		return release.Reply{Err: errUnknowable}
-	}
-	reply, err := n.Lock.Shard.Ask(&c.Client, n.Lock.Slot, query.Call, limit)
+	c, l := r.l.Client, r.st.Name.Lock
+	query := r.l.Kind.Ask(kind.RemainTTL, &r.want)
+	reply, err := l.Shard.Ask(&c.Client, l.Slot, query.Call, r.Limit)
 	var a kind.Answer
 	if err == nil {
 		a, err = query.Answer(reply)
 	}
-	switch {
-	case about == release.TTL:
-		r.leave(max(a.TTL, c.Watchdog))
-	case about == release.Count && err == nil && a.N <= known(r.st, &r.l.Lock):
-		n.Lock.Shard.Past.FoundNothing(r.want.Latch)
-	}
-	return release.Reply{N: a.N, Err: err}
+	r.leave(max(a.TTL, c.Watchdog))
+	return release.Reply{Err: err}
 }
 
 // askReplicas asks the replicas once more.

@@ -14,14 +14,13 @@
 // # What is given back
 //
 // giveback.go releases what no caller has. A grant that came too late, or that its caller no
-// longer wants, is unlocked as by a caller. If the reply to an acquire is lost, and its owner is
-// used once, it is undone without a question ([Undo]): the unlock takes what there is, and
-// changes nothing if there is nothing. With As the client asks first, since another hold of the
-// owner could be meant: attempt.countHolds in package acquire decides, and [Vain] is the unlock.
+// longer wants, is unlocked as by a caller. If the reply to an acquire is lost, it is undone
+// without a question: [Undo] takes what an owner made for it has, and [Retract] leaves an owner
+// that is used again what this client knows of.
 //
 // # After a failover
 //
 // Where a server may be replaced, past.go remembers the unlocks that were answered, and the
 // changes that must not be lost. When that happens it sends the late ones again, each as a
-// releasing of its own, unless they could meet another hold (R5).
+// releasing of its own, while only this client can act as the owner (R5).
 package unlock

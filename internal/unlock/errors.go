@@ -32,7 +32,7 @@ func (r *releasing) verdict() error {
 	case release.Refused:
 		return failed
 	case release.Untold:
-		return fmt.Errorf("released, but nobody could be told: %w", failed)
+		return lockerr.Unannounced("released", failed)
 	case release.InPart:
 		return lockerr.InPart(failed)
 	case release.Uncertain:
@@ -46,7 +46,7 @@ func (r *releasing) verdict() error {
 	case release.Expired:
 		then := "the key is left to expire"
 		if r.st.Held > 0 {
-			then = "the owner's next unlock releases it too"
+			then = "the owner's last unlock releases it too"
 		}
 		return fmt.Errorf("not released, %s: %w", then, failed)
 	case release.Unreleased:
@@ -55,17 +55,12 @@ func (r *releasing) verdict() error {
 		return lockerr.ErrClosed
 	case release.Strayed:
 		return owner.Strayed(o)
-	case release.ShownUnkilled:
-		return fmt.Errorf("%w: the unlock was lost on a connection that could not be killed, and its owner was handed out meanwhile: %w", lockerr.ErrUncertain, failed)
-	case release.ShownUnknown:
-		why := fmt.Sprintf("the owner holds %d, of this hold or of another", r.Reply.N)
-		switch err := r.Reply.Err; {
-		case err == errUnknowable:
-			why = err.Error()
-		case err != nil:
-			why = fmt.Sprintf("asking for its count failed: %v", err)
+	case release.Foreign:
+		why := "its owner's text was given away meanwhile, so it is not repeated; if it did not run, the key is left to expire"
+		if failed == nil {
+			return fmt.Errorf("%w: %s", lockerr.ErrUncertain, why)
 		}
-		return fmt.Errorf("%w: the unlock was lost, its owner was handed out meanwhile, and %s; if it did not run, the key is left to expire: %w", lockerr.ErrUncertain, why, failed)
+		return fmt.Errorf("%w: the unlock was lost, and %s: %w", lockerr.ErrUncertain, why, failed)
 	}
 	return nil
 }
@@ -85,7 +80,11 @@ func (r *releasing) queued() error {
 
 func (r *releasing) uncertain() error {
 	then := "if it did not run, the key is left to expire"
-	if r.Form.Once() && !r.l.Client.Closed() && r.st.Name.Now() <= r.Until {
+	switch {
+	case r.Form != release.Own || r.l.Client.Closed() || r.st.Name.Now() > r.Until:
+	case r.needs() > 0:
+		then = "if it did not run, the owner's last unlock releases it too"
+	default:
 		then = "it is repeated while the lease lasts"
 	}
 	if r.Failed == nil {

@@ -80,7 +80,7 @@ func force(l *state.Lock) (there, ended bool, err error) {
 	}
 	if err = lockerr.Unanswered(r); r.Fate == command.Answered {
 		if there, err = codec.DecodeForce(r.Wire.Reply); r.Untold != nil {
-			err = fmt.Errorf("forced, but nobody could be told: %w", r.Untold)
+			err = lockerr.Unannounced("forced", r.Untold)
 		}
 	}
 	if r.MayHaveRun() {

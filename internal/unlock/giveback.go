@@ -70,17 +70,15 @@ func undoAgain(st *state.OwnerState, l *state.Lock, want *kind.Want, until time.
 	}))
 }
 
-// Unsent is how many unlocks wait in the command queue, or have ended and never ran, whose
-// holds the server still counts together with those of l's kind.
-func Unsent(st *state.OwnerState, l *core.Lock) (n int32) {
-	rare := st.Rare()
-	for _, cmd := range rare.Queue {
-		if r, ok := cmd.(*releasing); ok && r.counted && r.l.Traits.Tally == l.Traits.Tally {
-			n++
-		}
+// Behind is how many unlocks of holds that were living when they were called wait in the owner's
+// command queue. The server counts these holds together with those of l's kind; if l is nil, of
+// any kind.
+func Behind(st *state.OwnerState, l *core.Lock) (n int32) {
+	if st.Extras == nil {
+		return 0
 	}
-	for _, of := range rare.Unrun {
-		if of.Traits.Tally == l.Traits.Tally {
+	for _, cmd := range st.Extras.Queue {
+		if r, ok := cmd.(*releasing); ok && r.living && (l == nil || r.l.Traits.Tally == l.Traits.Tally) {
 			n++
 		}
 	}
@@ -119,22 +117,10 @@ func GiveBackThen(h *state.Hold, then func()) {
 	}, new(observed))
 }
 
-// Vain makes the release of a hold that a lost acquire took as an owner that is used again. If
-// it were repeated after its latch had expired, it would release another hold.
-func Vain(st *state.OwnerState, l *state.Lock, then func(error)) state.Operation {
-	u := newRelease(st, release.Vain, l, st.Name.Now()+l.Client.UnlockFor)
+// Retract makes the release of a hold that a lost acquire may have taken as an owner that is used
+// again. It is not sent if others may act as the owner.
+func Retract(st *state.OwnerState, l *state.Lock, then func(error)) state.Operation {
+	u := newRelease(st, release.Retract, l, st.Name.Now()+l.Client.UnlockFor)
 	u.then = then
 	return u
-}
-
-// releaseUnrun releases what earlier unlocks of the owner, which never ran, have left on the
-// server. Otherwise the last unlock would leave the lock taken.
-func (r *releasing) releaseUnrun() {
-	st := r.st
-	for _, l := range st.Rare().Unrun {
-		u := newRelease(st, release.Vain, l, st.Name.Now()+l.Client.UnlockFor)
-		u.counted, u.keep, u.then = true, r.keep, func(err error) { LogGivenBack(st, err) }
-		st.Run(u)
-	}
-	st.ForgetUnrun()
 }

@@ -28,23 +28,22 @@ type releasing struct {
 	req   command.Request
 	st    *state.OwnerState
 	l     *state.Lock   // of the hold's kind
-	want  kind.Want     // with a latch that never changes; without one in the form for owners that are used once
+	want  kind.Want     // with a latch that never changes; without one in the form Own
 	lease time.Duration // that the remaining holds get
+	least time.Duration // the shortest that a lost send gives them; 0: none was lost, or it gives them none
 
-	seen       *observe.Call     // what its caller reports; nil: nobody observes, or there is no caller
-	since      time.Duration     // when the hold's acquire was sent
-	leaves     time.Duration     // when its caller leaves, because its ctx has ended; 0: it has left, or will not
-	sentAs     release.Form      // the form that its command has
-	keep       *state.Keeping    // who has the lock afterwards; nil: nobody
-	place      *state.PlaceTaken // that its owner may still have in the server's queue; nil: none
-	everywhere time.Duration     // until when every replica has the hold; 0: not known
-	timer      *time.Timer       // answers a caller that has waited too long
+	seen   *observe.Call     // what its caller reports; nil: nobody observes, or there is no caller
+	since  time.Duration     // when the hold's acquire was sent
+	leaves time.Duration     // when its caller leaves, because its ctx has ended; 0: it has left, or will not
+	sentAs release.Form      // the form that its command has
+	keep   *state.Keeping    // who has the lock afterwards; nil: nobody
+	place  *state.PlaceTaken // that its owner may still have in the server's queue; nil: none
+	timer  *time.Timer       // answers a caller that has waited too long
 
 	timed      bool // a timer may refer to it
 	encoded    bool // its command has been made, in the form sentAs
 	unsendable bool // it could not be submitted
-	counted    bool // the server counts its hold until it runs
-	kept       bool // its latch is kept for a repetition
+	living     bool // its hold was living when it was called
 	ownMessage bool // this client does not need its message
 
 	outcome chan error      // gets the outcome; buffered
@@ -64,7 +63,7 @@ func newRelease(st *state.OwnerState, why release.Why, l *state.Lock, limit time
 	} else {
 		c.Work.Add()
 	}
-	r.Why, r.Rules, r.Limit, r.Retry = why, l.Traits, limit, c.UnlockFor
+	r.Why, r.Limit, r.Retry, r.Sibling = why, limit, c.UnlockFor, st.Mixed && kind.Sibling(l.Kind) != nil
 	r.st, r.l, r.lease = st, l, c.Watchdog
 	r.want = kind.Want{Names: &l.Names, Owner: st, Lease: c.Args.Lease, LatchTTL: c.Args.LatchTTL, Publish: l.Publish()}
 	r.req.Handler = r
@@ -94,7 +93,7 @@ func (r *releasing) Start() {
 func (r *releasing) Answered(q *command.Request) {
 	defer r.st.Name.Lock.Shard.Enter(section.MustNotBlock).Leave()
 	c := r.l.Client
-	if q.Unreplicated {
+	if did, err := codec.DecodeRelease(q.Wire.Reply); !r.Plain(r, did, q.Unreplicated) && err == nil {
 		c.Exec.Rest(q)
 		return
 	}
@@ -123,30 +122,26 @@ func (r *releasing) Facts() release.Facts {
 		f.Waits = c.Exec.Waiting(q)
 		return f
 	}
-	f.Shown, f.Left, f.Lasts = r.l.Traits.Latched && st.Shown(), st.Held > 0, st.Rare().Lasts
-	f.MayArrive, f.Answered, f.Replicas = q.MayArrive, q.Fate == command.Answered, q.Wire.Replicas > 0
-	switch r.Why {
-	case release.UnlockAs:
-		f.Barred = c.Actors.IsStray(st.Owner)
-	case release.Repeat:
-		f.Barred, f.Known = r.mayMeetAnother(), known(st, &r.l.Lock)
+	f.Left, f.Lasts = st.Held > 0, st.Rare().Lasts
+	if r.l.Traits.Latched {
+		f.Foreign = !c.Exclusive(st.Owner)
+		f.Last, f.Needs = st.Held == 0 && Behind(st, nil) == 0, r.needs()
 	}
+	f.MayArrive, f.Answered, f.Replicas = q.MayArrive, q.Fate == command.Answered, q.Wire.Replicas > 0
+	f.Barred = r.Why == release.UnlockAs && c.Actors.IsStray(st.Owner)
 	return f
 }
+
+// needs is how many holds of its count the owner needs besides the one to be released.
+func (r *releasing) needs() int { return int(r.st.Tally(&r.l.Lock) + Behind(r.st, &r.l.Lock)) }
 
 // Submit gives the command to the executor.
 func (r *releasing) Submit() {
 	n, q := r.st.Name, &r.req
-	if !r.encoded || r.sentAs != r.Form || r.want.Keep.Millis > 0 { // less is left of that each time
+	if !r.encoded || r.Form == release.Own || r.sentAs != r.Form || r.want.Keep.Millis > 0 { // less is left of that each time
 		r.encode()
 	}
 	q.Until, q.Told, q.Aside = r.Until, r.tells(), n.Ahead < math.MaxInt16 // ahead must not overflow
-	if r.Why == release.Repeat {                                           // it may wait behind a WAIT until it could meet another hold
-		if !r.l.Client.Exclusive(r.st.Owner) {
-			q.Until = min(r.Until, r.everywhere)
-		}
-		q.Wire.Until = q.Until
-	}
 	if r.unsendable = !n.Lock.Shard.Enqueue(q); !r.unsendable && q.WentAside {
 		n.Ahead++
 	}
@@ -190,16 +185,13 @@ func (r *releasing) answer() release.Answer {
 		r.arrived(!q.OutOfOrder && did == codec.Final && q.Untold == nil)
 	}
 	if r.l.Client.FailsOver && err == nil {
-		r.remember(q, did)
+		r.remember(q)
 	}
-	if r.counted && did == codec.Partial {
-		r.releaseUnrun()
-	}
-	if r.Form.Once() && did == codec.Partial && r.Why != release.Repeat && err == nil {
+	if r.Form == release.Own && did == codec.Partial && err == nil && r.Why != release.Repeat && !r.st.Marked {
 		r.l.Client.Log.ActedAs(r.st.Name.Lock.Shard, r.st.Told())
 	}
 	return release.Answer{
-		Did: did, Err: err, Untold: q.Untold, Unreplicated: q.Unreplicated, ReplicasUnknown: q.ReplicasNotKnown, Kept: r.kept,
+		Did: did, Err: err, Untold: q.Untold, Unreplicated: q.Unreplicated, ReplicasUnknown: q.ReplicasNotKnown,
 	}
 }
 
@@ -272,7 +264,9 @@ func (r *releasing) Apply(e release.Effect) {
 		}
 		st.Live(r.req.First, trust)
 	case release.Lower:
-		st.MayHaveSet(r.req.Wire.Sent, r.lease)
+		if st.MayHaveSet(r.req.Wire.Sent, r.lease); r.least == 0 || r.lease < r.least {
+			r.least = r.lease
+		}
 	case release.Discard:
 		if r.want.Latch != nil {
 			c.Exec.Discard(r.l.Slot, r.want.Latch)
@@ -280,19 +274,15 @@ func (r *releasing) Apply(e release.Effect) {
 	case release.Stray:
 		c.Stray(st.Owner)
 	case release.Late:
-		if r.lease > 0 || r.l.Traits.Asserts { // a late release to read may end a later hold's key
-			st.MayArrive(r.lease)
+		if r.least > 0 || r.l.Traits.Asserts { // a late release to read may end a later hold's key
+			st.MayArrive(r.least)
 		}
 	case release.Wake:
 		st.Name.WakeHead()
 	case release.End:
-		if r.counted && r.req.First == 0 {
-			extras := st.EnsureExtras()
-			extras.Unrun = append(extras.Unrun, r.l)
-		}
 		if r.leavesPlace() {
 			r.want.Wait = r.place.Wait
-			st.NewLeaver(r.l, r.want, r.since).Start()
+			r.leaver().Start()
 		} else {
 			st.Done()
 		}
@@ -329,15 +319,19 @@ func (r *releasing) encode() {
 		r.leave(st.CommandLease(0))
 	} else {
 		st.Forget()
+		if r.keep != nil {
+			r.leave(max(r.lease, r.keep.Until-st.Name.Now())) // the owner may have holds in other clients
+		}
 		if r.l.Traits.KeepsLeases && r.Why != release.UnlockAs {
 			r.leave(0) // what the server still counts has ended, or has its own lease
 		}
 	}
-	q.Wire.KeepReply, q.Wire.Tentative = r.Form.Once(), r.outcome == nil
-	r.want.KeyAlone = r.Form == release.KeyAlone
+	q.Wire.KeepReply, q.Wire.Tentative = r.Form == release.Own, r.outcome == nil
+	r.want.Left = kind.Left{}
 	switch {
-	case r.Form.Once():
+	case r.Form == release.Own:
 		r.want.Latch = nil
+		r.want.Left = kind.Left{Least: r.needs(), Exact: r.Left != release.OneLess}
 	case r.want.Latch == nil && r.l.Traits.Latched:
 		r.want.Latch = codec.FreshLatch(r.l.Key())
 	}
@@ -346,7 +340,11 @@ func (r *releasing) encode() {
 		left := r.keep.Until - st.Name.Now() + time.Millisecond - 1 // rounded up
 		r.want.Keep = kind.Keep{Owner: r.keep.By, Millis: max(left.Milliseconds(), 0)}
 	}
-	call := r.l.Kind.Release(q.Wire.ArgBuffer[:0], &r.want)
+	of := r.l.Kind
+	if r.Left == release.ExactlySibling { // the owner needs none of either
+		of, r.want.Left.Least = kind.Sibling(of), 0
+	}
+	call := of.Release(q.Wire.ArgBuffer[:0], &r.want)
 	r.l.Client.Fill(q, r.l.Slot, call)
 	q.Resend = call.Resend
 }
@@ -365,17 +363,6 @@ func (r *releasing) TakeBack() error {
 	}
 	r.arrived(true)
 	return unwritten(r.l.Client)
-}
-
-// setTimer calls LimitPassed after d, which tells the caller what is known.
-func (r *releasing) setTimer(d time.Duration) {
-	timers := &r.l.Client.Timers
-	timers.Cancel(r.timer)
-	r.timed = true
-	r.timer = timers.After(max(d, 0)+time.Millisecond, func() {
-		defer r.st.Name.Lock.Shard.Enter(section.MayBlock).Leave()
-		r.LimitPassed(r)
-	})
 }
 
 // tell reports the outcome.

@@ -81,7 +81,7 @@ func endAndUnlock(h *state.Hold, then func(error), u *observed) *releasing {
 		defer n.Unpin()
 		// The state of a lost hold's name may have been dropped and made anew. What
 		// was known of its owner is lost with it.
-		if st = n.EnsureShown(h.State.Owner); st.Lease != h.Lease && (st.Held > 0 || st.Attempts > 0) {
+		if st = n.EnsureOwnerState(h.State.Owner); st.Lease != h.Lease && (st.Held > 0 || st.Attempts > 0) {
 			return nil
 		}
 		if why, limit = release.Lost, min(limit, n.Now()+c.Timeout); then != nil {
@@ -93,20 +93,15 @@ func endAndUnlock(h *state.Hold, then func(error), u *observed) *releasing {
 	if h.Lock.Traits.ByOwner { // kinds without a queue share the owner's state
 		r.place = h.State.Rare().Place
 	}
-	if until := h.State.Rare().KeepUntil; until > h.Lock.Shard.Now() {
-		r.keep = &state.Keeping{Until: until, By: c.Actors.OfAcquire().String()}
-	}
+	r.keepTaken(h.State)
 	ends := clock.Later(h.Lock.Shard.Now(), c.Watchdog) // if no command of its owner follows
 	if h.Promise.Fixed {
 		ends = h.Promise.Until
 	}
 	r.Unheld = clock.Later(ends, c.Timeout)
 	if h.Ended == nil {
-		r.counted, r.since = true, h.Since
+		r.living, r.since = true, h.Since
 		u.ended, u.held = true, h.Lock.Shard.Now()-h.Since
-		if c.FailsOver {
-			r.everywhere = h.HeldEverywhere()
-		}
 		trust := h.Trust()
 		st.Drop(h)
 		h.Over(lockerr.ErrReleased)
@@ -116,8 +111,6 @@ func endAndUnlock(h *state.Hold, then func(error), u *observed) *releasing {
 		if st.Held == 0 {
 			r.Limit = min(r.Limit, trust)
 		}
-	} else if r.counted = h.StillCounted && st.Lease == h.Lease; r.counted {
-		st.Extras.StillCounted--
 	}
 	if st.Busy {
 		// Its caller gets an error at the limit, if an earlier command of its owner is
@@ -192,10 +185,20 @@ func logReleasedAs(ctx context.Context, l *state.Lock, o owner.Owner, err error)
 	}
 }
 
+// keepTaken lets r leave the lock taken for as long as holds of st have asked for it.
+func (r *releasing) keepTaken(st *state.OwnerState) {
+	if until := st.Rare().KeepUntil; until > st.Name.Now() {
+		r.keep = &state.Keeping{Until: until, By: r.l.Client.Actors.Keeper().String()}
+	}
+}
+
 // startUnlockAs starts an unlock for an owner that has no Hold in this client.
 func startUnlockAs(l *state.Lock, o owner.Owner) (r *releasing, outcome chan error, err error) {
 	if err := l.MayAct(o); err != nil {
 		return nil, nil, err
+	}
+	if !l.Client.Actors.Made(o) {
+		o.Share() // another client of this process may have made it
 	}
 	s := l.Shard
 	defer s.Enter(section.MayBlock).Leave()
@@ -204,11 +207,12 @@ func startUnlockAs(l *state.Lock, o owner.Owner) (r *releasing, outcome chan err
 	}
 	n := s.Pin(l)
 	defer n.Unpin()
-	st := n.EnsureShown(o)
+	st := n.EnsureMarked(o)
 	if st.Held > 0 || st.Attempts > 0 {
 		return nil, nil, fmt.Errorf("%w: owner %s has a Hold in this client; release that", lockerr.ErrInvalidOption, o.String())
 	}
 	r = newRelease(st, release.UnlockAs, l, n.Now()+l.Client.UnlockFor)
+	r.keepTaken(st)
 	r.setTimer(r.Limit - n.Now())
 	st.Run(r)
 	return r, r.outcome, nil

@@ -37,6 +37,7 @@ type Queue struct {
 	listens     owner.Owner           // the owner whose channel it listens on, where each has one
 	epoch       int                   // counts subscriptions, to ignore the calls of old ones
 	acting      bool                  // step is running
+	TTL         time.Duration         // of the key, by the last answer that it is taken; 0: not known; below 0: it never expires
 	Unset       bool                  // the last answer was that there are no permits at all
 }
 
@@ -102,6 +103,7 @@ func (x *Line) Ensure(l *core.Lock, o owner.Owner) *Queue {
 		q = &Queue{Queue: waitqueue.New(s.c.Timeout, rand.N[time.Duration]), shard: s}
 	}
 	q.line, q.l, q.owner, q.listens, q.place, q.Unset = x, l, o, o, -1, false
+	q.TTL = 0
 	if q.next = x.queues; q.next != nil {
 		q.next.prev = q
 	}

@@ -70,7 +70,11 @@ func (q *Queue) settle(w *Waiter, why Reason, err error) {
 	q.dues.set(w, 0)
 	if w.linked {
 		if w.queued {
+			first := q.waiting.head == w
 			q.unqueue(w)
+			if first && why != Granted {
+				q.afterLeave(w)
+			}
 		} else {
 			q.unqueued.remove(w)
 		}

@@ -184,6 +184,32 @@ func TestWakeUpThatIsPassedOnSkipsWhoLeaves(t *testing.T) {
 	r.under("what was not sent begins again", ws[0])
 }
 
+// A waiter that comes behind a refused one waits with it. When the refused one gives up, the other may want less.
+func TestWhoWantsLessTriesWhenTheHeadLeaves(t *testing.T) {
+	for _, row := range []struct {
+		size  int
+		tries bool
+	}{{1, true}, {2, true}, {3, false}, {4, false}} {
+		r := ruled(t, &kind.Traits{PassOn: true})
+		head := r.settled(1)[0]
+		head.Size = 3
+		next := r.joins(1)[0]
+		next.Size = row.size
+		r.under("it came after the refusal")
+		if r.leaves(head); row.tries {
+			r.under("it wants less", next)
+		} else {
+			r.under("it would be refused too")
+		}
+	}
+
+	r := ruled(t, &kind.Traits{PassOn: true})
+	ws := r.settled(3)
+	ws[0].Size, ws[1].Size, ws[2].Size = 2, 3, 1
+	r.leaves(ws[1])
+	r.under("the head did not leave")
+}
+
 func TestPassedOnWakeUpBeginsAgainWhenAnotherComes(t *testing.T) {
 	r := ruled(t, &kind.Traits{PassOn: true})
 	ws := r.settled(3)

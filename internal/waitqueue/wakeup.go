@@ -87,6 +87,14 @@ func (q *Queue) afterRefusal(w *Waiter) {
 	}
 }
 
+// afterLeave lets the queue look after w, its head, has given up, where waiters may want less than
+// w was refused. Those that came after the refusal were not tried.
+func (q *Queue) afterLeave(w *Waiter) {
+	if next := q.waiting.head; q.rules.PassOn && q.leading != w && next != nil && (next.Size == 0 || next.Size < w.Size) {
+		q.wake(kind.All)
+	}
+}
+
 // enqueue puts w at the end of the queue.
 func (q *Queue) enqueue(w *Waiter) {
 	w.queued, w.answers = true, q.answers

@@ -117,13 +117,13 @@ func once(ctx context.Context, lock *rlock.Lock, store redis.Conn, tick time.Tim
 			return err
 		}
 		if last >= tick.Unix() {
-			return nil // somebody was faster, or this machine is late
+			return nil // another machine has already run this period
 		}
 		if err := job(held); err != nil {
 			return err // not noted, so the next machine in the queue tries
 		}
 		ran = true
-		// Done is done, even if the lock was lost or the process has to end.
+		// Note it even if the lock was lost or the process has to end: the job has run.
 		_, err = advance.DoContext(context.WithoutCancel(ctx), store, lastDone, tick.Unix())
 		return err
 	})

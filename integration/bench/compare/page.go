@@ -69,7 +69,7 @@ func (r *Report) page() string {
 		}
 		put("")
 	}
-	put("Leases are short, so that rounds are. A loss is made 50 ms after the acquire, and rlock notices it at its renewal, after a third of %v. Three faults are tried at the default lease of 30s too: there such a young hold is told [within two seconds](../guarantees.md#told-at-once), an older one at once.\n", short)
+	put("Leases are short, so that rounds are. A loss is made 50 ms after the acquire, and rlock notices it at its renewal, after a third of %v. Three faults are tried at the default lease of 30s too: there such a young hold is told [within two seconds](../guarantees.md#how-soon-a-loss-is-noticed), an older one at once.\n", short)
 	put("## Two inside\n")
 	put("A witness knows when each caller began and ended what it did. It reads no key and asks no lock. A holder at work acts each %v, so the witness can't tell a shorter time together from none. To play a cell again, by its name:\n", step)
 	put("```sh\ncd integration/bench && go run ./compare -only 'key taken by another/rlock'\n```\n")

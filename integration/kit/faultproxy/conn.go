@@ -18,10 +18,16 @@ type call struct {
 	acks int // acknowledgements still due, for (P|S)(UN)SUBSCRIBE; guarded by Proxy.mu
 }
 
+// half is a connection whose two directions end separately.
+type half interface {
+	net.Conn
+	CloseWrite() error
+}
+
 // conn is one client's connection and the one that the proxy opened to the server for it.
 type conn struct {
 	p          *Proxy
-	client     *net.TCPConn
+	client     half
 	serverGone chan struct{} // closed when the server's side has ended
 	over       chan struct{} // closed when the client's side is closed or cut
 
@@ -34,7 +40,7 @@ type conn struct {
 	number     int
 	addr       string
 	clientID   int64
-	server     *net.TCPConn // nil until dialled
+	server     half // nil until dialled
 	clientGone bool
 	closed     bool    // both sides, for good
 	silent     bool    // nothing more reaches the client
@@ -47,7 +53,7 @@ type conn struct {
 	channels   map[string]map[string]bool // by kind of subscription: "", "p" or "s"
 }
 
-func newConn(p *Proxy, client *net.TCPConn) *conn {
+func newConn(p *Proxy, client half) *conn {
 	return &conn{p: p, client: client, serverGone: make(chan struct{}), over: make(chan struct{}),
 		channels: map[string]map[string]bool{"": {}, "p": {}, "s": {}}}
 }
@@ -55,14 +61,14 @@ func newConn(p *Proxy, client *net.TCPConn) *conn {
 // run passes bytes both ways until both sides have ended.
 func (c *conn) run() {
 	c.p.flowing()
-	server, err := net.DialTimeout("tcp", c.p.Server(), deadline)
+	server, err := c.p.dial(c.p.Server())
 	if err != nil {
 		close(c.serverGone)
 		c.closeBoth()
 		return
 	}
 	c.p.mu.Lock()
-	c.server = server.(*net.TCPConn)
+	c.server = server
 	c.addr = server.LocalAddr().String()
 	closed := c.closed || c.clientGone
 	c.p.mu.Unlock()

@@ -19,12 +19,14 @@ type Proxy struct {
 	addr  string
 	pumps sync.WaitGroup
 	ended chan struct{}
-	port  *port
+	port  *port                             // nil in a simulated network
+	dial  func(server string) (half, error) // connects to the server
 
 	mu        sync.Mutex // guards everything below, and the fields of conn and call that say so
 	closed    bool
 	server    string       // address dialled for each new connection
 	listener  net.Listener // nil while connections are refused
+	refuses   bool         // in a simulated network
 	blackhole bool
 	thaw      chan struct{} // not nil while frozen; closed at the thaw
 	rules     []*Handle
@@ -44,7 +46,14 @@ func Start(t testing.TB, serverAddr string) *Proxy {
 // StartAt is Start at a chosen address, for example another loopback address with the port of an existing proxy.
 func StartAt(t testing.TB, addr, serverAddr string) *Proxy {
 	t.Helper()
-	p := &Proxy{t: t, server: serverAddr, ended: make(chan struct{}), counts: map[string]int{}}
+	p := newProxy(t, serverAddr)
+	p.dial = func(server string) (half, error) {
+		c, err := net.DialTimeout("tcp", server, deadline)
+		if err != nil {
+			return nil, err
+		}
+		return c.(half), nil
+	}
 	var err error
 	if p.port, err = reserve(addr); err != nil {
 		t.Fatalf("faultproxy: %v", err)
@@ -56,6 +65,10 @@ func StartAt(t testing.TB, addr, serverAddr string) *Proxy {
 	}
 	t.Cleanup(p.Close)
 	return p
+}
+
+func newProxy(t testing.TB, server string) *Proxy {
+	return &Proxy{t: t, server: server, ended: make(chan struct{}), counts: map[string]int{}}
 }
 
 // Addr is the host:port to connect to. Refuse does not change it, and no other program can take the port meanwhile.
@@ -74,7 +87,9 @@ func (p *Proxy) Close() {
 	if p.listener != nil {
 		p.listener.Close()
 	}
-	p.port.free()
+	if p.port != nil {
+		p.port.free()
+	}
 	conns := slices.Clone(p.conns)
 	p.mu.Unlock()
 	for _, c := range conns {
@@ -111,6 +126,8 @@ func (p *Proxy) Refuse(on bool) {
 	defer p.mu.Unlock()
 	switch {
 	case p.closed:
+	case p.port == nil:
+		p.refuses = on
 	case on && p.listener != nil:
 		stopListening(p.listener)
 		p.listener = nil
@@ -189,7 +206,7 @@ func (p *Proxy) Observe(see func(Exchange)) {
 	p.observe = see
 }
 
-func (p *Proxy) accept(client *net.TCPConn) {
+func (p *Proxy) accept(client half) {
 	c := newConn(p, client)
 	p.mu.Lock()
 	if p.closed {

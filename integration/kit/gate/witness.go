@@ -81,7 +81,7 @@ func (w *Witness) See(gate int, e faultproxy.Exchange) {
 	defer w.mu.Unlock()
 	at := line{gate, e.Conn}
 	switch {
-	case testbed.Acquires(e.Cmd), takes(e.Cmd):
+	case testbed.Acquires(e.Cmd), testbed.Repetitions(e.Cmd), takes(e.Cmd):
 		owner := granted(e)
 		if takes(e.Cmd) {
 			owner = taken(e)

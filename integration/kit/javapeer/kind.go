@@ -24,6 +24,9 @@ const (
 	Fenced Kind = "fenced"
 	// NonReentrant is what RedissonClient.getNonReentrantLock gives: it refuses its owner too. Not in 4.3.0 and older.
 	NonReentrant Kind = "nonreentrant"
+	// NonReentrantFair is what RedissonClient.getNonReentrantFairLock gives, where NonReentrant is. Package rlock's is the
+	// fair lock, since each of its acquires without As is another owner's.
+	NonReentrantFair Kind = "nonreentrantfair"
 	// Multi is what RedissonClient.getMultiLock gives. Its name lists its members, with commas between:
 	// "orders,fair=stock". Package rlock has no such lock, so GoLock must not be called.
 	Multi Kind = "multi"
@@ -37,7 +40,7 @@ func (k Kind) GoLock(c *rlock.Client, name string) *rlock.Lock {
 	switch k {
 	case Spin:
 		return c.NewSpinLock(name)
-	case Fair:
+	case Fair, NonReentrantFair:
 		return c.NewFairLock(name)
 	case Read:
 		return c.NewReadWriteLock(name).ReadLock()

@@ -51,8 +51,8 @@ type Peer struct {
 
 // Start builds the peer for a Redisson version if needed, starts it against the server at addr, and returns when it is
 // connected. addr is host:port; a redis:// or rediss:// URL without path and credentials; redis+cluster:// with several
-// addresses; redis+sentinel:// with Sentinels' addresses, a slash and the master's name; or redis+replicas:// with the
-// addresses of a master and its replicas. The peer's standard error is logged if the test fails. If the peer does not
+// addresses; redis+sentinel:// with Sentinels' addresses, a slash and the master's name; redis+replicas:// with the addresses
+// of a master and its replicas; or redis+replicated:// with the same, whose roles may change. The peer's standard error is logged if the test fails. If the peer does not
 // come up, or java or Maven is missing, the test fails at once. The peer quits when the test ends.
 func Start(t testing.TB, version, addr string, opts ...Option) *Peer {
 	t.Helper()

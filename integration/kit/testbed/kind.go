@@ -15,12 +15,11 @@ import (
 
 // Kind is a kind of lock, for tests that run with several.
 type Kind struct {
-	Name    string // its name in tables and in names of tests
-	Mode    string // of a read-write lock: "read" or "write"
-	Fair    bool   // waiters queue on the server, each with its own channel
-	Strict  bool   // even its owner can't take it twice
-	Tokens  bool   // a key that stays counts the grants
-	Latched bool   // each unlock has a latch, even that of an owner that is used once
+	Name   string // its name in tables and in names of tests
+	Mode   string // of a read-write lock: "read" or "write"
+	Fair   bool   // waiters queue on the server, each with its own channel
+	Strict bool   // even its owner can't take it twice
+	Tokens bool   // a key that stays counts the grants
 
 	New func(c *rlock.Client, name string) *rlock.Lock // makes one
 }
@@ -32,9 +31,9 @@ var Plain = Kind{Name: "plain", New: (*rlock.Client).NewLock}
 var Kinds = []Kind{
 	{Name: "fenced", New: (*rlock.Client).NewFencedLock, Tokens: true},
 	{Name: "non-reentrant", New: (*rlock.Client).NewNonReentrantLock, Strict: true},
-	{Name: "fair", New: (*rlock.Client).NewFairLock, Fair: true, Latched: true},
-	{Name: "read", New: func(c *rlock.Client, name string) *rlock.Lock { return c.NewReadWriteLock(name).ReadLock() }, Mode: "read", Latched: true},
-	{Name: "write", New: func(c *rlock.Client, name string) *rlock.Lock { return c.NewReadWriteLock(name).WriteLock() }, Mode: "write", Latched: true},
+	{Name: "fair", New: (*rlock.Client).NewFairLock, Fair: true},
+	{Name: "read", New: func(c *rlock.Client, name string) *rlock.Lock { return c.NewReadWriteLock(name).ReadLock() }, Mode: "read"},
+	{Name: "write", New: func(c *rlock.Client, name string) *rlock.Lock { return c.NewReadWriteLock(name).WriteLock() }, Mode: "write"},
 }
 
 // Matches for a proxy's rules: the scripts of all kinds.
@@ -42,13 +41,16 @@ var (
 	// Acquires match attempts to take a lock.
 	Acquires = scripts(luasrc.LockScript, luasrc.FencedLockScript, luasrc.NonReentrantLockScript, luasrc.FairLockScript,
 		luasrc.ReadLockScript, luasrc.WriteLockScript)
-	// Latched match unlocks with a latch.
+	// Repetitions match attempts that are sent again.
+	Repetitions = scripts(luasrc.LockAgainScript, luasrc.FencedLockAgainScript, luasrc.NonReentrantLockAgainScript, luasrc.FairLockAgainScript,
+		luasrc.ReadLockAgainScript, luasrc.WriteLockAgainScript)
+	// Latched match unlocks that may have a latch.
 	Latched = scripts(luasrc.UnlockScript, luasrc.SpinUnlockScript, luasrc.FairUnlockScript, luasrc.ReadUnlockScript,
 		luasrc.WriteUnlockScript)
-	// UsedOnce match unlocks of owners that are used once.
-	UsedOnce = scripts(luasrc.UnlockOnceScript)
+	// Own match unlocks that never have one, of owners for which only their client acts.
+	Own = scripts(luasrc.UnlockToScript)
 	// Unlocks match both.
-	Unlocks = faultproxy.Any(Latched, UsedOnce)
+	Unlocks = faultproxy.Any(Latched, Own)
 	// Leaves match the scripts by which a waiter leaves the queue.
 	Leaves = scripts(luasrc.FairLeaveScript)
 	// Renewals match extensions of leases.

@@ -6,7 +6,9 @@
 package testbed
 
 import (
+	"context"
 	"flag"
+	"net"
 	"testing"
 	"time"
 
@@ -25,6 +27,9 @@ type Rig struct {
 	*testing.T
 	Server redisserver.Server // may have other users
 	Conn   redis.Conn         // to Server, with all rights; closed after the test's other cleanups
+
+	// Dial connects clients in a simulated network; nil: in the system's.
+	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
 }
 
 // New connects to a server.
@@ -49,6 +54,10 @@ func Dial(t testing.TB, s redisserver.Server) redis.Conn {
 func (r *Rig) Redial() {
 	r.Helper()
 	r.Conn.Close()
+	if r.Dial != nil {
+		r.Conn = r.Connect(r.Server.Addr())
+		return
+	}
 	r.Conn = Dial(r.T, r.Server)
 }
 
@@ -74,6 +83,9 @@ func Open(t testing.TB, url string, opts ...rlock.Option) *rlock.Client {
 // Open makes a client that ends with the test.
 func (r *Rig) Open(url string, opts ...rlock.Option) *rlock.Client {
 	r.Helper()
+	if r.Dial != nil {
+		opts = append([]rlock.Option{rlock.WithDialer(r.Dial)}, opts...)
+	}
 	return Open(r.T, url, opts...)
 }
 
@@ -102,6 +114,24 @@ func (r *Rig) Unlock(h *rlock.Hold) {
 	r.Helper()
 	if err := h.Unlock(r.Context()); err != nil {
 		r.Fatal(err)
+	}
+}
+
+// Lock waits for a lock, for a minute at most.
+func Lock(t testing.TB, l *rlock.Lock, opts ...rlock.AcquireOption) *rlock.Hold {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	h, err := l.Lock(ctx, opts...)
+	Must(t, err)
+	return h
+}
+
+// Unlock releases a lock that must be held.
+func Unlock(t testing.TB, h *rlock.Hold) {
+	t.Helper()
+	if err := h.Unlock(t.Context()); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -31,7 +31,7 @@ var small = map[string]string{
 	"LICENSE":                             "Apache License\n\nEND OF TERMS AND CONDITIONS\n",
 	"NOTICE":                              "Copyright of those who wrote it\n",
 	"CHANGELOG.md":                        "# Changelog\n\n## [Unreleased]\n\n[Unreleased]: README.md\n",
-	"CONTRIBUTING.md":                     "# Contributing\n\n| folder | is | imports |\n|---|---|---|\n| `tool` | a tool | `rlock` |\n| `rlock` | small | nothing |\n\n## Requirements\n\nGo, `redis-server` and `libc6-dev`.\n\n## Licence\n",
+	"CONTRIBUTING.md":                     "# Contributing\n\n| folder of `integration` | shows |\n|---|---|\n| `a` | all |\n| `chaos` | chance |\n\n| folder | is | imports |\n|---|---|---|\n| `tool` | a tool | `rlock` |\n| `rlock` | small | nothing |\n\n## Requirements\n\nGo, `redis-server` and `libc6-dev`.\n\n## Licence\n",
 	"SECURITY.md":                         "# Security\n",
 	"integration/setup.sh":                "case $1 in\n  all) wanted='redis-server:redis-server gcc:libc6-dev' ;;\nesac\n",
 }
@@ -109,7 +109,7 @@ func smallWays() map[string]way {
 
 func (c *checkout) allWrong(ways map[string]way) []string {
 	_, unrun := c.jobs(ways)
-	return slices.Concat(c.brokenLinks(), c.badCommands(), c.unknownNames(), c.packaging(), c.badImports(), c.workflows(), c.snippets(), c.toldOtherwise(), unrun)
+	return slices.Concat(c.brokenLinks(), c.badCommands(), c.unknownNames(), c.packaging(), c.badImports(), c.badFolders(), c.workflows(), c.snippets(), c.toldOtherwise(), unrun)
 }
 
 func write(t *testing.T, files map[string]string) *checkout {
@@ -191,13 +191,15 @@ func TestEveryMistakeIsFound(t *testing.T) {
 		{"licence that is cut off", "LICENSE", "END OF TERMS AND CONDITIONS\n", "", "LICENSE is not the whole text"},
 		{"changelog without what comes next", "CHANGELOG.md", "## [Unreleased]", "## [0.1.0]", "no section [Unreleased]"},
 		{"package that the requirements do not name", "integration/setup.sh", "gcc:libc6-dev", "gcc:libc6-dev gcc:gcc", "do not name `gcc`"},
-		{"loss that is told in another time", "README.md", "- a list", "- at once; within a second for\n  a lock taken moments ago", "a loss is told"},
+		{"loss that is told in another time", "README.md", "- a list", "- at once, or within a second if the\n  lock was taken less than two seconds ago", "a loss is told"},
 		{"loss that is told in other words", "rlock/lock.go", "package rlock", "// Package rlock tells of a loss at once, as\n// a rule.\npackage rlock", "a loss is told"},
 		{"package that only another section names", "CONTRIBUTING.md", " and `libc6-dev`.\n\n## Licence", ".\n\n## Licence\n\n`libc6-dev`", "do not name `libc6-dev`"},
 		{"list of packages that moved", "integration/setup.sh", "wanted=", "needed=", "installs no package"},
 
 		{"import that is gone", "tool/main.go", "\t_ \"github.com/rlock-go/redisson/rlock\"\n", "", `tool imports [], the table says ["rlock"]`},
 		{"import that the table lacks", "CONTRIBUTING.md", "`rlock` |\n| `rlock`", "nothing |\n| `rlock`", `tool imports ["rlock"], the table says []`},
+		{"folder of integration that the table lacks", "CONTRIBUTING.md", "| `a` | all |\n| `chaos`", "| `chaos`", "folders lacks a"},
+		{"folder of integration that is gone", "CONTRIBUTING.md", "| `a` | all |\n", "| `a` | all |\n| `b` | all |\n", "no folder integration/b"},
 		{"folder of the table that is gone", "CONTRIBUTING.md", "| `rlock` | small", "| `lock` | small", "there is no package lock"},
 
 		{"module that is not tested", "Makefile", "docs/show &&", "docs/shows &&", "make test does not test the module docs/show"},

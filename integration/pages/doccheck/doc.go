@@ -8,8 +8,8 @@
 //   - names: a test, an identifier of the library or a path that a page names but that does not exist.
 //   - packaging: no licence, no section [Unreleased] in the changelog, or a package that setup.sh installs and the
 //     requirements in CONTRIBUTING.md do not name.
-//   - imports: a row of the table of folders in CONTRIBUTING.md that differs from the code.
-//   - length: pages for contributors that have more than 15,000 words together, and those for users more than 16,000.
+//   - imports: a row of the table of folders in CONTRIBUTING.md that differs from the code; and folders: the same of the table of integration's folders.
+//   - length: pages for contributors that have more than 11,000 words together without their tables, and those for users more than 21,000.
 //   - snippets: a block of Go or Java that no file of code has, so that nothing compiles it.
 //   - told: how soon a holder learns of a loss, in other words than everywhere else.
 //   - ran: a command in a code block that no test here runs and for which the table in ways_test.go has no row.

@@ -75,9 +75,9 @@ func fetches(t *testing.T) map[string]fetch {
 			files: map[string]string{"go.mod": readersMod, "main_test.go": readersTest(t)},
 			use:   "go test .", says: "ok",
 		},
-		"rlockprom": observing("docs/monitoring/README.md", "go get github.com/rlock-go/redisson/rlockprom",
+		"rlockprom": observing("docs/operations.md", "go get github.com/rlock-go/redisson/rlockprom",
 			"\t\"github.com/rlock-go/redisson/rlockprom\"\n", "observer := rlockprom.New().Observer()"),
-		"rlockotel": observing("docs/monitoring/README.md", "go get github.com/rlock-go/redisson/rlockotel",
+		"rlockotel": observing("docs/operations.md", "go get github.com/rlock-go/redisson/rlockotel",
 			"\t\"github.com/rlock-go/redisson/rlockotel\"\n", "observer, err := rlockotel.New()\n\tif err != nil {\n\t\tpanic(err)\n\t}"),
 		"docs/quickstart": {
 			page: "docs/quickstart/README.md", line: "go run github.com/rlock-go/redisson/docs/quickstart@latest",

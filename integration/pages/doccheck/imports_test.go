@@ -2,6 +2,7 @@ package doccheck
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -33,6 +34,37 @@ func (c *checkout) badImports() (wrong []string) {
 		slices.Sort(says)
 		if is := p.ours(); !slices.Equal(says, is) {
 			wrong = append(wrong, fmt.Sprintf("%s: %s imports %q, the table says %q", page, row[1], is, says))
+		}
+	}
+	return wrong
+}
+
+var folderRow = regexp.MustCompile("(?m)^\\| `([^`]+)` \\|")
+
+// badFolders lists folders of integration that its table in CONTRIBUTING.md lacks, and rows whose folder is gone.
+func (c *checkout) badFolders() (wrong []string) {
+	const page = "CONTRIBUTING.md"
+	_, table, _ := strings.Cut(c.text(page), "| folder of `integration` |")
+	table, _, _ = strings.Cut(table, "\n\n")
+	rows := map[string]bool{}
+	for _, row := range folderRow.FindAllStringSubmatch(table, -1) {
+		rows[row[1]] = true
+	}
+	are := map[string]bool{}
+	for folder := range c.packages {
+		if inside, ok := strings.CutPrefix(folder, "integration/"); ok {
+			name, _, _ := strings.Cut(inside, "/")
+			are[name] = true
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(are)) {
+		if !rows[name] {
+			wrong = append(wrong, fmt.Sprintf("%s: the table of integration's folders lacks %s", page, name))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(rows)) {
+		if !are[name] {
+			wrong = append(wrong, fmt.Sprintf("%s: there is no folder integration/%s", page, name))
 		}
 	}
 	return wrong

@@ -36,6 +36,7 @@ func TestLinksLeadSomewhere(t *testing.T) { none(t, thisCheckout(t).brokenLinks(
 func TestCommandsInDocumentsExist(t *testing.T) { none(t, thisCheckout(t).badCommands()) }
 
 func TestTableOfImportsIsRight(t *testing.T) { none(t, thisCheckout(t).badImports()) }
+func TestTableOfFoldersIsRight(t *testing.T) { none(t, thisCheckout(t).badFolders()) }
 
 func TestWorkflowsRunWhatTheReadmeSays(t *testing.T) { none(t, thisCheckout(t).workflows()) }
 

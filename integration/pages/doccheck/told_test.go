@@ -9,10 +9,10 @@ import (
 )
 
 // told is how soon a holder learns of a loss. Pages and package comments that say so must use just these words.
-const told = "at once; within two seconds for a lock taken moments ago"
+const told = "at once, or within two seconds if the lock was taken less than two seconds ago"
 
 // otherwise matches other versions. Its first pattern is the end of told, whose beginning must be right.
-var otherwise = regexp.MustCompile(`(?i)[^.:|]*for a lock taken moments ago|at once,? as a rule|as a rule,? at once|held for (?:1|one) to (?:4|four) s` +
+var otherwise = regexp.MustCompile(`(?i)[^.:|]*if the lock was taken less than two seconds ago|for a lock taken moments ago|at once,? as a rule|as a rule,? at once|held for (?:1|one) to (?:4|four) s` +
 	`|older than (?:1|one) to (?:4|four) s|at most about a third of the watchdog timeout later|before that within a third of the lease`)
 
 // toldOtherwise lists pages and package comments with another version of told.

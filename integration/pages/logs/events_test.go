@@ -25,9 +25,9 @@ func TestThePageTellsEveryEvent(t *testing.T) {
 	t.Run("scenarios", func(t *testing.T) {
 		for name, scenario := range map[string]func(*testing.T, redisserver.Server) []*rig{
 			"life": life, "renewals": renewals, "long holds": long, "outage": outage, "a lost acquire": lostAcquire, "an undo refused": undoRefused,
-			"a foreign owner": foreignOwner, "a late grant": lateGrant, "a late change": lateChange, "unlocks": unlocks, "no fence": unfenced,
+			"a candidate": candidate, "a foreign owner": foreignOwner, "a late grant": lateGrant, "a late change": lateChange, "unlocks": unlocks, "no fence": unfenced,
 			"no replica": unreplicated, "a pool": borrowed, "no master": moved,
-			"Sentinels": sentinels, "a forgetful master": forgetful,
+			"Sentinels": sentinels, "a forgetful master": forgetful, "two masters": detached,
 		} {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()

@@ -46,7 +46,7 @@ func events(t *testing.T) []string {
 // heldBack has the messages that are logged at level debug while they are held back, each with its own level.
 func heldBack(t *testing.T) map[string]string {
 	t.Helper()
-	all := map[string]string{"idle connection ended": "INFO", "reconnected": "INFO", "renewals work again": "INFO"}
+	all := map[string]string{"idle connection ended": "INFO", "reconnected": "INFO", "renewals work again": "INFO", "lease renewed again": "INFO"}
 	for _, r := range tablefile.Rows(t, page, head) {
 		if r[1] == "warn" {
 			all[words(r[0])[0]] = "WARN"

@@ -90,7 +90,12 @@ func renewals(t *testing.T, s redisserver.Server) []*rig {
 	if left := l1.attrs["trust_left"].Duration(); left < 0 || left > watchdog {
 		t.Errorf("%v of trust left", left)
 	}
+	l2 := r.logged("lease not renewed", "lock", l.Name(), "owner", h.Owner().String(), "error", "LOADING dataset")
+	if left := l2.attrs["trust_left"].Duration(); left < 0 || left > watchdog {
+		t.Errorf("%v of trust left", left)
+	}
 	loading.Remove()
+	r.logged("lease renewed again", "lock", l.Name(), "owner", h.Owner().String())
 	if n := r.logged("renewals work again").attrs["failures"].Int64(); n < 1 {
 		t.Errorf("%d failures", n)
 	}

@@ -61,7 +61,24 @@ func sentinels(t *testing.T, s redisserver.Server) []*rig {
 	return []*rig{r}
 }
 
-// forgetful has a cluster with a master that came back without its nodes.conf.
+// detached has a replica that is made a master beside its own, which follows it then.
+func detached(t *testing.T, s redisserver.Server) []*rig {
+	set := redistest.StartReplicated(t, 1)
+	r := &rig{Proxied: testbed.NewProxied(t, s), seen: newCapture()}
+	r.client = r.Open(set.URL(), rlock.WithLogger(slog.New(r.seen)), rlock.WithCommandTimeout(timeout))
+	r.Hold(r.lock())
+	master, next := set.Nodes[0], set.Nodes[1]
+	set.Detach(next)
+	r.logged("two masters", "server", master.Addr())
+	set.Follow(master, next)
+	r.logged("master changed", "from", master.Addr(), "to", next.Addr())
+	if n := len(r.seen.of("two masters")[slog.LevelWarn]); n != 1 {
+		t.Errorf("%d warnings of two masters", n)
+	}
+	return []*rig{r}
+}
+
+// forgetful has a cluster with a master that came back without its nodes.conf. Then it hides its node ids.
 func forgetful(t *testing.T, s redisserver.Server) []*rig {
 	c := topologytest.StartFronted(t, func(int) redistest.Front {
 		return redistest.Front{Args: []string{"--cluster-require-full-coverage", "no"}}
@@ -70,5 +87,10 @@ func forgetful(t *testing.T, s redisserver.Server) []*rig {
 	r := &rig{Proxied: testbed.NewProxied(t, s), seen: newCapture()}
 	r.client = r.Open(c.ClusterURL(), rlock.WithLogger(slog.New(r.seen)), rlock.WithCommandTimeout(timeout))
 	r.logged("slots without a server")
+	for i := range c.Servers {
+		testbed.Do(t, c.Conn(i), "ACL", "SETUSER", "default", "-cluster|myid")
+	}
+	r.Open(c.ClusterURL(), rlock.WithLogger(slog.New(r.seen)), rlock.WithCommandTimeout(timeout))
+	r.logged("node ids not checked")
 	return []*rig{r}
 }

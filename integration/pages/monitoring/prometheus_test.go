@@ -9,7 +9,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -36,14 +38,23 @@ func installed(t *testing.T, program string) {
 	t.Skipf("%s is not installed; integration/setup.sh installs it", program)
 }
 
+// program is what Prometheus scrapes.
+type program struct {
+	addr   string
+	config string // further settings of its job
+}
+
 // start starts a Prometheus that scrapes programs, by their jobs' names, five times a second.
-func start(t *testing.T, rules string, programs map[string]string) *server {
+func start(t *testing.T, rules string, programs map[string]program) *server {
 	t.Helper()
 	installed(t, "prometheus")
 	dir := t.TempDir()
 	config := "global: {scrape_interval: 200ms, evaluation_interval: 200ms}\nrule_files: [rules.yml]\nscrape_configs:\n"
-	for job, addr := range programs {
-		config += fmt.Sprintf("- job_name: %s\n  static_configs: [{targets: ['%s']}]\n", job, addr)
+	for job, of := range programs {
+		config += fmt.Sprintf("- job_name: %s\n  static_configs: [{targets: ['%s']}]\n", job, of.addr)
+		for line := range strings.Lines(of.config) {
+			config += "  " + line
+		}
 	}
 	for name, text := range map[string]string{"prometheus.yml": config, "rules.yml": rules} {
 		testbed.Must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
@@ -125,4 +136,16 @@ func (s *server) between(query string, from time.Time) []series {
 	s.t.Helper()
 	seconds := func(at time.Time) string { return strconv.FormatFloat(float64(at.UnixMilli())/1000, 'f', 3, 64) }
 	return s.get("/api/v1/query_range", url.Values{"query": {query}, "start": {seconds(from)}, "end": {seconds(time.Now())}, "step": {"0.2"}})
+}
+
+// labels returns the labels of an expression's series since from that had a value other than 0, in order.
+func (s *server) labels(query string, from time.Time) (all []string) {
+	s.t.Helper()
+	for _, one := range s.between(query, from) {
+		if _, values := one.points(); slices.ContainsFunc(values, func(v float64) bool { return v != 0 }) {
+			all = append(all, fmt.Sprint(one.Metric))
+		}
+	}
+	slices.Sort(all)
+	return all
 }

@@ -73,7 +73,7 @@ func pair(r *rig) {
 	c := r.open()
 	r.shown(c, holder)
 	l := c.NewLock("invoices")
-	r.answers["MONITOR"] = r.monitor(func() { r.Unlock(r.Hold(l)) }, `"publish"`)
+	r.answers["MONITOR"] = r.monitor(func() { r.Unlock(r.Hold(l)) }, `"PUBLISH"`)
 }
 
 func wait(r *rig) {

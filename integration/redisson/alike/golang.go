@@ -24,6 +24,7 @@ type Go struct {
 	CtxWaits bool
 	Named    string // the object's name at this side; empty: the play's
 	Kept     bool   // a name keeps its first owner for ever, as a Java thread does
+	Foreign  bool   // owners' texts have left by when they unlock, so that unlocks have Redisson's form
 
 	mu      sync.Mutex             // guards what follows
 	as      map[string]rlock.Owner // fixed owners
@@ -115,11 +116,17 @@ func (s *Go) Do(ctx context.Context, who string, k javapeer.Kind, name, method s
 	l := k.GoLock(s.Client, name)
 	if method == "unlock" { // by the hold if there is one, since UnlockAs releases in another way
 		if h := s.Hold(who, k, name, true); h != nil {
+			if s.Foreign {
+				_ = h.Owner().String()
+			}
 			return said("", h.Unlock(ctx))
 		}
 		method = "unlockas"
 	}
 	owner, known := s.owner(who, name)
+	if s.Foreign && method == "unlockas" {
+		_ = owner.String()
+	}
 	switch method {
 	case "lock":
 		said, err := s.acquire(ctx, l, who, k, owner, known, duration(args, 0))
@@ -215,7 +222,7 @@ func (s *Go) doMulti(ctx context.Context, who, name, method string, args []any) 
 
 func (s *Go) doPermits(ctx context.Context, p *rlock.PermitSemaphore, method string, args []any) (string, error) {
 	taken := func(n int, wait, lease time.Duration) (string, error) {
-		var opts []rlock.AcquireOption
+		var opts []rlock.PermitOption
 		if wait >= 0 {
 			opts = append(opts, rlock.Wait(wait))
 		}

@@ -15,6 +15,8 @@
 // Instants on both sides are read from CLOCK_MONOTONIC, which is System.nanoTime in Java on Linux, so a delay from one
 // language to the other is a plain subtraction. The Go process that is killed is the test binary itself, started again.
 //
+// [TestReplicatedServersChangeTheirRoles] has a master and replicas without Sentinels.
+//
 // [TestToolShowsJavasLocks] and [TestJavaWaitsForRun] test the command-line tool with Java: it lists Java's locks like
 // Go's, and a JVM waits for a lock that `rlock run` holds.
 //

@@ -1,6 +1,5 @@
 // Package javamatrix plays the proof of package wire and the behaviours of package interop for each pair of a Redisson
-// release and a server, and writes docs/compatibility.md, docs/dev/tables/matrix.md and a table of README.md from the
-// results.
+// release and a server, and writes docs/dev/tables/matrix.md and a table of README.md from the results.
 //
 // It has tests only. `make test-matrix` runs every release of javapeer.Recorded, and the newest one there is if that is
 // another, on every server of redisserver.Packages. Each pair runs the behaviours that take a few seconds. FLAGS chooses:

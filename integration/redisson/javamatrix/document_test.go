@@ -13,7 +13,7 @@ import (
 	"github.com/rlock-go/redisson/integration/kit/testbed"
 )
 
-var render = flag.Bool("render", false, "have TestDocuments write "+document+" and "+details+" anew from "+recorded+", after a change of words")
+var render = flag.Bool("render", false, "have TestDocuments write "+details+" and the table of "+readme+" anew from "+recorded+", after a change of words")
 
 // TestDocumentsAreWhatTheCodeWrites keeps the pages from being edited by hand and from falling behind the code.
 func TestDocumentsAreWhatTheCodeWrites(t *testing.T) {

@@ -143,8 +143,8 @@ func (k *section) summary(b *strings.Builder) {
 	if k == nil {
 		return
 	}
-	fmt.Fprintf(b, "\n## Other lock objects\n\nOn %s:\n\n", k.where())
-	b.WriteString(line("lock", "works with") + rule(2))
+	fmt.Fprintf(b, "\nThe other objects were tried on %s:\n\n", k.where())
+	b.WriteString(line("object", "works with Redisson") + rule(2))
 	for _, kind := range k.played() {
 		of := func(verdict string) (all []string) {
 			for _, version := range kind.releases {
@@ -164,6 +164,7 @@ func (k *section) summary(b *strings.Builder) {
 		}
 		b.WriteString(line(kind.name, cell))
 	}
+	b.WriteString(line("fair, read-write and permits, with a `NameMapper` [on both sides](docs/from-java.md#a-namemapper-beside-an-old-redisson)", mapped))
 }
 
 func (k *section) where() string { return strings.Join(titles(k.Servers), ", ") }
@@ -209,7 +210,7 @@ func TestMatrixOfKinds(t *testing.T) {
 	}
 	has := func(want string) {
 		t.Helper()
-		if page := r.page() + r.details(); !strings.Contains(page, want) {
+		if page := r.summary() + r.details(); !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q:\n%s", want, page)
 		}
 	}
@@ -233,7 +234,7 @@ func TestKindsOnThePageAreThoseThatWereRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	if r.Kinds == nil {
-		if page := r.page() + r.details(); strings.Contains(page, "Other lock objects") {
+		if page := r.summary() + r.details(); strings.Contains(page, "Other lock objects") {
 			t.Error("the page tells of what was not run")
 		}
 		return

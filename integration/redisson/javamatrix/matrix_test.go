@@ -27,7 +27,7 @@ var (
 	places    = flag.String("topologies", "", "only these, with commas between: one (server), sentinel, cluster, kinds (of locks)")
 	kindNames = flag.String("kinds", "", "only these kinds of locks, with commas between")
 	altered   = flag.Bool("altered", false, "give Go an unlock script with one byte changed, which has to turn the matrix red")
-	write     = flag.Bool("write", false, "write "+document+" and "+details+"; needs -full and all pairs, or those of sentinel,cluster or of kinds")
+	write     = flag.Bool("write", false, "write "+details+" and a table of "+readme+"; needs -full and all pairs, or those of sentinel,cluster or of kinds")
 )
 
 const (
@@ -80,7 +80,7 @@ func TestMatrix(t *testing.T) {
 		}
 		r = before
 	}
-	fmt.Print(r.page(), r.details())
+	fmt.Print(r.summary(), r.details())
 	if r.red() {
 		t.Error("the matrix is red")
 	}

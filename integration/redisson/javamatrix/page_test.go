@@ -12,32 +12,11 @@ import (
 	"github.com/rlock-go/redisson/integration/redisson/wire"
 )
 
-const (
-	document = "../../../docs/compatibility.md"
-	details  = "../../../docs/dev/tables/matrix.md"
-)
-
-const head = `# Which Redisson, which server
-
-Each release of Redisson ran together with this library on each server. Again, with the newest release:
-
-    make test-matrix FLAGS=-write
-
-*Works* means two things:
-
-- Redisson and this library did the same things: acquires, re-entry, waits, releases, renewals, reads, odd names. Commands, the calls
-  inside scripts, answers, messages and the remaining keys are equal to the byte, except for
-  [justified differences](dev/tables/matrix.md#justified-differences).
-- A Java and a Go process shared locks: each kept the other out, woke it, saw its holds and counts, re-entered them, forced
-  them, and followed it when it was killed.
-
-Anything else is **RED**. *sentinel* and *cluster* ran on all these servers, with two releases.
-[dev/tables/matrix.md](dev/tables/matrix.md) has each pair, with its wake-up times.
-`
+const details = "../../../docs/dev/tables/matrix.md"
 
 const detailsHead = "# Redisson by server, pair by pair\n\nWritten by `make test-matrix FLAGS=-write`, not by hand.\n" + `
-The details of [compatibility.md](../../compatibility.md), from the same run. To look at a part only, and to see that a script
-with one wrong byte is found:
+The details of the tables in [the README](../../../README.md#which-redisson-which-server), which says what the proof is. To look at a
+part only, and to see that a script with one wrong byte is found:
 
     make test-matrix FLAGS='-versions newest -servers redis-8.0,valkey-8'
     make test-matrix FLAGS='-versions 4.7.0 -servers redis-7.0 -altered'
@@ -64,24 +43,21 @@ func (r *run) pages() (map[string]string, error) {
 		return nil, err
 	}
 	start, err := r.readmeWith(string(text))
-	return map[string]string{document: r.page(), details: r.details(), readme: start}, err
+	return map[string]string{details: r.details(), readme: start}, err
 }
 
-func (r *run) page() string {
-	var b strings.Builder
-	b.WriteString(head + "\n" + r.ran() + "\n")
-	r.missing(&b)
-	b.WriteString("## Overview\n\n")
-	r.overview(&b)
-	r.Kinds.summary(&b)
-	b.WriteString("\n## What differs otherwise\n\n")
-	r.differences(&b)
-	return b.String()
-}
+// mapped is what javakinds.TestBesideAMapper shows, with WithRedisson set to the release.
+const mapped = "4.7.0, 3.37.0, 3.20.0, 3.16.8"
 
 func (r *run) details() string {
 	var b strings.Builder
-	b.WriteString(detailsHead + "\n" + facts(r.Date, r.Machine, r.Took) + "\n## Pair by pair\n\n")
+	b.WriteString(detailsHead + "\n" + facts(r.Date, r.Machine, r.Took) + "\n")
+	r.missing(&b)
+	b.WriteString("## Overview\n\n")
+	r.overview(&b)
+	b.WriteString("\n## What differs\n\n")
+	r.differences(&b)
+	b.WriteString("\n## Pair by pair\n\n")
 	b.WriteString(line("Redisson", "server", "wire: equal", "justified", "different", "behaviours shown", "Go wakes Java", "Java wakes Go"))
 	b.WriteString(rule(8))
 	for _, p := range r.Pairs {
@@ -96,13 +72,17 @@ func (r *run) details() string {
 	return b.String()
 }
 
-// ran is the sentence on the users' page about the run.
+// ran is the sentence on the README about the run.
 func (r *run) ran() string {
-	text := "Run on " + r.Date
+	servers := strings.Join(titles(r.Servers), ", ")
+	if i := strings.LastIndex(servers, ", "); i >= 0 {
+		servers = servers[:i] + " and" + servers[i+1:]
+	}
+	text := "Each release of this table was tried with " + servers + ", on " + r.Date
 	if r.Newest != "" {
 		text += ", when the newest Redisson was " + r.Newest
 	}
-	return text + ".\n"
+	return text + ":\n\n"
 }
 
 func facts(date string, m machine, took time.Duration) string {
@@ -260,7 +240,7 @@ func (r *run) justified(b *strings.Builder) {
 
 func (r *run) differences(b *strings.Builder) {
 	if !r.red() {
-		b.WriteString("Nothing.\n")
+		b.WriteString("Nothing, apart from the [justified differences](#justified-differences).\n")
 		return
 	}
 	for _, u := range r.Unbuilt {
@@ -315,11 +295,10 @@ func (r *run) readmeWith(text string) (string, error) {
 	return before + begins + "\n" + r.summary() + "\n" + ends + after, nil
 }
 
-// summary has a row for each topology: the releases that work there with every server.
+// summary has a row for each topology, with the releases that work there with every server, and one for each other lock object.
 func (r *run) summary() string {
-	servers := titles(r.Servers)
 	var b strings.Builder
-	fmt.Fprintf(&b, "Each on %s and %s:\n\n", strings.Join(servers[:len(servers)-1], ", "), servers[len(servers)-1])
+	b.WriteString(r.ran())
 	b.WriteString(line("servers", "URL", "proven with Redisson") + rule(3))
 	works := func(verdict func(version string) string) string {
 		var all []string
@@ -341,11 +320,11 @@ func (r *run) summary() string {
 		}
 		return "works"
 	})))
-	if r.Several == nil {
-		return b.String()
+	if r.Several != nil {
+		for _, topology := range severalTopologies {
+			b.WriteString(line(string(topology), "`redis+"+string(topology)+"://`", works(func(version string) string { return r.verdictOf(version, topology) })))
+		}
 	}
-	for _, topology := range severalTopologies {
-		b.WriteString(line(string(topology), "`redis+"+string(topology)+"://`", works(func(version string) string { return r.verdictOf(version, topology) })))
-	}
+	r.Kinds.summary(&b)
 	return b.String()
 }

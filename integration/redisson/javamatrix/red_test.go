@@ -31,11 +31,11 @@ func TestWhatIsWrongIsRedAndNamed(t *testing.T) {
 			p := &right
 			p.Redisson, p.Server = "4.7.0", s.Name
 			r := &run{Servers: []server{s}, Pairs: []*pair{{Redisson: "4.7.0", Server: s.Name}}}
-			if r.red() || !strings.Contains(r.page(), "| 4.7.0 | works |\n") {
-				t.Errorf("a pair with nothing wrong is red:\n%s", r.page())
+			if r.red() || !strings.Contains(r.details(), "| 4.7.0 | works |\n") {
+				t.Errorf("a pair with nothing wrong is red:\n%s", r.details())
 			}
 			r.Pairs = []*pair{p}
-			page := r.page() + r.details()
+			page := r.details()
 			if !r.red() {
 				t.Error("not red")
 			}
@@ -47,7 +47,7 @@ func TestWhatIsWrongIsRedAndNamed(t *testing.T) {
 		})
 	}
 	r := &run{Unbuilt: []string{"9.9.9: why"}}
-	if page := r.page(); !r.red() || !strings.Contains(page, "Redisson 9.9.9: why") {
+	if page := r.details(); !r.red() || !strings.Contains(page, "Redisson 9.9.9: why") {
 		t.Errorf("a release that does not build:\n%s", page)
 	}
 }
@@ -68,7 +68,7 @@ func TestAServerThatCanNotBeHadIsNamed(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	r := &run{NoNewest: "offline", Pairs: []*pair{{Redisson: "4.7.0", Server: "redis-7.0"}}}
 	r.Servers = fetchServers(t, []string{"redis-8.0"})
-	page := r.page()
+	page := r.details()
 	for _, want := range []string{
 		"## Missing\n\n- redis-8.0: ", "needs apt-get", "- the newest Redisson: offline\n",
 		"| Redisson | redis-8.0 |\n|---|---|\n| 4.7.0 | missing |\n",
@@ -90,7 +90,7 @@ func TestAChangedByteTurnsTheMatrixRed(t *testing.T) {
 				altered:   []wire.Altered{changedByte(t)},
 			})
 			r := &run{Servers: []server{s}, Pairs: []*pair{p}}
-			page := r.page()
+			page := r.details()
 			if !r.red() {
 				t.Error("the matrix is not red")
 			}

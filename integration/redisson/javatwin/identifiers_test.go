@@ -37,6 +37,9 @@ var goSpan = regexp.MustCompile(`^(rlock\.[A-Z]|(client|lock|hold|owner|ctx)\.[A
 func TestPageCompiles(t *testing.T) {
 	p := readPage(t, fromJava)
 	for title, rows := range p.tables {
+		if title == "object" {
+			continue // it has the names of keys by release
+		}
 		for _, r := range rows {
 			if len(statements(r.golang)) == 0 && !strings.HasPrefix(r.text, "none") {
 				t.Errorf("%s: %v has neither Go nor the word none: %s", title, r.java, r.text)

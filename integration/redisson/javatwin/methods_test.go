@@ -58,6 +58,7 @@ func TestPageHasEveryMethod(t *testing.T) {
 	config := methods(t, path, "org.redisson.config.Config", false)
 	servers := methods(t, path, "org.redisson.config.SingleServerConfig", false)
 	maps.Copy(servers, methods(t, path, "org.redisson.config.BaseConfig", false))
+	maps.Copy(servers, methods(t, path, "org.redisson.config.ClusterServersConfig", false))
 	maps.Copy(servers, config)
 	for _, of := range []struct {
 		table  string

@@ -31,15 +31,9 @@ func Alter(t testing.TB, role, old, new string) Altered {
 	return Altered{role, strings.Replace(source.Source, old, new, 1)}
 }
 
-// unlockOnce is the role of an unlock whose owner is used once. A trace calls it an unlock, too.
-const (
-	unlockOnce   = "unlock" + usedOnceOnly
-	usedOnceOnly = " once"
-)
-
 // sources are the library's own scripts by role.
 var sources = map[string]*luasrc.Script{
-	"lock": luasrc.LockScript, "unlock": luasrc.UnlockScript, unlockOnce: luasrc.UnlockOnceScript, "force": luasrc.ForceUnlockScript, "renew": luasrc.RenewScript,
+	"lock": luasrc.LockScript, "unlock": luasrc.UnlockScript, "force": luasrc.ForceUnlockScript, "renew": luasrc.RenewScript,
 	titled(javapeer.Fenced, "lock"): luasrc.FencedLockScript, titled(javapeer.NonReentrant, "lock"): luasrc.NonReentrantLockScript,
 	titled(javapeer.Spin, "unlock"): luasrc.SpinUnlockScript, titled(javapeer.Spin, "force"): luasrc.SpinForceUnlockScript,
 }
@@ -62,7 +56,7 @@ func newAlteredPool(r *rig, addr string, altered []Altered, id *identity) altere
 	for _, s := range altered {
 		r.Do("SCRIPT", "LOAD", s.Text)
 		p.shas[sources[s.Role].SHA1] = shaOf(s.Text)
-		known[shaOf(s.Text)] = strings.TrimSuffix(untitled(s.Role), usedOnceOnly)
+		known[shaOf(s.Text)] = untitled(s.Role)
 	}
 	id.known = known
 	return p

@@ -59,10 +59,6 @@ var reentrant = []javapeer.Kind{javapeer.Plain, javapeer.Spin, javapeer.Fenced}
 // the others have made alike.
 var justified = []justification{
 	{
-		rule: keepsLatch, topologies: []Topology{Sentinel, Cluster}, kinds: onlyPlain,
-		reason: "Go leaves the latch of an unlock that a failover may undo, for some seconds: by that the next master tells whether it ran.",
-	},
-	{
 		rule:   readsAgain,
 		reason: "Redisson's renewal ends with the new lease; Go's reads the lock once more, so that the server tells when somebody else changes it.",
 	},
@@ -136,11 +132,6 @@ var justified = []justification{
 		rule:   deletesAnother,
 		reason: "Redisson 3.52 deletes a key named after its client instead of the latch, which stays until it expires.",
 		from:   "3.52", to: "4.0",
-	},
-	{
-		rule: usedOnce, kinds: announced,
-		reason: "Redisson's unlock has a latch since 3.24. Go's has it where its owner may be used again; that of an owner which is used once is the unlock of Redisson before.",
-		from:   "3.24",
 	},
 	{
 		scenarios: []string{"first use of each script", "force unlock of a locked one", "force unlock of an unlocked one"},

@@ -35,9 +35,6 @@ func (id *identity) role(c cmd) string {
 		role = "unheard-of script " + c.sha
 	}
 	full := titled(id.kind, role)
-	if role == "unlock" && id.kind != javapeer.Spin && c.latch() == "" {
-		full += usedOnceOnly
-	}
 	if c.sha == tokenScript {
 		full += tokenOnly
 	}
@@ -53,7 +50,7 @@ func (id *identity) roleOfText(text string) string {
 	sha := shaOf(text)
 	for full, seen := range id.shas {
 		if seen == sha {
-			return strings.TrimSuffix(strings.TrimSuffix(untitled(full), usedOnceOnly), tokenOnly)
+			return strings.TrimSuffix(untitled(full), tokenOnly)
 		}
 	}
 	return "unheard-of script " + sha

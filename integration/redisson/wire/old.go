@@ -84,35 +84,6 @@ var noLatch = rule{"unlock without a latch", func(_, golang *trace) (found bool)
 	return found
 }}
 
-// usedOnce: Go's unlock keeps no result where the owner is used once, and has an argument for how to publish only if that
-// is not by PUBLISH.
-var usedOnce = rule{"an owner that is used once is unlocked without a latch", func(java, golang *trace) (found bool) {
-	var once []bool
-	for _, s := range golang.steps {
-		if s.role == "unlock" {
-			once = append(once, s.script.latch() == "")
-		}
-	}
-	latches := map[string]bool{}
-	for i := range java.steps {
-		s := &java.steps[i]
-		if s.role != "unlock" || len(once) == 0 {
-			continue
-		}
-		const publish = 3
-		if once[0] && len(s.script.argv) > publish && s.dropLatch(latches) {
-			if s.script.argv[publish] == "PUBLISH" {
-				s.script.argv = slices.Delete(s.script.argv, publish, publish+1)
-			}
-			s.show()
-			found = true
-		}
-		once = once[1:]
-	}
-	java.steps = slices.DeleteFunc(java.steps, func(s step) bool { return s.role == "DEL" && latches[s.name] })
-	return found
-}}
-
 // dropLatch removes the latch from an unlock, and adds it to latches. It reports false if the unlock has none, or if its
 // calls for the latch are wrong.
 func (s *step) dropLatch(latches map[string]bool) bool {
@@ -151,25 +122,6 @@ var oneByOne = rule{"a renewal for each lock", func(java, _ *trace) (found bool)
 			s.tick.show(s)
 			found = true
 		}
-	}
-	return found
-}}
-
-// keepsLatch: Go leaves an unlock's latch, without a DEL.
-var keepsLatch = rule{"a latch that is left for a failover", func(_, golang *trace) (found bool) {
-	for i := 0; i < len(golang.steps); i++ {
-		unlock := golang.steps[i]
-		latch := ""
-		if unlock.role == "unlock" && strings.HasPrefix(unlock.reply, "int ") {
-			latch = unlock.script.latch()
-		}
-		isLatch := func(key string) bool { return strings.HasPrefix(key, latch+" string ") }
-		if latch == "" || !slices.ContainsFunc(golang.keys, isLatch) {
-			continue
-		}
-		golang.keys = slices.DeleteFunc(golang.keys, isLatch)
-		golang.steps = slices.Insert(golang.steps, i+1, step{role: "DEL", name: latch, head: "DEL " + latch, reply: "int 1", conn: unlock.conn, sent: unlock.answered, answered: unlock.answered})
-		found = true
 	}
 	return found
 }}

@@ -153,7 +153,6 @@ func (p *Place) url(who side) string {
 }
 
 // failsOver reports whether another server may become the master.
-func (p *Place) failsOver() bool { return p != nil && p.topology != Replicated }
 
 // side is one of the two that play.
 type side int

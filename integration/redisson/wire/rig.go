@@ -178,7 +178,7 @@ func (r *rig) settle() {
 			c := command(e.Cmd)
 			switch {
 			case c.is("SUBSCRIBE", invalidations), c.is("UNSUBSCRIBE", invalidations):
-			case c.latch() != "" && !failed(e) && !(r.side == gos && r.place.failsOver() && released(e)): // which keepsLatch explains
+			case c.latch() != "" && !failed(e):
 				owed["latch "+c.latch()] = 1
 			case c.is("DEL"):
 				for _, key := range c.words[1:] {
@@ -203,12 +203,6 @@ func (r *rig) settle() {
 		}
 		return len(owed) == 0
 	})
-}
-
-// released reports whether an unlock's reply says that it released a hold.
-func released(e faultproxy.Exchange) bool {
-	_, is := e.Reply.(int64)
-	return is
 }
 
 func failed(e faultproxy.Exchange) bool {

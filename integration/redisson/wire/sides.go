@@ -85,7 +85,9 @@ func (s *goSide) plays(sc scenario, name string) error {
 	if sc.before != nil {
 		sc.before(s, name)
 	}
-	p := player{rig: s.rig, side: alike.GoOf(s.client), name: name, lenient: s.lenient, parked: func(string) error { return nil }}
+	golang := alike.GoOf(s.client)
+	golang.Foreign = true
+	p := player{rig: s.rig, side: golang, name: name, lenient: s.lenient, parked: func(string) error { return nil }}
 	return p.run(sc.script)
 }
 

@@ -69,34 +69,6 @@ func compareAll(t *testing.T, p *Proof, names []string) {
 	}
 }
 
-// TestOwnerThatIsUsedOnceIsUnlockedAsBeforeLatches: the unlock of an owner that is used once has the KEYS and ARGV of
-// Redisson before latches, byte for byte. From the newest release it differs only by the latch, which has one name.
-func TestOwnerThatIsUsedOnceIsUnlockedAsBeforeLatches(t *testing.T) {
-	t.Parallel()
-	for version, want := range map[string][]string{
-		"3.16.8":        {byText.name, otherLockText.name},
-		"3.21.3":        {byText.name},
-		javapeer.Newest: {usedOnce.name},
-	} {
-		t.Run(version, func(t *testing.T) {
-			p := New(t, version)
-			for _, scenario := range []string{"final unlock", "final unlock of a fixed lease"} {
-				f := p.Play(t, scenario)
-				if f.Difference != "" {
-					t.Errorf("%s: the traces differ:\n%s", scenario, f.Difference)
-				}
-				var justified []string
-				for _, d := range f.Justified {
-					justified = append(justified, d.Name)
-				}
-				if !slices.Equal(justified, want) {
-					t.Errorf("%s: justified are %q, want %q", scenario, justified, want)
-				}
-			}
-		})
-	}
-}
-
 // TestJustifiedScenariosExist: a justification of a scenario that is not played would never be reported as unused.
 func TestJustifiedScenariosExist(t *testing.T) {
 	for _, j := range justified {

@@ -17,9 +17,9 @@ import (
 )
 
 // Dial connects to the server that keeps key: the one that a redis:// or
-// rediss:// URL names, the master of redis+sentinel://, and the master of the
-// key's slot with redis+cluster://. Of several hosts the first that answers is
-// asked. Keys with the same hash tag are on one server. TLS is for one server
+// rediss:// URL names, the master of redis+sentinel:// or redis+replicated://,
+// and the master of the key's slot with redis+cluster://. Of several hosts the
+// first that answers is asked. Keys with the same hash tag are on one server. TLS is for one server
 // only. The caller must close the connection.
 func Dial(ctx context.Context, rawURL, key string, opts ...redis.DialOption) (redis.Conn, error) {
 	scheme, rest, _ := strings.Cut(rawURL, "://")
@@ -41,6 +41,9 @@ func Dial(ctx context.Context, rawURL, key string, opts ...redis.DialOption) (re
 		where = func(ctx context.Context, host string, c redis.Conn) (string, error) {
 			return slotsMaster(ctx, host, c, codec.Slot(key))
 		}
+	case "redis+replicated":
+		database = path
+		where = itself
 	default:
 		return redis.DialURLContext(ctx, rawURL, opts...)
 	}
@@ -71,6 +74,19 @@ func masterOf(ctx context.Context, sentinel redis.Conn, master string) (string, 
 		return "", err
 	}
 	return net.JoinHostPort(addr[0], addr[1]), nil
+}
+
+// itself asks a node, which is at host, whether it is the master.
+func itself(ctx context.Context, host string, node redis.Conn) (string, error) {
+	said, err := redis.Values(redis.DoContext(node, ctx, "ROLE"))
+	var role string
+	if err == nil {
+		_, err = redis.Scan(said, &role)
+	}
+	if err == nil && role != "master" {
+		err = fmt.Errorf("%s is no master", host)
+	}
+	return host, err
 }
 
 // slotsMaster asks a node of a cluster, which is at host.

@@ -61,7 +61,7 @@ func (k Kind) Releases(cmd []string) bool {
 	if k.releases != nil {
 		return isOneOf(k.releases, cmd)
 	}
-	return isEval(cmd) && (cmd[2] >= "3" || faultproxy.Script(luasrc.UnlockOnceScript.SHA1)(cmd)) && !k.Acquires(cmd)
+	return isEval(cmd) && (cmd[2] >= "3" || faultproxy.Script(luasrc.UnlockToScript.SHA1)(cmd)) && !k.Acquires(cmd)
 }
 
 func (k Kind) Renews(cmd []string) bool {

@@ -24,6 +24,8 @@ const (
 	unsubscribed = 5 * time.Second
 	// longestLatch is the longest life of a latch or a receipt that a killed process left.
 	longestLatch = 10 * time.Minute
+	// longestMark is the longest life of the mark of a semaphore or a latch.
+	longestMark = time.Hour
 	// A client has one connection for commands and one for subscriptions, and to a server with replicas a second for
 	// commands.
 	goConnections = 3
@@ -212,7 +214,11 @@ func (s *Stage) latches() (left, _ error) {
 		keys, err := redis.Strings(do("KEYS", "redisson_unlock_latch:*"))
 		for _, key := range keys {
 			ttl, e := redis.Int64(do("PTTL", key))
-			if e == nil && (ttl == -1 || ttl > longestLatch.Milliseconds()) {
+			longest := longestLatch
+			if strings.HasSuffix(key, ":begun") {
+				longest = longestMark
+			}
+			if e == nil && (ttl == -1 || ttl > longest.Milliseconds()) {
 				e = fmt.Errorf("%s lives for %d ms", key, ttl)
 			}
 			err = errors.Join(err, e)

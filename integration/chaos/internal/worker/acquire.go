@@ -293,15 +293,23 @@ func (s *stay) taking(part int, e *history.Event) taking {
 	}
 	e.Permits = n
 	seats := s.seats[s.lock]
-	of := func(f func(context.Context, int, ...rlock.AcquireOption) (*rlock.Permits, error)) way[*rlock.Permits] {
+	of := func(f func(context.Context, int, ...rlock.PermitOption) (*rlock.Permits, error)) way[*rlock.Permits] {
 		return func(ctx context.Context, opts ...rlock.AcquireOption) (*rlock.Permits, error) {
-			return f(ctx, n, opts...)
+			return f(ctx, n, ofPermits(opts)...)
 		}
 	}
 	return takingBy(func(p *rlock.Permits) granted { return granted{permits{p}, p.IDs()[0]} }, of(seats.TryAcquire), of(seats.Acquire),
 		func(ctx context.Context, wait time.Duration, opts ...rlock.AcquireOption) (*rlock.Permits, error) {
-			return seats.TryAcquireFor(ctx, n, wait, opts...)
+			return seats.TryAcquireFor(ctx, n, wait, ofPermits(opts)...)
 		})
+}
+
+// ofPermits returns options that [stay.leasing] chose for permits.
+func ofPermits(opts []rlock.AcquireOption) (some []rlock.PermitOption) {
+	for _, o := range opts {
+		some = append(some, o.(rlock.PermitOption))
+	}
+	return some
 }
 
 // permits makes Unlock release the permits.

@@ -19,6 +19,7 @@ final class Locks {
             case "write" -> client.getReadWriteLock(name).writeLock();
             case "fenced" -> by("getFencedLock", client, name);
             case "nonreentrant" -> by("getNonReentrantLock", client, name);
+            case "nonreentrantfair" -> by("getNonReentrantFairLock", client, name);
             case "multi" -> client.getMultiLock(members(client, name));
             default -> throw new IllegalArgumentException("no such kind of lock: " + kind);
         };

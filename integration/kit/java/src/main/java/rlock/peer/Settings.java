@@ -9,18 +9,20 @@ import org.redisson.config.BaseMasterSlaveServersConfig;
 import org.redisson.config.ClusterServersConfig;
 import org.redisson.config.Config;
 import org.redisson.config.MasterSlaveServersConfig;
+import org.redisson.config.ReplicatedServersConfig;
 import org.redisson.config.SentinelServersConfig;
 
 /**
  * Start-up arguments: the server's address, then {@code key=value} pairs. Instead of one server's address it may be
  * redis+cluster:// with those of some of a cluster, redis+sentinel:// with those of Sentinels and the master's name behind
- * a slash, or redis+replicas:// with those of a master and its replicas. A key is the name of a Redisson setting; it is set
- * by reflection, since settings came and moved with the versions.
+ * a slash, redis+replicas:// with those of a master and its replicas, or redis+replicated:// with the same, whose roles may
+ * change. A key is the name of a Redisson setting; it is set by reflection, since settings came and moved with the versions.
  */
 final class Settings {
     private static final String CLUSTER = "redis+cluster://";
     private static final String SENTINEL = "redis+sentinel://";
     private static final String REPLICAS = "redis+replicas://";
+    private static final String REPLICATED = "redis+replicated://";
 
     private Settings() {}
 
@@ -58,6 +60,11 @@ final class Settings {
             String[] rest = url.substring(SENTINEL.length()).split("/");
             SentinelServersConfig servers = sized(config.useSentinelServers().setMasterName(rest[1]));
             addresses(rest[0]).forEach(servers::addSentinelAddress);
+            return servers;
+        }
+        if (url.startsWith(REPLICATED)) {
+            ReplicatedServersConfig servers = sized(config.useReplicatedServers());
+            addresses(url.substring(REPLICATED.length())).forEach(servers::addNodeAddress);
             return servers;
         }
         if (url.startsWith(REPLICAS)) {

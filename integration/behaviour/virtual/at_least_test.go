@@ -1,0 +1,148 @@
+package virtual_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/rlock-go/redisson/rlock"
+)
+
+// Whatever else of the owner ends in its client, the lock stays taken until the latest end that AtLeast asked for, and not for
+// much longer.
+func TestWhateverEndsBesideItLeavesTheLockTakenForAtLeast(t *testing.T) {
+	const atLeast, watchdog = 9 * time.Second, 3 * time.Second
+	ctx := context.Background()
+	type ends func(r *rig, c *rlock.Client, l *rlock.Lock)
+	hold := func(r *rig, l *rlock.Lock, opts ...rlock.AcquireOption) *rlock.Hold {
+		return must(l.TryLock(ctx, opts...))(r)
+	}
+	unlock := func(r *rig, h *rlock.Hold) {
+		r.Helper()
+		if err := h.Unlock(ctx); err != nil {
+			r.Error(err)
+		}
+	}
+	for what, test := range map[string]ends{
+		"a nested lease": func(r *rig, _ *rlock.Client, l *rlock.Lock) {
+			h := hold(r, l, rlock.AtLeast(atLeast))
+			hold(r, l, rlock.As(h.Owner()), rlock.Lease(time.Second))
+			unlock(r, h)
+		},
+		"a nested lease that is unlocked after its end": func(r *rig, _ *rlock.Client, l *rlock.Lock) {
+			h := hold(r, l, rlock.AtLeast(atLeast))
+			nested := hold(r, l, rlock.As(h.Owner()), rlock.Lease(time.Second))
+			unlock(r, h)
+			r.pass(2 * time.Second)
+			if err := nested.Unlock(ctx); !errors.Is(err, rlock.ErrLeaseLost) {
+				r.Error(err)
+			}
+		},
+		"a nested lease that is unlocked in time": func(r *rig, _ *rlock.Client, l *rlock.Lock) {
+			h := hold(r, l, rlock.AtLeast(atLeast))
+			nested := hold(r, l, rlock.As(h.Owner()), rlock.Lease(4*time.Second))
+			unlock(r, h)
+			r.pass(2 * time.Second)
+			unlock(r, nested)
+		},
+		"a nested MaxHold": func(r *rig, _ *rlock.Client, l *rlock.Lock) {
+			h := hold(r, l, rlock.AtLeast(atLeast))
+			hold(r, l, rlock.As(h.Owner()), rlock.MaxHold(time.Second))
+			unlock(r, h)
+		},
+		"a nested hold of the watchdog, in a client that is closed": func(r *rig, c *rlock.Client, l *rlock.Lock) {
+			h := hold(r, l, rlock.AtLeast(atLeast))
+			hold(r, l, rlock.As(h.Owner()))
+			unlock(r, h)
+			r.pass(1500 * time.Millisecond) // a renewal has set the watchdog's lease
+			_ = c.Close()
+		},
+		"the watchdog's lease, in place of a longer one": func(r *rig, c *rlock.Client, l *rlock.Lock) {
+			h := hold(r, l, rlock.AtLeast(atLeast), rlock.Lease(10*time.Second))
+			nested := hold(r, l, rlock.As(h.Owner()))
+			unlock(r, h)
+			_ = nested
+			_ = c.Close()
+		},
+		"a nested acquire after that": func(r *rig, c *rlock.Client, l *rlock.Lock) {
+			h := hold(r, l, rlock.AtLeast(atLeast))
+			o := h.Owner()
+			hold(r, l, rlock.As(o), rlock.Lease(time.Second))
+			unlock(r, h)
+			r.pass(2 * time.Second)
+			hold(r, l, rlock.As(o), rlock.Lease(time.Second))
+		},
+		"UnlockAs": func(r *rig, _ *rlock.Client, l *rlock.Lock) {
+			h := hold(r, l, rlock.AtLeast(atLeast))
+			hold(r, l, rlock.As(h.Owner()), rlock.Lease(time.Second))
+			unlock(r, h)
+			r.pass(2 * time.Second)
+			if err := l.UnlockAs(ctx, h.Owner()); err != nil {
+				r.Error(err)
+			}
+		},
+		"Extend": func(r *rig, _ *rlock.Client, l *rlock.Lock) {
+			h := hold(r, l, rlock.AtLeast(atLeast), rlock.Lease(10*time.Second))
+			if err := h.Extend(ctx, time.Second); err != nil {
+				r.Error(err)
+			}
+		},
+		"Extend of another hold": func(r *rig, _ *rlock.Client, l *rlock.Lock) {
+			h := hold(r, l, rlock.AtLeast(atLeast))
+			nested := hold(r, l, rlock.As(h.Owner()), rlock.Lease(10*time.Second))
+			unlock(r, h)
+			if err := nested.Extend(ctx, time.Second); err != nil {
+				r.Error(err)
+			}
+		},
+		"the owner's last hold in another client": func(r *rig, _ *rlock.Client, l *rlock.Lock) {
+			h := hold(r, l, rlock.AtLeast(atLeast))
+			hold(r, r.open().NewLock("orders"), rlock.As(h.Owner()), rlock.Lease(time.Second))
+			unlock(r, h)
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			inBubble(t, func(r *rig) {
+				c, other := r.open(rlock.WithWatchdogTimeout(watchdog)), r.open()
+				began := time.Now()
+				test(r, c, c.NewLock("orders"))
+				for {
+					h, err := other.NewLock("orders").TryLock(ctx)
+					if err == nil {
+						unlock(r, h)
+						break
+					}
+					if r.pass(10 * time.Millisecond); since(began) > time.Minute {
+						t.Fatal(err)
+					}
+				}
+				if took := since(began); took < atLeast || took > atLeast+watchdog {
+					t.Errorf("it was free after %v of %v", took, atLeast)
+				}
+			})
+		})
+	}
+}
+
+// What keeps a lock taken for a hold that is over does not keep it for one that is alive: if its process dies, the lock ends with
+// the watchdog's lease.
+func TestAtLeastOfALivingHoldEndsWithItsProcess(t *testing.T) {
+	inBubble(t, func(r *rig) {
+		ctx := context.Background()
+		c, other := r.open(rlock.WithWatchdogTimeout(3*time.Second)), r.open()
+		h := must(c.NewLock("orders").TryLock(ctx, rlock.AtLeast(time.Hour)))(r)
+		nested := must(c.NewLock("orders").TryLock(ctx, rlock.As(h.Owner())))(r)
+		if err := nested.Unlock(ctx); err != nil {
+			t.Error(err)
+		}
+		r.pass(10 * time.Second) // it was renewed
+		r.at(func() { r.world.Block(host(1), address, true) })
+		began := time.Now()
+		must(other.NewLock("orders").Lock(ctx))(r)
+		if took := since(began); took > 4*time.Second {
+			t.Errorf("it was free %v after the process died", took)
+		}
+		r.at(func() { r.world.Block(host(1), address, false) })
+	})
+}

@@ -1,0 +1,203 @@
+package virtual_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rlock-go/redisson/rlock"
+	"github.com/rlock-go/redisson/rlocktest/simredis"
+)
+
+// receipts are the keys by which the server finds that a change has run.
+func (r *rig) receipts() (names []string) {
+	r.at(func() {
+		for _, key := range r.server.Keys() {
+			if strings.HasPrefix(key, "redisson_unlock_latch:") && !strings.HasSuffix(key, ":begun") {
+				names = append(names, key)
+			}
+		}
+	})
+	return names
+}
+
+// restart ends the server's process and all connections, and starts it again with its data or empty. Nobody reaches it before
+// first has run.
+func (r *rig) restart(keep bool, first ...string) {
+	r.at(func() {
+		r.server.Kill(false)
+		r.server.Start(keep)
+		if len(first) > 0 {
+			r.server.Session("10.9.0.1").Do(first...)
+		}
+	})
+}
+
+// changed gives back permits of three that by has taken, and counts a latch of three down.
+func (r *rig) changed(c, by *rlock.Client) {
+	ctx := context.Background()
+	s, l := c.NewSemaphore("seats"), c.NewCountDownLatch("ready")
+	must(s.TrySetPermits(ctx, 3))(r)
+	must(l.TrySetCount(ctx, 3))(r)
+	must(0, by.NewSemaphore("seats").Acquire(ctx, 2))(r)
+	must(0, s.Release(ctx, 2))(r)
+	must(0, l.CountDown(ctx))(r)
+}
+
+// A client repeats its changes after a failover. Where its server came back empty, there is no such object, or another one of the
+// same name, and the repetition does nothing.
+func TestRepeatedChangesMeetNoOtherObject(t *testing.T) {
+	ctx := context.Background()
+	for what, first := range map[string][]string{
+		"nothing was set anew":   nil,
+		"the permits by another": {"SET", "seats", "3"},
+		"the count by another":   {"SET", "ready", "3"},
+	} {
+		t.Run(what, func(t *testing.T) {
+			inBubble(t, func(r *rig) {
+				c := r.open(rlock.WithReplicaSync(true))
+				r.changed(c, r.open())
+				r.restart(false, first...)
+				r.pass(3 * time.Second)
+				set, counts := must(c.NewSemaphore("seats").TrySetPermits(ctx, 3))(r), must(c.NewCountDownLatch("ready").TrySetCount(ctx, 3))(r)
+				if set == (first != nil && first[1] == "seats") || counts == (first != nil && first[1] == "ready") {
+					t.Errorf("permits set %v, count set %v", set, counts)
+				}
+				if n := must(c.NewSemaphore("seats").Available(ctx))(r); n != 3 {
+					t.Errorf("%d permits of 3", n)
+				}
+				if n := must(c.NewCountDownLatch("ready").Count(ctx))(r); n != 3 {
+					t.Errorf("the count is %d, not 3", n)
+				}
+			})
+		})
+	}
+}
+
+// After each break, a client sends each change once more, and no more often.
+func TestEachChangeIsRepeatedOnceABreak(t *testing.T) {
+	ctx := context.Background()
+	inBubble(t, func(r *rig) {
+		c := r.open(rlock.WithReplicaSync(true))
+		r.changed(c, c)
+		p := c.NewPermitSemaphore("rooms")
+		must(p.TrySetPermits(ctx, 1))(r)
+		other := r.open()
+		ids := must(other.NewPermitSemaphore("rooms").TryAcquire(ctx, 1, rlock.Lease(time.Hour)))(r).IDs()
+		must(0, p.ReleaseIDs(ctx, ids...))(r)
+		h := must(c.NewLock("orders").TryLock(ctx))(r)
+		must(0, h.Unlock(ctx))(r)
+		kinds := map[string]string{"{seats}:": "permits", "{ready}:": "a count-down", "{rooms}:": "permits by their ids"}
+		ran := map[string]int{}
+		r.at(func() {
+			r.server.Ran = func(_ *simredis.Server, _ string, args []string, reply any) {
+				if _, refused := reply.(simredis.Error); refused || args[0] != "EVALSHA" {
+					return // it did not know the script
+				}
+				text := strings.Join(args, " ")
+				for key, kind := range kinds {
+					if strings.Contains(text, "redisson_unlock_latch:"+key) {
+						ran[kind]++
+					}
+				}
+				if strings.Contains(text, "redisson_lock__channel:{orders}") {
+					ran["an unlock"]++
+				}
+			}
+		})
+		for breaks := 1; breaks <= 3; breaks++ {
+			r.restart(true)
+			r.pass(2 * time.Second)
+			want := map[string]int{"permits": 2 * breaks, "a count-down": breaks, "permits by their ids": breaks, "an unlock": breaks} // permits were taken and given back
+			r.at(func() {
+				if fmt.Sprint(ran) != fmt.Sprint(want) {
+					t.Errorf("after %d breaks %v were sent again, want %v", breaks, ran, want)
+				}
+			})
+		}
+	})
+}
+
+// No semaphore has more receipts of a client than some hundreds. They go when they are too old to be of use, and with the client.
+func TestReceiptsGoWhenNothingNeedsThem(t *testing.T) {
+	const most = 350
+	ctx := context.Background()
+	pairs := func(r *rig, s *rlock.Semaphore, n int) {
+		for range n {
+			must(0, s.Acquire(ctx, 1))(r)
+			must(0, s.Release(ctx, 1))(r)
+		}
+	}
+	for what, test := range map[string]func(r *rig, c *rlock.Client, s *rlock.Semaphore){
+		"a busy client": func(r *rig, _ *rlock.Client, s *rlock.Semaphore) {
+			pairs(r, s, 2000)
+			if n := len(r.receipts()); n > most {
+				t.Errorf("%d receipts, at most %d", n, most)
+			}
+		},
+		"a client that is idle": func(r *rig, _ *rlock.Client, s *rlock.Semaphore) {
+			pairs(r, s, 200)
+			r.pass(17 * time.Second)
+			if left := r.receipts(); len(left) > 0 {
+				t.Errorf("%d receipts", len(left))
+			}
+		},
+		"a client that is closed": func(r *rig, c *rlock.Client, s *rlock.Semaphore) {
+			pairs(r, s, 200)
+			_ = c.Close()
+			if left := r.receipts(); len(left) > 0 {
+				t.Errorf("%d receipts", len(left))
+			}
+		},
+		"breaks": func(r *rig, c *rlock.Client, s *rlock.Semaphore) {
+			for range 60 {
+				pairs(r, s, 100)
+				r.restart(true)
+				r.pass(time.Second)
+			}
+			if n := len(r.receipts()); n > most {
+				t.Errorf("%d receipts, at most %d", n, most)
+			}
+			_ = c.Close()
+			if left := r.receipts(); len(left) > 0 {
+				t.Errorf("%d receipts are left", len(left))
+			}
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			inBubble(t, func(r *rig) {
+				c := r.open(rlock.WithReplicaSync(true))
+				s := c.NewSemaphore("seats")
+				must(s.TrySetPermits(ctx, 3))(r)
+				test(r, c, s)
+				if n := must(r.open().NewSemaphore("seats").Available(ctx))(r); n != 3 {
+					t.Errorf("%d permits of 3", n)
+				}
+			})
+		})
+	}
+}
+
+// A semaphore that expires leaves nothing on the server, whether it was used or not.
+func TestSemaphoreThatExpiresLeavesNothing(t *testing.T) {
+	ctx := context.Background()
+	inBubble(t, func(r *rig) {
+		c := r.open(rlock.WithReplicaSync(true))
+		for i := range 50 {
+			s := c.NewSemaphore(fmt.Sprint("job-", i))
+			must(s.TrySetPermits(ctx, 1, rlock.Expire(30*time.Second)))(r)
+			if i%2 == 0 {
+				must(0, s.Acquire(ctx, 1))(r)
+				must(0, s.Release(ctx, 1))(r)
+			}
+		}
+		r.pass(31 * time.Second)
+		r.at(func() {
+			if left := r.server.Keys(); len(left) > 0 {
+				t.Errorf("%d keys are left, such as %s", len(left), left[0])
+			}
+		})
+	})
+}

@@ -1,0 +1,162 @@
+package virtual_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/rlock"
+	"github.com/rlock-go/redisson/rlocktest/simnet"
+	"github.com/rlock-go/redisson/rlocktest/simredis"
+)
+
+// openSlot is a cluster of two masters. The slot of the name leaves one of them, and never arrives.
+type openSlot struct {
+	*rig
+	from, to *simredis.Server
+	client   *rlock.Client
+	lost     int // replies
+}
+
+// inOpenSlot plays a test with the object of a name, which is set before its slot is opened, and has moved or not.
+func inOpenSlot(t *testing.T, name string, moved bool, set func(c *rlock.Client), test func(o *openSlot)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		o := &openSlot{rig: &rig{T: t, world: simnet.New(1)}}
+		var c *simredis.Cluster
+		o.at(func() { c = simredis.NewCluster(o.world, 2, 0) })
+		time.Sleep(10 * time.Second)
+		var err error
+		o.client, err = rlock.Open(context.Background(), c.URL(), rlock.WithDialer(o.world.Dialer(host(1))))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = o.client.Close() })
+		set(o.client)
+		o.at(func() {
+			o.from = c.Master(name)
+			for _, s := range c.Masters() {
+				if s != o.from {
+					o.to = s
+				}
+			}
+			slot := fmt.Sprint(codec.Slot(name))
+			id := func(s *simredis.Server) string { return fmt.Sprint(s.Command("MYID")) }
+			for _, reply := range []any{o.to.Command("SETSLOT", slot, "IMPORTING", id(o.from)), o.from.Command("SETSLOT", slot, "MIGRATING", id(o.to))} {
+				if reply != simredis.Status("OK") {
+					t.Fatal(reply)
+				}
+			}
+			if moved {
+				keys := slices.DeleteFunc(o.from.Keys(), func(key string) bool { return codec.Slot(key) != codec.Slot(name) })
+				h, p, _ := strings.Cut(o.to.Addr, ":")
+				for _, key := range keys {
+					if got := string(o.from.Session("10.9.0.1").Do("MIGRATE", h, p, key, "0", "5000")); !strings.HasPrefix(got, "+OK") {
+						t.Fatal(got)
+					}
+				}
+			}
+		})
+		test(o)
+	})
+}
+
+// loses makes the next run of a script with one key end its connection before the reply.
+func (o *openSlot) loses() {
+	o.at(func() {
+		armed := true
+		for _, s := range []*simredis.Server{o.from, o.to} {
+			s.Ran = func(s *simredis.Server, client string, args []string, reply any) {
+				if _, failed := reply.(simredis.Error); failed || !armed || args[0] != "EVALSHA" || args[2] != "1" {
+					return
+				}
+				armed = false
+				o.lost++
+				for _, c := range o.world.Conns(func(c *simnet.Conn) bool { return c.Server() == s.Addr }) {
+					c.Reset()
+				}
+			}
+		}
+	})
+}
+
+// Replies are lost while a slot is half moved. Each call counts once all the same, and leaves no receipt.
+func TestChangesInAnOpenSlotCountOnceThoughRepliesAreLost(t *testing.T) {
+	ctx := context.Background()
+	for _, moved := range []bool{false, true} {
+		for what, row := range map[string]struct {
+			call func(o *openSlot) error
+			want int64
+		}{
+			"release":    {func(o *openSlot) error { return o.client.NewSemaphore("seats").Release(ctx, 2) }, 5},
+			"acquire":    {func(o *openSlot) error { return o.client.NewSemaphore("seats").Acquire(ctx, 2) }, 1},
+			"add":        {func(o *openSlot) error { return o.client.NewSemaphore("seats").AddPermits(ctx, -1) }, 2},
+			"count down": {func(o *openSlot) error { return o.client.NewCountDownLatch("seats").CountDown(ctx) }, 2},
+		} {
+			t.Run(fmt.Sprint(what, ", moved ", moved), func(t *testing.T) {
+				set := func(c *rlock.Client) {
+					if what == "count down" {
+						must(c.NewCountDownLatch("seats").TrySetCount(ctx, 3))(&rig{T: t})
+					} else {
+						must(c.NewSemaphore("seats").TrySetPermits(ctx, 3))(&rig{T: t})
+					}
+				}
+				inOpenSlot(t, "seats", moved, set, func(o *openSlot) {
+					o.loses()
+					began := time.Now()
+					if err := row.call(o); err != nil {
+						t.Error(err)
+					}
+					if took := time.Since(began); took > 5*time.Second || o.lost != 1 {
+						t.Errorf("it took %v, and %d replies were lost", took, o.lost)
+					}
+					time.Sleep(5 * time.Second)
+					o.at(func() {
+						at := o.from
+						if moved {
+							at = o.to
+						}
+						if n, _ := at.Value("seats"); n != fmt.Sprint(row.want) {
+							t.Errorf("the number is %s, not %d", n, row.want)
+						}
+						for _, s := range []*simredis.Server{o.from, o.to} {
+							for _, key := range s.Keys() {
+								if strings.Contains(key, "#") {
+									t.Errorf("%s is left", key)
+								}
+							}
+						}
+					})
+				})
+			})
+		}
+	}
+}
+
+// A caller leaves while its acquire is on its way to a slot that is half moved. The permits come back.
+func TestPermitsOfAnOpenSlotThatNobodyWantsComeBack(t *testing.T) {
+	inOpenSlot(t, "seats", false, func(c *rlock.Client) {
+		must(c.NewSemaphore("seats").TrySetPermits(context.Background(), 3))(&rig{T: t})
+	}, func(o *openSlot) {
+		granted := 0
+		for i := range 200 {
+			ctx, cancel := context.WithTimeout(context.Background(), time.Duration(i)*20*time.Microsecond)
+			if o.client.NewSemaphore("seats").Acquire(ctx, 1) == nil {
+				granted++
+				must(0, o.client.NewSemaphore("seats").Release(context.Background(), 1))(o.rig)
+			}
+			cancel()
+		}
+		time.Sleep(5 * time.Second)
+		o.at(func() {
+			if n, _ := o.from.Value("seats"); n != "3" || granted == 0 || granted == 200 {
+				t.Errorf("%s permits of 3, %d grants", n, granted)
+			}
+		})
+	})
+}

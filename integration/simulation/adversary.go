@@ -1,0 +1,79 @@
+package simulation
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+)
+
+// ran sees each command that a server runs, with the world's lock held. Faults at random moments
+// seldom hit the moments that matter, so the play makes some of them here: it cancels a wait just
+// behind a grant or a release, when a grant or a wake-up may find nobody, and it lets a holder
+// release just behind the refusal of somebody that does not listen yet.
+func (p *play) ran(s server, host string, args []string, reply any) {
+	p.judgeTraffic(host, args, reply)
+	if args[0] != "EVALSHA" && args[0] != "EVAL" && args[0] != "DEL" && args[0] != "FLUSHALL" || len(args) < 4 {
+		return
+	}
+	p.ranJava = slices.ContainsFunc(p.javas, func(j *java) bool { return j.host == host })
+	defer func() { p.ranJava = false }()
+	for _, o := range p.objects {
+		if args[3] != o.Name && !(o.Kind == Fair && args[3] == queueOf(o.Name)) && !(o.Kind == Permits && args[3] == timesOf(o.Name)) {
+			continue
+		}
+		m := p.site.master(o.Name)
+		p.look(o, m) // which s was, if its slot moves and the command has deleted the key
+		if m == s && strings.Contains(scriptOf(args), "force") && reply == int64(1) {
+			p.forced(o, host)
+		}
+		p.tempt(o, reply)
+	}
+}
+
+// forced records that a host took the lock from its holder.
+func (p *play) forced(o *object, host string) {
+	o.forcedAt, o.forcedBy = time.Now(), host
+	p.voids(o, forced, func(h *hold) bool { return !h.there(p.site.master(o.Name)) })
+	if lost := p.takenNow(o); p.calm() && len(lost) > 0 {
+		go p.judgeTold(lost, toldWithin)
+	}
+}
+
+// tempt brings the bad moments behind a reply.
+func (p *play) tempt(o *object, reply any) {
+	if ms, ok := reply.(int64); ok && ms > 1 && p.w.Rand.IntN(4) == 0 {
+		for _, h := range o.holds {
+			p.w.After(time.Duration(p.w.Rand.Int64N(int64(1200*time.Microsecond))), func() {
+				select {
+				case h.now <- struct{}{}:
+				default:
+				}
+			})
+		}
+	}
+	if reply != nil && reply != int64(1) || p.w.Rand.IntN(5) > 0 || len(p.cancels) == 0 {
+		return
+	}
+	c := p.cancels[p.w.Rand.IntN(len(p.cancels))]
+	end := *c.ends
+	if p.w.Rand.IntN(2) == 0 { // in the instant in which its host hears of it
+		p.w.AtDelivery[c.host] = append(p.w.AtDelivery[c.host], end)
+		return
+	}
+	p.w.After(time.Duration(p.w.Rand.Int64N(int64(1200*time.Microsecond))), func() { go end() })
+}
+
+// mayCancel lets the adversary end a call.
+func (p *play) mayCancel(c *call, end *context.CancelFunc) {
+	p.w.Mu.Lock()
+	defer p.w.Mu.Unlock()
+	c.ends = end
+	p.cancels = append(p.cancels, c)
+}
+
+func (p *play) mayNotCancel(c *call) {
+	p.w.Mu.Lock()
+	defer p.w.Mu.Unlock()
+	p.cancels = without(p.cancels, c)
+}

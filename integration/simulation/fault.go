@@ -1,0 +1,182 @@
+package simulation
+
+import (
+	"math/rand/v2"
+	"time"
+
+	"github.com/rlock-go/redisson/rlocktest/simnet"
+	"github.com/rlock-go/redisson/rlocktest/simredis"
+)
+
+// FaultKind names what a fault does.
+type FaultKind string
+
+const (
+	Breaks   FaultKind = "breaks"     // connections break, at any byte of either direction
+	Resets   FaultKind = "resets"     // connections to the master break at once
+	CutOff   FaultKind = "cut off"    // a client is cut off, and its bytes arrive later
+	Slow     FaultKind = "slow"       // a server is slow for a client
+	Pause    FaultKind = "pause"      // a server stands still
+	Kill     FaultKind = "kill"       // a server dies, and starts again with its data
+	Lose     FaultKind = "lose"       // a server dies, and starts again empty
+	NoScript FaultKind = "no scripts" // SCRIPT FLUSH
+	Planned  FaultKind = "failover"   // SENTINEL FAILOVER
+	Lag      FaultKind = "lag"        // a replica lags
+	Stall    FaultKind = "stall"      // a replica hears nothing
+	Flush    FaultKind = "flush"      // FLUSHALL
+	Old      FaultKind = "old data"   // a server dies, and starts again with the data that it had before
+	Loads    FaultKind = "loading"    // a server dies, and reads its data when it starts again
+	Freeze   FaultKind = "freeze"     // a client's process stands still
+	Refuses  FaultKind = "refuses"    // a server refuses what it could do: no memory, no disk, busy, no replicas
+	Denies   FaultKind = "denies"     // the account may not use a command
+	NoKill   FaultKind = "no kill"    // nor CLIENT KILL
+	Slots    FaultKind = "slots"      // the slot of an object moves to another master
+	Watchers FaultKind = "sentinels"  // a Sentinel dies, stands still, or begins anew
+)
+
+// drawFault draws from those that a topology can have.
+func drawFault(r *rand.Rand, light bool, on Topology) FaultKind {
+	kinds := []FaultKind{Breaks, Breaks, Breaks, Resets, Resets, NoScript}
+	if !light {
+		kinds = []FaultKind{Breaks, Breaks, Resets, CutOff, CutOff, Slow, Pause, Kill, Lose, NoScript, Loads, Freeze, Refuses, Denies}
+		if on != OneServer {
+			kinds = append(kinds, Planned, Planned, Lag, Stall)
+		}
+		switch on {
+		case Sentinel1, Sentinel2:
+			kinds = append(kinds, Watchers)
+		case Cluster:
+			kinds = append(kinds, Slots, Slots)
+		}
+		if r.IntN(8) == 0 {
+			kinds = append(kinds, Flush, Old, NoKill)
+		}
+	}
+	return kinds[r.IntN(len(kinds))]
+}
+
+// strike lets a fault happen.
+func (p *play) strike(f Fault, r *rand.Rand) {
+	p.w.Mu.Lock()
+	defer p.w.Mu.Unlock()
+	servers, masters, hosts := p.site.servers(), p.site.masters(), p.hosts()
+	s, m, host := servers[r.IntN(len(servers))], masters[r.IntN(len(masters))], hosts[r.IntN(len(hosts))]
+	p.res.Faults++
+	p.w.Note("fault: %s, %s, %s, for %v", f.What, s.Addr, host, f.Lasts)
+	switch f.What {
+	case Breaks:
+		for _, c := range p.w.Conns(func(*simnet.Conn) bool { return true }) {
+			if r.IntN(2) == 0 {
+				c.BreakAfter(r.IntN(2) == 0, r.IntN(400))
+			}
+		}
+	case Resets:
+		for _, c := range p.w.Conns(func(c *simnet.Conn) bool { return c.Server() == m.Addr }) {
+			if r.IntN(2) == 0 {
+				c.Break()
+			}
+		}
+	case CutOff:
+		for _, s := range servers {
+			p.w.Block(host, s.Addr, true)
+		}
+		p.w.After(f.Lasts, func() {
+			for _, s := range servers {
+				p.w.Block(host, s.Addr, false)
+			}
+		})
+	case Slow:
+		link := p.w.Between(host, s.Addr)
+		link.Slow = between(r, 0, 3500*time.Millisecond)
+		p.w.After(f.Lasts, func() { link.Slow = 0 })
+	case Pause:
+		if s.Running() && !s.Paused {
+			s.Paused = true
+			p.w.After(f.Lasts, func() {
+				if s.Paused {
+					s.Resume()
+				}
+			})
+		}
+	case Kill, Lose, Old, Loads:
+		p.kill(s, f, r)
+	case Freeze:
+		p.w.Pause(host, true)
+		p.w.After(f.Lasts, func() { p.w.Pause(host, false) })
+	case Refuses, Denies, NoKill:
+		p.refuse(s, f, r)
+	case Watchers, Slots:
+		p.site.disturb(f, r)
+	case NoScript:
+		m.ForgetScripts()
+	case Planned:
+		p.site.planned(r)
+	case Lag:
+		s.Lag(between(r, 0, 2*time.Second))
+		p.w.After(f.Lasts, func() { s.Lag(0) })
+	case Stall:
+		s.Stall(true)
+		p.w.After(f.Lasts, func() { s.Stall(false) })
+	case Flush:
+		p.loses(m)
+		m.FlushAll()
+	}
+}
+
+// kill ends a server, and starts it again.
+func (p *play) kill(s server, f Fault, r *rand.Rand) {
+	if !s.Running() {
+		return
+	}
+	if f.What == Old { // it dies in a while
+		saved := s.Save()
+		storm := p.healed
+		p.w.After(between(r, 0, 5*time.Second), func() {
+			if s.Running() && p.healed == storm {
+				s.Kill(false)
+				p.w.After(f.Lasts, func() { p.restart(s, saved, true) })
+			}
+		})
+		return
+	}
+	s.Kill(r.IntN(2) == 0)
+	if f.What == Lose {
+		if p.Topology == OneServer {
+			p.loses(s)
+		}
+		p.w.After(f.Lasts, func() { p.restart(s, simredis.Saved{}, true) })
+		return
+	}
+	takes := time.Duration(0)
+	if f.What == Loads {
+		takes = between(r, time.Millisecond, 8*time.Second)
+	}
+	p.w.After(f.Lasts, func() {
+		if !s.Running() {
+			s.StartLoading(s.Save(), takes)
+		}
+	})
+}
+
+func (p *play) restart(s server, with simredis.Saved, loses bool) {
+	if s.Running() {
+		return
+	}
+	had := map[*object][]string{}
+	for _, o := range p.objects {
+		had[o] = o.enqueued
+	}
+	if loses {
+		p.loses(s) // of the objects whose master it still is
+	}
+	s.StartWith(with)
+	for _, o := range p.objects {
+		if loses {
+			o.value = 0 // which fell without a call
+		}
+		p.look(o, p.site.master(o.Name))
+		if p.Topology == OneServer { // behind a failover a client leaves its places again
+			o.revives(had[o], o.enqueued)
+		}
+	}
+}

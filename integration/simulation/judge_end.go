@@ -1,0 +1,78 @@
+package simulation
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rlock-go/redisson/rlocktest/simnet"
+)
+
+// judgeLeft judges what is on the servers when nobody calls and everything could be undone.
+func (p *play) judgeLeft() {
+	p.w.Mu.Lock()
+	defer p.w.Mu.Unlock()
+	for _, o := range p.objects {
+		m := p.site.master(o.Name)
+		if !o.Kind.lock() {
+			continue
+		}
+		if m.Exists(o.Name) && len(o.excused) == 0 && len(p.closedOnes) == 0 {
+			p.breach("left: nobody holds %s, and it is there 12 s after the last call: %s", o.Name, m.Dump(o.Name))
+		}
+		if waiting := m.List(queueOf(o.Name)); len(waiting) > 0 && p.calm() && len(p.closedOnes) == 0 {
+			p.violate("left: nobody waits for %s, and its queue has %q", o.Name, waiting)
+		}
+	}
+	p.judgeCounts()
+	for _, proc := range p.processes {
+		for _, s := range p.site.servers() {
+			for _, channel := range s.Channels(proc.host) {
+				if !strings.HasPrefix(channel, "__") && p.calm() {
+					p.violate("left: %s is subscribed to %s, and nobody has waited for 12 s", proc.host, channel)
+				}
+			}
+		}
+	}
+}
+
+// judgeClosed judges what is left when all clients are closed.
+func (p *play) judgeClosed() {
+	p.w.Mu.Lock()
+	defer p.w.Mu.Unlock()
+	if open := p.w.Conns(func(*simnet.Conn) bool { return true }); len(open) > 0 {
+		p.violate("left: %d connections are open after Close", len(open))
+	}
+	names := map[string]bool{}
+	for _, o := range p.objects {
+		names[o.Name], names[tokenOf(o.Name)] = !o.Kind.lock(), true
+	}
+	for _, m := range p.site.masters() {
+		for _, k := range m.Keys() {
+			if m.Until(k).IsZero() && !names[k] && !p.places(k) {
+				p.violate("left: %s never expires: %s", k, m.Dump(k))
+			}
+		}
+	}
+	for _, proc := range p.processes {
+		p.judgeObserved(proc)
+	}
+	p.res.Virtual = time.Since(p.begun)
+}
+
+// places reports whether a key is the queue of a fair lock with waiters of a client that died, or of Java.
+func (p *play) places(key string) bool {
+	return slices.ContainsFunc(p.objects, func(o *object) bool {
+		return o.Kind == Fair && (key == queueOf(o.Name) || key == placesOf(o.Name)) && !p.calm() || key == timesOf(o.Name)
+	})
+}
+
+// judgeObserved judges that an observer's events come in pairs.
+func (p *play) judgeObserved(proc *process) {
+	for _, l := range proc.lives {
+		if s := &l.seen; s.acquire.Load() != s.acquired.Load() || s.release.Load() != s.released.Load() {
+			p.violate("observer: %s saw %d acquires begin and %d end, %d releases begin and %d end", proc.host,
+				s.acquire.Load(), s.acquired.Load(), s.release.Load(), s.released.Load())
+		}
+	}
+}

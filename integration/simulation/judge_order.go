@@ -1,0 +1,52 @@
+package simulation
+
+import (
+	"slices"
+	"time"
+)
+
+// comesAgain reports whether several calls wait as an owner: one may leave, and another come.
+func (o *object) comesAgain(owner string) bool {
+	for _, s := range o.own {
+		if owner == s.owner.LogValue().String() {
+			return true
+		}
+	}
+	return owner == o.shared
+}
+
+// leads reports whether an owner's client waits to lead. The place of that wait is short, so it may expire behind a leader.
+func (o *object) leads(owner string) bool {
+	return slices.ContainsFunc(o.calls, func(c *call) bool { return c.l != nil && c.l.id == clientOf(owner) && c.what == "Lead" })
+}
+
+// queue follows the waiters of a fair lock. The scripts let the first one enter, so order is
+// lost only if a place is: if an owner leaves the queue without entering, and comes again.
+func (p *play) queue(o *object, m server) {
+	now := m.List(queueOf(o.Name))
+	if slices.Equal(now, o.enqueued) {
+		return
+	}
+	for _, owner := range o.enqueued {
+		if _, entered := m.Field(o.Name, owner); !entered && !slices.Contains(now, owner) {
+			o.left[owner] = true
+		}
+	}
+	for _, owner := range now {
+		switch {
+		case !o.left[owner] || o.comesAgain(owner) || !p.calm() || o.multi || o.sleeps():
+		case o.leads(owner):
+			p.allow(expiredPlace)
+		default:
+			p.violate("order: %s lost its place in the queue of %s, and is at the end now", owner, o.Name)
+		}
+		delete(o.left, owner)
+	}
+	if len(now) == 0 {
+		o.emptied = time.Now()
+	}
+	if len(now) > 0 && len(o.enqueued) > 0 && now[0] != o.enqueued[0] && !o.here && p.ranJava {
+		o.untold = time.Now() // Redisson's waiter that gives up, or removes a place, tells nobody
+	}
+	o.enqueued = now
+}

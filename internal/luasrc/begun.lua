@@ -1,0 +1,54 @@
+-- What each script of a number begins with.
+--
+-- KEYS[1] the number
+-- KEYS[2] a receipt
+-- KEYS[3] the mark, by which a number is told from a later one of the same name. It has a
+--         text of the first call by which the number is known: an even number if that call
+--         made it, an odd one if it was there already. It lives as long as the number, and
+--         for an hour at most
+--
+-- While a cluster moves their slot, the server that has the number can be called with that
+-- key alone, and the other names as its first arguments. It may lack keys that the other
+-- server has, and if the slot leaves it, it makes none.
+
+local call = redis.call
+local more = 3 - #KEYS
+local number, receipt, begun = KEYS[1], KEYS[2] or ARGV[1], KEYS[3] or ARGV[2]
+
+-- Makes a receipt where the other names may be elsewhere. Returns an error if this server makes
+-- none, so that the call waits until the keys are in one place.
+local function reserved(life)
+  local made = more > 0 and redis.pcall('set', receipt, '?', 'px', life, 'nx')
+  if made and made.err then
+    return redis.error_reply('TRYAGAIN This server makes no key of a slot that leaves it')
+  end
+  return made
+end
+
+-- Reads the text of the mark, or marks a number that is not known so far, or was just made.
+local function known(made)
+  if more > 0 then
+    return '1'
+  end
+  local text, life = not made and call('get', begun), call('pttl', number)
+  if life < 0 or life > 3600000 then
+    life = 3600000
+  end
+  if not text then
+    local id = tonumber(string.sub(receipt, -12), 16) -- which is random
+    text = string.format('%.0f', id - id % 2 + (made and 2 or 3))
+    call('set', begun, text, 'px', life)
+    return text
+  end
+  local left = call('pttl', begun)
+  if left > life or left < life / 2 then
+    call('pexpire', begun, life)
+  end
+  return text
+end
+
+-- Deletes the mark. With one key the server may have none, and must not look for it.
+local function unmark()
+  redis.pcall('del', begun)
+end
+

@@ -1,0 +1,52 @@
+package release
+
+import "cmp"
+
+// Leave tells the caller of an UnlockAs, who waits no longer, what is known.
+func (u *Release) Leave(w World) {
+	u.Limit = 0
+	u.LimitPassed(w)
+}
+
+// LimitPassed tells the caller what is known when the limit has passed.
+func (u *Release) LimitPassed(w World) {
+	f := w.Facts()
+	switch {
+	case u.Told() || u.over || f.Now <= u.Limit: // Close runs all timers at once
+	case !u.begun:
+		u.tell(w, Queued)
+	case u.Why == UnlockAs && u.paused && f.Reached == 0:
+		u.tell(w, Unreleased)
+	case u.Why == UnlockAs && f.Reached == 0 && f.Waits:
+		u.takeBack(w)
+	case u.Why == UnlockAs:
+		u.tell(w, Unanswered)
+	case f.Reached != 0:
+		u.tell(w, Uncertain)
+	case u.paused && u.Form == Latched && !u.split: // it is not sent after its limit
+		u.tell(w, Expired)
+	case (u.Form == Own || u.split) && (u.paused || f.Waits):
+		u.tell(w, UnsentSoFar)
+	case u.Form == Own || u.split || !f.Waits:
+		u.tell(w, Unanswered)
+	default:
+		u.takeBack(w)
+	}
+}
+
+// takeBack ends the unlock, unless it has just been written.
+func (u *Release) takeBack(w World) {
+	why := w.TakeBack()
+	if why == nil {
+		u.tell(w, Unanswered)
+		return
+	}
+	u.open, u.Failed = false, cmp.Or(u.Failed, why)
+	u.end(w, u.failed(w, TakenBack))
+}
+
+// Unsent tells whether the unlock waits to be sent and nothing of it has run.
+func (u *Release) Unsent(w World) bool {
+	f := w.Facts()
+	return f.Reached == 0 && (!u.begun || u.paused || f.Waits)
+}
