@@ -193,7 +193,7 @@ func (c *caller) useMulti(l *life) {
 		handle, reads := (&caller{Caller: c.Caller, play: c.play, r: c.r, o: o}).lock(l)
 		locks, reading = append(locks, handle), append(reading, reads)
 		c.w.Mu.Lock()
-		o.multi = true
+		o.multi, o.undoing[l] = true, time.Now()
 		c.w.Mu.Unlock()
 	}
 	m := rlock.NewMultiLock(locks...)
@@ -219,8 +219,8 @@ func (c *caller) useMulti(l *life) {
 	}
 	c.done(a, err)
 	c.w.Mu.Lock()
-	for _, o := range members { // rounds leave a member free for a moment
-		o.lost = time.Now()
+	for _, o := range members { // rounds leave a member free for a moment, and give it back behind the call's end
+		o.lost, o.undoing[l] = time.Now(), time.Now()
 	}
 	c.w.Mu.Unlock()
 	if err != nil {

@@ -39,7 +39,7 @@ type object struct {
 	untold     time.Time           // when the first of them last became it without being told that the lock is free
 	left       map[string]bool     // owners that left the queue and did not enter
 	ghosts     map[string]int      // looks at which an unknown owner held
-	undoing    map[*life]time.Time // when a client's call last ended whose attempt may still be undone
+	undoing    map[*life]time.Time // when a client's call last ended whose attempt may still be undone, or a MultiLock's given back
 	multi      bool                // it is a member of a multi-lock
 	value      int64               // of a latch, as last seen
 	downs      int                 // calls that count a latch down
