@@ -18,7 +18,7 @@ const (
 	shorterLease    Clause = "a lease got shorter"
 	deadPlace       Clause = "place of a killed waiter"
 	expiredPlace    Clause = "place that expired"
-	fairLooks       Clause = "a place that Java gave up in silence"
+	fairLooks       Clause = "a fair lock whose first waiter was not told"
 	killRefused     Clause = "CLIENT KILL refused"
 	replicaLacks    Clause = "numbers after a failover"
 )

@@ -45,8 +45,11 @@ func (p *play) queue(o *object, m server) {
 	if len(now) == 0 {
 		o.emptied = time.Now()
 	}
-	if len(now) > 0 && len(o.enqueued) > 0 && now[0] != o.enqueued[0] && !o.here && p.ranJava {
-		o.untold = time.Now() // Redisson's waiter that gives up, or removes a place, tells nobody
+	if len(now) > 0 && len(o.enqueued) > 0 && now[0] != o.enqueued[0] {
+		o.headAt = time.Now()
+		if !o.here && p.ranJava {
+			o.untold = time.Now() // Redisson's waiter that gives up, or removes a place, tells nobody
+		}
 	}
 	o.enqueued = now
 }

@@ -18,6 +18,9 @@ const (
 // look records whether an object's key is there. It is called after everything that may change it.
 func (p *play) look(o *object, m server) {
 	if is := m.Exists(o.Name); is != o.here {
+		if expired := !is && !o.until.IsZero() && !time.Now().Before(o.until); expired && !o.headAt.Before(o.flipped) {
+			o.untold = o.until // its first waiter became it behind the hold, whose end it has not seen yet
+		}
 		o.here, o.flipped = is, time.Now()
 	}
 	if until := m.Until(o.Name); o.here && o.Kind.lock() && until.Before(o.until) && o.until.After(o.sleepUntil) {

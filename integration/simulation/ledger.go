@@ -36,7 +36,8 @@ type object struct {
 	enqueued   []string            // a fair lock's waiters in the order of their places
 	revived    []string            // owners whose waiters had gone, and whose places an old server's data brought back
 	emptied    time.Time           // when the last place went
-	untold     time.Time           // when the first of them last became it without being told that the lock is free
+	headAt     time.Time           // when the first of them last became it
+	untold     time.Time           // since when the lock is free and nobody has told the first of them
 	left       map[string]bool     // owners that left the queue and did not enter
 	ghosts     map[string]int      // looks at which an unknown owner held
 	undoing    map[*life]time.Time // when a client's call last ended whose attempt may still be undone, or a MultiLock's given back
