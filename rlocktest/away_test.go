@@ -37,80 +37,80 @@ func holders(t *testing.T, c *rlock.Client) map[string]func() (held, error) {
 
 func TestAnyLockIsTakenAway(t *testing.T) {
 	t.Parallel()
-	for _, elsewhere := range []bool{false, true} {
-		client := rlocktest.Open(t)
-		holder := client.Client
-		if elsewhere {
-			var err error
-			if holder, err = rlock.Open(t.Context(), client.URL()); err != nil {
+	onBoth(t, func(t *testing.T, open opener) {
+		for _, elsewhere := range []bool{false, true} {
+			client := open(t)
+			holder := client.Client
+			if elsewhere {
+				holder = client.Another()
+			}
+			bystander, err := client.NewLock("other").Lock(t.Context())
+			if err != nil {
 				t.Fatal(err)
 			}
-			t.Cleanup(func() { holder.Close() })
-		}
-		bystander, err := client.NewLock("other").Lock(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		for name, hold := range holders(t, holder) {
-			h, err := hold()
-			if err != nil {
-				t.Fatalf("%s: %v", name, err)
-			}
-			client.TakeAway("k")
-			<-h.Done()
-			if err := h.Err(); !errors.Is(err, rlock.ErrLeaseLost) {
-				t.Errorf("%s: %v", name, err)
-			}
-			if name == "permits" {
-				if free, err := client.NewPermitSemaphore("k").Available(t.Context()); free != 3 || err != nil {
-					t.Errorf("%d permits are free, %v", free, err)
+			for name, hold := range holders(t, holder) {
+				h, err := hold()
+				if err != nil {
+					t.Fatalf("%s: %v", name, err)
 				}
-				if _, err := client.NewPermitSemaphore("k").Delete(t.Context()); err != nil {
-					t.Error(err)
+				client.TakeAway("k")
+				<-h.Done()
+				if err := h.Err(); !errors.Is(err, rlock.ErrLeaseLost) {
+					t.Errorf("%s: %v", name, err)
 				}
-				continue
+				if name == "permits" {
+					if free, err := client.NewPermitSemaphore("k").Available(t.Context()); free != 3 || err != nil {
+						t.Errorf("%d permits are free, %v", free, err)
+					}
+					if _, err := client.NewPermitSemaphore("k").Delete(t.Context()); err != nil {
+						t.Error(err)
+					}
+					continue
+				}
+				if h, err = hold(); err != nil {
+					t.Errorf("%s: it is not free: %v", name, err)
+				} else if err := h.(*rlock.Hold).Unlock(t.Context()); err != nil {
+					t.Errorf("%s: %v", name, err)
+				}
 			}
-			if h, err = hold(); err != nil {
-				t.Errorf("%s: it is not free: %v", name, err)
-			} else if err := h.(*rlock.Hold).Unlock(t.Context()); err != nil {
-				t.Errorf("%s: %v", name, err)
+			if err := bystander.Unlock(t.Context()); err != nil {
+				t.Error(err)
 			}
 		}
-		if err := bystander.Unlock(t.Context()); err != nil {
-			t.Error(err)
-		}
-	}
+	})
 }
 
 func TestAnyLockIsHeldElsewhere(t *testing.T) {
 	t.Parallel()
-	client := rlocktest.Open(t)
-	rw := client.NewReadWriteLock("doc")
-	reads := client.HoldReadElsewhere("doc")
-	if _, err := rw.WriteLock().TryLock(t.Context()); !errors.Is(err, rlock.ErrLocked) {
-		t.Errorf("beside a reader: %v", err)
-	}
-	if err := reads.Unlock(t.Context()); err != nil {
-		t.Error(err)
-	}
-	writes := client.HoldWriteElsewhere("doc")
-	if _, err := rw.ReadLock().TryLock(t.Context()); !errors.Is(err, rlock.ErrLocked) {
-		t.Errorf("beside a writer: %v", err)
-	}
-	if err := writes.Unlock(t.Context()); err != nil {
-		t.Error(err)
-	}
-	seats := client.NewPermitSemaphore("seats")
-	if _, err := seats.TrySetPermits(t.Context(), 3); err != nil {
-		t.Fatal(err)
-	}
-	permits := client.HoldPermitsElsewhere("seats", 2)
-	if _, err := seats.TryAcquire(t.Context(), 2); !errors.Is(err, rlock.ErrNoPermits) {
-		t.Errorf("two of one permit: %v", err)
-	}
-	if err := permits.Release(t.Context()); err != nil {
-		t.Error(err)
-	}
+	onBoth(t, func(t *testing.T, open opener) {
+		client := open(t)
+		rw := client.NewReadWriteLock("doc")
+		reads := client.HoldReadElsewhere("doc")
+		if _, err := rw.WriteLock().TryLock(t.Context()); !errors.Is(err, rlock.ErrLocked) {
+			t.Errorf("beside a reader: %v", err)
+		}
+		if err := reads.Unlock(t.Context()); err != nil {
+			t.Error(err)
+		}
+		writes := client.HoldWriteElsewhere("doc")
+		if _, err := rw.ReadLock().TryLock(t.Context()); !errors.Is(err, rlock.ErrLocked) {
+			t.Errorf("beside a writer: %v", err)
+		}
+		if err := writes.Unlock(t.Context()); err != nil {
+			t.Error(err)
+		}
+		seats := client.NewPermitSemaphore("seats")
+		if _, err := seats.TrySetPermits(t.Context(), 3); err != nil {
+			t.Fatal(err)
+		}
+		permits := client.HoldPermitsElsewhere("seats", 2)
+		if _, err := seats.TryAcquire(t.Context(), 2); !errors.Is(err, rlock.ErrNoPermits) {
+			t.Errorf("two of one permit: %v", err)
+		}
+		if err := permits.Release(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 // failing is a test that only records its failure.
@@ -144,4 +144,20 @@ func TestTakingNothingAwayFailsTheTest(t *testing.T) {
 		}
 		f.failed = false
 	}
+}
+
+func TestAnotherServersLockIsNotTakenAway(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, open opener) {
+		one, two := open(t), open(t)
+		hold, err := two.NewLock("k").Lock(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		one.HoldElsewhere("k")
+		one.TakeAway("k")
+		if err := hold.Err(); err != nil {
+			t.Errorf("the other server's hold: %v", err)
+		}
+	})
 }

@@ -6,12 +6,10 @@ import (
 	"errors"
 	"io"
 	"net"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/alicebob/miniredis/v2"
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/internal/lockstate"
@@ -26,31 +24,69 @@ type Client struct {
 	*rlock.Client
 
 	t         testing.TB
-	server    *miniredis.Miniredis
+	server    server
 	opts      []rlock.Option
 	losesNext atomic.Bool // the reply to the next script is lost
 }
 
+// server is a Redis in the test's process.
+type server interface {
+	addr() string
+	// dialer is for the connections of one more client.
+	dialer() dialer
+	stop()
+	start() error
+}
+
+type dialer = func(ctx context.Context, network, addr string) (net.Conn, error)
+
 // Open starts a Redis inside this process and opens a client on it. The end of
-// the test closes both. Leases run in real time. opts are those of rlock.Open,
-// except WithDialer, which Open uses itself.
+// the test closes both. Leases run in real time; OpenVirtual has a server whose
+// time costs none. opts are those of rlock.Open, except WithDialer, which Open
+// uses itself.
 func Open(t testing.TB, opts ...rlock.Option) *Client {
 	t.Helper()
-	server, err := miniredis.Run()
-	if err != nil {
-		t.Fatalf("rlocktest: %v", err)
+	if time.Now().Year() == 2000 { // when the time of each bubble begins
+		t.Fatal("rlocktest: real connections stop the clock of a bubble: use OpenVirtual")
 	}
-	t.Cleanup(server.Close)
-	c := &Client{t: t, server: server, opts: opts}
-	c.runClock()
-	c.loadScripts()
-	c.Client = c.open(append([]rlock.Option{rlock.WithDialer(c.dial)}, opts...))
+	return open(t, startMini(t), opts)
+}
+
+// OpenVirtual is Open for a test in a bubble of testing/synctest. Server and
+// network are in memory and have the bubble's clock, so a lease of an hour ends
+// as soon as nothing else is left to do. Time in which nothing happens takes
+// none.
+func OpenVirtual(t testing.TB, opts ...rlock.Option) *Client {
+	t.Helper()
+	return open(t, newVirtual(), opts)
+}
+
+func open(t testing.TB, on server, opts []rlock.Option) *Client {
+	t.Helper()
+	c := &Client{t: t, server: on, opts: opts}
+	dial := on.dialer()
+	c.loadScripts(dial)
+	c.Client = c.another(func(ctx context.Context, network, addr string) (net.Conn, error) {
+		under, err := dial(ctx, network, addr)
+		if err != nil {
+			return nil, err
+		}
+		return &conn{Conn: under, client: c}, nil
+	}, opts)
 	return c
 }
 
-func (c *Client) open(opts []rlock.Option) *rlock.Client {
+// Another opens one more client of the same server, which stands for another
+// process. opts are those of rlock.Open, except WithDialer. The end of the test
+// closes it.
+func (c *Client) Another(opts ...rlock.Option) *rlock.Client {
 	c.t.Helper()
-	client, err := rlock.Open(context.Background(), c.URL(), opts...)
+	return c.another(c.server.dialer(), opts)
+}
+
+func (c *Client) another(dial dialer, opts []rlock.Option) *rlock.Client {
+	c.t.Helper()
+	client, err := rlock.Open(context.Background(), c.URL(), append([]rlock.Option{rlock.WithDialer(dial)}, opts...)...)
 	if err != nil {
 		c.t.Fatalf("rlocktest: %v", err)
 	}
@@ -58,13 +94,12 @@ func (c *Client) open(opts []rlock.Option) *rlock.Client {
 	return client
 }
 
-// URL is the server's URL. Each further client that is opened with it stands
-// for another process.
-func (c *Client) URL() string { return "redis://" + c.server.Addr() }
+// URL is the server's URL. After Open, each further client that is opened with it
+// stands for another process. After OpenVirtual only Another reaches the server.
+func (c *Client) URL() string { return "redis://" + c.server.addr() }
 
 // TakeAway takes the lock with this name from its holders, or the permits of a semaphore.
-// It may be of any kind, and held by this client or by another one that was opened with
-// URL. Each Hold, and each Permits, ends at once with ErrLeaseLost. After that the lock,
+// It may be of any kind, and held by this client or by another one of this server. Each Hold, and each Permits, ends at once with ErrLeaseLost. After that the lock,
 // or every permit, is free. It fails the test if nobody holds any.
 func (c *Client) TakeAway(name string) {
 	c.t.Helper()
@@ -72,7 +107,7 @@ func (c *Client) TakeAway(name string) {
 	for _, l := range []*rlock.Lock{rw.WriteLock(), rw.ReadLock(), c.NewLock(name)} {
 		switch taken, err := l.ForceUnlock(context.Background()); {
 		case taken:
-			lockstate.TakenAway(c.server.Addr(), name)
+			lockstate.TakenAway(c.server.addr(), name)
 			return
 		case err != nil && !errors.Is(err, rlock.ErrRefused): // which says that it is no lock
 			c.t.Fatalf("rlocktest: take the lock away: %v", err)
@@ -96,7 +131,7 @@ func (c *Client) takePermitsAway(name string) bool {
 		_, err = seats.Delete(ctx)
 	}
 	if err == nil {
-		lockstate.TakenAway(c.server.Addr(), name)
+		lockstate.TakenAway(c.server.addr(), name)
 		_, err = seats.TrySetPermits(ctx, total)
 	}
 	if err != nil {
@@ -129,7 +164,7 @@ func (c *Client) HoldWriteElsewhere(name string) *rlock.Hold {
 // you release them or the test ends. It fails the test if fewer are free.
 func (c *Client) HoldPermitsElsewhere(name string, n int) *rlock.Permits {
 	c.t.Helper()
-	permits, err := c.open(c.opts).NewPermitSemaphore(name).TryAcquire(context.Background(), n)
+	permits, err := c.Another(c.opts...).NewPermitSemaphore(name).TryAcquire(context.Background(), n)
 	if err != nil {
 		c.t.Fatalf("rlocktest: hold permits elsewhere: %v", err)
 	}
@@ -138,7 +173,7 @@ func (c *Client) HoldPermitsElsewhere(name string, n int) *rlock.Permits {
 
 func (c *Client) elsewhere(lock func(*rlock.Client) *rlock.Lock) *rlock.Hold {
 	c.t.Helper()
-	hold, err := lock(c.open(c.opts)).TryLock(context.Background())
+	hold, err := lock(c.Another(c.opts...)).TryLock(context.Background())
 	if err != nil {
 		c.t.Fatalf("rlocktest: hold the lock elsewhere: %v", err)
 	}
@@ -154,44 +189,21 @@ func (c *Client) LoseReply() { c.losesNext.Store(true) }
 // The server keeps its data. After the command timeout
 // (rlock.WithCommandTimeout) calls end with ErrUnavailable, or with
 // ErrUncertain if they had sent something.
-func (c *Client) StopServer() { c.server.Close() }
+func (c *Client) StopServer() { c.server.stop() }
 
 // StartServer starts the server again after StopServer, at the same address.
 func (c *Client) StartServer() {
 	c.t.Helper()
-	if err := c.server.Restart(); err != nil {
+	if err := c.server.start(); err != nil {
 		c.t.Fatalf("rlocktest: start the server: %v", err)
 	}
-}
-
-// runClock lets time pass for the server's keys, which miniredis does not do by
-// itself.
-func (c *Client) runClock() {
-	quit := make(chan struct{})
-	var running sync.WaitGroup
-	running.Go(func() {
-		tick := time.NewTicker(10 * time.Millisecond)
-		defer tick.Stop()
-		for last := time.Now(); ; {
-			select {
-			case <-quit:
-				return
-			case now := <-tick.C:
-				c.server.FastForward(now.Sub(last))
-				last = now
-			}
-		}
-	})
-	c.t.Cleanup(func() {
-		close(quit)
-		running.Wait()
-	})
+	c.loadScripts(c.server.dialer())
 }
 
 // loadScripts loads all scripts, so that the first lost reply is not NOSCRIPT.
-func (c *Client) loadScripts() {
+func (c *Client) loadScripts(dial dialer) {
 	c.t.Helper()
-	conn, err := redis.Dial("tcp", c.server.Addr())
+	conn, err := redis.Dial("tcp", c.server.addr(), redis.DialContextFunc(dial))
 	if err != nil {
 		c.t.Fatalf("rlocktest: %v", err)
 	}
@@ -201,15 +213,6 @@ func (c *Client) loadScripts() {
 			c.t.Fatalf("rlocktest: load a script: %v", err)
 		}
 	}
-}
-
-func (c *Client) dial(ctx context.Context, network, addr string) (net.Conn, error) {
-	var dialer net.Dialer
-	under, err := dialer.DialContext(ctx, network, addr)
-	if err != nil {
-		return nil, err
-	}
-	return &conn{Conn: under, client: c}, nil
 }
 
 // conn is a connection that can lose a reply.

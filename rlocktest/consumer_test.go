@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/rlock-go/redisson/rlock"
@@ -64,6 +65,30 @@ func TestSettleStopsWhenTheLockIsLost(t *testing.T) {
 
 // end page
 
+// begin page: virtual
+
+func TestReportIsMadeOncePerHour(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client, made := rlocktest.OpenVirtual(t), 0
+		report := func(on *rlock.Client) {
+			err := on.NewLock("report").Do(t.Context(), func(context.Context) error { made++; return nil }, rlock.Wait(0), rlock.AtLeast(50*time.Minute))
+			if err != nil && !errors.Is(err, rlock.ErrLocked) {
+				t.Error(err)
+			}
+		}
+		other := client.Another() // as in another process
+		report(client.Client)
+		report(other)
+		time.Sleep(time.Hour) // takes no time
+		report(other)
+		if made != 2 {
+			t.Errorf("made %d reports in two hours", made)
+		}
+	})
+}
+
+// end page
+
 // begin page: fake
 
 // uncertain runs fn, and does not learn whether the lock was released.
@@ -94,8 +119,6 @@ func TestSettleTellsThatItIsBusy(t *testing.T) {
 	}
 }
 
-// begin page: hold
-
 // watch waits until the hold is over, and reports why.
 func watch(hold *rlock.Hold, report func(error)) {
 	<-hold.Done()
@@ -111,8 +134,6 @@ func TestWatchReportsTheLoss(t *testing.T) {
 		t.Errorf("reported %v", err)
 	}
 }
-
-// end page
 
 func TestSettleWithARealLock(t *testing.T) {
 	client := rlocktest.Open(t)

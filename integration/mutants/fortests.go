@@ -2,8 +2,10 @@ package main
 
 // forTests breaks rlocktest, with which users test their own code.
 var forTests = []defect{
-	{"the server's clock stands still", "rlocktest", tests{"TestLeaseEndsByTheMachinesClock"},
-		edits{{In: "Client.runClock", Call: "c.server.FastForward", Put: "_ = now.Sub(last)"}}},
+	{"the server's clock stands still", "rlocktest", tests{"TestLeaseEnds"},
+		edits{{In: "rlocktest.runClock", Call: "m.FastForward", Put: "_ = now.Sub(last)"}}},
+	{"servers of several bubbles have one address", "rlocktest", tests{"TestAnotherServersLockIsNotTakenAway"},
+		edits{{In: "rlocktest.newVirtual", Call: "virtuals.Add", Put: "uint32(1)"}}},
 	{"a reply that is to be lost is lost before its script has run", "rlocktest", tests{"TestLostReplies"},
 		edits{{In: "rlocktest.conn.Write", Call: "c.loses.Store", Put: "return 0, io.EOF"}}},
 	{"a hold that is to be lost is released", "rlocktest", tests{"TestHoldWithoutAServerEndsAsItIsTold"},
