@@ -113,13 +113,12 @@ func TestKnownSeeds(t *testing.T) {
 func judge(t *testing.T, plan Plan) *Result {
 	t.Helper()
 	again := "cd integration && go run ./simulation/replay " + strings.Join(plan.Args(), " ")
-	// A goroutine that waits for a mutex stops the bubble's clock, and only real time can tell that nothing moves.
-	hung := time.AfterFunc(2*time.Minute, func() {
-		fmt.Printf("seed %d at an unknown time: hang: it has not ended after two minutes: %s\n", plan.Seed, again)
+	hung := func() {
+		fmt.Printf("seed %d at an unknown time: hang: %s\n", plan.Seed, again)
 		_ = pprof.Lookup("goroutine").WriteTo(os.Stdout, 2)
 		os.Exit(2)
-	})
-	defer hung.Stop()
+	}
+	defer notHanging(t, hung)()
 	// A panic ends the process, and only the labels of the goroutines in its trace can name the seed.
 	t.Setenv("GODEBUG", "tracebacklabels=1")
 	var r *Result
@@ -131,6 +130,34 @@ func judge(t *testing.T, plan Plan) *Result {
 		t.Errorf("seed %d broke %d rules on %s. Its history: %s", plan.Seed, len(r.Violations), plan.Topology, again)
 	}
 	return r
+}
+
+// notHanging calls hung if the process does nothing for two minutes, or too much before the returned function is called. A
+// goroutine that waits for a mutex stops the bubble's clock, and then no virtual time tells that nothing moves. Real time alone
+// would not tell it either, since a busy machine may leave a play without a processor.
+func notHanging(t *testing.T, hung func()) (done func()) {
+	const every, least, most = 20 * time.Second, 100 * time.Millisecond, 2 * time.Minute // the last two of processor time
+	tick, end := time.NewTicker(every), make(chan struct{})
+	go func() {
+		began := processorTime(t)
+		for idle, last := 0, began; idle < 6 && last-began < most; {
+			select {
+			case <-end:
+				return
+			case <-tick.C:
+			}
+			now := processorTime(t)
+			if idle++; now-last > least {
+				idle = 0
+			}
+			last = now
+		}
+		hung()
+	}()
+	return func() {
+		tick.Stop()
+		close(end)
+	}
 }
 
 func processorTime(t *testing.T) time.Duration {
