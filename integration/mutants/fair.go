@@ -25,7 +25,7 @@ var fair = []defect{
 	{"those behind several who leave keep what one of them would have waited", "fair", tests{"TestFairCalls"},
 		edits{{In: "fair.Leave", Expr: "len(all)", Put: "1"}}},
 	{"a client that is closed does not wait for those who leave", "fair", tests{"TestCloseWaitsWhileLeaversAreAnswered"},
-		edits{{In: "Client.AwaitLeavers", If: "ended || c.Leaving.Count() == open", Put: "ended || open >= 0"}}},
+		edits{{In: "Client.AwaitLeavers", If: "ended || last == nil || !last.Add(patience).After(until)", Put: "ended || !until.IsZero()"}}},
 	{"whoever stands behind dead places looks as seldom as any", "fair", tests{"TestWhoStandsBehindOthersIsToldWhenTheFirstPlaceEnds", "TestFairWaiterBehindDeadPlacesEntersWhenTheyEnd"},
 		edits{inScript("fair_lock", "return till - now", "return -1")}},
 	{"an entry of the queue has no time", "fair", tests{"TestFairWaiterThatGivesUpLeavesAtOnce", "TestPlaceThatJavaLeavesIsPassedWhenItsTimeIsOver"},

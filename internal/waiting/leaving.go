@@ -75,21 +75,28 @@ func (x *Line) sendLeavers() {
 		}
 		for _, o := range part {
 			o.left()
-			c.Leaving.Done()
+			c.leaverIsAnswered()
 		}
 	})
+}
+
+func (c *Client) leaverIsAnswered() {
+	now := time.Now()
+	c.lastLeft.Store(&now)
+	c.Leaving.Done()
 }
 
 // AwaitLeavers waits until all leavers have left the servers' queues, but no longer than
 // patience after the last reply. It returns when that time would be over.
 func (c *Client) AwaitLeavers(patience time.Duration) time.Time {
-	for {
-		until, open := time.Now().Add(patience), c.Leaving.Count()
+	for until := time.Now().Add(patience); ; {
 		ctx, cancel := context.WithDeadline(context.Background(), until)
 		ended := c.Leaving.Wait(ctx.Done(), nil)
 		cancel()
-		if ended || c.Leaving.Count() == open {
+		last := c.lastLeft.Load()
+		if ended || last == nil || !last.Add(patience).After(until) {
 			return until
 		}
+		until = last.Add(patience)
 	}
 }

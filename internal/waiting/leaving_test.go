@@ -49,26 +49,33 @@ func TestWhoCameLastLeavesFirst(t *testing.T) {
 
 // Close waits for leaving waiters while the server answers, and no longer than its patience after the last answer.
 func TestCloseWaitsWhileLeaversAreAnswered(t *testing.T) {
-	for _, answered := range []int{0, 2, 5} {
+	const patience = time.Second
+	type at []time.Duration // a time a leaver
+	for what, test := range map[string]struct {
+		answered, come at
+		took           time.Duration
+	}{
+		"nobody is answered":                   {nil, nil, patience},
+		"some are":                             {at{800 * time.Millisecond, 1600 * time.Millisecond}, nil, 2600 * time.Millisecond},
+		"all are":                              {at{800 * time.Millisecond, 1600 * time.Millisecond, 2 * time.Second, 2 * time.Second, 2900 * time.Millisecond}, nil, 2900 * time.Millisecond},
+		"nobody is answered, and some come":    {nil, at{500 * time.Millisecond, 900 * time.Millisecond}, patience},
+		"one is answered as another one comes": {at{900 * time.Millisecond}, at{900 * time.Millisecond}, 1900 * time.Millisecond},
+	} {
 		synctest.Test(t, func(t *testing.T) {
 			c := &Client{Leaving: background.NewGauge()}
 			for range 5 {
 				c.Leaving.Add()
 			}
-			go func() {
-				for range answered {
-					time.Sleep(800 * time.Millisecond)
-					c.Leaving.Done()
-				}
-			}()
-			began := time.Now()
-			until := c.AwaitLeavers(time.Second)
-			took, least, most := time.Since(began), time.Duration(answered)*800*time.Millisecond, time.Duration(answered)*time.Second
-			if answered < 5 {
-				least, most = time.Duration(answered)*800*time.Millisecond, time.Duration(answered+1)*time.Second
+			for _, when := range test.come {
+				time.AfterFunc(when, c.Leaving.Add)
 			}
-			if took < least || took > most || time.Until(until) < 0 {
-				t.Errorf("%d of 5 answered: it took %v, and has %v left", answered, took, time.Until(until))
+			for _, when := range test.answered {
+				time.AfterFunc(when, c.leaverIsAnswered)
+			}
+			began := time.Now()
+			until := c.AwaitLeavers(patience)
+			if took := time.Since(began); took != test.took || time.Until(until) < 0 {
+				t.Errorf("%s: it took %v, and has %v left", what, took, time.Until(until))
 			}
 		})
 	}

@@ -17,8 +17,9 @@ type Client struct {
 	*core.Client
 	Leaving background.Gauge // waiters that leave a server's queue
 
-	unheard        atomic.Int64 // queues that have subscribed and are not listening yet
-	noClientCounts atomic.Bool  // the server refuses to count subscribers
+	lastLeft       atomic.Pointer[time.Time] // when a server last answered that some have left
+	unheard        atomic.Int64              // queues that have subscribed and are not listening yet
+	noClientCounts atomic.Bool               // the server refuses to count subscribers
 }
 
 // Init makes the zero Client ready.
