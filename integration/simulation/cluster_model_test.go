@@ -156,6 +156,27 @@ func TestServerJoinsTheModelAndLeaves(t *testing.T) {
 	})
 }
 
+// The master of a slot is replaced while all are told that it owns that. Its successor must not give the slot back to it.
+func TestSlotOfTheModelWhoseMasterIsReplacedKeepsAnOwner(t *testing.T) {
+	inModel(t, 3, 1, func(m *modelled) {
+		key := of(0)
+		for i := range 16 {
+			m.after(2 * m.c.NodeTimeout) // before that nobody votes again
+			owner, done := m.c.Master(key), false
+			m.c.Move(codec.Slot(key), owner, func() { done = true })
+			m.after(time.Duration(i) * 100 * time.Millisecond)
+			for _, s := range m.c.Servers {
+				if s.Follows(owner) {
+					s.Command("FAILOVER")
+				}
+			}
+			m.becomes("it is replaced", func() bool { return m.c.Master(key) != owner })
+			m.becomes("all are told", func() bool { return done })
+			m.becomes("all is well", m.c.Settled)
+		}
+	})
+}
+
 // A server of another cluster comes to the address of a dead replica. Neither cluster takes
 // it for one of its own.
 func TestAddressOfTheModelIsUsedAgain(t *testing.T) {

@@ -170,6 +170,10 @@ func (c *Cluster) step(slot uint16, to *Server, done func()) {
 
 // tell tells each server by SETSLOT who owns a slot now.
 func (c *Cluster) tell(slot uint16, owner *Server, i int, done func()) {
+	if c.Owner(slot) != owner { // a replica that has replaced it meanwhile would give the slot back to it, and nobody would own it
+		c.step(slot, owner, done)
+		return
+	}
 	if i < len(c.Servers) {
 		if s := c.Servers[i]; s.cluster.self.master == "" && s.cluster.find(owner.cluster.id) != nil {
 			s.Command("SETSLOT", fmt.Sprint(slot), "NODE", owner.cluster.id)
