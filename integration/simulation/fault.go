@@ -170,6 +170,9 @@ func (p *play) restart(s server, with simredis.Saved, loses bool) {
 		p.loses(s) // of the objects whose master it still is
 	}
 	s.StartWith(with)
+	if loses {
+		p.loses(s) // and of those that it has again, although their slot moves and the next server had them
+	}
 	for _, o := range p.objects {
 		if loses {
 			o.value = 0 // which fell without a call

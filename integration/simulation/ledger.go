@@ -32,7 +32,7 @@ type object struct {
 	shared     string              // the text of an owner that several clients use
 	lostOne    time.Time           // when a release of a lost hold of it returned last
 	own        map[*life]*ownShare // owners that several callers of one client use
-	total      int                 // permits
+	total      int                 // permits; 0: not known
 	enqueued   []string            // a fair lock's waiters in the order of their places
 	revived    []string            // owners whose waiters had gone, and whose places an old server's data brought back
 	emptied    time.Time           // when the last place went
@@ -161,15 +161,24 @@ func (p *play) voids(o *object, why Clause, lost func(h *hold) bool) {
 // loses records that a server has lost all its data.
 func (p *play) loses(s server) {
 	for _, o := range p.objects {
-		if p.site.master(o.Name) == s {
+		if p.site.master(o.Name) == s || o.Kind == Permits && s.Exists(timesOf(o.Name)) && p.site.master(timesOf(o.Name)) == s {
 			p.voids(o, lostByServer, func(*hold) bool { return true })
 			o.lost, o.freeAt, o.token = time.Now(), time.Time{}, 0
 			clear(o.left)
 			o.value = 0
 			o.count.lost()
+			if p.parted(o, s) {
+				o.total = 0
+			}
 			p.look(o, s)
 		}
 	}
+}
+
+// parted reports whether another server has keys of an object too, since its slot moves. If the keys of permits are not of one time,
+// nobody knows how many there are.
+func (p *play) parted(o *object, s server) bool {
+	return slices.ContainsFunc(p.site.masters(), func(m server) bool { return m != s && (m.Exists(o.Name) || m.Exists(timesOf(o.Name))) })
 }
 
 // promoted marks holds of which the next master does not know what the former one knew.
