@@ -9,7 +9,7 @@ var aside = []defect{
 	{"what finds no second connection stays there", "second connection", tests{"TestSpareThatCantConnectHandsBackWhatItHas"},
 		edits{{In: "Pipeline.connectFailed", If: "p.o.Spare && p.ctx.Err() == nil", Put: "false"}}},
 	{"the two connections may lead to different servers", "second connection", tests{"TestSiblingsLeadToOneServer"},
-		edits{{In: "Pipeline.moveSibling", If: "apart", Put: "apart && false"}}},
+		edits{{In: "Pipeline.moveSibling", If: "other != nil && other.leadsElsewhere(at)", Put: "false"}}},
 	{"an acquire goes before the release that it follows", "order of two connections", tests{"TestAcquireFollowsAReleaseThatHasNoAnswer", "TestHandOffFollowsItsReleaseAside"},
 		edits{{In: "attempt.send", Stmt: "a.req.Aside = _", Put: "a.req.Aside = false"}}},
 	{"an acquire goes aside while a ForceUnlock may still run", "order of two connections", tests{"TestNoAcquireGoesAsideWhileAForceUnlockIsUnderWay", "TestForceUnlockThatIsLostMayStillRun"},

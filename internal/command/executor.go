@@ -46,6 +46,13 @@ func (x *Executor) Discard(slot uint16, key any) {
 	}
 }
 
+// Uses tells whether a connection, by its number, still leads to the server of slot. Then that
+// server has all that it answered there.
+func (x *Executor) Uses(slot uint16, connection uint64) bool {
+	n, err := x.top.Node(slot)
+	return err == nil && n.Uses(connection)
+}
+
 // Trouble tells why nothing can be sent for slot, as the error of an unsent command.
 // It is nil if there is a connection, or if none was needed so far.
 func (x *Executor) Trouble(slot uint16) error {

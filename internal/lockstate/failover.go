@@ -24,7 +24,7 @@ func (c *State) changed(change topology.Change) {
 	}
 	c.nodeChanged(change)
 	c.Renewer.RenewIn(change.Slots)
-	unlock.RepeatPast(&c.Client, change.Slots)
+	unlock.RepeatPast(&c.Client, change.Slots, change.NewMaster)
 	if change.From == change.To {
 		return // the hub follows by itself
 	}

@@ -87,7 +87,7 @@ func openReplaced(t *testing.T, s *redistest.Server) *State {
 func repeated(t *testing.T, clients ...*State) {
 	t.Helper()
 	for _, c := range clients {
-		unlock.RepeatPast(&c.Client, topology.AllSlots)
+		unlock.RepeatPast(&c.Client, topology.AllSlots, true)
 	}
 	for _, c := range clients {
 		redistest.Becomes(t, "the repetitions end", func() bool { return !c.repeatsLeft() })
@@ -233,7 +233,7 @@ func TestCloseDoesNotWaitForRepetitions(t *testing.T) {
 		mustUnlock(t, mustAcquire(t, &l))
 	}
 	s.Kill()
-	unlock.RepeatPast(&c.Client, topology.AllSlots)
+	unlock.RepeatPast(&c.Client, topology.AllSlots, true)
 	if !c.repeatsLeft() {
 		t.Fatal("nothing is sent again")
 	}

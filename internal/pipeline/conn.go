@@ -15,10 +15,14 @@ import (
 // is idle while a batch is decoded; more than four gain nothing.
 const maxInFlight = 4
 
+// conns counts the connections of this process.
+var conns atomic.Uint64
+
 // conn is one connection in use.
 type conn struct {
 	*redisconn.Owned
 	p       *Pipeline
+	number  uint64 // no other connection of this process has it; above 0
 	barrier *killBarrier
 	managed managed // nil for a connection of a pool
 	pusher  pusher  // writes the commands
@@ -80,7 +84,7 @@ type flight struct {
 // newConn makes the conn of a connection on which identify succeeded.
 func (p *Pipeline) newConn(o *redisconn.Owned, barrier *killBarrier) *conn {
 	c := &conn{
-		Owned: o, p: p, barrier: barrier,
+		Owned: o, p: p, number: conns.Add(1), barrier: barrier,
 		batches: make(chan []*Request, maxInFlight),
 		wrote:   make(chan struct{}, maxInFlight),
 		back:    make(chan struct{}, 1),

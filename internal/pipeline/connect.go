@@ -43,6 +43,13 @@ func (p *Pipeline) Connecting() bool {
 	return p.dialling
 }
 
+// Uses tells whether the connection with this number is in use.
+func (p *Pipeline) Uses(number uint64) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.conn != nil && p.conn.number == number
+}
+
 // Retry ends the pause after a failed attempt to connect, because there may be another
 // server by now. It returns at once.
 func (p *Pipeline) Retry() { p.link.Retry() }

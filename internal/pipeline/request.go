@@ -90,6 +90,9 @@ func (r *Request) lasts() time.Duration {
 // be written later, behind a WAIT. Until is the limit for that.
 func (r *Request) Deadline() time.Duration { return r.deadline }
 
+// Connection is the number of the connection that r, which was answered, was written to.
+func (r *Request) Connection() uint64 { return r.conn.number }
+
 // NotSentError is the error of a request that did not run: it was never sent, or
 // each server that got it answered that it did not run it.
 type NotSentError struct {

@@ -24,7 +24,9 @@ func (p *Pipeline) GiveUp(r *Request) {
 	if said, _ := refusal.Of(r.Err); said.NoAuth() {
 		cause = errNoAuth
 	}
-	p.retire(r.conn, cause)
+	if p.retire(r.conn, cause) && cause == errReadOnly {
+		p.retireSibling()
+	}
 }
 
 // Retire replaces the connection, for cause, without losing a command: those in

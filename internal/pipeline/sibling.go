@@ -30,18 +30,29 @@ func (p *Pipeline) Reachable() bool {
 	return p.conn != nil || p.lastErr == nil || p.o.Clock.Now()-p.failedAt > avoidFor
 }
 
+// retireSibling replaces the sibling's connection to the server of this pipeline, which is not the
+// master any more. The sibling may have nothing to write that would tell it so.
+func (p *Pipeline) retireSibling() {
+	p.mu.Lock()
+	at := p.server
+	p.mu.Unlock()
+	if other := p.sibling; other != nil && !other.leadsElsewhere(at) {
+		other.Retire(errReadOnly)
+	}
+}
+
+// leadsElsewhere tells whether there is a connection, and it is not to this server.
+func (p *Pipeline) leadsElsewhere(at server) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.conn != nil && p.server.another(at)
+}
+
 // moveSibling replaces the sibling's connection if it leads to another server than the
 // connection that was just made. It is called without mu, after that connection was put to
 // use. So if both siblings connect at the same time, at least one sees the other.
 func (p *Pipeline) moveSibling(at server) {
-	other := p.sibling
-	if other == nil {
-		return
-	}
-	other.mu.Lock()
-	apart := other.conn != nil && other.server.another(at)
-	other.mu.Unlock()
-	if apart {
+	if other := p.sibling; other != nil && other.leadsElsewhere(at) {
 		other.Retire(errApart)
 	}
 }

@@ -18,8 +18,8 @@ func (x *Section) Ask(c *core.Client, slot uint16, call kind.Call, limit time.Du
 	return core.Replied(r)
 }
 
-// AskLater queues a query and returns. then gets the outcome later, in another section.
-func (x *Section) AskLater(c *core.Client, slot uint16, call kind.Call, limit time.Duration, then func(reply any, err error)) {
+// AskLater queues a query and returns. then gets it later, in another section, when it has ended.
+func (x *Section) AskLater(c *core.Client, slot uint16, call kind.Call, limit time.Duration, then func(*command.Request)) {
 	r := c.Question(slot, call, limit)
 	q := &asking{x, c, then}
 	if r.Handler = q; !x.Enqueue(r) {
@@ -31,13 +31,13 @@ func (x *Section) AskLater(c *core.Client, slot uint16, call kind.Call, limit ti
 type asking struct {
 	section *Section
 	c       *core.Client
-	then    func(reply any, err error)
+	then    func(*command.Request)
 }
 
 // Answered passes on the outcome.
 func (q *asking) Answered(r *command.Request) {
 	defer q.section.Enter(MustNotBlock).Leave()
-	q.then(core.Replied(r))
+	q.then(r)
 }
 
 // Rest repeats the query until it has ended.

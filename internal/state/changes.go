@@ -33,6 +33,7 @@ type PastChange struct {
 	dropped bool          // it was forgotten meanwhile
 	Sent    time.Duration // when it was sent
 	Until   time.Duration // not to be sent again after this
+	On      uint64        // as in Past
 }
 
 // Remember remembers u. If there is no room, the oldest change is dropped.
@@ -124,7 +125,7 @@ func (m *Memory) TakeChange(now time.Duration) *PastChange {
 		case m.Repeats >= RepeatsAtOnce || u.Client.Closed():
 			return nil
 		default:
-			if u.Due = false; now < u.Until {
+			if u.Due = false; now < u.Until && !u.Client.stillHas(u.Slot, u.On) {
 				u.open = true
 				m.Repeats++
 				return u
@@ -134,10 +135,11 @@ func (m *Memory) TakeChange(now time.Duration) *PastChange {
 	return nil
 }
 
-// Repeated is called when the repetition of u has ended. late tells whether it may yet run.
-func (m *Memory) Repeated(u *PastChange, late bool) {
+// Repeated is called when the repetition of u has ended, and was answered on a connection; 0: it was
+// not. late tells whether it may yet run.
+func (m *Memory) Repeated(u *PastChange, on uint64, late bool) {
 	m.Repeats--
-	u.open, u.Late = false, u.Late || late
+	u.open, u.On, u.Late = false, on, u.Late || late
 	if u.dropped && !u.Late {
 		u.Client.Exec.Discard(u.Slot, u.Receipt)
 	}

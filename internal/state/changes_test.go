@@ -93,7 +93,7 @@ func TestReceiptOfAForgottenChangeIsDeleted(t *testing.T) {
 	for i, u := range under {
 		func() {
 			defer shard.Enter(section.MustNotBlock).Leave()
-			shard.Past.Repeated(u, i == 0)
+			shard.Past.Repeated(u, 0, i == 0)
 		}()
 	}
 	keys(late + 1 + maxChanges)

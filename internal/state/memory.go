@@ -35,6 +35,7 @@ type Past struct {
 	again  uint32        // the number of its latest repetition; 0: there was none
 	Sent   time.Duration // when it was sent
 	Until  time.Duration // not to be sent again after this
+	On     uint64        // the connection on which it was last answered; 0: not known, or its server may lack it
 	Extras *PastExtras   // nil: none
 }
 
@@ -117,14 +118,18 @@ type counted struct {
 	owner owner.Owner
 }
 
-// Replaced is called when the server of these slots may have been replaced: all that is not too
-// old is due. Of the unlocks of one count only the newest is, since it leaves as many holds as
-// the owner needs when it is sent.
-func (m *Memory) Replaced(slots topology.Slots, now time.Duration) {
+// Replaced is called when the server of these slots may have been replaced, or was: all that is not
+// too old is due. Of the unlocks of one count only the newest is, since it leaves as many holds as
+// the owner needs when it is sent. One break is reported several times. So what is due is not sent
+// if the connection on which it was last answered is still in use when its turn comes.
+func (m *Memory) Replaced(slots topology.Slots, was bool, now time.Duration) {
 	newest := map[counted]*Past{}
 	for i := range m.all {
 		u := &m.all[(m.oldest+len(m.all)-1-i)%len(m.all)] // the newest first
 		u.Due = u.Due || slots.Has(u.Lock.Slot) && now-u.Sent <= RepeatedFor
+		if was && u.Due {
+			u.On = 0
+		}
 		if !u.Due || u.Extras != nil && u.Extras.Leaves {
 			continue
 		}
@@ -138,6 +143,9 @@ func (m *Memory) Replaced(slots topology.Slots, now time.Duration) {
 	m.next = 0
 	for _, u := range m.changes {
 		u.Due = u.Due || slots.Has(u.Slot) && now-u.Sent <= RepeatedFor
+		if was && u.Due {
+			u.On = 0
+		}
 	}
 }
 
@@ -164,7 +172,7 @@ func (m *Memory) Take(now time.Duration) *Past {
 			m.skipped = true
 			continue
 		}
-		due := u.Due
+		due := u.Due && !u.Lock.Client.stillHas(u.Lock.Slot, u.On)
 		u.Due = false
 		if due && (now < u.Until || u.LeavesOnly(now)) {
 			m.numbers++
@@ -177,16 +185,25 @@ func (m *Memory) Take(now time.Duration) *Past {
 	return nil
 }
 
+// stillHas tells whether the server of slot is certain to have what was answered on a connection.
+func (c *Client) stillHas(slot uint16, on uint64) bool { return on != 0 && c.Exec.Uses(slot, on) }
+
 // LeavesOnly tells whether all that is repeated is that the owner leaves its place: it had no release,
 // or its lease is over by now, which the place outlives.
 func (u *Past) LeavesOnly(now time.Duration) bool {
 	return u.Extras != nil && u.Extras.Place != nil && (u.Extras.Leaves || now >= u.Until)
 }
 
-// Ended is called when the repetition of u, which Take returned, has ended. If u has become due
-// meanwhile, it is due from now on: one that has not found a server yet goes to whichever serves
-// by then, so another behind it would be a copy.
-func (m *Memory) Ended(u Past) {
+// Ended is called when the repetition of u, which Take returned, has ended, and was answered on a
+// connection; 0: it was not. If u has become due meanwhile, it is due from now on: one that has not
+// found a server yet goes to whichever serves by then, so another behind it would be a copy.
+func (m *Memory) Ended(u Past, on uint64) {
+	for i := range m.all { // Take returned it lately
+		if last := &m.all[(m.next+2*len(m.all)-1-i)%len(m.all)]; last.again == u.again {
+			last.On = on
+			break
+		}
+	}
 	m.Repeats--
 	m.again = slices.DeleteFunc(m.again, func(number uint32) bool { return number == u.again })
 	if m.skipped {

@@ -105,7 +105,7 @@ func TestOneUnlockOfEachCountIsSentAgain(t *testing.T) {
 		u.Sent, u.Until = now+time.Duration(i), now+time.Minute-time.Duration(i)
 		m.Add(u)
 	}
-	m.Replaced(topology.AllSlots, now+time.Second)
+	m.Replaced(topology.AllSlots, false, now+time.Second)
 	var sent []time.Duration
 	for u := m.Take(now); u != nil; u = m.Take(now) {
 		sent = append(sent, u.Sent-now)
@@ -128,17 +128,17 @@ func TestOlderUnlockStillLeavesItsPlace(t *testing.T) {
 		m.Add(Past{Lock: fair, Sent: now, Until: now + time.Minute, Extras: &PastExtras{Place: place}})
 		m.Add(Past{Lock: plain, Sent: now + 1, Until: now + time.Second, Extras: extras})
 		for range 2 { // a second failover finds the same
-			m.Replaced(topology.AllSlots, now+1)
+			m.Replaced(topology.AllSlots, false, now+1)
 			older := m.Take(now + 1)
 			if older == nil || older.Lock != fair || !older.LeavesOnly(now+1) || older.Extras.Place != place {
 				t.Fatalf("%s: %+v is sent, want the leave of the older one", name, older)
 			}
-			m.Ended(*older)
+			m.Ended(*older, 0)
 			newest := m.Take(now + 1)
 			if newest == nil || newest.Lock != plain || newest.Extras != extras || newest.Until != now+time.Minute {
 				t.Fatalf("%s: %+v is sent, want the newest, for as long as the older one", name, newest)
 			}
-			m.Ended(*newest)
+			m.Ended(*newest, 0)
 			if u := m.Take(now + 1); u != nil {
 				t.Fatalf("%s: %+v is sent as well", name, u)
 			}
@@ -168,17 +168,17 @@ func TestRepetitionUnderWayIsNotDoubled(t *testing.T) {
 		}
 		return all
 	}
-	m.Replaced(topology.AllSlots, now)
+	m.Replaced(topology.AllSlots, false, now)
 	first := takes(a, b)
 	for range 5 {
-		m.Replaced(topology.AllSlots, now)
+		m.Replaced(topology.AllSlots, false, now)
 		takes()
 	}
-	m.Ended(first[1])
+	m.Ended(first[1], 0)
 	second := takes(b) // its server may have been replaced since
-	m.Ended(second[0])
+	m.Ended(second[0], 0)
 	takes()
-	m.Ended(first[0])
+	m.Ended(first[0], 0)
 	takes(a)
 }
 
@@ -186,16 +186,16 @@ func TestRepetitionUnderWayIsNotDoubled(t *testing.T) {
 func TestRepeatedChangeUnderWayIsNotDoubled(t *testing.T) {
 	now := time.Hour
 	m := Memory{changes: []*PastChange{{Client: new(Client), Sent: now, Until: now + time.Minute}}}
-	m.Replaced(topology.AllSlots, now)
+	m.Replaced(topology.AllSlots, false, now)
 	first := m.TakeChange(now)
 	if first == nil {
 		t.Fatal("nothing is repeated")
 	}
-	m.Replaced(topology.AllSlots, now)
+	m.Replaced(topology.AllSlots, false, now)
 	if u := m.TakeChange(now); u != nil {
 		t.Error("it is repeated while it is under way")
 	}
-	m.Repeated(first, false)
+	m.Repeated(first, 0, false)
 	if u := m.TakeChange(now); u != first {
 		t.Error("it is not repeated on a server that came later")
 	}
@@ -215,7 +215,7 @@ func TestPlaceIsLeftAfterTheLease(t *testing.T) {
 		var m Memory
 		u.Lock, u.Sent = l, now
 		m.Add(u)
-		m.Replaced(topology.AllSlots, now)
+		m.Replaced(topology.AllSlots, false, now)
 		taken := m.Take(now)
 		if (taken != nil) != (name != "no place") {
 			t.Errorf("%s: it is repeated: %v", name, taken != nil)

@@ -295,11 +295,11 @@ func (st *OwnerState) Find(such func(*Hold) bool) *Hold {
 
 // NewLeaver makes the operation that takes the owner, which has waited since began, as want says,
 // out of the server's queue. It counts as leaving until the server has answered. left is called then.
-func (st *OwnerState) NewLeaver(l *Lock, want kind.Want, began time.Duration, left func()) Operation {
+func (st *OwnerState) NewLeaver(l *Lock, want kind.Want, began time.Duration, left func(on uint64)) Operation {
 	l.Client.Waits.Leaving.Add()
 	return operationFunc(func() {
-		st.Name.Leave(&l.Lock, want, began, func() {
-			left()
+		st.Name.Leave(&l.Lock, want, began, func(on uint64) {
+			left(on)
 			st.Done()
 		})
 	})

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -123,6 +124,11 @@ func (n *Node) Touch() {
 	if !n.used.Load() {
 		n.used.Store(true)
 	}
+}
+
+// Uses tells whether a connection for commands is in use, by its number.
+func (n *Node) Uses(connection uint64) bool {
+	return slices.ContainsFunc(n.pipes, func(p *pipeline.Pipeline) bool { return p.Uses(connection) })
 }
 
 // Used tells whether a command was queued since the last call, or a channel is

@@ -43,7 +43,7 @@ func rememberChange(l *state.Lock, r *command.Request, receipt any) (kept bool) 
 	}
 	defer l.Shard.Enter(section.MustNotBlock).Leave()
 	addChange(l.Shard, &state.PastChange{
-		Client: l.Client, Name: l.Name(), Slot: l.Slot, Receipt: receipt, Call: call, Sent: r.Wire.Sent, Until: r.Until, Due: r.ServedElsewhere(), Late: r.MayArrive,
+		Client: l.Client, Name: l.Name(), Slot: l.Slot, Receipt: receipt, Call: call, Sent: r.Wire.Sent, Until: r.Until, Due: r.ServedElsewhere(), Late: r.MayArrive, On: r.Connection(),
 	})
 	return true
 }
@@ -104,7 +104,7 @@ func (q *repeatedChange) Answered(r *command.Request) {
 	if err != nil && !c.Closed() {
 		c.Log.NotDone(q.s, eventlog.Lock{Name: q.u.Name}, err)
 	}
-	q.s.Past.Repeated(q.u, r.MayArrive || err != nil)
+	q.s.Past.Repeated(q.u, r.Connection(), r.MayArrive || err != nil)
 	repeatDue(q.s)
 	c.Work.Done()
 }

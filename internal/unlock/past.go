@@ -16,7 +16,8 @@ import (
 // the lock, but nobody can acquire it until its lease ends. So each unlock is remembered for a
 // while, even if replicas acknowledged it: the promoted one may have connected after they were
 // counted. When the topology reports a change, the unlock is sent again, to the node that
-// serves its slot by then. Most of these repetitions find nothing, and are not reported.
+// serves its slot by then, unless it was answered on the connection in use: one failover is reported
+// several times. Most of these repetitions find nothing, and are not reported.
 //
 // A repetition leaves as many holds as the owner needs by then, so it releases none of them. That
 // is so only while nobody else can act as the owner: the unlock of a foreign owner is not
@@ -32,7 +33,7 @@ func (r *releasing) remember(q *command.Request) {
 	if r.Why == release.Repeat || r.Form != release.Own { // it is remembered already, or must not be sent twice
 		return
 	}
-	u := state.Past{Lock: r.l, Owner: r.st.Owner, Sent: q.Wire.Sent, Until: r.req.Until, Due: q.ServedElsewhere()}
+	u := state.Past{Lock: r.l, Owner: r.st.Owner, Sent: q.Wire.Sent, Until: r.req.Until, Due: q.ServedElsewhere(), On: q.Connection()}
 	if r.keep != nil || r.place != nil {
 		u.Extras = &state.PastExtras{Keep: r.keep, Place: r.place}
 	}
@@ -44,10 +45,10 @@ func (r *releasing) remember(q *command.Request) {
 // behind the place out of the free lock until the place expires.
 func Leaver(st *state.OwnerState, l *state.Lock, want kind.Want, began time.Duration) state.Operation {
 	s, by, since := st.Name.Lock.Shard, st.Owner, st.Name.Now()
-	return st.NewLeaver(l, want, began, func() {
+	return st.NewLeaver(l, want, began, func(on uint64) {
 		if l.Client.FailsOver {
 			addPast(s, state.Past{
-				Lock: l, Owner: by, Sent: since, Until: clock.Never, Due: l.Client.NewMaster(l.Slot, since),
+				Lock: l, Owner: by, Sent: since, Until: clock.Never, Due: l.Client.NewMaster(l.Slot, since), On: on,
 				Extras: &state.PastExtras{Place: &state.PlaceTaken{Wait: want.Wait}, Leaves: true},
 			})
 		}
@@ -57,7 +58,7 @@ func Leaver(st *state.OwnerState, l *state.Lock, want kind.Want, began time.Dura
 // leaver is Leaver for the owner of a release. A repetition is remembered already.
 func (r *releasing) leaver() state.Operation {
 	if r.Why == release.Repeat {
-		return r.st.NewLeaver(r.l, r.want, r.since, func() {})
+		return r.st.NewLeaver(r.l, r.want, r.since, func(uint64) {})
 	}
 	return Leaver(r.st, r.l, r.want, r.since)
 }
@@ -70,12 +71,12 @@ func addPast(s *state.Shard, u state.Past) {
 }
 
 // RepeatPast sends the unlocks and changes of these slots again, since the server that ran
-// them may have been replaced.
-func RepeatPast(c *state.Client, slots topology.Slots) {
+// them may have been replaced, or was.
+func RepeatPast(c *state.Client, slots topology.Slots, was bool) {
 	for i := range c.Shards {
 		s := &c.Shards[i]
 		sec := s.Enter(section.MustNotBlock)
-		s.Past.Replaced(slots, sec.Now())
+		s.Past.Replaced(slots, was, sec.Now())
 		repeatDue(s)
 		sec.Leave()
 	}
@@ -93,15 +94,15 @@ func repeatDue(s *state.Shard) {
 
 // repeat sends an unlock again.
 func repeat(s *state.Shard, u state.Past) {
-	ended := func() {
-		s.Past.Ended(u)
+	ended := func(on uint64) {
+		s.Past.Ended(u, on)
 		repeatDue(s)
 	}
 	n := s.Pin(u.Lock)
 	defer n.Unpin()
 	if u.LeavesOnly(s.Now()) {
 		if n.PassPlaceOn(&u.Lock.Lock, u.Owner) {
-			s.Past.Ended(u)
+			s.Past.Ended(u, 0)
 			return
 		}
 		st := n.EnsureOwnerState(u.Owner)
@@ -114,6 +115,6 @@ func repeat(s *state.Shard, u state.Past) {
 	if u.Extras != nil {
 		r.keep, r.place = u.Extras.Keep, u.Extras.Place
 	}
-	r.then = func(error) { ended() }
+	r.then = func(error) { ended(r.req.Connection()) }
 	st.Run(r)
 }

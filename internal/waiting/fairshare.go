@@ -39,8 +39,8 @@ func (x *Line) countClients(l *core.Lock, listens bool) {
 	s, share, questions := x.name.Waiting(), x.FairShare, l.ListenerCalls()
 	open, most, failed := len(questions), 0, false // guarded by the section
 	for _, call := range questions {
-		s.AskLater(s.c.Client, l.Slot, call, s.Now(), func(reply any, err error) {
-			clients, err := core.Listeners(reply, err)
+		s.AskLater(s.c.Client, l.Slot, call, s.Now(), func(r *command.Request) {
+			clients, err := core.Listeners(core.Replied(r))
 			if command.IsRefusal(err) { // fair shares work without a count
 				s.c.noClientCounts.Store(true)
 			}

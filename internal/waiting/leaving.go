@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/internal/clock"
+	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/core"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/section"
@@ -27,15 +28,15 @@ const (
 type leaver struct {
 	l     *core.Lock
 	want  kind.Want
-	began time.Duration // when its wait began
-	left  func()        // called when the server has answered
+	began time.Duration   // when its wait began
+	left  func(on uint64) // called when the server has answered, on the connection with this number
 }
 
 // Leave takes an owner, which has waited since began, as want says, out of the server's queue. It
-// calls left when the server has answered; until then the client counts it as leaving. The cost
+// calls left with the number of the connection when the server has answered; until then the client counts it as leaving. The cost
 // of a script grows with the length of the server's queue, so waiters that leave while one is
 // under way share the next one.
-func (x *Line) Leave(l *core.Lock, want kind.Want, began time.Duration, left func()) {
+func (x *Line) Leave(l *core.Lock, want kind.Want, began time.Duration, left func(on uint64)) {
 	s := x.name.Waiting()
 	waits, underWay := s.leavers[x]
 	s.leavers[x] = append(waits, &leaver{l, want, began, left})
@@ -64,7 +65,7 @@ func (x *Line) sendLeavers() {
 		wants[i] = &o.want
 	}
 	l, c, sent := part[0].l, s.c, s.Now()
-	s.AskLater(c.Client, l.Slot, l.Kind.Leave(wants...), clock.Never, func(any, error) { // the reply does not matter
+	s.AskLater(c.Client, l.Slot, l.Kind.Leave(wants...), clock.Never, func(r *command.Request) { // the reply does not matter
 		if more := len(s.leavers[x]); more == 0 || more >= mostLeave {
 			x.sendLeavers()
 		} else {
@@ -74,7 +75,7 @@ func (x *Line) sendLeavers() {
 			})
 		}
 		for _, o := range part {
-			o.left()
+			o.left(r.Connection())
 			c.leaverIsAnswered()
 		}
 	})

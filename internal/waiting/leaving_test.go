@@ -34,7 +34,7 @@ func TestWhoCameLastLeavesFirst(t *testing.T) {
 	for _, i := range rand.Perm(crowd) {
 		o := n.shard.c.Actors.OfAcquire()
 		came[o] = i
-		n.shard.leavers[&n.Line] = append(n.shard.leavers[&n.Line], &leaver{&l, kind.Want{Names: &l.Names, Owner: o}, time.Duration(i), func() {}})
+		n.shard.leavers[&n.Line] = append(n.shard.leavers[&n.Line], &leaver{&l, kind.Want{Names: &l.Names, Owner: o}, time.Duration(i), func(uint64) {}})
 	}
 	n.sendLeavers()
 	if rest := n.shard.leavers[&n.Line]; len(scripts) != 1 || len(scripts[0]) != mostLeave || len(rest) != crowd-mostLeave {

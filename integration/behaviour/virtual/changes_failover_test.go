@@ -1,0 +1,192 @@
+package virtual_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/rlock-go/redisson/rlock"
+	"github.com/rlock-go/redisson/rlocktest/simnet"
+	"github.com/rlock-go/redisson/rlocktest/simredis"
+)
+
+// set is several servers, one of which fails.
+type set struct {
+	url     string
+	servers []*simredis.Server
+	master  func(key string) *simredis.Server
+	planned func() any // nil: there is no such failover
+}
+
+// changes are calls of one client, each on the object of a name, which another client sets up.
+var changes = map[string]struct {
+	set  func(c *rlock.Client, name string) (bool, error)
+	call func(c, other *rlock.Client, name string) error
+}{
+	"an unlock": {nil, func(c, _ *rlock.Client, name string) error {
+		h, err := c.NewLock(name).TryLock(context.Background())
+		if err == nil {
+			err = h.Unlock(context.Background())
+		}
+		return err
+	}},
+	"a semaphore's acquire": {setPermits, func(c, _ *rlock.Client, name string) error {
+		return c.NewSemaphore(name).Acquire(context.Background(), 1)
+	}},
+	"a semaphore's release": {setPermits, func(c, _ *rlock.Client, name string) error {
+		return c.NewSemaphore(name).Release(context.Background(), 1)
+	}},
+	"a count-down": {func(c *rlock.Client, name string) (bool, error) {
+		return c.NewCountDownLatch(name).TrySetCount(context.Background(), 3)
+	}, func(c, _ *rlock.Client, name string) error {
+		return c.NewCountDownLatch(name).CountDown(context.Background())
+	}},
+	"permits by their ids": {func(c *rlock.Client, name string) (bool, error) {
+		return c.NewPermitSemaphore(name).TrySetPermits(context.Background(), 3)
+	}, func(c, other *rlock.Client, name string) error {
+		p, err := other.NewPermitSemaphore(name).TryAcquire(context.Background(), 1, rlock.Lease(time.Hour))
+		if err == nil {
+			err = c.NewPermitSemaphore(name).ReleaseIDs(context.Background(), p.IDs()...)
+		}
+		return err
+	}},
+	"a waiter's leave": {nil, func(c, other *rlock.Client, name string) error {
+		h, err := other.NewFairLock(name).TryLock(context.Background())
+		if err != nil {
+			return err
+		}
+		if _, err = c.NewFairLock(name).TryLockFor(context.Background(), 100*time.Millisecond); err == nil {
+			return fmt.Errorf("two hold the fair lock %s", name)
+		}
+		return h.Unlock(context.Background())
+	}},
+}
+
+func setPermits(c *rlock.Client, name string) (bool, error) {
+	return c.NewSemaphore(name).TrySetPermits(context.Background(), 3)
+}
+
+// A failover is reported several times: by Sentinels or by a cluster's map, and by each connection that ends. What a client repeats
+// after it, it repeats once.
+func TestEachChangeIsRepeatedOnceAFailover(t *testing.T) {
+	for where, make := range map[string]func(w *simnet.World) set{
+		"Sentinels": func(w *simnet.World) set {
+			s := simredis.NewSet(w, 2, 3)
+			return set{s.URL(), s.Servers, func(string) *simredis.Server { return s.Master() }, s.Failover}
+		},
+		"a cluster": func(w *simnet.World) set {
+			c := simredis.NewCluster(w, 3, 1)
+			return set{c.URL(), c.Servers, c.Master, nil}
+		},
+	} {
+		for how, fail := range map[string]func(s set, master *simredis.Server){
+			"a master dies":         func(_ set, m *simredis.Server) { m.Kill(false) },
+			"a master falls silent": func(_ set, m *simredis.Server) { m.Kill(true) },
+			"planned":               func(s set, _ *simredis.Server) { s.planned() },
+		} {
+			if where == "a cluster" && how == "planned" {
+				continue
+			}
+			t.Run(where+", "+how, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) { repeatedOnce(&rig{T: t, world: simnet.New(1)}, make, fail) })
+			})
+		}
+	}
+}
+
+func repeatedOnce(r *rig, make func(*simnet.World) set, fail func(set, *simredis.Server)) {
+	var s set
+	r.at(func() { s = make(r.world) })
+	r.pass(15 * time.Second)
+	open := func(client int) *rlock.Client {
+		c := must(rlock.Open(context.Background(), s.url, rlock.WithDialer(r.world.Dialer(host(client)))))(r)
+		r.Cleanup(func() { _ = c.Close() })
+		return c
+	}
+	c, other := open(1), open(2)
+	var master *simredis.Server
+	r.at(func() { master = s.master("0") })
+	named := map[string]string{} // the kinds of changes, by the names of their objects: all on one server
+	for what, change := range changes {
+		name := ""
+		for i := 0; name == ""; i++ {
+			r.at(func() {
+				if n := fmt.Sprintf("%s %d", strings.ReplaceAll(what, " ", "-"), i); s.master(n) == master {
+					name = n
+				}
+			})
+		}
+		named[name] = what
+		if change.set != nil {
+			must(change.set(other, name))(r)
+		}
+		must(0, change.call(c, other, name))(r)
+	}
+	r.pass(time.Second)
+	ran := map[string]int{}
+	r.at(func() {
+		for _, server := range s.servers {
+			server.Ran = func(_ *simredis.Server, client string, args []string, reply any) {
+				if _, refused := reply.(simredis.Error); refused || args[0] != "EVALSHA" || client != host(1) {
+					return
+				}
+				for name, what := range named {
+					if strings.Contains(strings.Join(args, "\n"), name) {
+						ran[what]++
+					}
+				}
+			}
+		}
+		fail(s, master)
+	})
+	r.pass(40 * time.Second)
+	r.at(func() {
+		for what := range changes {
+			if ran[what] != 1 {
+				r.Errorf("%s was repeated %d times", what, ran[what])
+			}
+		}
+	})
+}
+
+// A server stops being the master and is the master again, with another's data. No connection ended meanwhile, and one of the
+// client's two had nothing to write. Its unlock, which was answered there, is repeated.
+func TestUnlockIsRepeatedThoughItsConnectionLived(t *testing.T) {
+	ctx := context.Background()
+	inBubble(t, func(r *rig) {
+		var other *simredis.Server
+		r.at(func() {
+			other = simredis.New(r.world, "10.0.0.2:6379")
+			other.SlaveOf(r.server)
+		})
+		r.pass(2 * time.Second)
+		c := r.open(rlock.WithReplicaSync(true))
+		h := must(c.NewLock("orders").TryLock(ctx))(r)
+		var owner string
+		r.at(func() { owner = r.server.Fields("orders")[0] })
+		must(0, h.Unlock(ctx))(r)
+		order := func(all ...string) {
+			r.at(func() {
+				for _, args := range all {
+					r.server.Session("10.9.0.1").Do(strings.Fields(args)...)
+				}
+			})
+			r.pass(time.Second)
+		}
+		order("REPLICAOF 10.0.0.2 6379")
+		if _, err := c.NewLock("others").TryLock(ctx); err == nil {
+			t.Error("a replica granted a lock")
+		}
+		order("REPLICAOF NO ONE", "HSET orders "+owner+" 1")
+		must(0, must(c.NewLock("others").TryLock(ctx))(r).Unlock(ctx))(r)
+		r.pass(5 * time.Second)
+		r.at(func() {
+			if left := r.server.Keys(); len(left) > 0 {
+				t.Errorf("%q are left", left)
+			}
+		})
+	})
+}
