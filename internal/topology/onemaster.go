@@ -51,13 +51,15 @@ func (t *oneMaster) reach(ctx context.Context, addr string, stays func() error) 
 // other one first, empty if there is none.
 func (t *oneMaster) move(names []string, now, by string, cause error) {
 	t.s.Log.MasterChanged(names[0], now, by)
-	t.Tell(Change{Slots: AllSlots, From: t.node, To: t.node, NewMaster: true, FormerAddr: names[0], Addr: now})
+	t.moving.Store(true)
 	for _, name := range names {
 		if known, ok := t.nodesAt.Load(name); ok { // not deleted: a dial under way adds its connection to it
 			target := known.(*redisconn.Target)
 			target.Sever(fmt.Errorf("%w: %s instead of %s", cause, now, names[0]))
 		}
 	}
+	t.moving.Store(false)
+	t.Tell(Change{Slots: AllSlots, From: t.node, To: t.node, NewMaster: true, FormerAddr: names[0], Addr: now})
 	t.node.Retry()
 }
 

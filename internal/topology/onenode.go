@@ -3,6 +3,7 @@ package topology
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 
 	"github.com/rlock-go/redisson/internal/luasrc"
 	"github.com/rlock-go/redisson/internal/refusal"
@@ -15,6 +16,10 @@ type oneNode struct {
 	node    *Node
 	nodes   []*Node
 	listens []Subscription
+
+	// moving is set while all connections are being ended, and reported together afterwards: what
+	// a report makes the client send must not reach the former master, which may still answer.
+	moving atomic.Bool
 
 	life  context.Context // ended by Close
 	end   context.CancelFunc
@@ -33,7 +38,11 @@ func (t *oneNode) begin(s Settings, o NodeOptions) {
 
 // changed reports that the next connection may lead to a server that lacks what the
 // last one had.
-func (t *oneNode) changed() { t.Tell(Change{Slots: AllSlots, From: t.node, To: t.node}) }
+func (t *oneNode) changed() {
+	if !t.moving.Load() {
+		t.Tell(Change{Slots: AllSlots, From: t.node, To: t.node})
+	}
+}
 
 // Node returns the one node.
 func (t *oneNode) Node(uint16) (*Node, error) { return t.node, nil }

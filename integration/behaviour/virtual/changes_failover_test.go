@@ -109,7 +109,7 @@ func repeatedOnce(r *rig, make func(*simnet.World) set, fail func(set, *simredis
 	c, other := open(1), open(2)
 	var master *simredis.Server
 	r.at(func() { master = s.master("0") })
-	named := map[string]string{} // the kinds of changes, by the names of their objects: all on one server
+	named := map[string]string{} // the names of the changes' objects, all on one server
 	for what, change := range changes {
 		name := ""
 		for i := 0; name == ""; i++ {
@@ -119,7 +119,7 @@ func repeatedOnce(r *rig, make func(*simnet.World) set, fail func(set, *simredis
 				}
 			})
 		}
-		named[name] = what
+		named[what] = name
 		if change.set != nil {
 			must(change.set(other, name))(r)
 		}
@@ -133,7 +133,7 @@ func repeatedOnce(r *rig, make func(*simnet.World) set, fail func(set, *simredis
 				if _, refused := reply.(simredis.Error); refused || args[0] != "EVALSHA" || client != host(1) {
 					return
 				}
-				for name, what := range named {
+				for what, name := range named {
 					if strings.Contains(strings.Join(args, "\n"), name) {
 						ran[what]++
 					}
@@ -142,7 +142,9 @@ func repeatedOnce(r *rig, make func(*simnet.World) set, fail func(set, *simredis
 		}
 		fail(s, master)
 	})
-	r.pass(40 * time.Second)
+	for began := time.Now(); since(began) < 40*time.Second; r.pass(100 * time.Millisecond) { // a client that is not in use learns of it too late
+		_, _ = c.NewLock(named["an unlock"]).IsLocked(context.Background()) // no server may answer
+	}
 	r.at(func() {
 		for what := range changes {
 			if ran[what] != 1 {
