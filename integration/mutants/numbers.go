@@ -66,7 +66,7 @@ var numbers = []defect{
 	{"a release that is given up in the background is not told", "numbers", tests{"TestReleaseThatIsGivenUpInTheBackgroundIsLogged"},
 		edits{{In: "change.end", If: "err != nil && left && !g.c.Closed()", Put: "left && false"}}},
 	{"objects that have moved wait until their slot has settled", "moved slots", tests{"TestObjectsThatHaveMovedAreUsedWhileTheirSlotIsOpen", "TestReadersEnterWhileTheirSlotIsOpen"},
-		edits{{In: "Request.switchForm", Case: `r.whole == nil && r.OneKey && r.First == 0 && said.Split()`, Put: "false"}}},
+		edits{{In: "Request.switchForm", Case: `r.whole == nil && r.mayHaveOneKey() && said.Split()`, Put: "false"}}},
 	{"a number waits for its turn to move", "moved slots", tests{"TestObjectsThatHaveMovedAreUsedWhileTheirSlotIsOpen"},
 		edits{{In: "Request.findSpare", If: "err == nil && n == r.node && slot != r.Slot", Put: "err != nil && n == r.node && slot != r.Slot"}}},
 	{"a change whose receipt is in another slot is sent again unasked", "moved slots", tests{"TestChangesInAnOpenSlotCountOnceThoughRepliesAreLost"},

@@ -21,8 +21,20 @@ import (
 // finds it there, so it is for one send only: whether that one ran is asked by the receipt, which
 // is deleted when that is known.
 //
-// Only a request that has not run is sent so. What it finds under the other names may be
-// incomplete, since the slot's other server may have them.
+// Only a request that has not run is sent so, or one that needs no receipt. What it finds under the
+// other names may be incomplete, since the slot's other server may have them.
+
+// Fill makes call the command of r, in the form with all keys.
+func (r *Request) Fill(call kind.Call) {
+	r.Wire.Command, r.Wire.Script, r.Wire.Args = call.Name, call.Script, call.Args
+	r.OneKey, r.Receipt, r.whole, r.spare = call.OneKey, call.Receipt, nil, ""
+}
+
+// mayHaveOneKey tells whether r may be sent with one key: it has not run, or finds what an earlier
+// send has left without a receipt.
+func (r *Request) mayHaveOneKey() bool {
+	return r.OneKey && (r.First == 0 || r.Resend == kind.Always && !r.Receipt)
+}
 
 // switchForm changes the form of r, whose last send was refused. It reports whether r is to be
 // sent again at once.
@@ -30,7 +42,7 @@ func (r *Request) switchForm(said refusal.Refusal) bool {
 	_, asks := said.Ask()
 	switch {
 	case asks: // the slot's other server runs it in the same form
-	case r.whole == nil && r.OneKey && r.First == 0 && said.Split():
+	case r.whole == nil && r.mayHaveOneKey() && said.Split():
 		r.whole = r.Wire.Args
 		r.Wire.Args = slices.Clone(r.whole)
 		r.Wire.Args[1] = 1

@@ -155,8 +155,7 @@ func (c *Client) LateFor() time.Duration { return max(c.Watchdog, c.LatchTTL) }
 // Fill makes r a request for a kind's call.
 func (c *Client) Fill(r *command.Request, slot uint16, call kind.Call) {
 	r.Wait, r.Slot = call.Writes && c.Replicas, slot
-	r.Wire.Command, r.Wire.Script, r.Wire.Args, r.OneKey = call.Name, call.Script, call.Args, call.OneKey
-	r.Receipt = call.Receipt
+	r.Fill(call)
 }
 
 // Post tells the observer, if there is one, on the queue's goroutine.

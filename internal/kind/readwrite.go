@@ -113,12 +113,19 @@ func (k readLock) Granted(reply any) (Grant, error) {
 
 func (readLock) Release(room []any, w *Want) Call {
 	n := w.Names
-	return Run(luasrc.ReadUnlock(room, n[keyName], n[channelName], n[holdsName], w.Latch, w.Owner, w.Lease, w.LatchTTL, w.Left, w.Publish), Always)
+	return unlatched(w, luasrc.ReadUnlock(room, n[keyName], n[channelName], n[holdsName], w.Latch, w.Owner, w.Lease, w.LatchTTL, w.Left, w.Publish))
 }
 
 func (writeLock) Release(room []any, w *Want) Call {
 	n := w.Names
-	return Run(luasrc.WriteUnlock(room, n[keyName], n[channelName], n[holdsName], w.Latch, w.Owner, w.Lease, w.LatchTTL, w.Left, w.Publish), Always)
+	return unlatched(w, luasrc.WriteUnlock(room, n[keyName], n[channelName], n[holdsName], w.Latch, w.Owner, w.Lease, w.LatchTTL, w.Left, w.Publish))
+}
+
+// unlatched makes the call of an unlock that can run with the lock as its only key if it has no latch.
+func unlatched(w *Want, c luasrc.Call) Call {
+	call := Run(c, Always)
+	call.OneKey = w.Latch == nil
+	return call
 }
 
 func (readLock) Renew(room []any, lease Arg, n int, at func(i int) Held) Call {

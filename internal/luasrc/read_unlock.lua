@@ -4,22 +4,15 @@
 -- never shorter than before while it is written. The latch, if there is one, keeps the
 -- result, as that of unlock.lua does.
 --
--- KEYS[1]  the lock
--- KEYS[2]  the channel for the announcement
--- KEYS[3]  what the keys of all read holds begin with
--- KEYS[4]  the latch of this one unlock; none where only its client acts for the owner
--- ARGV[1]  the lease of what the owner still holds, in ms; 0, it needs none
--- ARGV[2]  the owner
--- ARGV[3]  how long the latch is kept, in ms
--- ARGV[4]  how many read holds are left at least
--- ARGV[5]  1, if exactly so many are to be left
--- ARGV[6…] the commands that announce
+-- ARGV[more+1]  the lease of what the owner still holds, in ms; 0, it needs none
+-- ARGV[more+2]  the owner
+-- ARGV[more+3]  how long the latch is kept, in ms
+-- ARGV[more+4]  how many read holds are left at least
+-- ARGV[more+5]  1, if exactly so many are to be left
+-- ARGV[more+6…] the commands that announce
 --
 -- Reply: nil, the owner has no read hold; 0, it has holds left, of either sort; 1, it
 -- has none.
-
-local call = redis.call
-local lock, latch, owner, lease = KEYS[1], KEYS[4], ARGV[2], tonumber(ARGV[1])
 
 local earlier = latch and call('get', latch)
 if earlier then
@@ -28,13 +21,9 @@ if earlier then
 end
 
 local function tell()
-  for i = 6, #ARGV do
-    announce(ARGV[i], KEYS[2], '0')
+  for i = more + 6, #ARGV do
+    announce(ARGV[i], channel, '0')
   end
-end
-
-local function hold(of, n)
-  return KEYS[3] .. ':' .. of .. ':rwlock_timeout:' .. n
 end
 
 local mode = call('hget', lock, 'mode')
@@ -48,10 +37,10 @@ if not had then
 end
 
 -- The keys are deleted first: a full server accepts hincrby only behind another write.
-local n, ttl, released = leaves(had, ARGV[4], ARGV[5]), call('pttl', lock), -2
+local n, ttl, released = leaves(had, ARGV[more + 4], ARGV[more + 5]), call('pttl', lock), -2
 for i = n + 1, had do
-  released = math.max(released, call('pttl', hold(owner, i)))
-  call('del', hold(owner, i))
+  released = math.max(released, lives(owner, i) or ttl)
+  redis.pcall('del', hold(owner, i)) -- one that the other server has stays there until its time is over
 end
 if n <= 0 then
   call('hdel', lock, owner)
@@ -59,7 +48,7 @@ elseif n ~= had then
   call('hincrby', lock, owner, n - had)
 end
 for i = 1, lease > 0 and n or 0 do
-  if call('pttl', hold(owner, i)) < lease then
+  if (lives(owner, i) or lease) < lease then
     call('set', hold(owner, i), 1, 'px', lease)
   end
 end
@@ -68,21 +57,23 @@ end
 -- its way than the next one has made the lock live longer than its hold.
 local apart, late = 2, 1000
 
--- Finds a read hold that lives for enough ms, else the one that lives the longest.
+-- Finds a read hold that lives for enough ms, else the one that lives the longest. Returns
+-- nil if that may be one of which this server does not know.
 local function longest(enough)
-  local found, fields = 0, call('hgetall', lock)
+  local found, known, fields = 0, true, call('hgetall', lock)
   for f = 1, #fields, 2 do
     -- An owner, and neither a writer nor a field of somebody else's.
     if string.find(fields[f], '^[%x-]+:%-?%d+$') then
       for i = tonumber(fields[f + 1]) or 0, 1, -1 do
-        found = math.max(found, call('pttl', hold(fields[f], i)))
+        local ttl = lives(fields[f], i)
+        found, known = math.max(found, ttl or 0), known and ttl
         if found >= enough then
           return found
         end
       end
     end
   end
-  return found
+  return known and found
 end
 
 local result, left = 1, ttl
@@ -90,11 +81,11 @@ if mode ~= 'write' then
   if call('hlen', lock) == 1 then
     left = 0
   elseif ttl < 0 then
-    left = longest(math.huge)
+    left = longest(math.huge) or left
   elseif released >= ttl - late then
     local enough = math.max(released, ttl, late + 1) - late
     local found = longest(enough)
-    if found < enough or found > ttl then
+    if found and (found < enough or found > ttl) then
       left = found
     end
   elseif released < 0 and longest(1) == 0 then
@@ -115,6 +106,6 @@ elseif math.abs(left - ttl) > apart then
   call('pexpire', lock, left)
 end
 if latch then
-  call('set', latch, result, 'px', ARGV[3])
+  call('set', latch, result, 'px', ARGV[more + 3])
 end
 return told(result)

@@ -5,10 +5,10 @@ import "slices"
 // These are the scripts of a read-write lock, each with the function that makes calls of it.
 var (
 	ReadLockScript       = newScript("read_lock")                    // ReadLock
-	ReadUnlockScript     = newScript("tell", "left", "read_unlock")  // ReadUnlock
+	ReadUnlockScript     = newScript("tell", "left", "holds", "read_unlock")  // ReadUnlock
 	ReadRenewScript      = newScript("read_renew")                   // ReadRenew
 	WriteLockScript      = newScript("write_lock")                   // WriteLock
-	WriteUnlockScript    = newScript("tell", "left", "write_unlock") // WriteUnlock
+	WriteUnlockScript    = newScript("tell", "left", "holds", "write_unlock") // WriteUnlock
 	ReadWriteForceScript = newScript("tell", "rw_force")             // ReadWriteForce
 	ReadWriteInfoScript  = newScript("rw_info")                      // ReadWriteInfo
 
@@ -48,8 +48,8 @@ func WriteLock(dst []any, key, owner, lease Arg) Call {
 // kept in latch for latchTTL ms, unless the owner had no hold. Without a latch it is as [UnlockTo]:
 // see [Left]. Without key, the message is sent too.
 //
-//	KEYS  key, channel, holds, or these and latch
-//	ARGV  lease, owner, latchTTL, least, exact, publish; with Both SPublish and Publish
+//	KEYS  key, channel, holds, or these and latch; or key alone, while a slot moves
+//	ARGV  channel and holds if they are no keys, lease, owner, latchTTL, least, exact, publish; with Both SPublish and Publish
 //	reply nil: no hold to read; 0: the owner has holds left, of either sort; 1: none (codec.DecodeRelease)
 //
 // A key of another type makes it fail with WRONGTYPE and stays untouched.

@@ -4,22 +4,15 @@
 -- no lease, it lives as long as they do, and is deleted if all have ended. The latch, if
 -- there is one, keeps the result, as that of unlock.lua does.
 --
--- KEYS[1]  the lock
--- KEYS[2]  the channel for the announcement
--- KEYS[3]  what the keys of all read holds begin with
--- KEYS[4]  the latch of this one unlock; none where only its client acts for the owner
--- ARGV[1]  the lease of what the owner still holds, in ms; 0, it needs none
--- ARGV[2]  the owner
--- ARGV[3]  how long the latch is kept, in ms
--- ARGV[4]  how many write holds are left at least
--- ARGV[5]  1, if exactly so many are to be left
--- ARGV[6…] the commands that announce
+-- ARGV[more+1]  the lease of what the owner still holds, in ms; 0, it needs none
+-- ARGV[more+2]  the owner
+-- ARGV[more+3]  how long the latch is kept, in ms
+-- ARGV[more+4]  how many write holds are left at least
+-- ARGV[more+5]  1, if exactly so many are to be left
+-- ARGV[more+6…] the commands that announce
 --
 -- Reply: nil, the owner does not write; 0, it has holds left, of either sort; 1, it has
 -- none.
-
-local call = redis.call
-local lock, latch, owner, lease = KEYS[1], KEYS[4], ARGV[2], tonumber(ARGV[1])
 
 local earlier = latch and call('get', latch)
 if earlier then
@@ -28,8 +21,8 @@ if earlier then
 end
 
 local function tell()
-  for i = 6, #ARGV do
-    announce(ARGV[i], KEYS[2], '1')
+  for i = more + 6, #ARGV do
+    announce(ARGV[i], channel, '1')
   end
 end
 
@@ -44,7 +37,7 @@ if not n then
   return nil
 end
 
-local k, result = leaves(n, ARGV[4], ARGV[5]), 0
+local k, result = leaves(n, ARGV[more + 4], ARGV[more + 5]), 0
 if k > 0 then
   if lease > 0 then
     call('pexpire', lock, lease)
@@ -55,12 +48,11 @@ else
   local fields, reads = call('hlen', lock), tonumber(call('hget', lock, owner) or 0) or 0
   local longest = 0
   for i = 1, reads do
-    local hold = KEYS[3] .. ':' .. owner .. ':rwlock_timeout:' .. i
-    local ttl = math.max(call('pttl', hold), 0)
-    if ttl < lease then
-      call('set', hold, 1, 'px', lease)
+    local ttl = lives(owner, i)
+    if ttl and math.max(ttl, 0) < lease then
+      call('set', hold(owner, i), 1, 'px', lease)
     end
-    longest = math.max(longest, ttl, lease)
+    longest = math.max(longest, ttl or call('pttl', lock), lease)
   end
   -- The mode is a field, and the owner's reads are one.
   local alone = fields == 1 or fields == 2 and reads > 0
@@ -78,6 +70,6 @@ else
   tell()
 end
 if latch then
-  call('set', latch, result, 'px', ARGV[3])
+  call('set', latch, result, 'px', ARGV[more + 3])
 end
 return told(result)

@@ -20,14 +20,21 @@ type openSlot struct {
 	*rig
 	from, to *simredis.Server
 	client   *rlock.Client
+	slot     uint16
 	lost     int // replies
 }
 
 // inOpenSlot plays a test with the object of a name, which is set before its slot is opened, and has moved or not.
 func inOpenSlot(t *testing.T, name string, moved bool, set func(c *rlock.Client), test func(o *openSlot)) {
 	t.Helper()
+	inSplitSlot(t, name, func(string) bool { return moved }, set, test)
+}
+
+// inSplitSlot is inOpenSlot where some keys have moved.
+func inSplitSlot(t *testing.T, name string, moved func(key string) bool, set func(c *rlock.Client), test func(o *openSlot)) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		o := &openSlot{rig: &rig{T: t, world: simnet.New(1)}}
+		o := &openSlot{rig: &rig{T: t, world: simnet.New(1)}, slot: codec.Slot(name)}
 		var c *simredis.Cluster
 		o.at(func() { c = simredis.NewCluster(o.world, 2, 0) })
 		time.Sleep(10 * time.Second)
@@ -45,25 +52,52 @@ func inOpenSlot(t *testing.T, name string, moved bool, set func(c *rlock.Client)
 					o.to = s
 				}
 			}
-			slot := fmt.Sprint(codec.Slot(name))
+			slot := fmt.Sprint(o.slot)
 			id := func(s *simredis.Server) string { return fmt.Sprint(s.Command("MYID")) }
 			for _, reply := range []any{o.to.Command("SETSLOT", slot, "IMPORTING", id(o.from)), o.from.Command("SETSLOT", slot, "MIGRATING", id(o.to))} {
 				if reply != simredis.Status("OK") {
 					t.Fatal(reply)
 				}
 			}
-			if moved {
-				keys := slices.DeleteFunc(o.from.Keys(), func(key string) bool { return codec.Slot(key) != codec.Slot(name) })
-				h, p, _ := strings.Cut(o.to.Addr, ":")
-				for _, key := range keys {
-					if got := string(o.from.Session("10.9.0.1").Do("MIGRATE", h, p, key, "0", "5000")); !strings.HasPrefix(got, "+OK") {
-						t.Fatal(got)
-					}
+			for _, key := range o.keys(o.from) {
+				if moved(key) {
+					o.move(key)
 				}
 			}
 		})
 		test(o)
 	})
+}
+
+// keys are those of the slot that a server has.
+func (o *openSlot) keys(s *simredis.Server) []string {
+	return slices.DeleteFunc(s.Keys(), func(key string) bool { return codec.Slot(key) != o.slot })
+}
+
+// move moves a key.
+func (o *openSlot) move(key string) {
+	o.Helper()
+	h, p, _ := strings.Cut(o.to.Addr, ":")
+	if got := string(o.from.Session("10.9.0.1").Do("MIGRATE", h, p, key, "0", "5000")); !strings.HasPrefix(got, "+OK") {
+		o.Fatal(got)
+	}
+}
+
+// settle ends the move of the slot.
+func (o *openSlot) settle() {
+	o.Helper()
+	o.at(func() {
+		for _, key := range o.keys(o.from) {
+			o.move(key)
+		}
+		to := fmt.Sprint(o.to.Command("MYID"))
+		for _, s := range []*simredis.Server{o.to, o.from} {
+			if reply := s.Command("SETSLOT", fmt.Sprint(o.slot), "NODE", to); reply != simredis.Status("OK") {
+				o.Fatal(reply)
+			}
+		}
+	})
+	o.pass(5 * time.Second)
 }
 
 // loses makes the next run of a script with one key end its connection before the reply.

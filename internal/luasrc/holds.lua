@@ -1,0 +1,28 @@
+-- What each unlock of a read-write lock begins with.
+--
+-- KEYS[1]  the lock
+-- KEYS[2]  the channel for the announcement
+-- KEYS[3]  what the keys of all read holds begin with
+-- KEYS[4]  the latch of this one unlock; none where only its client acts for the owner
+--
+-- While a cluster moves their slot, the server that has the lock can be called with that
+-- key alone, and the next two names as its first arguments, without a latch. It may lack
+-- keys of holds that the other server has, and if the slot leaves it, it makes none.
+
+local call, more = redis.call, #KEYS == 1 and 2 or 0
+local lock, latch, owner, lease = KEYS[1], KEYS[4], ARGV[more + 2], tonumber(ARGV[more + 1])
+local channel, holds = KEYS[2] or ARGV[1], KEYS[3] or ARGV[2]
+
+local function hold(of, n)
+  return holds .. ':' .. of .. ':rwlock_timeout:' .. n
+end
+
+-- Tells for how many ms the key of a hold lives; -2, there is none; nil, the slot's other
+-- server may have it.
+local function lives(of, n)
+  local ttl = redis.pcall('pttl', hold(of, n))
+  if more == 0 or type(ttl) == 'number' and ttl ~= -2 then
+    return ttl
+  end
+end
+
