@@ -34,10 +34,6 @@ func TestWaitsGoOnUntilTheSlotHasSettled(t *testing.T) {
 	}{
 		"fair":   {nil, func(c *rlock.Client, name string) acquire { return of(c.NewFairLock(name)) }},
 		"fenced": {nil, func(c *rlock.Client, name string) acquire { return of(c.NewFencedLock(name)) }},
-		"read": {func(t *testing.T, c *rlock.Client, name string) error {
-			_, err := c.NewReadWriteLock(name).ReadLock().Lock(t.Context())
-			return err
-		}, func(c *rlock.Client, name string) acquire { return of(c.NewReadWriteLock(name).ReadLock()) }},
 		"permits": {func(t *testing.T, c *rlock.Client, name string) error {
 			_, err := c.NewPermitSemaphore(name).TrySetPermits(t.Context(), 2)
 			return err

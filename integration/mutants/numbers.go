@@ -77,8 +77,12 @@ var numbers = []defect{
 		edits{{In: "attempt.undoFirst", If: "a.req.Spare()", Put: "false"}}},
 	{"a receipt in another slot stays", "moved slots", tests{"TestObjectsThatHaveMovedAreUsedWhileTheirSlotIsOpen"},
 		edits{{In: "completion.Complete", If: `r.spare != ""`, Put: "false"}}},
-	{"a reader enters a lock whose holds' keys can't be made", "moved slots", tests{"TestReaderWaitsForALockThatHasNotMoved"},
+	{"a reader enters a lock whose holds' keys can't be made", "moved slots", tests{"TestReadersEnterAnOpenSlotAndStay", "TestReaderEntersThoughTheLockHasNotMoved"},
 		edits{inScript("read_lock", "made and made.err and", "false and")}},
+	{"a reader waits until its lock has moved", "moved slots", tests{"TestReadersEnterAnOpenSlotAndStay", "TestReaderEntersThoughTheLockHasNotMoved"},
+		edits{{In: "readLock.Acquire", Stmt: "call.Ahead = makeHold", Put: "_ = makeHold"}}},
+	{"a renewal leaves the keys of holds that another server has", "moved slots", tests{"TestReadersEnterAnOpenSlotAndStay"},
+		edits{inScript("read_renew", "not extend(hold) and more > 0 and ahead == 0", "not extend(hold) and false")}},
 	{"the undo of an acquire takes a receipt that is elsewhere for none", "moved slots", tests{"TestUndoWaitsForAReceiptThatIsElsewhere"},
 		edits{inScript("semaphore_undo", "more > 0 and (not of or of.err)", "false")}},
 }

@@ -30,7 +30,7 @@ var readWrite = []defect{
 	{"a renewal to read extends the lock and not the holds' keys", "read-write", tests{"TestReadHoldsAreRenewedEachWithItsKey"},
 		edits{{In: "readLock.Renew", Expr: "h.Names[holdsName]", Put: `"nowhere"`}}},
 	{"a renewal to read makes a hold's key", "read-write, moved slots", tests{"TestReadRenew"},
-		edits{inScript("read_renew", "call('pexpire', KEYS[at + k], lease)", "call('set', KEYS[at + k], 1, 'px', lease)")}},
+		edits{inScript("read_renew", "redis.pcall('pexpire', hold, lease) == 1", "redis.call('set', hold, 1, 'px', lease)")}},
 	{"a renewal to read names the keys of no hold", "read-write, moved slots", tests{"TestRenewalMakesNoKey"},
 		edits{{In: "renewee.held", Expr: "sub.Count", Put: "0"}}},
 	{"a renewal to read makes the names of others' keys from any key", "read-write", tests{"TestReadRenew"},

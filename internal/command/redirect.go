@@ -44,7 +44,7 @@ func (r *Request) redirection() (to topology.Redirection, again bool) {
 			return to, false // its maker queues it again after a pause: its owner's other commands may go first
 		}
 	}
-	if !to.Again || r.Scattered() || r.Whole && r.Split() || to.After > 0 && r.Resend != kind.Never {
+	if !to.Again || r.Scattered() || r.Whole && r.Split() || to.After > 0 && r.Resend != kind.Never && r.lacks == "" {
 		return to, false
 	}
 	if r.bound == 0 {
@@ -126,6 +126,7 @@ func (x *Executor) follow(r *Request) bool {
 		if x.o.Now() >= r.bound {
 			return false
 		}
+		x.goAhead(r)
 		if x.resend(r, r.next) {
 			return true
 		}

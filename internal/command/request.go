@@ -80,6 +80,8 @@ type Request struct {
 	delay     error                // why it last waited
 	misplaced bool                 // the last server does not serve its slot now; another or a later one may
 	whole     []any                // its arguments in the form with all keys, while it is sent with one; nil: it is not
+	ahead     kind.Ahead           // its Call's
+	lacks     string               // the keys that its script lacked in that form, see goAhead; "": none
 	spare     string               // its receipt in another slot, in that form; "": it has none there
 	moved     bool                 // an earlier answer was that its slot is half moved
 }

@@ -27,7 +27,7 @@ import (
 // Fill makes call the command of r, in the form with all keys.
 func (r *Request) Fill(call kind.Call) {
 	r.Wire.Command, r.Wire.Script, r.Wire.Args = call.Name, call.Script, call.Args
-	r.OneKey, r.Receipt, r.whole, r.spare = call.OneKey, call.Receipt, nil, ""
+	r.OneKey, r.Receipt, r.ahead, r.lacks, r.whole, r.spare = call.OneKey, call.Receipt, call.Ahead, "", nil, ""
 }
 
 // mayHaveOneKey tells whether r may be sent with one key: it has not run, or finds what an earlier
@@ -44,9 +44,10 @@ func (r *Request) switchForm(said refusal.Refusal) bool {
 	case asks: // the slot's other server runs it in the same form
 	case r.whole == nil && r.mayHaveOneKey() && said.Split():
 		r.whole = r.Wire.Args
-		r.Wire.Args = slices.Clone(r.whole)
-		r.Wire.Args[1] = 1
+		r.Wire.Args = r.alone()
 		return true
+	case r.whole != nil && r.ahead != nil && r.lacking(said):
+		// What it lacks can be done ahead, before r is sent again.
 	case r.whole != nil && r.spare == "" && r.Receipt && r.First == 0 && said.Split() && r.findSpare():
 		r.Wire.Args = slices.Clone(r.Wire.Args)
 		r.Wire.Args[3] = r.spare
@@ -55,6 +56,37 @@ func (r *Request) switchForm(said refusal.Refusal) bool {
 		r.Wire.Args, r.whole, r.spare = r.whole, nil, ""
 	}
 	return false
+}
+
+// alone returns the arguments with one key, and more.
+func (r *Request) alone(more ...any) []any {
+	args := append(slices.Clone(r.whole), more...)
+	args[1] = 1
+	return args
+}
+
+// lacking tells whether r's script lacked keys, and keeps which.
+func (r *Request) lacking(said refusal.Refusal) (ok bool) {
+	r.lacks, ok = said.Lacks()
+	return ok
+}
+
+// goAhead does what r's script can't do where it lacks keys. Then r goes with its first key alone, or
+// with all keys if that failed.
+func (x *Executor) goAhead(r *Request) {
+	which := r.lacks
+	if r.lacks = ""; which == "" {
+		return
+	}
+	for _, call := range r.ahead(r.whole, which, 2*x.o.Timeout) {
+		q := &Request{Resend: call.Resend, Until: r.bound, Slot: r.Slot}
+		q.Fill(call)
+		if x.Do(q) != Answered {
+			r.Wire.Args, r.whole = r.whole, nil
+			return
+		}
+	}
+	r.Wire.Args = r.alone(which)
 }
 
 // findSpare finds a name for a receipt in another slot of the server that r was sent to. It

@@ -1,6 +1,10 @@
 package kind
 
-import "github.com/rlock-go/redisson/internal/luasrc"
+import (
+	"time"
+
+	"github.com/rlock-go/redisson/internal/luasrc"
+)
 
 // Resend says when a call may be sent again.
 type Resend uint8
@@ -30,7 +34,14 @@ type Call struct {
 	Writes  bool           // it changes the lock: WAIT follows it if replicas are awaited
 	Receipt bool           // and its second key is a receipt that is found by nothing but a repetition of this call
 	OneKey  bool           // its script can run with the first key alone, and the other names as its first arguments
+	Ahead   Ahead          // what must be done before that where it lacks other keys; nil: nothing can be
 }
+
+// Ahead makes the commands, each of one key, that do what the server of the first key can't do with
+// keys that it lacks. args are those of the call, and which is what its script called these keys
+// (refusal.Refusal.Lacks). The script is sent with which as a further argument once they are done, late
+// at most after they are made.
+type Ahead func(args []any, which string, late time.Duration) []Call
 
 // Again makes of the Acquire of a kind with Traits.Repeats one that may be sent where that may have
 // run: afterwards the owner has this many holds. Gone reads its reply first.

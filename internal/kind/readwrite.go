@@ -3,6 +3,7 @@ package kind
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/rlock-go/redisson/codec"
@@ -97,7 +98,31 @@ func (w writer) RedisArg() any  { return w.String() }
 func (w writer) String() string { return w.Owner.String() + ":write" }
 
 func (readLock) Acquire(room []any, w *Want) Call {
-	return oneKey(luasrc.ReadLock(room, w.Names[keyName], w.Names[channelName], w.Names[holdsName], w.Owner, w.Lease), Never)
+	call := oneKey(luasrc.ReadLock(room, w.Names[keyName], w.Names[channelName], w.Names[holdsName], w.Owner, w.Lease), Never)
+	call.Ahead = makeHold
+	return call
+}
+
+// makeHold is the Ahead of an acquire to read: it makes the key of the hold with that number. If
+// the lock is refused after all, the key tells nobody anything, and its time ends.
+func makeHold(args []any, number string, late time.Duration) []Call {
+	lease, owner, holds := args[4], args[5], args[6]
+	return []Call{{Name: "SET", Args: []any{fmt.Sprintf("%s:%s:rwlock_timeout:%s", holds, owner, number), 1, "PX", longer(lease, late)}, Resend: Always}}
+}
+
+// extendHolds is the Ahead of a renewal of one lock's read holds.
+func extendHolds(args []any, _ string, late time.Duration) (calls []Call) {
+	last := len(args) - 3 // the lease, the owner, how many holds
+	for _, hold := range args[3:last] {
+		calls = append(calls, Call{Name: "PEXPIRE", Args: []any{hold, longer(args[last], late)}, Resend: Always})
+	}
+	return calls
+}
+
+// longer is a lease that begins late earlier, in ms.
+func longer(lease Arg, late time.Duration) int64 {
+	n, _ := strconv.ParseInt(fmt.Sprint(lease), 10, 64)
+	return n + late.Milliseconds()
 }
 
 func (writeLock) Acquire(room []any, w *Want) Call {
@@ -129,13 +154,15 @@ func unlatched(w *Want, c luasrc.Call) Call {
 }
 
 func (readLock) Renew(room []any, lease Arg, n int, at func(i int) Held) Call {
-	return Run(luasrc.ReadRenew(room, lease, n, func(i int) (key Arg, holds []string, owner Arg) {
+	call := Run(luasrc.ReadRenew(room, lease, n, func(i int) (key Arg, holds []string, owner Arg) {
 		h := at(i)
 		for k := range h.Count {
 			holds = append(holds, fmt.Sprintf("%s:%s:rwlock_timeout:%d", h.Names[holdsName], h.Owner, k+1))
 		}
 		return h.Names[keyName], holds, h.Owner
 	}), Always)
+	call.OneKey, call.Ahead = n == 1, extendHolds
+	return call
 }
 
 // Renew is a plain lock's: no other owner holds, so only its own lease counts.

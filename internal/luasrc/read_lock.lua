@@ -3,10 +3,12 @@
 -- KEYS[1]       the lock
 -- KEYS[2]       the channel, which is never a key: while a slot moves, the server that has
 --               the lock is called without it, and the channel is the first argument. A
---               server that the slot leaves makes no key of a hold
+--               server that the slot leaves makes no key of a hold. So its client makes
+--               the key on the slot's other server, and calls again
 -- ARGV[more+1]  the lease, in ms
 -- ARGV[more+2]  the owner
 -- ARGV[more+3]  what the keys of all read holds begin with
+-- ARGV[more+4]  the number of the hold whose key its client has made
 --
 -- Reply: nil, one hold more; the lock's PTTL, another writes; a text, the key is no
 -- read-write lock, and was left alone.
@@ -20,8 +22,9 @@ end
 
 -- Makes the key of the hold ahead of the rest, where that may fail.
 local function reserved()
-  local made = more > 0 and redis.pcall('set', hold((call('hget', lock, owner) or 0) + 1), 1, 'px', lease)
-  return made and made.err and redis.error_reply('TRYAGAIN This server makes no key of a slot that leaves it')
+  local n = more > 0 and (call('hget', lock, owner) or 0) + 1
+  local made = n and tostring(n) ~= ARGV[more + 4] and redis.pcall('set', hold(n), 1, 'px', lease)
+  return made and made.err and redis.error_reply('TRYAGAIN This server makes no key of a slot that is on its way: ' .. n)
 end
 
 local mode = call('hget', lock, 'mode')
@@ -38,7 +41,9 @@ if not mode then
   call('hset', lock, 'mode', 'read')
 end
 local n = call('hincrby', lock, owner, 1)
-call('set', hold(n), 1, 'px', lease)
+if more == 0 then
+  call('set', hold(n), 1, 'px', lease)
+end
 if call('pttl', lock) < tonumber(lease) then
   call('pexpire', lock, lease)
 end

@@ -8,20 +8,36 @@
 -- ARGV[2i]     the owner
 -- ARGV[2i+1]   how many keys of its holds there are; 0: only its lock gets the lease
 --
+-- While a slot moves, a server is called with one lock as the only key, and the keys of its
+-- holds as the first arguments. It gives the lock its lease if it has all of these, or if its
+-- client says by a last argument, holds, that it has given them theirs.
+--
 -- Reply: for each lock 1, renewed, or 0, not held by that owner.
 
-local call, lease = redis.call, tonumber(ARGV[1])
+local call = redis.call
+local ahead = ARGV[#ARGV] == 'holds' and 1 or 0
+local more = #KEYS == 1 and #ARGV - ahead - 3 or 0
+local lease = tonumber(ARGV[more + 1])
 local renewed, at = {}, 1
-for i = 2, #ARGV, 2 do
+
+-- Gives the key of a hold the lease. It may be of others who act as this owner, and half
+-- of a moved slot may not have it.
+local function extend(hold)
+  return redis.pcall('pexpire', hold, lease) == 1
+end
+
+for i = more + 2, #ARGV - ahead, 2 do
   local lock, owner, known = KEYS[at], ARGV[i], tonumber(ARGV[i + 1])
   local n = tonumber(call('hget', lock, owner) or 0)
   if n > 0 and lease > 0 then
     for k = 1, known do
-      call('pexpire', KEYS[at + k], lease)
+      local hold = KEYS[at + k] or ARGV[k]
+      if not extend(hold) and more > 0 and ahead == 0 then
+        return redis.error_reply('TRYAGAIN This server lacks keys of a slot that is on its way: holds')
+      end
     end
     for k = known + 1, known > 0 and n or 0 do
-      -- Of others who act as this owner. Half of a moved slot may not have it.
-      redis.pcall('pexpire', string.gsub(KEYS[at + 1], '%d+$', tostring(k)), lease)
+      extend((string.gsub(KEYS[at + 1] or ARGV[1], '%d+$', tostring(k))))
     end
     if call('pttl', lock) < lease then
       call('pexpire', lock, lease)

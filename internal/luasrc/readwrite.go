@@ -4,13 +4,13 @@ import "slices"
 
 // These are the scripts of a read-write lock, each with the function that makes calls of it.
 var (
-	ReadLockScript       = newScript("read_lock")                    // ReadLock
+	ReadLockScript       = newScript("read_lock")                             // ReadLock
 	ReadUnlockScript     = newScript("tell", "left", "holds", "read_unlock")  // ReadUnlock
-	ReadRenewScript      = newScript("read_renew")                   // ReadRenew
-	WriteLockScript      = newScript("write_lock")                   // WriteLock
+	ReadRenewScript      = newScript("read_renew")                            // ReadRenew
+	WriteLockScript      = newScript("write_lock")                            // WriteLock
 	WriteUnlockScript    = newScript("tell", "left", "holds", "write_unlock") // WriteUnlock
-	ReadWriteForceScript = newScript("tell", "rw_force")             // ReadWriteForce
-	ReadWriteInfoScript  = newScript("rw_info")                      // ReadWriteInfo
+	ReadWriteForceScript = newScript("tell", "rw_force")                      // ReadWriteForce
+	ReadWriteInfoScript  = newScript("rw_info")                               // ReadWriteInfo
 
 	ReadLockAgainScript  = newAgain("again_read", "read_lock")   // Again of ReadLock
 	WriteLockAgainScript = newAgain("again_write", "write_lock") // Again of WriteLock

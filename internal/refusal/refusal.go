@@ -112,6 +112,16 @@ func (r Refusal) Unsettled() bool {
 // moved. A command with one key never gets this answer.
 func (r Refusal) Split() bool { return !r.inside && r.Code() == "TRYAGAIN" }
 
+// Lacks tells whether one of this library's scripts did nothing since its server lacks keys, and may
+// not make them, while the slot is being moved. which is the script's word for them.
+func (r Refusal) Lacks() (which string, ok bool) {
+	if !r.Split() {
+		return "", false
+	}
+	_, which, ok = strings.Cut(r.said, "of a slot that is on its way: ")
+	return which, ok
+}
+
 // MetElsewhere tells whether a script used a key that the server does not have while the
 // slot is being moved. What the script did before that stands.
 func (r Refusal) MetElsewhere() bool {

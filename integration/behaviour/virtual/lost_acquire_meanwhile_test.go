@@ -280,7 +280,7 @@ func TestLostAcquireInAnOpenSlotCountsOnce(t *testing.T) {
 	ctx := context.Background()
 	for _, held := range []bool{false, true} {
 		for name, k := range kinds {
-			if slices.Contains([]string{"fair", "fenced", "read"}, name) {
+			if slices.Contains([]string{"fair", "fenced"}, name) {
 				continue
 			}
 			for _, moved := range []bool{false, true} {

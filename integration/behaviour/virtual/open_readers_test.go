@@ -81,3 +81,54 @@ func TestReadersAndWritersLeaveAnOpenSlot(t *testing.T) {
 		}
 	}
 }
+
+// Readers enter while their slot is half moved, wherever the lock and the keys of its holds are, and their holds are renewed for as
+// long as that lasts. Their keys are there when the slot has settled, so that others see them.
+func TestReadersEnterAnOpenSlotAndStay(t *testing.T) {
+	for split, moved := range splits {
+		for _, writes := range []bool{false, true} {
+			t.Run(fmt.Sprint(split, ", written ", writes), func(t *testing.T) {
+				var first, second *rlock.Hold
+				set := func(c *rlock.Client) {
+					rw, ctx := c.NewReadWriteLock("orders"), context.Background()
+					if writes {
+						first = must(rw.WriteLock().TryLock(ctx))(&rig{T: t})
+					} else {
+						first = must(rw.ReadLock().TryLock(ctx))(&rig{T: t})
+					}
+					second = must(rw.ReadLock().TryLock(ctx, rlock.As(first.Owner())))(&rig{T: t})
+				}
+				inSplitSlot(t, "orders", moved, set, func(o *openSlot) {
+					rw := o.client.NewReadWriteLock("orders")
+					third := must(rw.ReadLock().TryLock(soon(o), rlock.As(first.Owner())))(o.rig)
+					holds := []*rlock.Hold{first, second, third}
+					want := 2
+					if !writes {
+						holds = append(holds, must(rw.ReadLock().TryLock(soon(o)))(o.rig), must(rw.ReadLock().TryLock(soon(o), rlock.Lease(5*time.Minute)))(o.rig))
+						want = 5
+					}
+					o.pass(2 * time.Minute)
+					o.settle()
+					for _, h := range holds {
+						if h.Err() != nil {
+							t.Error(h.Err())
+						}
+					}
+					var keys []string
+					o.at(func() { keys = o.keys(o.to) })
+					if n := len(keys) - 1; n != want {
+						t.Errorf("%d keys of holds of %d: %q", n, want, keys)
+					}
+					for _, h := range holds {
+						must(0, h.Unlock(soon(o)))(o.rig)
+					}
+					o.at(func() {
+						if left := append(o.keys(o.from), o.keys(o.to)...); len(left) > 0 {
+							t.Errorf("%q are left", left)
+						}
+					})
+				})
+			})
+		}
+	}
+}
