@@ -18,7 +18,6 @@ import (
 	"github.com/rlock-go/redisson/internal/unlock"
 	"github.com/rlock-go/redisson/internal/waiting"
 	"github.com/rlock-go/redisson/internal/waitqueue"
-	"github.com/rlock-go/redisson/internal/wakepolicy"
 )
 
 // Waiter is one call that wants the lock. The shard's mutex guards it until its
@@ -124,7 +123,7 @@ func isOnly(n *state.Name, w *Waiter) bool {
 	if !n.Empty() || n.States != nil || w.Terms.As || w.l.Traits.ByOwner {
 		return false
 	}
-	return n.FairShare == nil || !w.l.Traits.FairShare || wakepolicy.Free(n.FairShare, w.Began, w.Until)
+	return n.FairShare == nil || !w.l.Traits.FairShare || waitqueue.Free(n.FairShare, w.Began, w.Until)
 }
 
 // join queues a waiter that is not alone. It is called with the shard locked.

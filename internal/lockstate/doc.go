@@ -13,9 +13,9 @@
 //	section   the critical section in which all of it happens
 //
 // The decisions that need no client are pure packages beside them: waitqueue (who tries, and
-// when), wakepolicy (when to leave room for others), release (how an unlock goes), lease
-// (what holds need together) and kind (what tells one lock object from another: scripts,
-// replies, keys, and the script of a renewal, which package renew sends).
+// when, and when to leave room for others), release (how an unlock goes), lease (what holds
+// need together) and kind (what tells one lock object from another: scripts, replies, keys, and
+// the script of a renewal, which package renew sends).
 //
 // # Servers
 //

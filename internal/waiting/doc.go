@@ -29,7 +29,7 @@
 //
 // # Courtesy
 //
-// A name that this client releases often has a fair share (package wakepolicy), which holds the
-// client's own waiters back for slower clients. [Line.NoteRelease] counts the releases, and
+// A name that this client releases often has a fair share ([waitqueue.FairShare]), which
+// holds the client's own waiters back for slower clients. [Line.NoteRelease] counts the releases, and
 // asks the server now and then how many clients listen.
 package waiting

@@ -7,7 +7,7 @@ import (
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/redistest"
 	"github.com/rlock-go/redisson/internal/section"
-	"github.com/rlock-go/redisson/internal/wakepolicy"
+	"github.com/rlock-go/redisson/internal/waitqueue"
 )
 
 // A server that refuses connections for a while has not refused to count subscribers, so the client goes on asking.
@@ -28,7 +28,7 @@ func TestRefusedConnectionIsNoRefusalToCount(t *testing.T) {
 	}
 	// The first read may still be written to the killed connection; for the second one no connection is to be had.
 	for range 2 {
-		asked := new(wakepolicy.FairShare)
+		asked := new(waitqueue.FairShare)
 		asked.Granted(time.Hour)
 		asked.Released(time.Hour, true)
 		asked.Granted(time.Hour)

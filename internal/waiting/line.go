@@ -9,7 +9,6 @@ import (
 	"github.com/rlock-go/redisson/internal/owner"
 	"github.com/rlock-go/redisson/internal/section"
 	"github.com/rlock-go/redisson/internal/waitqueue"
-	"github.com/rlock-go/redisson/internal/wakepolicy"
 )
 
 // Client is what all lines of a client share.
@@ -29,7 +28,7 @@ func (c *Client) Init(of *core.Client) { c.Client, c.Leaving = of, background.Ne
 type Shard struct {
 	*section.Section
 	c          *Client
-	fairShares wakepolicy.Table
+	fairShares waitqueue.Table
 	spares     []*Queue // queues that nobody waits in
 	byOwner    map[ownerQueue]*Queue
 	touched    *Queue              // list of the queues that Step must look at
@@ -45,7 +44,7 @@ func (s *Shard) Init(c *Client, x *section.Section) {
 // other methods must be called in the section.
 type Line struct {
 	// FairShare is nil unless this client releases the name often.
-	FairShare *wakepolicy.FairShare
+	FairShare *waitqueue.FairShare
 
 	name   Name
 	lone   *Turn  // its attempt is under way, and there is nobody else

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/internal/kind"
-	"github.com/rlock-go/redisson/internal/wakepolicy"
 )
 
 // ownMessageWait is how long an own message is expected. A later message may be any
@@ -30,7 +29,7 @@ func (q *Queue) HandOff(now time.Duration) bool {
 		q.handOffs = 0
 		q.handOffDeadline = now + ownMessageWait
 		if q.leading == nil {
-			q.poll(now, wakepolicy.AfterRelease)
+			q.poll(now, AfterRelease)
 		}
 		q.setTimer(now)
 		return false

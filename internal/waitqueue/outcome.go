@@ -1,10 +1,6 @@
 package waitqueue
 
-import (
-	"time"
-
-	"github.com/rlock-go/redisson/internal/wakepolicy"
-)
+import "time"
 
 const (
 	// longestWait bounds the time between attempts, for a key without a TTL or with an
@@ -46,7 +42,7 @@ func (q *Queue) Refused(now time.Duration, w *Waiter, ttl time.Duration) {
 		q.policy.Refused(now)
 		q.tellTaken(now, ttl)
 		q.afterRefusal(w)
-		q.poll(now, wakepolicy.AfterRefusal)
+		q.poll(now, AfterRefusal)
 		if handedOn {
 			// The unlock did not run before it, or released nothing.
 			q.ResetOwnMessages()

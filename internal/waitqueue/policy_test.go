@@ -3,8 +3,6 @@ package waitqueue
 import (
 	"testing"
 	"time"
-
-	"github.com/rlock-go/redisson/internal/wakepolicy"
 )
 
 func TestHeadThatIsPutOffListensMeanwhile(t *testing.T) {
@@ -50,7 +48,7 @@ func TestPolicyIsToldWhoArrives(t *testing.T) {
 func TestPolicyIsToldOfRefusals(t *testing.T) {
 	for _, refused := range []bool{true, false} {
 		r := newRig(t)
-		share := new(wakepolicy.FairShare)
+		share := new(FairShare)
 		for range 20 {
 			share.SetClients(1)
 		}

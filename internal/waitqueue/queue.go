@@ -5,15 +5,14 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/internal/kind"
-	"github.com/rlock-go/redisson/internal/wakepolicy"
 )
 
 // Queue is the wait queue of one name in one client (A3). Make it with New. It is not
 // safe for concurrent use. Instants are readings of one clock that never goes back.
 type Queue struct {
 	timeout time.Duration
-	random  wakepolicy.Random
-	policy  wakepolicy.Policy
+	random  Random
+	policy  Policy
 
 	waiting  list
 	shared   shared  // those of them that have a shared owner
@@ -73,12 +72,12 @@ type wakeUp struct {
 
 // New makes an empty queue. A waiter without an answer fails when its trouble has lasted
 // for timeout. random spreads attempts. The rules are those of kind.Reentrant.
-func New(timeout time.Duration, random wakepolicy.Random) Queue {
+func New(timeout time.Duration, random Random) Queue {
 	return Queue{timeout: timeout, random: random, rules: kind.Reentrant.Traits()}
 }
 
 // Use sets the name's fair share, or none if share is nil.
-func (q *Queue) Use(share *wakepolicy.FairShare) { q.policy.Share = share }
+func (q *Queue) Use(share *FairShare) { q.policy.Share = share }
 
 // Follow sets the rules of a kind. The queue must be empty.
 func (q *Queue) Follow(r *kind.Traits) { q.rules = r }

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/internal/kind"
-	"github.com/rlock-go/redisson/internal/wakepolicy"
 )
 
 var errRejected = errors.New("rejected")
@@ -17,7 +16,7 @@ var errRejected = errors.New("rejected")
 type storm struct {
 	*rig
 	rng    *rand.Rand
-	share  *wakepolicy.FairShare
+	share  *FairShare
 	alive  []*Waiter // joined, and not settled at the last check
 	opened map[*Waiter]bool
 	owed   bool // a wake-up was raised, and no attempt has followed
@@ -239,7 +238,7 @@ func TestRandomEventsKeepTheRules(t *testing.T) {
 		case seed%4 == 1:
 			s.q.Follow(new(kind.Traits)) // any number of owners may have the name
 		case seed%2 == 0:
-			s.share = new(wakepolicy.FairShare)
+			s.share = new(FairShare)
 			s.share.SetClients(int(seed % 20))
 			s.q.Use(s.share)
 		}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/internal/kind"
-	"github.com/rlock-go/redisson/internal/wakepolicy"
 )
 
 const (
@@ -226,8 +225,8 @@ func (r *rig) quiet() {
 }
 
 // ahead gives the queue a fair share that is far ahead, even after another client's release.
-func (r *rig) ahead() *wakepolicy.FairShare {
-	share := new(wakepolicy.FairShare)
+func (r *rig) ahead() *FairShare {
+	share := new(FairShare)
 	share.SetClients(2)
 	share.SetClients(2)
 	for range 100 {

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/internal/kind"
-	"github.com/rlock-go/redisson/internal/wakepolicy"
 )
 
 // subscribe asks for the channel, unless the queue already did or the policy keeps it
@@ -25,7 +24,7 @@ func (q *Queue) unsubscribe() {
 // poll plans the next attempt of a queue that has unsubscribed because of a crowd, since
 // no message will wake it. The policy chooses the instant. If it is time to come back,
 // the queue subscribes instead, and tries when the subscription is confirmed.
-func (q *Queue) poll(now time.Duration, over wakepolicy.Spread) {
+func (q *Queue) poll(now time.Duration, over Spread) {
 	switch {
 	case q.policy.Away(now):
 		q.wake(kind.All)

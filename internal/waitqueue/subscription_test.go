@@ -3,8 +3,6 @@ package waitqueue
 import (
 	"errors"
 	"testing"
-
-	"github.com/rlock-go/redisson/internal/wakepolicy"
 )
 
 func TestResubscriptionMakesTheHeadTry(t *testing.T) {
@@ -99,7 +97,7 @@ func TestClosedQueueUnsubscribesAtOnce(t *testing.T) {
 // leaves the channel and polls.
 func crowded(r *rig) *Waiter {
 	r.t.Helper()
-	share := new(wakepolicy.FairShare)
+	share := new(FairShare)
 	share.SetClients(100)
 	r.q.Use(share)
 	w := r.waits(lease)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 
 	"github.com/rlock-go/redisson/internal/kind"
-	"github.com/rlock-go/redisson/internal/wakepolicy"
 )
 
 // widest is the largest number of attempts that a wake-up can be good for.
@@ -26,9 +25,9 @@ func (q *Queue) candidate() *Waiter {
 }
 
 // head is the candidate as the policy sees it.
-func (q *Queue) head() wakepolicy.Head {
+func (q *Queue) head() Head {
 	w := q.candidate()
-	return wakepolicy.Head{Shared: w.Shared != nil, Refused: q.wasTold(w), Until: w.Until}
+	return Head{Shared: w.Shared != nil, Refused: q.wasTold(w), Until: w.Until}
 }
 
 // use takes w's attempt off the wake-up. Without a pending wake-up it assumes

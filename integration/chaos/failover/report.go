@@ -118,7 +118,7 @@ func (r result) twice() (n int) {
 
 // library are the folders that a program with locks is built from.
 var library = strings.Fields("codec pubsub rlock watchdog internal/acquire internal/command internal/extend internal/kind internal/lockstate internal/luasrc " +
-	"internal/pipeline internal/redisconn internal/release internal/renew internal/section internal/state internal/topology internal/unlock internal/waiting internal/waitqueue internal/wakepolicy")
+	"internal/pipeline internal/redisconn internal/release internal/renew internal/section internal/state internal/topology internal/unlock internal/waiting internal/waitqueue")
 
 // revision returns the last commit that changed the library, and whether it has changed since.
 func revision() string {

@@ -1,4 +1,4 @@
-package wakepolicy
+package waitqueue
 
 import "time"
 

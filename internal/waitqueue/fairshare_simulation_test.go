@@ -1,14 +1,9 @@
-package wakepolicy
+package waitqueue
 
 import (
 	"math/rand/v2"
 	"slices"
 	"time"
-)
-
-const (
-	us = time.Microsecond
-	ms = time.Millisecond
 )
 
 // simulation is one lock on one server and the processes around it, in simulated time. Commands
