@@ -5,7 +5,7 @@ import (
 
 	"github.com/gomodule/redigo/redis"
 
-	"github.com/rlock-go/redisson/internal/refusal"
+	"github.com/rlock-go/redisson/internal/redisconn"
 )
 
 // readAll receives until the connection fails or the server sends something
@@ -13,7 +13,7 @@ import (
 func (c *conn) readAll() error {
 	for {
 		v, err := c.receive()
-		switch said, refused := refusal.Of(err); {
+		switch said, refused := redisconn.RefusalOf(err); {
 		case err == nil:
 			c.worked = true
 			c.serverAnswered()
@@ -123,7 +123,7 @@ func (c *conn) takePong() {
 }
 
 // takeError acts on an error answer, which answers a whole command.
-func (c *conn) takeError(said refusal.Refusal, err error) error {
+func (c *conn) takeError(said redisconn.Refusal, err error) error {
 	if said.NoAuth() && c.worked {
 		return fmt.Errorf("pubsub: the server wants credentials again: %w", err)
 	}

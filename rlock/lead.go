@@ -10,7 +10,6 @@ import (
 
 	"github.com/rlock-go/redisson/internal/eventlog"
 	"github.com/rlock-go/redisson/internal/redisconn"
-	"github.com/rlock-go/redisson/internal/refusal"
 )
 
 // Lead's pauses between two attempts grow from the first to the last. Each is shortened at
@@ -119,7 +118,7 @@ func isFinal(err error) bool {
 // causeOf is what makes two errors of a candidate differ: the code of the server's error, or the
 // kind of the error.
 func causeOf(err error) string {
-	if said, ok := refusal.Of(err); ok {
+	if said, ok := redisconn.RefusalOf(err); ok {
 		return said.Code()
 	}
 	for _, one := range kinds {

@@ -10,7 +10,7 @@ import (
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/lockerr"
 	"github.com/rlock-go/redisson/internal/owner"
-	"github.com/rlock-go/redisson/internal/refusal"
+	"github.com/rlock-go/redisson/internal/redisconn"
 )
 
 // otherType is the server's WRONGTYPE error, with the type that the key has.
@@ -26,7 +26,7 @@ func (e otherType) Unwrap() error { return e.error }
 // named adds the key's type to a WRONGTYPE error, for which it asks the server once more. It
 // returns other errors as they are.
 func (l *Lock) named(ctx context.Context, err error) error {
-	if said, _ := refusal.Of(err); !said.WrongType() {
+	if said, _ := redisconn.RefusalOf(err); !said.WrongType() {
 		return err
 	}
 	found, asked := redis.String(l.l.Read(ctx, func(*kind.Want) kind.Call { return kind.Read("TYPE", l.l.Key()) }))

@@ -15,7 +15,7 @@ import (
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/codec"
-	"github.com/rlock-go/redisson/internal/refusal"
+	"github.com/rlock-go/redisson/internal/redisconn"
 )
 
 // asksAgain is how long the cluster's map is used while one of its masters can't be reached.
@@ -216,7 +216,7 @@ func (r *reader) ask(ctx context.Context, n *node, commands ...command) ([]any, 
 // redirected returns the address of a MOVED or, with asking, of an ASK; empty for other replies.
 func (r *reader) redirected(from *node, reply any) (addr string, asking bool) {
 	err, _ := reply.(redis.Error)
-	said, _ := refusal.Of(err)
+	said, _ := redisconn.RefusalOf(err)
 	place, moved := said.Moved()
 	if moved {
 		r.slots = nil

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rlock-go/redisson/codec"
-	"github.com/rlock-go/redisson/internal/refusal"
+	"github.com/rlock-go/redisson/internal/redisconn"
 	"github.com/rlock-go/redisson/rlock"
 )
 
@@ -80,7 +80,7 @@ func (s *state) heldBy() string {
 // err if it can't read that.
 func (r *run) who(err error) error {
 	_, noLock := errors.AsType[*codec.ShapeError](err)
-	if said, _ := refusal.Of(err); !errors.Is(err, rlock.ErrLocked) && !noLock && said.Code() != "WRONGTYPE" {
+	if said, _ := redisconn.RefusalOf(err); !errors.Is(err, rlock.ErrLocked) && !noLock && said.Code() != "WRONGTYPE" {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), r.timeout)

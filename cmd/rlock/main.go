@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rlock-go/redisson/internal/redisconn"
-	"github.com/rlock-go/redisson/internal/refusal"
 	"github.com/rlock-go/redisson/rlock"
 )
 
@@ -78,7 +77,7 @@ func told(err error) string {
 	switch {
 	case errors.Is(err, redisconn.ErrTopology):
 		opening = ""
-	case refusal.Is(err):
+	case redisconn.IsRefusal(err):
 		opening = "the server refused: "
 	}
 	return strings.NewReplacer("\nrlock: ", "\n", "WithCredentials", "--password-file", "WithSentinelCredentials", "--sentinel-password-file", "WithTLSConfig", "--tls",

@@ -16,7 +16,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/rlock-go/redisson/internal/redisconn"
-	"github.com/rlock-go/redisson/internal/refusal"
 	"github.com/rlock-go/redisson/internal/topology"
 	"github.com/rlock-go/redisson/rlock"
 )
@@ -210,7 +209,7 @@ func unreachableError(err error) error {
 	if e, ok := err.(*exit); ok {
 		return e
 	}
-	if refusal.Is(err) {
+	if redisconn.IsRefusal(err) {
 		return &exit{unreachable, fmt.Errorf("the server refused: %w", err)}
 	}
 	return &exit{unreachable, fmt.Errorf("can't reach the server: %w", err)}

@@ -14,7 +14,7 @@ import (
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/codec"
-	"github.com/rlock-go/redisson/internal/refusal"
+	"github.com/rlock-go/redisson/internal/redisconn"
 )
 
 // The kinds that can be told apart by their keys. A plain, a spin and a
@@ -220,7 +220,7 @@ func refusals(n *node, replies []any) error {
 
 // refused makes an error of a server's error reply to a read.
 func refused(n *node, said redis.Error) error {
-	if r, _ := refusal.Of(said); r.Elsewhere() {
+	if r, _ := redisconn.RefusalOf(said); r.Elsewhere() {
 		return &exit{unreachable, fmt.Errorf("%s is a node of a cluster whose slots move: try again, with a redis+cluster:// URL: %w", n.addr, said)}
 	}
 	return &exit{unreachable, fmt.Errorf("%s refused: %w", n.addr, said)}

@@ -7,7 +7,7 @@ import (
 	"github.com/rlock-go/redisson/internal/background"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/pipeline"
-	"github.com/rlock-go/redisson/internal/refusal"
+	"github.com/rlock-go/redisson/internal/redisconn"
 )
 
 // Do sends r and waits for its fate. It sends r again as r.Resend allows.
@@ -96,7 +96,7 @@ func (x *Executor) asksMaster(r *Request, pipe *pipeline.Pipeline) bool {
 	}
 	pipe.WakeWriter()
 	<-done
-	said, _ := refusal.Of(probe.Err)
+	said, _ := redisconn.RefusalOf(probe.Err)
 	_, leaves := said.Ask()
 	return probe.Err == nil || leaves
 }

@@ -3,7 +3,7 @@
 // A [Request] ends in one of six ways, its [Fate]: it was answered, the server
 // refused it, it was not sent, it was lost, it was taken back, or the client was closed
 // before it was sent. No other package interprets a server's error or the end of a
-// connection; package refusal knows the codes.
+// connection; package redisconn knows the codes.
 //
 // A caller sends a request and waits for it with [Executor.Do]. Its steps are
 // [Executor.Await], which waits for the end of one send, and [Executor.Barrier], which

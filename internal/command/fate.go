@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/rlock-go/redisson/internal/pipeline"
-	"github.com/rlock-go/redisson/internal/refusal"
+	"github.com/rlock-go/redisson/internal/redisconn"
 )
 
 // Fate is what became of a command.
@@ -52,7 +52,7 @@ func Unsent(cause error) error { return &pipeline.NotSentError{Cause: cause} }
 // reached, or none runs it for now. A later command may succeed. It is also true of
 // a lost command, which fits a read only: a write may have run.
 func Unavailable(err error) bool {
-	said, ok := refusal.Of(err)
+	said, ok := redisconn.RefusalOf(err)
 	if !ok {
 		return true
 	}
@@ -64,7 +64,7 @@ func Unavailable(err error) bool {
 
 // IsRefusal tells whether a server refused a command and would refuse it again.
 func IsRefusal(err error) bool {
-	return refusal.Is(err) && fateOf(err) == Refused && !Unavailable(err)
+	return redisconn.IsRefusal(err) && fateOf(err) == Refused && !Unavailable(err)
 }
 
 // NoReply returns the error of a lost command, for a reply that took longer than

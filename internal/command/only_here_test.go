@@ -16,7 +16,7 @@ import (
 )
 
 // classify are the folders that may tell errors apart.
-var classify = []string{"../../internal/command", "../../internal/refusal"}
+var classify = []string{"../../internal/command", "../../internal/redisconn"}
 
 // classified are the names that only these folders may use.
 var classified = map[string]bool{

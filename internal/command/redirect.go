@@ -8,7 +8,7 @@ import (
 	"github.com/rlock-go/redisson/internal/background"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/pipeline"
-	"github.com/rlock-go/redisson/internal/refusal"
+	"github.com/rlock-go/redisson/internal/redisconn"
 	"github.com/rlock-go/redisson/internal/topology"
 )
 
@@ -26,7 +26,7 @@ const hastyRedirects = 4
 // is not redirected, and so is settled.
 func (r *Request) redirection() (to topology.Redirection, again bool) {
 	x := r.x
-	said, _ := refusal.Of(r.Wire.Err)
+	said, _ := redisconn.RefusalOf(r.Wire.Err)
 	switch {
 	case errors.Is(r.Wire.Err, pipeline.ErrGone):
 		to.Again = true

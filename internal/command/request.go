@@ -7,7 +7,6 @@ import (
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/pipeline"
 	"github.com/rlock-go/redisson/internal/redisconn"
-	"github.com/rlock-go/redisson/internal/refusal"
 	"github.com/rlock-go/redisson/internal/topology"
 )
 
@@ -86,9 +85,9 @@ type Request struct {
 	moved     bool                 // an earlier answer was that its slot is half moved
 }
 
-// ran turns the error of a script that ran in full into an answer, see refusal.Untold.
+// ran turns the error of a script that ran in full into an answer, see redisconn.Refusal.Untold.
 func (r *Request) ran() {
-	said, _ := refusal.Of(r.Wire.Err)
+	said, _ := redisconn.RefusalOf(r.Wire.Err)
 	if result, why, ok := said.Untold(); ok {
 		r.Wire.Reply, r.Wire.Err, r.Untold = result, nil, why
 	}
@@ -179,9 +178,9 @@ func (r *Request) Transient() bool { return r.refusal().Transient() || r.stillMi
 func (r *Request) Permanent() bool { return r.Fate == NotSent && redisconn.Permanent(r.Wire.Err) }
 
 // refusal is the server's error of the last send; the zero Refusal if there was none.
-func (r *Request) refusal() (said refusal.Refusal) {
+func (r *Request) refusal() (said redisconn.Refusal) {
 	if fateOf(r.Wire.Err) == Refused {
-		said, _ = refusal.Of(r.Wire.Err)
+		said, _ = redisconn.RefusalOf(r.Wire.Err)
 	}
 	return said
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/internal/kind"
-	"github.com/rlock-go/redisson/internal/refusal"
+	"github.com/rlock-go/redisson/internal/redisconn"
 )
 
 // While a slot moves, its keys are in two places, and a server that the slot leaves makes no key.
@@ -38,7 +38,7 @@ func (r *Request) mayHaveOneKey() bool {
 
 // switchForm changes the form of r, whose last send was refused. It reports whether r is to be
 // sent again at once.
-func (r *Request) switchForm(said refusal.Refusal) bool {
+func (r *Request) switchForm(said redisconn.Refusal) bool {
 	_, asks := said.Ask()
 	switch {
 	case asks: // the slot's other server runs it in the same form
@@ -66,7 +66,7 @@ func (r *Request) alone(more ...any) []any {
 }
 
 // lacking tells whether r's script lacked keys, and keeps which.
-func (r *Request) lacking(said refusal.Refusal) (ok bool) {
+func (r *Request) lacking(said redisconn.Refusal) (ok bool) {
 	r.lacks, ok = said.Lacks()
 	return ok
 }

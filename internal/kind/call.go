@@ -39,7 +39,7 @@ type Call struct {
 
 // Ahead makes the commands, each of one key, that do what the server of the first key can't do with
 // keys that it lacks. args are those of the call, and which is what its script called these keys
-// (refusal.Refusal.Lacks). The script is sent with which as a further argument once they are done, late
+// (redisconn.Refusal.Lacks). The script is sent with which as a further argument once they are done, late
 // at most after they are made.
 type Ahead func(args []any, which string, late time.Duration) []Call
 

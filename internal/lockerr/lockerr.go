@@ -8,7 +8,7 @@ import (
 
 	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/internal/command"
-	"github.com/rlock-go/redisson/internal/refusal"
+	"github.com/rlock-go/redisson/internal/redisconn"
 )
 
 // Package rlock exports these errors under the same names. Its comments say what they promise
@@ -87,7 +87,7 @@ func (e ofKind) Unwrap() error { return e.error }
 // Classify makes err, the error of a command, ErrUnavailable or ErrRefused for errors.Is. It is
 // for an error that has no kind yet.
 func Classify(err error) error {
-	if said, _ := refusal.Of(err); said.WrongType() {
+	if said, _ := redisconn.RefusalOf(err); said.WrongType() {
 		err = wrongType{err}
 	}
 	if _, shape := errors.AsType[*codec.ShapeError](err); !shape && command.Unavailable(err) {

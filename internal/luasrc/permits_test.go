@@ -9,7 +9,7 @@ import (
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/codec"
-	"github.com/rlock-go/redisson/internal/refusal"
+	"github.com/rlock-go/redisson/internal/redisconn"
 )
 
 const never = 922337203685477
@@ -354,7 +354,7 @@ func TestPermitsOfATextAreRefused(t *testing.T) {
 		for _, text := range []string{"many", "1e1", "0x10", "10.0", "10\n", " 10", "010", ""} { // Lua takes most for numbers
 			r.do("SET", key, text)
 			_, err := r.conn.Do("EVAL", append([]any{call.Script.Source}, call.Args[1:]...)...)
-			if said, _ := refusal.Of(err); !said.NothingRan() || !strings.Contains(err.Error(), "not an integer") {
+			if said, _ := redisconn.RefusalOf(err); !said.NothingRan() || !strings.Contains(err.Error(), "not an integer") {
 				t.Errorf("%s of %q: %v", name, text, err)
 			}
 			r.are(text, raw(7))

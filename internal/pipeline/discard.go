@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/rlock-go/redisson/internal/refusal"
+	"github.com/rlock-go/redisson/internal/redisconn"
 )
 
 const (
@@ -25,7 +25,7 @@ type discarded Pipeline
 // Complete discards the keys again if the DEL was lost or not sent, or if the server
 // refused it for now. Deleting twice does no harm.
 func (p *discarded) Complete(r *Request) {
-	said, answered := refusal.Of(r.Err)
+	said, answered := redisconn.RefusalOf(r.Err)
 	lost := r.Err != nil && !answered // or not even sent
 	refused := said.Passing()
 	if said.ReadOnly() {

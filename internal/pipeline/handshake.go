@@ -11,7 +11,6 @@ import (
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/internal/redisconn"
-	"github.com/rlock-go/redisson/internal/refusal"
 )
 
 // identity is what the handshake of a connection found out.
@@ -100,7 +99,7 @@ func (x *handshake) receive() (any, error) {
 		return nil, x.err
 	}
 	reply, err := redis.ReceiveWithTimeout(x.rc, x.timeout)
-	switch said, refused := refusal.Of(err); {
+	switch said, refused := redisconn.RefusalOf(err); {
 	case err == nil:
 	case said.Passing():
 		// A passing refusal must not decide a kill barrier for good.

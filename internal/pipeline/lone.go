@@ -7,7 +7,6 @@ import (
 
 	"github.com/rlock-go/redisson/internal/background"
 	"github.com/rlock-go/redisson/internal/redisconn"
-	"github.com/rlock-go/redisson/internal/refusal"
 )
 
 // A lone caller sends one command after the other on a connection that no other caller
@@ -155,7 +154,7 @@ func (c *conn) callBack() {
 func (c *conn) readOwn() {
 	p := c.p
 	reply, err := c.Conn.Receive()
-	if err != nil && !refusal.Is(err) {
+	if err != nil && !redisconn.IsRefusal(err) {
 		p.mu.Lock()
 		if !errors.Is(err, os.ErrDeadlineExceeded) {
 			c.met = err

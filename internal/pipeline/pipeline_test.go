@@ -13,8 +13,8 @@ import (
 
 	"github.com/rlock-go/redisson/internal/luasrc"
 	"github.com/rlock-go/redisson/internal/monitor"
+	"github.com/rlock-go/redisson/internal/redisconn"
 	"github.com/rlock-go/redisson/internal/redistest"
-	"github.com/rlock-go/redisson/internal/refusal"
 )
 
 func TestCallersShareOneConnectionAndGetTheirOwnReplies(t *testing.T) {
@@ -49,7 +49,7 @@ func TestServerErrorIsTheRequestsOwn(t *testing.T) {
 	t.Parallel()
 	p := start(t, redistest.Start(t))
 	bad, good := ask(p, "NOSUCHCOMMAND"), ask(p, "ECHO", "x")
-	if r := end(t, bad); !refusal.Is(r.Err) {
+	if r := end(t, bad); !redisconn.IsRefusal(r.Err) {
 		t.Errorf("got %v, %v", r.Reply, r.Err)
 	}
 	if got, err := redis.String(end(t, good).Reply, nil); got != "x" || err != nil {

@@ -7,7 +7,6 @@ import (
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/internal/redisconn"
-	"github.com/rlock-go/redisson/internal/refusal"
 )
 
 // letQueue lets the callers that the reader has woken queue their next commands, and
@@ -173,13 +172,13 @@ func (c *conn) receive(more time.Duration) (any, error) {
 // command behind ASKING or behind the tracking commands, to WAIT and to INFO. After an
 // error the connection is over.
 func (c *conn) receiveRest(r *Request) error {
-	if r.asking && (r.Err == nil || refusal.Is(r.Err)) {
+	if r.asking && (r.Err == nil || redisconn.IsRefusal(r.Err)) {
 		r.Reply, r.Err = c.receive(0)
 	}
 	if r.led() {
 		c.receiveLead(r)
 	}
-	if r.Err != nil && !refusal.Is(r.Err) {
+	if r.Err != nil && !redisconn.IsRefusal(r.Err) {
 		return r.Err
 	}
 	if !r.sync {
@@ -190,7 +189,7 @@ func (c *conn) receiveRest(r *Request) error {
 	}
 	text, err := redis.String(c.receive(0))
 	if err != nil {
-		if refusal.Is(err) {
+		if redisconn.IsRefusal(err) {
 			return nil // the earlier count stays
 		}
 		r.keepReply()
@@ -209,7 +208,7 @@ func (c *conn) receiveRest(r *Request) error {
 // receiveAcked reads the answer to the WAIT behind r. After an error the connection is over.
 func (c *conn) receiveAcked(r *Request) error {
 	n, err := c.receive(WaitTimeout)
-	if said, refused := refusal.Of(err); refused {
+	if said, refused := redisconn.RefusalOf(err); refused {
 		if !said.Demoted() {
 			r.Replicas = 0 // a server that refuses WAIT says nothing about replicas
 		}

@@ -7,7 +7,7 @@ import (
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/internal/background"
-	"github.com/rlock-go/redisson/internal/refusal"
+	"github.com/rlock-go/redisson/internal/redisconn"
 )
 
 // WAIT delays every command behind it on its connection, for up to a second.
@@ -47,7 +47,7 @@ func (c *conn) queueCount() {
 			text, err := redis.String(r.Reply, r.Err)
 			p.mu.Lock()
 			c.counting = false
-			if p.conn == c && (err == nil || refusal.Is(err)) {
+			if p.conn == c && (err == nil || redisconn.IsRefusal(err)) {
 				c.counted(onlineReplicas(text), err)
 			}
 			p.mu.Unlock()

@@ -3,7 +3,7 @@ package pipeline
 import (
 	"errors"
 
-	"github.com/rlock-go/redisson/internal/refusal"
+	"github.com/rlock-go/redisson/internal/redisconn"
 )
 
 // A server that answers a write with READONLY is a replica, or has become one:
@@ -21,7 +21,7 @@ var (
 // is no longer in use. It is called by r's completion.
 func (p *Pipeline) GiveUp(r *Request) {
 	cause := errReadOnly
-	if said, _ := refusal.Of(r.Err); said.NoAuth() {
+	if said, _ := redisconn.RefusalOf(r.Err); said.NoAuth() {
 		cause = errNoAuth
 	}
 	if p.retire(r.conn, cause) && cause == errReadOnly {

@@ -1,8 +1,6 @@
 package pipeline
 
-import (
-	"github.com/rlock-go/redisson/internal/refusal"
-)
+import "github.com/rlock-go/redisson/internal/redisconn"
 
 // maxLoads bounds how often a request is repeated after NOSCRIPT: a fourth load
 // does not help with a server that forgets scripts between two commands.
@@ -14,7 +12,7 @@ const maxLoads = 3
 // server refuses SCRIPT or, like some proxies, does not know it, the request goes
 // as EVAL, with the text.
 func (p *Pipeline) complete(r *Request) {
-	if said, _ := refusal.Of(r.Err); r.Script == nil || !said.NoScript() {
+	if said, _ := redisconn.RefusalOf(r.Err); r.Script == nil || !said.NoScript() {
 		r.Done.Complete(r)
 		return
 	}
@@ -35,7 +33,7 @@ func (p *Pipeline) complete(r *Request) {
 		p.queue.add(r)
 		p.mu.Unlock()
 		return
-	case ld != nil && refusal.Is(ld.err):
+	case ld != nil && redisconn.IsRefusal(ld.err):
 		r.Err = ld.err
 	}
 	p.mu.Unlock()
@@ -47,7 +45,7 @@ func (ld *load) notAllowed() bool {
 	if ld == nil {
 		return false
 	}
-	said, _ := refusal.Of(ld.err)
+	said, _ := redisconn.RefusalOf(ld.err)
 	return said.NotAllowed()
 }
 

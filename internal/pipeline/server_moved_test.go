@@ -14,7 +14,6 @@ import (
 	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/redisconn"
 	"github.com/rlock-go/redisson/internal/redistest"
-	"github.com/rlock-go/redisson/internal/refusal"
 )
 
 // address decides which server new connections reach; existing connections stay.
@@ -367,6 +366,6 @@ func askAgain(p *Pipeline, command string, args ...any) <-chan *Request {
 }
 
 func refusedReadOnly(err error) bool {
-	said, _ := refusal.Of(err)
+	said, _ := redisconn.RefusalOf(err)
 	return said.ReadOnly()
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/gomodule/redigo/redis"
 
-	"github.com/rlock-go/redisson/internal/refusal"
+	"github.com/rlock-go/redisson/internal/redisconn"
 )
 
 // A server reports the next change of the keys that a request with Track has read to
@@ -89,11 +89,11 @@ var ErrNoListener = errors.New("the server does not know the connection that lis
 // r.Err have the first, and then r's own reply.
 func (c *conn) receiveLead(r *Request) {
 	list, said := r.Reply, r.Err
-	if said != nil && !refusal.Is(said) {
+	if said != nil && !redisconn.IsRefusal(said) {
 		return
 	}
 	if r.begins {
-		if r.Reply, r.Err = c.receive(0); r.Err != nil && !refusal.Is(r.Err) {
+		if r.Reply, r.Err = c.receive(0); r.Err != nil && !redisconn.IsRefusal(r.Err) {
 			return
 		}
 		said = errors.Join(said, r.Err)
@@ -104,7 +104,7 @@ func (c *conn) receiveLead(r *Request) {
 		said = ErrNoListener // instead of TRACKING's error, which may say the same
 	}
 	t.works, r.Tracked = said == nil, r.Tracked && said == nil
-	if refused, _ := refusal.Of(said); refused.Passing() {
+	if refused, _ := redisconn.RefusalOf(said); refused.Passing() {
 		*t, said = tracking{}, nil // the next request asks again
 	}
 	if t.asked != c.p.listener {

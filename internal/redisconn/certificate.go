@@ -7,8 +7,6 @@ import (
 	"time"
 
 	"github.com/gomodule/redigo/redis"
-
-	"github.com/rlock-go/redisson/internal/refusal"
 )
 
 // In TLS 1.3 a server reads the client's certificate after the client's handshake has
@@ -44,7 +42,7 @@ func (t *Target) handshake(ctx context.Context, nc net.Conn) (tc *tls.Conn, aske
 // awaitReply waits for the reply to a PING, whatever it is, so that the first command
 // that matters does not meet an alert.
 func awaitReply(ctx context.Context, c redis.Conn) error {
-	if _, err := Do(ctx, c, "PING"); !refusal.Is(err) {
+	if _, err := Do(ctx, c, "PING"); !IsRefusal(err) {
 		return err
 	}
 	return nil
@@ -53,7 +51,7 @@ func awaitReply(ctx context.Context, c redis.Conn) error {
 // alert returns the server's alert about the certificate, which may be the cause of err on
 // a connection whose server asked for one. It returns err if there is no alert.
 func (t *Target) alert(ctx context.Context, err error) error {
-	if Permanent(err) || refusal.Is(err) || ctx.Err() != nil {
+	if Permanent(err) || IsRefusal(err) || ctx.Err() != nil {
 		return err
 	}
 	nc, failed := t.connect(ctx)

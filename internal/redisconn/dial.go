@@ -13,8 +13,6 @@ import (
 	"time"
 
 	"github.com/gomodule/redigo/redis"
-
-	"github.com/rlock-go/redisson/internal/refusal"
 )
 
 // timeLeft is the time that ctx leaves, as redigo wants it: 0 means no limit.
@@ -143,14 +141,14 @@ func (t *Target) wantsTLS(err error, answered bool) error {
 
 // wantsPassword says how to give the password that the server asked for.
 func (t *Target) wantsPassword(err error) error {
-	said, _ := refusal.Of(err)
+	said, _ := RefusalOf(err)
 	switch {
 	case !said.NoAuth():
 		return err
 	case t.Option != "":
-		return fmt.Errorf("a password is required: use %s: %w", t.Option, refusal.New(said.Text()))
+		return fmt.Errorf("a password is required: use %s: %w", t.Option, NewRefusal(said.Text()))
 	}
-	return fmt.Errorf("a password is required: put it into the URL or use WithCredentials: %w", refusal.New(said.Text()))
+	return fmt.Errorf("a password is required: put it into the URL or use WithCredentials: %w", NewRefusal(said.Text()))
 }
 
 // greet authenticates, selects the database and names the connection.
@@ -191,7 +189,7 @@ func (t *Target) greet(ctx context.Context, c redis.Conn) error {
 	}
 	if t.Name != "" {
 		err := do("CLIENT", "SETNAME", t.Name)
-		if said, _ := refusal.Of(err); err != nil && !said.NotAllowed() {
+		if said, _ := RefusalOf(err); err != nil && !said.NotAllowed() {
 			// The name only helps operators, so an account without it will do.
 			return fmt.Errorf("CLIENT SETNAME: %w", err)
 		}
@@ -202,7 +200,7 @@ func (t *Target) greet(ctx context.Context, c redis.Conn) error {
 // redact removes the password from an error answer: a server that doesn't know AUTH
 // repeats its arguments, perhaps shortened.
 func redact(err error, password string) error {
-	return refusal.Rewrite(err, func(text string) string {
+	return RewriteRefusal(err, func(text string) string {
 		text, _, _ = strings.Cut(text, ", with args beginning with")
 		return strings.ReplaceAll(text, password, "(the password)")
 	})

@@ -17,6 +17,10 @@
 // forbids these, the calls of net.Conn are used. The build tag norawsyscall leaves them
 // out, and [Conn.TryFill] with them: a connection then works as it does under TLS.
 //
+// It is the only package that knows the codes of a server's errors. A [Refusal] has the
+// server's text and says what follows from it: whether any of the command ran, whether the
+// same command may succeed later, and whether it needs another connection.
+//
 // The package also reads what a server says about itself ([Server]), and tells
 // whether a host name still resolves to the address of its connections
 // ([Target.Strays]).

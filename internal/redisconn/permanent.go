@@ -4,8 +4,6 @@ import (
 	"crypto/tls"
 	"errors"
 	"net"
-
-	"github.com/rlock-go/redisson/internal/refusal"
 )
 
 // Permanent tells whether connecting again would meet the same refusal: bad
@@ -28,7 +26,7 @@ func Permanent(err error) bool {
 	}
 	_, distrusted := errors.AsType[*tls.CertificateVerificationError](err)
 	_, plain := errors.AsType[tls.RecordHeaderError](err)
-	said, _ := refusal.Of(err)
+	said, _ := RefusalOf(err)
 	return distrusted || plain || alerted(err) || said.OfConnection()
 }
 

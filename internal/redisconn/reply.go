@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-
-	"github.com/rlock-go/redisson/internal/refusal"
 )
 
 // The bounds of a reply. Redisson's scripts answer in a few bytes; a renewal
@@ -80,7 +78,7 @@ func (r *reader) reply(depth int) (any, error) {
 	case '+':
 		return string(rest), nil
 	case '-':
-		return refusal.New(string(rest)), nil
+		return NewRefusal(string(rest)), nil
 	case ':':
 		n, err := strconv.ParseInt(string(rest), 10, 64)
 		if err != nil {

@@ -7,8 +7,6 @@ import (
 	"strconv"
 
 	"github.com/gomodule/redigo/redis"
-
-	"github.com/rlock-go/redisson/internal/refusal"
 )
 
 // Server is what a server answers to HELLO and ROLE about itself. A field is empty
@@ -60,7 +58,7 @@ func (s Server) Usable() error {
 // error says that one of them can't come from a Redis server.
 func DecodeServer(hello any, helloErr error, role any, roleErr error) (Server, error) {
 	var s Server
-	if !refusal.Is(helloErr) {
+	if !IsRefusal(helloErr) {
 		pairs, err := redis.Values(hello, helloErr)
 		if err != nil || len(pairs)%2 != 0 {
 			return s, fmt.Errorf("no Redis: HELLO was answered with a Go %T: %w", hello, err)
@@ -74,7 +72,7 @@ func DecodeServer(hello any, helloErr error, role any, roleErr error) (Server, e
 			}
 		}
 	}
-	if refusal.Is(roleErr) {
+	if IsRefusal(roleErr) {
 		return s, nil
 	}
 	said, err := redis.Values(role, roleErr)

@@ -8,7 +8,6 @@ import (
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/internal/redisconn"
-	"github.com/rlock-go/redisson/internal/refusal"
 )
 
 // A server's address proves nothing: a server of another cluster may get it, and accept
@@ -138,7 +137,7 @@ func (t *Cluster) greet(ctx context.Context, n *Node, conn redis.Conn) error {
 
 // admit decides whether the server with this answer to CLUSTER MYID is used.
 func (t *Cluster) admit(addr, id string, err error) error {
-	said, refused := refusal.Of(err)
+	said, refused := redisconn.RefusalOf(err)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	switch {

@@ -14,7 +14,6 @@ import (
 
 	"github.com/rlock-go/redisson/internal/background"
 	"github.com/rlock-go/redisson/internal/redisconn"
-	"github.com/rlock-go/redisson/internal/refusal"
 )
 
 const (
@@ -192,7 +191,7 @@ func (t *Cluster) ask(ctx context.Context, addr string) (a answer, err error) {
 		_, err = redisconn.Do(ctx, c, "SPUBLISH", probe, "")
 		a.sharded, _ = sharded(err)
 		nodes, err := redis.String(redisconn.Do(ctx, c, "CLUSTER", "NODES"))
-		if a.unnamed = err; err != nil && !refusal.Is(err) {
+		if a.unnamed = err; err != nil && !redisconn.IsRefusal(err) {
 			return err
 		}
 		a.alone = alone(nodes)

@@ -12,7 +12,6 @@ import (
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/internal/redisconn"
-	"github.com/rlock-go/redisson/internal/refusal"
 )
 
 // slotCount is the number of hash slots of every cluster.
@@ -38,7 +37,7 @@ var errNoSlots = errors.New("it knows of no server that serves slots")
 // back without its nodes.conf has port 0.
 func decodeSlots(reply any, err error, asked string) (m slotMap, unusable, failed error) {
 	lines, err := redis.Values(reply, err)
-	if r, _ := refusal.Of(err); strings.Contains(r.Text(), "cluster support disabled") {
+	if r, _ := redisconn.RefusalOf(err); strings.Contains(r.Text(), "cluster support disabled") {
 		err = redisconn.TopologyError(r.Text())
 	}
 	if err != nil {

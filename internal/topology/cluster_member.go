@@ -11,7 +11,6 @@ import (
 
 	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/internal/redisconn"
-	"github.com/rlock-go/redisson/internal/refusal"
 )
 
 // member finds or makes the node of an address. It is called with mu held.
@@ -85,7 +84,7 @@ func sharded(err error) (knows, said bool) {
 	if err == nil {
 		return true, true
 	}
-	r, ok := refusal.Of(err)
+	r, ok := redisconn.RefusalOf(err)
 	return !r.NotAllowed(), ok && (r.NotAllowed() || r.Redirects())
 }
 

@@ -8,7 +8,6 @@ import (
 
 	"github.com/rlock-go/redisson/internal/pipeline"
 	"github.com/rlock-go/redisson/internal/redisconn"
-	"github.com/rlock-go/redisson/internal/refusal"
 )
 
 // Prove returns nil when any master has answered; the others may be down or
@@ -48,7 +47,7 @@ func (t *Cluster) Prove(caller context.Context) error {
 
 // hopeless tells whether err would come again from this server and from every other.
 func hopeless(err error) bool {
-	r, ok := refusal.Of(err)
+	r, ok := redisconn.RefusalOf(err)
 	return redisconn.Permanent(err) || ok && !r.Passing() && !r.Redirects() && !redisconn.CredentialsRefused(err)
 }
 

@@ -3,7 +3,7 @@ package topology
 import (
 	"time"
 
-	"github.com/rlock-go/redisson/internal/refusal"
+	"github.com/rlock-go/redisson/internal/redisconn"
 )
 
 // unsettledPause delays a command whose slot is in two places, or has no server.
@@ -11,7 +11,7 @@ const unsettledPause = 20 * time.Millisecond
 
 // Redirect follows MOVED and ASK, reconnects after NOAUTH to authenticate again, and
 // repeats a command after unsettledPause for all other refusals.
-func (t *Cluster) Redirect(from *Node, slot uint16, said refusal.Refusal) Redirection {
+func (t *Cluster) Redirect(from *Node, slot uint16, said redisconn.Refusal) Redirection {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.life.Err() != nil {

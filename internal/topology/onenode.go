@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/rlock-go/redisson/internal/luasrc"
-	"github.com/rlock-go/redisson/internal/refusal"
+	"github.com/rlock-go/redisson/internal/redisconn"
 )
 
 // oneNode is the common part of topologies with one node for all slots, whichever
@@ -53,7 +53,7 @@ func (t *oneNode) Nodes() []*Node { return t.nodes }
 // Redirect sends a command again by a new connection if a replica refused it, since that
 // connection finds the master, or if the server wants credentials. All other refusals
 // go to the command's maker: a server of a cluster is not used here at all.
-func (t *oneNode) Redirect(from *Node, _ uint16, said refusal.Refusal) Redirection {
+func (t *oneNode) Redirect(from *Node, _ uint16, said redisconn.Refusal) Redirection {
 	if said.EndsConnection() {
 		return Redirection{Again: true, To: from, Redial: true}
 	}

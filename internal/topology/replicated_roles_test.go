@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/rlock-go/redisson/internal/redisconn"
-	"github.com/rlock-go/redisson/internal/refusal"
 )
 
 // says makes the words of nodes a, b, c … of a URL. A text is "master", the name of a replica's master, that name with a ?
@@ -137,7 +136,7 @@ func TestMasterStaysWhileMostNodesNameItAndNoOtherSaysSo(t *testing.T) {
 
 func TestErrorOfNodesIsPermanentIfThatOfEachIs(t *testing.T) {
 	t.Parallel()
-	wrong := refusal.New("WRONGPASS invalid username-password pair or user is disabled.")
+	wrong := redisconn.NewRefusal("WRONGPASS invalid username-password pair or user is disabled.")
 	for _, row := range []struct {
 		errs []error
 		want bool

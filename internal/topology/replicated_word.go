@@ -13,7 +13,6 @@ import (
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/internal/redisconn"
-	"github.com/rlock-go/redisson/internal/refusal"
 )
 
 // The roles that a word may have.
@@ -141,7 +140,7 @@ func (n *listed) receive(ctx context.Context) (w word, err error) {
 		hello, helloErr := redisconn.Receive(ctx, c)
 		role, roleErr := redisconn.Receive(ctx, c)
 		info, infoErr := redis.String(redisconn.Receive(ctx, c))
-		if infoErr != nil && !refusal.Is(infoErr) {
+		if infoErr != nil && !redisconn.IsRefusal(infoErr) {
 			return infoErr
 		}
 		s, err := redisconn.DecodeServer(hello, helloErr, role, roleErr)

@@ -10,7 +10,7 @@ import (
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/internal/background"
-	"github.com/rlock-go/redisson/internal/refusal"
+	"github.com/rlock-go/redisson/internal/redisconn"
 )
 
 // lookAtLeast is the longest time without a look at the Sentinels: a message may have
@@ -70,7 +70,7 @@ func (t *Sentinel) turnedAway(said []testimony, err error) error {
 	}
 	answered := false
 	for _, one := range said {
-		if r, ok := refusal.Of(one.err); ok {
+		if r, ok := redisconn.RefusalOf(one.err); ok {
 			if answered = true; !r.OfConnection() {
 				return err
 			}

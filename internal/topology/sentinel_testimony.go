@@ -12,7 +12,6 @@ import (
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/internal/redisconn"
-	"github.com/rlock-go/redisson/internal/refusal"
 )
 
 // errUnknownMaster is why a Sentinel names no master.
@@ -95,7 +94,7 @@ func (t *testimony) receive(ctx context.Context, conn redis.Conn, name string) e
 	id, noID := redis.String(next())
 	replicas, noReplicas := tables(next())
 	for i, err := range []error{noMaster, noSentinels, noID, noReplicas} {
-		if err != nil && !refusal.Is(err) {
+		if err != nil && !redisconn.IsRefusal(err) {
 			return fmt.Errorf("SENTINEL %s: %w", questions[1+i][0], err)
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/internal/luasrc"
-	"github.com/rlock-go/redisson/internal/refusal"
+	"github.com/rlock-go/redisson/internal/redisconn"
 	"github.com/rlock-go/redisson/pubsub"
 )
 
@@ -22,9 +22,9 @@ type Topology interface {
 	Nodes() []*Node
 
 	// Redirect decides what to do with a command for slot that from answered with a
-	// redirecting refusal (refusal.Refusal.Redirects). The zero Redirection leaves the
+	// redirecting refusal (redisconn.Refusal.Redirects). The zero Redirection leaves the
 	// command to its maker. The topology may learn from said which node has the slot.
-	Redirect(from *Node, slot uint16, said refusal.Refusal) Redirection
+	Redirect(from *Node, slot uint16, said redisconn.Refusal) Redirection
 
 	// SpansSlots tells whether one script may have keys of several slots, if one
 	// node serves them.

@@ -11,7 +11,7 @@ import (
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/codec"
-	"github.com/rlock-go/redisson/internal/refusal"
+	"github.com/rlock-go/redisson/internal/redisconn"
 )
 
 // Conn is a test's own connection to all servers of a Cluster, as if they were one. A command
@@ -98,7 +98,7 @@ func (c *Conn) keyed(slot uint16, command string, args []any) (any, error) {
 		if err == nil {
 			reply, err = conn.Do(command, args...)
 		}
-		said, _ := refusal.Of(err)
+		said, _ := redisconn.RefusalOf(err)
 		moved, isMoved := said.Moved()
 		ask, isAsk := said.Ask()
 		switch {
@@ -108,7 +108,7 @@ func (c *Conn) keyed(slot uint16, command string, args []any) (any, error) {
 			addr, asking = ask.Addr, true
 		case said.Unsettled():
 			addr, asking = c.table[slot], false
-		case err != nil && !refusal.Is(err):
+		case err != nil && !redisconn.IsRefusal(err):
 			// The server has left.
 			if err := c.learn(); err != nil {
 				return nil, err
@@ -139,7 +139,7 @@ func (c *Conn) each(all bool, command string, args []any, together func([]any) (
 			if err == nil {
 				reply, err = conn.Do(command, args...)
 			}
-			if err != nil && !refusal.Is(err) {
+			if err != nil && !redisconn.IsRefusal(err) {
 				failed = true // it has left
 				break
 			}

@@ -12,7 +12,6 @@ import (
 	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/internal/luasrc"
 	"github.com/rlock-go/redisson/internal/redisconn"
-	"github.com/rlock-go/redisson/internal/refusal"
 	"github.com/rlock-go/redisson/internal/topology"
 )
 
@@ -91,7 +90,7 @@ func (t *Several) Nodes() []*topology.Node {
 
 // Redirect follows MOVED and ASK, pauses for TRYAGAIN and CLUSTERDOWN, and reconnects for
 // anything else.
-func (t *Several) Redirect(from *topology.Node, slot uint16, said refusal.Refusal) topology.Redirection {
+func (t *Several) Redirect(from *topology.Node, slot uint16, said redisconn.Refusal) topology.Redirection {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.closed {

@@ -1,4 +1,4 @@
-package refusal
+package redisconn
 
 import (
 	"errors"
@@ -17,9 +17,9 @@ type Refusal struct {
 	inside bool   // a command inside a script failed; the script may have run in part
 }
 
-// Of finds the server's error in err. It returns the zero Refusal and false if err
+// RefusalOf finds the server's error in err. It returns the zero Refusal and false if err
 // is nil or no server's answer.
-func Of(err error) (Refusal, bool) {
+func RefusalOf(err error) (Refusal, bool) {
 	re, ok := errors.AsType[redis.Error](err)
 	if !ok {
 		return Refusal{}, false
@@ -29,12 +29,12 @@ func Of(err error) (Refusal, bool) {
 	return r, true
 }
 
-// New returns the error of a server that answered text.
-func New(text string) error { return redis.Error(text) }
+// NewRefusal returns the error of a server that answered text.
+func NewRefusal(text string) error { return redis.Error(text) }
 
-// Is tells whether err is a server's answer, not an error of the connection.
-func Is(err error) bool {
-	_, ok := Of(err)
+// IsRefusal tells whether err is a server's answer, not an error of the connection.
+func IsRefusal(err error) bool {
+	_, ok := RefusalOf(err)
 	return ok
 }
 
@@ -89,18 +89,18 @@ func (r Refusal) Scatters() bool {
 	return r.Elsewhere() || !r.inside && r.is("TRYAGAIN", "CROSSSLOT")
 }
 
-// Place is where a node of a cluster says that a slot is served.
-type Place struct {
+// Redirect is where a node of a cluster says that a slot is served.
+type Redirect struct {
 	Slot uint16 // the command's
 	Addr string // host:port; the host may be empty or unknown to the node
 }
 
 // Moved tells whether another node serves the slot from now on, and which.
-func (r Refusal) Moved() (Place, bool) { return r.place("MOVED") }
+func (r Refusal) Moved() (Redirect, bool) { return r.place("MOVED") }
 
 // Ask tells whether another node has the command's keys already, while their slot
 // is being moved there, and which. That node runs the command directly after ASKING.
-func (r Refusal) Ask() (Place, bool) { return r.place("ASK") }
+func (r Refusal) Ask() (Redirect, bool) { return r.place("ASK") }
 
 // Unsettled tells whether, for now, the slot's keys are in two places or no node
 // serves the slot.
@@ -129,16 +129,16 @@ func (r Refusal) MetElsewhere() bool {
 }
 
 // place reads an answer such as "MOVED 3999 127.0.0.1:6381".
-func (r Refusal) place(code string) (Place, bool) {
+func (r Refusal) place(code string) (Redirect, bool) {
 	words := strings.Fields(r.said)
 	if r.inside || len(words) < 3 || words[0] != code {
-		return Place{}, false
+		return Redirect{}, false
 	}
 	slot, err := strconv.ParseUint(words[1], 10, 14)
 	if err != nil {
-		return Place{}, false
+		return Redirect{}, false
 	}
-	return Place{uint16(slot), words[2]}, true
+	return Redirect{uint16(slot), words[2]}, true
 }
 
 // ReadOnly tells whether the server is a replica.
@@ -210,10 +210,10 @@ func (r Refusal) Untold() (result int64, why error, ok bool) {
 	return result, redis.Error(words[2]), err == nil
 }
 
-// Rewrite returns err with the server's text changed by edit, to remove secrets
+// RewriteRefusal returns err with the server's text changed by edit, to remove secrets
 // that a server repeats. It returns an error that is no server's unchanged.
-func Rewrite(err error, edit func(text string) string) error {
-	r, ok := Of(err)
+func RewriteRefusal(err error, edit func(text string) string) error {
+	r, ok := RefusalOf(err)
 	if !ok {
 		return err
 	}

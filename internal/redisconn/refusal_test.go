@@ -1,4 +1,4 @@
-package refusal_test
+package redisconn_test
 
 import (
 	"errors"
@@ -8,7 +8,7 @@ import (
 
 	"github.com/gomodule/redigo/redis"
 
-	"github.com/rlock-go/redisson/internal/refusal"
+	"github.com/rlock-go/redisson/internal/redisconn"
 )
 
 // The texts are those of Redis 6.2.14, 7.0.15, 8.0.2 and Valkey 8.0.1.
@@ -47,7 +47,7 @@ func TestRefusalsAreToldByWhatRan(t *testing.T) {
 		"ERR Error running script (call to f_":                                                                                             {false, false},
 		"":                                                                                                                                 {false, false},
 	} {
-		r, ok := refusal.Of(fmt.Errorf("wrapped: %w", redis.Error(text)))
+		r, ok := redisconn.RefusalOf(fmt.Errorf("wrapped: %w", redis.Error(text)))
 		if !ok {
 			t.Fatalf("no refusal: %s", text)
 		}
@@ -66,7 +66,7 @@ func TestScriptThatMetAKeyElsewhere(t *testing.T) {
 		"ERR Error running script (call to f_1ce): @user_script:35: Script attempted to access a non local key in a cluster node": true,
 		"TRYAGAIN Multiple keys request during rehashing of slot":                                                                 false,
 	} {
-		if r, _ := refusal.Of(redis.Error(text)); r.MetElsewhere() != want || r.NothingRan() == want {
+		if r, _ := redisconn.RefusalOf(redis.Error(text)); r.MetElsewhere() != want || r.NothingRan() == want {
 			t.Errorf("%t: %s", r.MetElsewhere(), text)
 		}
 	}
@@ -85,13 +85,13 @@ func TestUntoldIsNoRefusal(t *testing.T) {
 		"UNTOLD many ERR":                                                                 {},
 		"ERR UNTOLD 1 ERR":                                                                {},
 	} {
-		r, _ := refusal.Of(redis.Error(text))
+		r, _ := redisconn.RefusalOf(redis.Error(text))
 		result, why, ok := r.Untold()
 		if ok != want.ok || ok && (result != want.result || why != redis.Error(want.why)) {
 			t.Errorf("%s: %d, %v, %v", text, result, why, ok)
 		}
 	}
-	if _, _, ok := (refusal.Refusal{}).Untold(); ok {
+	if _, _, ok := (redisconn.Refusal{}).Untold(); ok {
 		t.Error("no answer is untold")
 	}
 }
@@ -116,7 +116,7 @@ func TestRefusalsOfAConnection(t *testing.T) {
 		"ERR Error running script (call to f_694a5fe1): @user_script:1: @user_script: 1: Script killed by user with SCRIPT KILL...": {false, false, true},
 		"ERR Script killed by user with SCRIPT KILL":                                                                                {false, false, false},
 	} {
-		r, _ := refusal.Of(redis.Error(text))
+		r, _ := redisconn.RefusalOf(redis.Error(text))
 		if got := r.OfConnection(); got != want.ofConnection {
 			t.Errorf("of the connection %v: %s", got, text)
 		}
@@ -131,8 +131,8 @@ func TestRefusalsOfAConnection(t *testing.T) {
 
 func TestOtherErrorsAreNoRefusal(t *testing.T) {
 	for _, err := range []error{nil, io.EOF, errors.New("READONLY, says somebody")} {
-		r, ok := refusal.Of(err)
-		if ok || r.Passing() || r.NothingRan() || r.OfConnection() || r.Code() != "" || refusal.Is(err) {
+		r, ok := redisconn.RefusalOf(err)
+		if ok || r.Passing() || r.NothingRan() || r.OfConnection() || r.Code() != "" || redisconn.IsRefusal(err) {
 			t.Errorf("%v is taken for a server's answer", err)
 		}
 	}
@@ -140,10 +140,10 @@ func TestOtherErrorsAreNoRefusal(t *testing.T) {
 
 func TestSecretsAreTakenOutOfAServersText(t *testing.T) {
 	hide := func(string) string { return "hidden" }
-	if err := refusal.Rewrite(fmt.Errorf("AUTH: %w", redis.Error("ERR secret")), hide); err.Error() != "hidden" || !refusal.Is(err) {
+	if err := redisconn.RewriteRefusal(fmt.Errorf("AUTH: %w", redis.Error("ERR secret")), hide); err.Error() != "hidden" || !redisconn.IsRefusal(err) {
 		t.Errorf("rewritten: %v", err)
 	}
-	if err := refusal.Rewrite(io.EOF, hide); err != io.EOF {
+	if err := redisconn.RewriteRefusal(io.EOF, hide); err != io.EOF {
 		t.Errorf("no server's error, rewritten: %v", err)
 	}
 }
