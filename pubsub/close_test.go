@@ -11,7 +11,7 @@ import (
 
 	"github.com/gomodule/redigo/redis"
 
-	"github.com/rlock-go/redisson/internal/background"
+	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/redistest"
 )
 
@@ -120,7 +120,7 @@ func TestE1CloseWhileDialling(t *testing.T) {
 		defer c.Close()
 		stop := context.AfterFunc(ctx, func() { c.Close() })
 		defer stop()
-		background.Signal(dialling)
+		clock.Signal(dialling)
 		_, err = c.Read(make([]byte, 1))
 		return nil, errors.Join(err, ctx.Err())
 	}, Options{Timeout: time.Hour})

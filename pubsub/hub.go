@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/rlock-go/redisson/internal/background"
+	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/eventlog"
 	"github.com/rlock-go/redisson/internal/redisconn"
 )
@@ -91,7 +91,7 @@ func (h *Hub) subscribe(k key, w Waker) *Subscription {
 		h.joined = append(h.joined, s)
 	}
 	if s.ch.confirmed || h.conn == nil {
-		background.Signal(h.wake)
+		clock.Signal(h.wake)
 	}
 	return s
 }

@@ -3,7 +3,7 @@ package pubsub
 import (
 	"time"
 
-	"github.com/rlock-go/redisson/internal/background"
+	"github.com/rlock-go/redisson/internal/clock"
 )
 
 const (
@@ -66,7 +66,7 @@ func (q *queue) answer(whole bool) {
 	*head = command{}
 	q.unanswered = q.unanswered[1:]
 	if len(q.marked) > 0 {
-		background.Signal(q.write)
+		clock.Signal(q.write)
 	}
 }
 

@@ -3,7 +3,7 @@ package pubsub
 import (
 	"slices"
 
-	"github.com/rlock-go/redisson/internal/background"
+	"github.com/rlock-go/redisson/internal/clock"
 )
 
 // mark adds ch to the channels that the writer of the current connection checks.
@@ -19,7 +19,7 @@ func (h *Hub) mark(ch *channel) {
 		// was blocked.
 		q.marked = slices.DeleteFunc(q.marked, (*channel).unused)
 	}
-	background.Signal(q.write)
+	clock.Signal(q.write)
 }
 
 // reconcile removes an unused channel, and marks one whose subscription differs

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/rlock-go/redisson/internal/background"
 	"github.com/rlock-go/redisson/internal/clock"
 )
 
@@ -122,5 +121,5 @@ func (w *Watchdog) lookBy(at time.Duration) {
 // wake ends the goroutine's sleep. It is called with mu held.
 func (w *Watchdog) wake() {
 	w.wakeAt = awake
-	background.Signal(w.wakeup)
+	clock.Signal(w.wakeup)
 }

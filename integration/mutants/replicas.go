@@ -39,7 +39,7 @@ var replicas = []defect{
 	{"one word of the topology is enough", "count of replicas", tests{"TestReplicaCountFallsByTheWordOfTheTopology"},
 		edits{{In: "replicaCount.told", Stmt: "r.state = vouched", Put: "r.agree(r.online)"}}},
 	{"the topology is asked twice at one moment", "count of replicas", tests{"TestReplicaThatIsGoneIsWaitedForUntilTheTopologySaysTwiceThatTheMasterStays"},
-		edits{{In: "Pipeline.askOfLoss", Call: "background.Sleep", Put: "background.Sleep(p.ctx, 0)"}}},
+		edits{{In: "Pipeline.askOfLoss", Call: "clock.Sleep", Put: "clock.Sleep(p.ctx, 0)"}}},
 	{"a replica that comes is seen as seldom as where all are there", "count of replicas", tests{"TestReplicaThatComesLaterIsWaitedFor"},
 		edits{{In: "conn.counted", Expr: "now + countSoon", Put: "now + countSeldom"}}},
 	{"a word about an earlier loss counts", "count of replicas", tests{"TestReplicaCountFallsByTheWordOfTheTopology"},

@@ -35,7 +35,7 @@ var sending = []defect{
 	{"a closing client makes no connection for a kill barrier", "kill barrier", tests{"TestConnectionThatBreaksDuringCloseIsMadeAnewForAReason"},
 		edits{{In: "Pipeline.AfterKillBarrier", Call: "p.connect", Remove: true}}},
 	{"a connection pauses between two attempts to connect though another server is known", "failover", tests{"TestRetryEndsThePauseBetweenTwoAttempts", "TestRedialEndsThePauseBetweenTwoAttempts"},
-		edits{{In: "Link.Retry", Call: "background.Signal", Put: "_ = background.Signal"}}},
+		edits{{In: "Link.Retry", Call: "clock.Signal", Put: "_ = clock.Signal"}}},
 	{"what one write sends is sent at one moment", "order of one connection", tests{"TestWhatIsSentLaterIsSaidToBe"},
 		edits{{In: "Pipeline.cutBatch", Call: "p.nextSent", Put: "now"}}},
 	{"what must be sent once is sent again after a loss", "resend rules", tests{"TestDoSendsAgainWhatMayBe"},

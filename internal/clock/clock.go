@@ -1,4 +1,6 @@
-// Package clock reads the time by which the client decides how long to trust a lease.
+// Package clock reads the time by which the client decides how long to trust a lease. It also has
+// what passes the time: the counters and timers that a client's end waits for ([Gauge], [Timers]),
+// pauses, and signals for goroutines.
 //
 // A lease runs on the server while this machine sleeps, so elapsed time must
 // include suspend. Go's monotonic clock stands still during suspend; Linux's

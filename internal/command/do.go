@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/codec"
-	"github.com/rlock-go/redisson/internal/background"
+	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/pipeline"
 	"github.com/rlock-go/redisson/internal/redisconn"
@@ -204,7 +204,7 @@ func (x *Executor) settle(r *Request) {
 		r.pipe.AfterKillBarrier(&r.Wire, func(killed bool) { barrier <- killed })
 	default:
 		if x.sendsAgain(r, r.Fate) {
-			r.pause = background.NextPause(r.pause)
+			r.pause = clock.NextPause(r.pause)
 			r.Again = r.pause
 		}
 		x.mu.Lock()
@@ -219,7 +219,7 @@ func (x *Executor) settle(r *Request) {
 func (r *Request) ended() {
 	switch {
 	case r.Handler == nil || r.direct:
-		background.Signal(r.wake)
+		clock.Signal(r.wake)
 	case r.Fate == Answered:
 		r.Handler.Answered(r)
 	default:

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/rlock-go/redisson/internal/background"
+	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/pipeline"
 	"github.com/rlock-go/redisson/internal/redisconn"
@@ -55,7 +55,7 @@ func (r *Request) redirection() (to topology.Redirection, again bool) {
 	}
 	r.OutOfOrder = true
 	if r.redirects++; r.redirects > hastyRedirects {
-		to.After = max(to.After, background.FirstPause)
+		to.After = max(to.After, clock.FirstPause)
 	}
 	return to, to.After == 0 || !x.o.Closing()
 }
@@ -104,7 +104,7 @@ func (x *Executor) parkUnserved(r *Request, why error) {
 		r.bound = x.o.Now() + x.o.Timeout
 	}
 	r.OutOfOrder = true
-	r.park(topology.Redirection{After: background.FirstPause})
+	r.park(topology.Redirection{After: clock.FirstPause})
 }
 
 // park makes r wait before it is sent to its next node. It is called with mu held, or
@@ -117,7 +117,7 @@ func (r *Request) park(to topology.Redirection) {
 // not parked, was taken back or can't be resent before its bound.
 func (x *Executor) follow(r *Request) bool {
 	for r.parked {
-		r.pause = max(r.next.After, background.NextPause(r.pause))
+		r.pause = max(r.next.After, clock.NextPause(r.pause))
 		for d := min(r.pause, max(r.bound-x.o.Now(), time.Millisecond)); d > 0; d = x.tooLate(r) {
 			if !x.pauses(r, d) {
 				return false
@@ -141,7 +141,7 @@ func (x *Executor) tooLate(r *Request) time.Duration {
 	now := x.o.Now()
 	left, pause := r.bound-now, r.bound-now
 	if told := r.Told - now; told > 0 && told < left {
-		left, pause = told, told+background.FirstPause
+		left, pause = told, told+clock.FirstPause
 	}
 	if left <= 0 || left >= x.LeastTime() || x.o.Closing() {
 		return 0

@@ -3,7 +3,6 @@ package command
 import (
 	"time"
 
-	"github.com/rlock-go/redisson/internal/background"
 	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/pipeline"
@@ -98,7 +97,7 @@ func (x *Executor) Cancel(r *Request) bool {
 	}
 	r.takenBack, r.Fate = true, TakenBack
 	if r.wake != nil {
-		background.Signal(r.wake)
+		clock.Signal(r.wake)
 	}
 	return true
 }
@@ -157,7 +156,7 @@ func (x *Executor) wakeOthers(n *topology.Node) {
 
 // sendsAgain tells whether r, which needs no kill barrier, is sent again.
 func (x *Executor) sendsAgain(r *Request, fate Fate) bool {
-	if r.Resend == kind.Never || x.o.Closing() || x.o.Now()+background.NextPause(r.pause)+x.LeastTime() > r.Until {
+	if r.Resend == kind.Never || x.o.Closing() || x.o.Now()+clock.NextPause(r.pause)+x.LeastTime() > r.Until {
 		return false
 	}
 	switch fate {

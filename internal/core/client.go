@@ -13,7 +13,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/rlock-go/redisson/internal/background"
 	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/eventlog"
@@ -56,8 +55,8 @@ type Client struct {
 	Exec       *command.Executor // of all commands
 	Log        *eventlog.Log     // nil: silent
 	Actors     owner.Actors      // who may act as its owners
-	Timers     background.Timers
-	Work       background.Gauge // commands under way that change something, except those that their callers count
+	Timers     clock.Timers
+	Work       clock.Gauge // commands under way that change something, except those that their callers count
 	Events     observe.Queue
 
 	// Touched is called after a command without an owner that may have written the keys of a lock's
@@ -81,7 +80,7 @@ const (
 // Init makes the zero Client ready, without I/O. Its error is the topology's. sent, if it is not nil, is
 // called with each command that has ended.
 func (c *Client) Init(o Config, sent func(*command.Request)) (err error) {
-	c.Config, c.ID, c.Work = o, uuid.New(), background.NewGauge()
+	c.Config, c.ID, c.Work = o, uuid.New(), clock.NewGauge()
 	c.Ending, c.end = context.WithCancel(context.Background())
 	c.Log = eventlog.New(o.Logger, c.ID.String())
 	c.Args.Lease = o.Watchdog.Milliseconds()

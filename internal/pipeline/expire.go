@@ -6,7 +6,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/rlock-go/redisson/internal/background"
+	"github.com/rlock-go/redisson/internal/clock"
 )
 
 // errConnecting is the cause if a request's time is up before the first attempt to
@@ -22,7 +22,7 @@ func (p *Pipeline) expiring() (stop func()) {
 	every := max(p.o.Timeout/16, time.Millisecond)
 	ctx, stop := context.WithCancel(p.ctx)
 	p.wg.Go(func() {
-		for background.Sleep(ctx, every) {
+		for clock.Sleep(ctx, every) {
 			now := p.o.Clock.Now() - every
 			p.mu.Lock()
 			err := cmp.Or(p.lastErr, errConnecting)

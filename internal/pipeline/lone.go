@@ -5,7 +5,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/rlock-go/redisson/internal/background"
+	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/redisconn"
 )
 
@@ -146,7 +146,7 @@ func (c *conn) standBy() (over bool) {
 // stands by.
 func (c *conn) callBack() {
 	c.lone.standby, c.lone.reading = false, false
-	background.Signal(c.back) // no-op if a signal is pending
+	clock.Signal(c.back) // no-op if a signal is pending
 }
 
 // readOwn waits for the reply to the first request in flight, which the calling goroutine

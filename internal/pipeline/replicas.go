@@ -6,7 +6,7 @@ import (
 
 	"github.com/gomodule/redigo/redis"
 
-	"github.com/rlock-go/redisson/internal/background"
+	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/redisconn"
 )
 
@@ -115,7 +115,7 @@ func (p *Pipeline) askOfLoss(t *tally) {
 		if again := t.told(p.o.Node.Stays(p.ctx, gone), loss); !again || p.ctx.Err() != nil {
 			return
 		}
-		background.Sleep(p.ctx, secondWord)
+		clock.Sleep(p.ctx, secondWord)
 	}
 }
 

@@ -3,7 +3,7 @@ package pipeline
 import (
 	"time"
 
-	"github.com/rlock-go/redisson/internal/background"
+	"github.com/rlock-go/redisson/internal/clock"
 )
 
 const (
@@ -62,7 +62,7 @@ func (p *Pipeline) writeQueued(caller bool) (own *conn) {
 // write. It is called with p.mu held, for a connection that was not released.
 func (c *conn) wakeWriter() {
 	c.writer.Do(func() { c.p.wg.Go(c.writeAll) })
-	background.Signal(c.wake)
+	clock.Signal(c.wake)
 }
 
 // writeAll is the writer. It runs until the connection was released.

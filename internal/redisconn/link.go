@@ -7,7 +7,7 @@ import (
 
 	"github.com/gomodule/redigo/redis"
 
-	"github.com/rlock-go/redisson/internal/background"
+	"github.com/rlock-go/redisson/internal/clock"
 )
 
 // maxStale is how many unusable connections in a row are blamed on the pool, not on
@@ -36,7 +36,7 @@ func NewLink(dial func(context.Context) (redis.Conn, error), timeout time.Durati
 
 // Retry ends the pause, or the wait on Retried, because there may be another server by now.
 // It returns at once.
-func (l *Link) Retry() { background.Signal(l.retry) }
+func (l *Link) Retry() { clock.Signal(l.retry) }
 
 // Retried returns a channel that receives a value once Retry was called.
 func (l *Link) Retried() <-chan struct{} { return l.retry }

@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/rlock-go/redisson/internal/background"
+	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/core"
 	"github.com/rlock-go/redisson/internal/kind"
@@ -33,9 +33,9 @@ type Client struct {
 	TellsCalls    bool // the observer is told when calls begin, and when unlocks end
 	keepsCommands bool // the observer is told of commands
 
-	LiveHolds background.Gauge // holds that have not ended
-	Releases  background.Gauge // calls of Unlock and UnlockAs
-	Waits     waiting.Client   // what the waiters of all names share
+	LiveHolds clock.Gauge    // holds that have not ended
+	Releases  clock.Gauge    // calls of Unlock and UnlockAs
+	Waits     waiting.Client // what the waiters of all names share
 }
 
 var shardSeed = maphash.MakeSeed()
@@ -150,7 +150,7 @@ func (c *Client) idle() {
 // each command that has ended, if the observer wants to know of them.
 func (c *Client) Init(o Config, sent func(*command.Request)) error {
 	c.newOwner, c.newHold = o.NewOwner, o.NewHold
-	c.LiveHolds, c.Releases = background.NewGauge(), background.NewGauge()
+	c.LiveHolds, c.Releases = clock.NewGauge(), clock.NewGauge()
 	if o.Observer != nil {
 		c.TellsCalls, c.keepsCommands = o.Observer.Calls(), o.Observer.Commands()
 	}

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/rlock-go/redisson/internal/background"
+	"github.com/rlock-go/redisson/internal/clock"
 )
 
 const (
@@ -26,7 +26,7 @@ var errAddressMoved = errors.New("the server's name leads to another address")
 // after two such answers in a row.
 func watchAddress(ctx context.Context, stray func(context.Context) (bool, error), timeout time.Duration, redial func(cause error)) {
 	every, moves := lookEvery, 0
-	for background.Sleep(ctx, every) {
+	for clock.Sleep(ctx, every) {
 		look, cancel := context.WithTimeout(ctx, timeout)
 		strays, err := stray(look)
 		cancel()

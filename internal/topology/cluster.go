@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/rlock-go/redisson/internal/background"
+	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/redisconn"
 )
 
@@ -74,7 +74,7 @@ func (t *Cluster) Node(slot uint16) (*Node, error) {
 }
 
 // lookSoon makes watch look at the map.
-func (t *Cluster) lookSoon() { background.Signal(t.look) }
+func (t *Cluster) lookSoon() { clock.Signal(t.look) }
 
 // Nodes returns the masters, and servers that are taking a slot over.
 func (t *Cluster) Nodes() []*Node { return *t.nodes.Load() }

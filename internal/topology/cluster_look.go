@@ -12,7 +12,7 @@ import (
 
 	"github.com/gomodule/redigo/redis"
 
-	"github.com/rlock-go/redisson/internal/background"
+	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/redisconn"
 )
 
@@ -64,7 +64,7 @@ func (t *Cluster) watch() {
 		close(t.looked)
 		t.looked = make(chan struct{})
 		t.mu.Unlock()
-		if !background.Sleep(t.life, pause/2+rand.N(pause/2)) {
+		if !clock.Sleep(t.life, pause/2+rand.N(pause/2)) {
 			return
 		}
 		pause = min(2*pause, longLookPause)

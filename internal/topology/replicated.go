@@ -10,7 +10,7 @@ import (
 
 	"github.com/gomodule/redigo/redis"
 
-	"github.com/rlock-go/redisson/internal/background"
+	"github.com/rlock-go/redisson/internal/clock"
 )
 
 // replicatedScheme is the scheme of a URL that lists a master and its replicas.
@@ -131,7 +131,7 @@ func (t *Replicated) locate(ctx context.Context, hurry bool) (addr string, err e
 // look asks the nodes each second while the client is in use.
 func (t *Replicated) look() {
 	used := time.Now()
-	for background.Sleep(t.life, rolesEvery) {
+	for clock.Sleep(t.life, rolesEvery) {
 		if t.node.Used() {
 			used = time.Now()
 		}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/gomodule/redigo/redis"
 
-	"github.com/rlock-go/redisson/internal/background"
+	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/redisconn"
 	"github.com/rlock-go/redisson/pubsub"
 )
@@ -111,7 +111,7 @@ func (t *Sentinel) told(by, former, now string) {
 }
 
 // wake makes look ask the Sentinels soon.
-func (t *Sentinel) wake() { background.Signal(t.news) }
+func (t *Sentinel) wake() { clock.Signal(t.news) }
 
 // askAll asks all known Sentinels at the same time. It returns their answers when all
 // have come, shortly after most have, or when half of ctx's time is over: the rest is

@@ -9,7 +9,7 @@ import (
 
 	"github.com/gomodule/redigo/redis"
 
-	"github.com/rlock-go/redisson/internal/background"
+	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/redisconn"
 )
 
@@ -101,7 +101,7 @@ func (t *Sentinel) listen() {
 // Several announce the same, so a pause follows each round.
 func (t *Sentinel) look() {
 	const pause = 100 * time.Millisecond
-	for on := true; on; on = background.Sleep(t.life, pause) {
+	for on := true; on; on = clock.Sleep(t.life, pause) {
 		select {
 		case <-t.news:
 		case <-time.After(t.lookAtLeast/2 + rand.N(t.lookAtLeast/2)):

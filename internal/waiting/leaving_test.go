@@ -6,7 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/rlock-go/redisson/internal/background"
+	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/section"
 )
@@ -62,7 +62,7 @@ func TestCloseWaitsWhileLeaversAreAnswered(t *testing.T) {
 		"one is answered as another one comes": {at{900 * time.Millisecond}, at{900 * time.Millisecond}, 1900 * time.Millisecond},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			c := &Client{Leaving: background.NewGauge()}
+			c := &Client{Leaving: clock.NewGauge()}
 			for range 5 {
 				c.Leaving.Add()
 			}

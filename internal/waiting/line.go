@@ -4,7 +4,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/rlock-go/redisson/internal/background"
+	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/core"
 	"github.com/rlock-go/redisson/internal/owner"
 	"github.com/rlock-go/redisson/internal/section"
@@ -14,7 +14,7 @@ import (
 // Client is what all lines of a client share.
 type Client struct {
 	*core.Client
-	Leaving background.Gauge // waiters that leave a server's queue
+	Leaving clock.Gauge // waiters that leave a server's queue
 
 	lastLeft       atomic.Pointer[time.Time] // when a server last answered that some have left
 	unheard        atomic.Int64              // queues that have subscribed and are not listening yet
@@ -22,7 +22,7 @@ type Client struct {
 }
 
 // Init makes the zero Client ready.
-func (c *Client) Init(of *core.Client) { c.Client, c.Leaving = of, background.NewGauge() }
+func (c *Client) Init(of *core.Client) { c.Client, c.Leaving = of, clock.NewGauge() }
 
 // Shard is what the lines of one section share, which guards all of it.
 type Shard struct {

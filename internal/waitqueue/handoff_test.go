@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rlock-go/redisson/internal/background"
+	"github.com/rlock-go/redisson/internal/clock"
 )
 
 func TestHandOffMakesTheHeadsAttemptAtOnce(t *testing.T) {
@@ -223,7 +223,7 @@ func TestNothingIsHandedOnInTrouble(t *testing.T) {
 		t.Error("handed on")
 	}
 	r.under("it pauses")
-	r.goesOn(background.FirstPause)
+	r.goesOn(clock.FirstPause)
 	r.under("and tries", w)
 }
 

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rlock-go/redisson/internal/background"
+	"github.com/rlock-go/redisson/internal/clock"
 )
 
 // After a grant that kept others out in vain, this client leaves room for others.
@@ -49,10 +49,10 @@ func TestAttemptsBesideTheQueueLeaveRoomAgain(t *testing.T) {
 	r.does(func() { r.q.GivesBack(r.now, kept) })
 	r.unsent(back)
 	r.under("it is not made again", gave)
-	r.goesOn(background.FirstPause)
+	r.goesOn(clock.FirstPause)
 	r.under("nor after a pause", gave)
 	r.troubled(gave)
-	r.goesOn(kept - background.FirstPause)
+	r.goesOn(kept - clock.FirstPause)
 	if len(r.attempts) != 3 {
 		t.Fatalf("%d try at last, want all three", len(r.attempts))
 	}

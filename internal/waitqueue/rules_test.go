@@ -3,7 +3,7 @@ package waitqueue
 import (
 	"testing"
 
-	"github.com/rlock-go/redisson/internal/background"
+	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/kind"
 )
 
@@ -120,11 +120,11 @@ func TestWhoTriesTogetherWithOthersKnowsThatItWasToldBefore(t *testing.T) {
 	r.granted(ws[0])
 	r.under("the other", ws[1])
 	r.troubled(ws[1])
-	r.goesOn(background.FirstPause)
+	r.goesOn(clock.FirstPause)
 	r.now += timeout
 	r.troubled(ws[1])
 	r.is(ws[1], running, nil)
-	r.goesOn(background.LastPause)
+	r.goesOn(clock.LastPause)
 	r.granted(ws[1])
 	r.quiet()
 }
@@ -227,7 +227,7 @@ func TestTroubleEndsAWakeUpOfMany(t *testing.T) {
 	r.refused(ws[0], lease)
 	r.troubled(ws[1])
 	r.under("it pauses")
-	r.goesOn(background.FirstPause)
+	r.goesOn(clock.FirstPause)
 	r.under("the head", ws[0])
 }
 

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rlock-go/redisson/internal/background"
+	"github.com/rlock-go/redisson/internal/clock"
 )
 
 func TestTroubleIsFollowedByGrowingPauses(t *testing.T) {
@@ -126,7 +126,7 @@ func TestLostAttemptIsMadeAgainAfterAPause(t *testing.T) {
 	r.opens(w)
 	r.resolves(w)
 	r.under("it pauses")
-	r.goesOn(background.FirstPause)
+	r.goesOn(clock.FirstPause)
 	r.under("it tries", w)
 }
 
@@ -249,11 +249,11 @@ func TestAnswerEndsTheTroubleOfATryBesideTheQueue(t *testing.T) {
 	r.waits(lease)
 	as := r.tries(&Waiter{Shared: true})
 	r.troubled(as)
-	r.goesOn(background.FirstPause)
+	r.goesOn(clock.FirstPause)
 	r.refused(as, lease)
 	r.does(func() { r.q.LetThrough(true) })
 	r.troubled(as)
-	r.goesOn(background.FirstPause)
+	r.goesOn(clock.FirstPause)
 	r.under("the pauses begin anew", as)
 }
 
@@ -262,11 +262,11 @@ func TestTriesBesideTheQueueEachHaveTheirTime(t *testing.T) {
 	r := newRig(t)
 	first, second := r.tries(&Waiter{Shared: true}), r.tries(&Waiter{Shared: true})
 	r.troubled(first)
-	r.goesOn(background.FirstPause / 2)
+	r.goesOn(clock.FirstPause / 2)
 	r.troubled(second)
-	r.goesOn(background.FirstPause / 2)
+	r.goesOn(clock.FirstPause / 2)
 	r.under("the first", first)
-	r.goesOn(background.FirstPause / 2)
+	r.goesOn(clock.FirstPause / 2)
 	r.under("the second", first, second)
 	first, second = r.tries(&Waiter{OneTry: true}), r.tries(&Waiter{OneTry: true})
 	r.opens(first)

@@ -3,7 +3,7 @@ package waitqueue
 import (
 	"time"
 
-	"github.com/rlock-go/redisson/internal/background"
+	"github.com/rlock-go/redisson/internal/clock"
 )
 
 // Waiter is one call that wants the name. Its maker embeds it in the call's state and
@@ -70,7 +70,7 @@ func (t *trouble) add(err error, since time.Duration, heard bool) {
 	if t.err == nil || t.heard && !heard {
 		t.since, t.pause = since, 0
 	}
-	t.err, t.heard, t.pause = err, heard, background.NextPause(t.pause)
+	t.err, t.heard, t.pause = err, heard, clock.NextPause(t.pause)
 }
 
 // ends reports whether a waiter that has waited since then, and never had the answer

@@ -1,6 +1,4 @@
-// Package background has the counters and timers that the end of a client waits for.
-// It also has pauses and signals for goroutines.
-package background
+package clock
 
 import "sync/atomic"
 
