@@ -171,7 +171,7 @@ builds:
 .PHONY: unit
 unit:
 	@$(step) 'unit tests' bash -eo pipefail -c '$(tested) ./... | grep -Ev "$(measuring)" | integration/longest-first.sh | xargs $(GOTEST); \
-	  $(GOTEST) ./internal/allocs; go test -count=1 -run "^TestAllocations" ./rlockotel ./rlockprom; \
+	  $(GOTEST) ./internal/testkit/allocs; go test -count=1 -run "^TestAllocations" ./rlockotel ./rlockprom; \
 	  [ "$$(go env GOHOSTARCH)" != amd64 ] || GOARCH=386 go test -count=1 -run "^Example" ./rlock'
 
 .PHONY: modules

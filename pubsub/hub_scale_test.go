@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/testkit/redistest"
 )
 
 type counter struct{ confirmed, messages, refused atomic.Int64 }

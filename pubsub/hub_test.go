@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rlock-go/redisson/internal/monitor"
-	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/testkit/monitor"
+	"github.com/rlock-go/redisson/internal/testkit/redistest"
 )
 
 func TestConfirmationComesBeforeMessages(t *testing.T) {

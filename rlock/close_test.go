@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/testkit/redistest"
 )
 
 // The release waits for its owner's earlier command, which is answered within the command timeout that Close waits.

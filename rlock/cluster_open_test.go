@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rlock-go/redisson/internal/redistest"
-	"github.com/rlock-go/redisson/internal/topologytest"
+	"github.com/rlock-go/redisson/internal/testkit/redistest"
+	"github.com/rlock-go/redisson/internal/testkit/topologytest"
 	"github.com/rlock-go/redisson/rlock"
 )
 

@@ -16,8 +16,8 @@ import (
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/codec"
-	"github.com/rlock-go/redisson/internal/monitor"
-	"github.com/rlock-go/redisson/internal/topologytest"
+	"github.com/rlock-go/redisson/internal/testkit/monitor"
+	"github.com/rlock-go/redisson/internal/testkit/topologytest"
 	"github.com/rlock-go/redisson/rlock"
 )
 

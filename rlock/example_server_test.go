@@ -14,8 +14,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/rlock-go/redisson/internal/redistest"
-	"github.com/rlock-go/redisson/internal/topologytest"
+	"github.com/rlock-go/redisson/internal/testkit/redistest"
+	"github.com/rlock-go/redisson/internal/testkit/topologytest"
 )
 
 // set sets an environment variable to a server's address. Examples are shown alone, so they find a

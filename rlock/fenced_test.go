@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/codec"
-	"github.com/rlock-go/redisson/internal/monitor"
-	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/testkit/monitor"
+	"github.com/rlock-go/redisson/internal/testkit/redistest"
 )
 
 // lastToken checks the server's last token, which never expires.

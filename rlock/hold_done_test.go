@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/internal/clock"
-	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/testkit/redistest"
 )
 
 // leap is the system's clock, which a test can move ahead, as if the process had been paused.

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/testkit/redistest"
 )
 
 // open opens a client of a server, and closes it at the end of the test.

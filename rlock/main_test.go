@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/rlock-go/redisson/internal/leakcheck"
-	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/testkit/leakcheck"
+	"github.com/rlock-go/redisson/internal/testkit/redistest"
 )
 
 func TestMain(m *testing.M) {

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/rlock-go/redisson/codec"
-	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/testkit/redistest"
 )
 
 // A nil function or context is refused before anything is sent. It would panic later, with the lock held.

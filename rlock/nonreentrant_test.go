@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/testkit/redistest"
 )
 
 func TestNonReentrantLockIsNotEnteredTwice(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/testkit/redistest"
 )
 
 // Connections over a Unix socket have no address of their own, so the client refers to them by id.

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/internal/clock"
-	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/testkit/redistest"
 )
 
 // counts checks the server's hold count of the owner.

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/internal/luasrc"
-	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/testkit/redistest"
 )
 
 // replyLoss is a dialer whose connection breaks before the reply to a command that contains text.

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/internal/luasrc"
-	"github.com/rlock-go/redisson/internal/monitor"
-	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/testkit/monitor"
+	"github.com/rlock-go/redisson/internal/testkit/redistest"
 )
 
 // anHour is the lease of holds that the test releases: a waiter that is not woken does not enter.

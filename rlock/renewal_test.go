@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/testkit/redistest"
 )
 
 // A writer's field is named by more than its owner, so the script that renews plain locks would not

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/codec"
-	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/testkit/redistest"
 )
 
 // acquirer is a semaphore of either kind.

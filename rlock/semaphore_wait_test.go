@@ -10,8 +10,8 @@ import (
 
 	"github.com/gomodule/redigo/redis"
 
-	"github.com/rlock-go/redisson/internal/redistest"
-	"github.com/rlock-go/redisson/internal/stalls"
+	"github.com/rlock-go/redisson/internal/testkit/redistest"
+	"github.com/rlock-go/redisson/internal/testkit/stalls"
 )
 
 // counted is an object that callers wait for and that is no lock: two kinds of semaphore, and a latch.

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/testkit/redistest"
 )
 
 // awaitNoAttempt waits until no attempt of c's waiters for key is in flight.

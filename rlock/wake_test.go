@@ -14,7 +14,7 @@ import (
 
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/luasrc"
-	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/testkit/redistest"
 )
 
 // soon is much shorter than the leases here.

@@ -8,7 +8,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/trace/noop"
 
-	"github.com/rlock-go/redisson/internal/outcomes"
+	"github.com/rlock-go/redisson/internal/testkit/outcomes"
 	"github.com/rlock-go/redisson/rlock"
 	"github.com/rlock-go/redisson/rlockotel"
 )

@@ -20,7 +20,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 	"go.opentelemetry.io/otel/trace/noop"
 
-	"github.com/rlock-go/redisson/internal/outcomes"
+	"github.com/rlock-go/redisson/internal/testkit/outcomes"
 	"github.com/rlock-go/redisson/rlock"
 	"github.com/rlock-go/redisson/rlockotel"
 )

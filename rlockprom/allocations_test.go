@@ -5,7 +5,7 @@ package rlockprom_test
 import (
 	"testing"
 
-	"github.com/rlock-go/redisson/internal/outcomes"
+	"github.com/rlock-go/redisson/internal/testkit/outcomes"
 	"github.com/rlock-go/redisson/rlock"
 	"github.com/rlock-go/redisson/rlockprom"
 )

@@ -3,8 +3,8 @@ package watchdog
 import (
 	"testing"
 
-	"github.com/rlock-go/redisson/internal/leakcheck"
-	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/testkit/leakcheck"
+	"github.com/rlock-go/redisson/internal/testkit/redistest"
 )
 
 func TestMain(m *testing.M) { leakcheck.Main(redistest.WithExamples{M: m}) }

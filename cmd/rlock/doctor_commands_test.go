@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/testkit/redistest"
 )
 
 // doctor names each command that the account may not send, with what that costs, and no other.

@@ -12,7 +12,7 @@ import (
 	"github.com/creack/pty"
 	"github.com/spf13/pflag"
 
-	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/testkit/redistest"
 	"github.com/rlock-go/redisson/rlock"
 )
 

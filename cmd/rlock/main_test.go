@@ -17,9 +17,9 @@ import (
 
 	"github.com/creack/pty"
 
-	"github.com/rlock-go/redisson/internal/deathsig"
-	"github.com/rlock-go/redisson/internal/leakcheck"
-	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/testkit/deathsig"
+	"github.com/rlock-go/redisson/internal/testkit/leakcheck"
+	"github.com/rlock-go/redisson/internal/testkit/redistest"
 	"github.com/rlock-go/redisson/rlock"
 )
 

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/testkit/redistest"
 )
 
 // A million keys, half of them hashes, of which a thousand are locks: it measures ls, and the delay of another client.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/creack/pty"
 
-	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/testkit/redistest"
 )
 
 // A terminal shows locks while the first search is still running, and says so.

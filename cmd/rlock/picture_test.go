@@ -15,7 +15,7 @@ import (
 
 	"github.com/creack/pty"
 
-	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/testkit/redistest"
 	"github.com/rlock-go/redisson/rlock"
 )
 

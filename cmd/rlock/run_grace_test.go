@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/testkit/redistest"
 )
 
 // A command that takes a moment to stop has stopped when the next one begins, whether its lease is fixed or can't be renewed.

@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/rlock-go/redisson/internal/deathsig"
+	"github.com/rlock-go/redisson/internal/testkit/deathsig"
 )
 
 // passedOn are the signals that rlock passes to the child. SIGCHLD and SIGCONT are for

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/rlock-go/redisson/internal/redistest"
-	"github.com/rlock-go/redisson/internal/topologytest"
+	"github.com/rlock-go/redisson/internal/testkit/redistest"
+	"github.com/rlock-go/redisson/internal/testkit/topologytest"
 )
 
 // A server that refuses the password was reached, so no command says that it can't be.

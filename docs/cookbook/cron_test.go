@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/testkit/redistest"
 )
 
 func TestCronRunsOnceAcrossTheFleet(t *testing.T) {

@@ -21,7 +21,7 @@ import (
 
 	goredis "github.com/redis/go-redis/v9"
 
-	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/testkit/redistest"
 	"github.com/rlock-go/redisson/rlock"
 )
 

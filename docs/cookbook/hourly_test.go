@@ -5,7 +5,7 @@ package cookbook_test
 import (
 	"testing"
 
-	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/testkit/redistest"
 )
 
 func TestHourlyRunsOnceThoughItTakesAMoment(t *testing.T) {

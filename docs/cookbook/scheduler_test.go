@@ -6,7 +6,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/testkit/redistest"
 )
 
 func TestOneSchedulerRunsTheJob(t *testing.T) {

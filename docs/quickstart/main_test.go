@@ -4,7 +4,7 @@ import (
 	"flag"
 	"testing"
 
-	"github.com/rlock-go/redisson/internal/leakcheck"
+	"github.com/rlock-go/redisson/internal/testkit/leakcheck"
 )
 
 func TestMain(m *testing.M) {

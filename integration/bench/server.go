@@ -13,7 +13,7 @@ import (
 
 	"github.com/rlock-go/redisson/integration/kit/commandstats"
 	"github.com/rlock-go/redisson/integration/kit/quantile"
-	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/testkit/redistest"
 )
 
 // redisVersion is the version that the numbers are meant for; the program reports any other.

@@ -11,7 +11,7 @@ import (
 	"github.com/rlock-go/redisson/integration/kit/commandstats"
 	"github.com/rlock-go/redisson/integration/kit/redisserver"
 	"github.com/rlock-go/redisson/integration/kit/testbed"
-	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/testkit/redistest"
 )
 
 type site struct {

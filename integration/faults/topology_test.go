@@ -15,7 +15,7 @@ import (
 
 	"github.com/rlock-go/redisson/integration/kit/redisserver"
 	"github.com/rlock-go/redisson/integration/kit/testbed"
-	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/testkit/redistest"
 	"github.com/rlock-go/redisson/rlock"
 )
 

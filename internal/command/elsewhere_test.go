@@ -15,9 +15,9 @@ import (
 	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/pipeline"
-	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/testkit/redistest"
+	"github.com/rlock-go/redisson/internal/testkit/topologytest"
 	"github.com/rlock-go/redisson/internal/topology"
-	"github.com/rlock-go/redisson/internal/topologytest"
 )
 
 // The commands of a node that leaves go to the next one. None fails as if its client were closed.

@@ -8,7 +8,7 @@ import (
 	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/kind"
-	"github.com/rlock-go/redisson/internal/stalls"
+	"github.com/rlock-go/redisson/internal/testkit/stalls"
 )
 
 // eachOther makes each server believe that the other has the slot, so that they redirect a command to each other.

@@ -5,8 +5,8 @@ import (
 
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/luasrc"
-	"github.com/rlock-go/redisson/internal/redistest"
 	"github.com/rlock-go/redisson/internal/state"
+	"github.com/rlock-go/redisson/internal/testkit/redistest"
 )
 
 // questioned is a kind whose count of holds is read by a script.

@@ -13,8 +13,8 @@ import (
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/lockerr"
 	"github.com/rlock-go/redisson/internal/owner"
-	"github.com/rlock-go/redisson/internal/redistest"
 	"github.com/rlock-go/redisson/internal/state"
+	"github.com/rlock-go/redisson/internal/testkit/redistest"
 )
 
 // queued is a kind whose waiters stand in a list on the server. Each owner has its own channel.

@@ -3,8 +3,8 @@ package lockstate
 import (
 	"testing"
 
-	"github.com/rlock-go/redisson/internal/redistest"
 	"github.com/rlock-go/redisson/internal/state"
+	"github.com/rlock-go/redisson/internal/testkit/redistest"
 )
 
 func TestLostTryOfOneKindIsNotMistakenForTheOthersHold(t *testing.T) {

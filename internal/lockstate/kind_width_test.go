@@ -7,10 +7,10 @@ import (
 
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/luasrc"
-	"github.com/rlock-go/redisson/internal/monitor"
-	"github.com/rlock-go/redisson/internal/redistest"
 	"github.com/rlock-go/redisson/internal/section"
 	"github.com/rlock-go/redisson/internal/state"
+	"github.com/rlock-go/redisson/internal/testkit/monitor"
+	"github.com/rlock-go/redisson/internal/testkit/redistest"
 )
 
 // several is a kind that three owners may hold, and whose message says how many are free.

@@ -12,8 +12,8 @@ import (
 	"github.com/rlock-go/redisson/internal/acquire"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/lockerr"
-	"github.com/rlock-go/redisson/internal/redistest"
 	"github.com/rlock-go/redisson/internal/state"
+	"github.com/rlock-go/redisson/internal/testkit/redistest"
 )
 
 // BenchmarkCrowd has many callers try one taken name at the same time. It reports the time per

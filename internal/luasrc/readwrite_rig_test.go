@@ -11,7 +11,7 @@ import (
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/codec"
-	"github.com/rlock-go/redisson/internal/monitor"
+	"github.com/rlock-go/redisson/internal/testkit/monitor"
 )
 
 // A read-write lock's state is written as its mode, its TTL in s ("-": none) and each owner's holds: "a 5,0" is two

@@ -10,7 +10,7 @@ import (
 
 	"github.com/gomodule/redigo/redis"
 
-	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/testkit/redistest"
 )
 
 // A closing pipeline whose connection breaks reconnects only if a command is still to be sent, or if somebody asks

@@ -12,9 +12,9 @@ import (
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/internal/luasrc"
-	"github.com/rlock-go/redisson/internal/monitor"
 	"github.com/rlock-go/redisson/internal/redisconn"
-	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/testkit/monitor"
+	"github.com/rlock-go/redisson/internal/testkit/redistest"
 )
 
 func TestCallersShareOneConnectionAndGetTheirOwnReplies(t *testing.T) {

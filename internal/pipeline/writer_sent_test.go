@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/internal/clock"
-	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/testkit/redistest"
 )
 
 // The values of Sent have the order in which the server gets the commands of a connection, even

@@ -6,7 +6,7 @@ import (
 	"io"
 	"testing"
 
-	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/testkit/redistest"
 )
 
 // A client's connections may dial one address at the same time.

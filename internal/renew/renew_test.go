@@ -13,7 +13,7 @@ import (
 	"github.com/rlock-go/redisson/internal/core"
 	"github.com/rlock-go/redisson/internal/eventlog"
 	"github.com/rlock-go/redisson/internal/kind"
-	"github.com/rlock-go/redisson/internal/leakcheck"
+	"github.com/rlock-go/redisson/internal/testkit/leakcheck"
 	"github.com/rlock-go/redisson/internal/topology"
 	"github.com/rlock-go/redisson/watchdog"
 )

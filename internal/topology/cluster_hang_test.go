@@ -8,9 +8,9 @@ import (
 	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/command"
-	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/testkit/redistest"
+	"github.com/rlock-go/redisson/internal/testkit/topologytest"
 	"github.com/rlock-go/redisson/internal/topology"
-	"github.com/rlock-go/redisson/internal/topologytest"
 )
 
 // A command is in flight to it. The command timeout is longer than the test.

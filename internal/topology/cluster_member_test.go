@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"github.com/rlock-go/redisson/internal/eventlog"
-	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/testkit/redistest"
+	"github.com/rlock-go/redisson/internal/testkit/topologytest"
 	"github.com/rlock-go/redisson/internal/topology"
-	"github.com/rlock-go/redisson/internal/topologytest"
 )
 
 // logged holds the log so far.

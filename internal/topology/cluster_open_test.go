@@ -10,9 +10,9 @@ import (
 	"testing"
 
 	"github.com/rlock-go/redisson/internal/clock"
-	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/testkit/redistest"
+	"github.com/rlock-go/redisson/internal/testkit/topologytest"
 	"github.com/rlock-go/redisson/internal/topology"
-	"github.com/rlock-go/redisson/internal/topologytest"
 )
 
 func TestServerThatIsNoCluster(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/internal/clock"
-	"github.com/rlock-go/redisson/internal/leakcheck"
+	"github.com/rlock-go/redisson/internal/testkit/leakcheck"
 	"github.com/rlock-go/redisson/internal/topology"
 	"github.com/rlock-go/redisson/pubsub"
 )

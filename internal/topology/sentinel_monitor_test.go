@@ -3,7 +3,7 @@ package topology_test
 import (
 	"testing"
 
-	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/testkit/redistest"
 )
 
 // An operator makes a replica the master, and has the Sentinels watch it. Their epoch is 0 then.

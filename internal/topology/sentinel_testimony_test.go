@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/rlock-go/redisson/internal/eventlog"
-	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/testkit/redistest"
 	"github.com/rlock-go/redisson/internal/topology"
 )
 

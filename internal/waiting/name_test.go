@@ -6,8 +6,8 @@ import (
 
 	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/core"
-	"github.com/rlock-go/redisson/internal/leakcheck"
 	"github.com/rlock-go/redisson/internal/section"
+	"github.com/rlock-go/redisson/internal/testkit/leakcheck"
 	"github.com/rlock-go/redisson/internal/topology"
 )
 

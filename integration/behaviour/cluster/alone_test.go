@@ -10,8 +10,8 @@ import (
 	"github.com/rlock-go/redisson/integration/kit/faultproxy"
 	"github.com/rlock-go/redisson/integration/kit/gate"
 	"github.com/rlock-go/redisson/integration/kit/testbed"
-	"github.com/rlock-go/redisson/internal/redistest"
-	"github.com/rlock-go/redisson/internal/topologytest"
+	"github.com/rlock-go/redisson/internal/testkit/redistest"
+	"github.com/rlock-go/redisson/internal/testkit/topologytest"
 	"github.com/rlock-go/redisson/rlock"
 )
 

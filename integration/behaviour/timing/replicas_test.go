@@ -15,7 +15,7 @@ import (
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/internal/luasrc"
-	"github.com/rlock-go/redisson/internal/monitor"
+	"github.com/rlock-go/redisson/internal/testkit/monitor"
 	"github.com/rlock-go/redisson/rlock"
 )
 

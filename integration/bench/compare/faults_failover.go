@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/codec"
-	"github.com/rlock-go/redisson/internal/redistest"
-	"github.com/rlock-go/redisson/internal/topologytest"
+	"github.com/rlock-go/redisson/internal/testkit/redistest"
+	"github.com/rlock-go/redisson/internal/testkit/topologytest"
 )
 
 func planned(set *redistest.SentinelSet, master *redistest.Server) {

@@ -11,7 +11,7 @@ import (
 	"github.com/rlock-go/redisson/integration/kit/quantile"
 	"github.com/rlock-go/redisson/integration/kit/runfile"
 	"github.com/rlock-go/redisson/integration/kit/tablefile"
-	"github.com/rlock-go/redisson/internal/leakcheck"
+	"github.com/rlock-go/redisson/internal/testkit/leakcheck"
 )
 
 func TestMain(m *testing.M) { leakcheck.Main(m) }

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/integration/kit/javapeer"
-	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/testkit/redistest"
 )
 
 const (

@@ -11,7 +11,7 @@ import (
 
 	"github.com/rlock-go/redisson/integration/kit/faultproxy"
 	"github.com/rlock-go/redisson/integration/kit/program"
-	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/testkit/redistest"
 )
 
 // stage is the setting of a round: a server, and a proxy each for the holder and for its rival.

@@ -19,7 +19,7 @@ import (
 	"strings"
 
 	"github.com/rlock-go/redisson/integration/kit/program"
-	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/testkit/redistest"
 )
 
 const (

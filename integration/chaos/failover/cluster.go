@@ -8,7 +8,7 @@ import (
 	"github.com/rlock-go/redisson/codec"
 	gated "github.com/rlock-go/redisson/integration/chaos/internal/sets"
 	"github.com/rlock-go/redisson/integration/kit/testbed"
-	"github.com/rlock-go/redisson/internal/topologytest"
+	"github.com/rlock-go/redisson/internal/testkit/topologytest"
 )
 
 // Faults of one master of a cluster.

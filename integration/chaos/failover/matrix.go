@@ -14,8 +14,8 @@ import (
 	"github.com/rlock-go/redisson/codec"
 	gated "github.com/rlock-go/redisson/integration/chaos/internal/sets"
 	"github.com/rlock-go/redisson/integration/kit/testbed"
-	"github.com/rlock-go/redisson/internal/redistest"
-	"github.com/rlock-go/redisson/internal/topologytest"
+	"github.com/rlock-go/redisson/internal/testkit/redistest"
+	"github.com/rlock-go/redisson/internal/testkit/topologytest"
 	"github.com/rlock-go/redisson/rlock"
 )
 

@@ -10,7 +10,7 @@ import (
 	"github.com/rlock-go/redisson/integration/kit/faultproxy"
 	"github.com/rlock-go/redisson/integration/kit/gate"
 	"github.com/rlock-go/redisson/integration/kit/testbed"
-	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/testkit/redistest"
 )
 
 // Faults of replicas whose master stays.

@@ -8,7 +8,7 @@ import (
 
 	gated "github.com/rlock-go/redisson/integration/chaos/internal/sets"
 	"github.com/rlock-go/redisson/integration/kit/testbed"
-	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/testkit/redistest"
 )
 
 // Faults of a master behind Sentinels.

@@ -10,7 +10,7 @@ import (
 	"github.com/rlock-go/redisson/integration/chaos/internal/kind"
 	"github.com/rlock-go/redisson/integration/chaos/internal/schedule"
 	"github.com/rlock-go/redisson/integration/chaos/internal/stage"
-	"github.com/rlock-go/redisson/internal/stalls"
+	"github.com/rlock-go/redisson/internal/testkit/stalls"
 )
 
 // configured returns a run with a kind of lock on a single server, behind Sentinels or in a cluster. On a set its timeouts

@@ -9,9 +9,9 @@ import (
 	"github.com/rlock-go/redisson/integration/kit/gate"
 	"github.com/rlock-go/redisson/integration/kit/testbed"
 	"github.com/rlock-go/redisson/internal/clock"
-	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/testkit/redistest"
+	"github.com/rlock-go/redisson/internal/testkit/topologytest"
 	"github.com/rlock-go/redisson/internal/topology"
-	"github.com/rlock-go/redisson/internal/topologytest"
 )
 
 func TestMain(m *testing.M) { testbed.Main(m, "2") }

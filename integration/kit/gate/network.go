@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/rlock-go/redisson/integration/kit/faultproxy"
-	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/testkit/redistest"
 )
 
 // Network connects the servers of one set. All methods are safe for concurrent use.

@@ -12,7 +12,7 @@ import (
 	"github.com/rlock-go/redisson/integration/kit/gate"
 	"github.com/rlock-go/redisson/integration/kit/javapeer"
 	"github.com/rlock-go/redisson/integration/kit/testbed"
-	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/testkit/redistest"
 	"github.com/rlock-go/redisson/rlock"
 )
 

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rlock-go/redisson/internal/deathsig"
+	"github.com/rlock-go/redisson/internal/testkit/deathsig"
 )
 
 const (

@@ -9,7 +9,7 @@ import (
 
 	"github.com/gomodule/redigo/redis"
 
-	"github.com/rlock-go/redisson/internal/topologytest"
+	"github.com/rlock-go/redisson/internal/testkit/topologytest"
 )
 
 // GivenServer is a server that somebody else runs.

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/testkit/redistest"
 )
 
 // LocalServer is a redis-server process on 127.0.0.1. It also has all methods of redistest.Server, such as Kill, Pid

@@ -7,7 +7,7 @@ import (
 	"os/exec"
 	"syscall"
 
-	"github.com/rlock-go/redisson/internal/deathsig"
+	"github.com/rlock-go/redisson/internal/testkit/deathsig"
 )
 
 // Start starts cmd with a pipe to its standard input and one from its standard output. If this process ends first, the

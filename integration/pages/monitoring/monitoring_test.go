@@ -22,8 +22,8 @@ import (
 	"go.opentelemetry.io/otel/trace/noop"
 
 	"github.com/rlock-go/redisson/integration/kit/testbed"
-	"github.com/rlock-go/redisson/internal/outcomes"
-	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/testkit/outcomes"
+	"github.com/rlock-go/redisson/internal/testkit/redistest"
 	"github.com/rlock-go/redisson/rlock"
 	"github.com/rlock-go/redisson/rlockotel"
 	"github.com/rlock-go/redisson/rlockprom"

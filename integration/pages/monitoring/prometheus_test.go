@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/integration/kit/testbed"
-	"github.com/rlock-go/redisson/internal/deathsig"
+	"github.com/rlock-go/redisson/internal/testkit/deathsig"
 )
 
 // server is a running Prometheus.

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/rlock-go/redisson/integration/kit/testbed"
-	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/testkit/redistest"
 )
 
 const symptoms = "../../../docs/symptoms.md"

@@ -11,8 +11,8 @@ import (
 	"github.com/rlock-go/redisson/integration/kit/redisserver"
 	"github.com/rlock-go/redisson/integration/kit/testbed"
 	"github.com/rlock-go/redisson/integration/redisson/alike"
-	"github.com/rlock-go/redisson/internal/redistest"
-	"github.com/rlock-go/redisson/internal/topologytest"
+	"github.com/rlock-go/redisson/internal/testkit/redistest"
+	"github.com/rlock-go/redisson/internal/testkit/topologytest"
 )
 
 var full = flag.Bool("full", false, "show the behaviours with all recorded releases, and count for longer")

@@ -13,7 +13,7 @@ import (
 	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/integration/kit/javapeer"
 	"github.com/rlock-go/redisson/integration/redisson/alike"
-	"github.com/rlock-go/redisson/internal/monitor"
+	"github.com/rlock-go/redisson/internal/testkit/monitor"
 	"github.com/rlock-go/redisson/rlock"
 )
 

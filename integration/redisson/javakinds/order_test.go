@@ -11,7 +11,7 @@ import (
 	"github.com/rlock-go/redisson/integration/kit/testbed"
 	"github.com/rlock-go/redisson/integration/redisson/alike"
 	"github.com/rlock-go/redisson/internal/luasrc"
-	"github.com/rlock-go/redisson/internal/monitor"
+	"github.com/rlock-go/redisson/internal/testkit/monitor"
 	"github.com/rlock-go/redisson/rlock"
 )
 

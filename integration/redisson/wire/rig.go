@@ -14,7 +14,7 @@ import (
 	"github.com/rlock-go/redisson/integration/kit/javapeer"
 	"github.com/rlock-go/redisson/integration/kit/redisserver"
 	"github.com/rlock-go/redisson/integration/kit/testbed"
-	"github.com/rlock-go/redisson/internal/monitor"
+	"github.com/rlock-go/redisson/internal/testkit/monitor"
 )
 
 const patience = testbed.Patience

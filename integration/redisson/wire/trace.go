@@ -11,7 +11,7 @@ import (
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/integration/kit/faultproxy"
-	"github.com/rlock-go/redisson/internal/monitor"
+	"github.com/rlock-go/redisson/internal/testkit/monitor"
 )
 
 type cmd struct {

@@ -21,7 +21,7 @@ import (
 	"github.com/rlock-go/redisson/integration/kit/gate"
 	"github.com/rlock-go/redisson/integration/kit/machineclock"
 	"github.com/rlock-go/redisson/integration/kit/testbed"
-	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/testkit/redistest"
 )
 
 // slot returns the slot of a fault's lock.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/rlock-go/redisson/integration/chaos/internal/schedule"
 	"github.com/rlock-go/redisson/integration/kit/testbed"
-	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/testkit/redistest"
 )
 
 // failCluster carries out a fault of slot's master. It calls agreed when all servers agree again, so that no later grant is

@@ -11,7 +11,7 @@ import (
 	"github.com/rlock-go/redisson/integration/chaos/internal/schedule"
 	"github.com/rlock-go/redisson/integration/kit/machineclock"
 	"github.com/rlock-go/redisson/integration/kit/testbed"
-	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/testkit/redistest"
 )
 
 // watchSentinels records a void for each failover that no fault asked for: on a busy machine the Sentinels replace a live

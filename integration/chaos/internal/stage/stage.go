@@ -19,7 +19,7 @@ import (
 	"github.com/rlock-go/redisson/integration/kit/faultproxy"
 	"github.com/rlock-go/redisson/integration/kit/machineclock"
 	"github.com/rlock-go/redisson/integration/kit/redisserver"
-	"github.com/rlock-go/redisson/internal/stalls"
+	"github.com/rlock-go/redisson/internal/testkit/stalls"
 )
 
 type Config struct {

@@ -11,7 +11,7 @@ import (
 	"github.com/rlock-go/redisson/integration/kit/javapeer"
 	"github.com/rlock-go/redisson/integration/kit/machineclock"
 	"github.com/rlock-go/redisson/integration/kit/testbed"
-	"github.com/rlock-go/redisson/internal/stalls"
+	"github.com/rlock-go/redisson/internal/testkit/stalls"
 	"github.com/rlock-go/redisson/rlock"
 )
 

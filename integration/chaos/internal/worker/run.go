@@ -19,7 +19,7 @@ import (
 	"github.com/rlock-go/redisson/integration/chaos/internal/history"
 	"github.com/rlock-go/redisson/integration/chaos/internal/kind"
 	"github.com/rlock-go/redisson/integration/kit/testbed"
-	"github.com/rlock-go/redisson/internal/stalls"
+	"github.com/rlock-go/redisson/internal/testkit/stalls"
 	"github.com/rlock-go/redisson/rlock"
 )
 

@@ -3,7 +3,7 @@ package monitor_test
 import (
 	"testing"
 
-	"github.com/rlock-go/redisson/internal/leakcheck"
+	"github.com/rlock-go/redisson/internal/testkit/leakcheck"
 )
 
 func TestMain(m *testing.M) { leakcheck.Main(m) }

@@ -14,8 +14,8 @@ import (
 
 	"github.com/gomodule/redigo/redis"
 
-	"github.com/rlock-go/redisson/internal/leakcheck"
-	"github.com/rlock-go/redisson/internal/monitor"
+	"github.com/rlock-go/redisson/internal/testkit/leakcheck"
+	"github.com/rlock-go/redisson/internal/testkit/monitor"
 )
 
 func TestMain(m *testing.M) { leakcheck.Main(m) }

@@ -21,14 +21,14 @@ const module = "github.com/rlock-go/redisson"
 // for each package, exported function and method, and for each type that no function or method
 // shows. The constants of a type that has some say all about it.
 func TestEveryEntryPointHasAnExample(t *testing.T) {
-	packages := publicPackages(t, "../..")
+	packages := publicPackages(t, "../../..")
 	for _, known := range []string{"rlock", "pubsub", "watchdog", "codec"} {
 		if !slices.Contains(packages, known) {
 			t.Errorf("%s was not found", known)
 		}
 	}
 	for _, name := range packages {
-		t.Run(name, func(t *testing.T) { check(t, load(t, filepath.Join("../..", name), path.Join(module, name))) })
+		t.Run(name, func(t *testing.T) { check(t, load(t, filepath.Join("../../..", name), path.Join(module, name))) })
 	}
 }
 

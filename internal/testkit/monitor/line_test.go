@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/rlock-go/redisson/internal/monitor"
+	"github.com/rlock-go/redisson/internal/testkit/monitor"
 )
 
 func TestParse(t *testing.T) {

@@ -3,8 +3,8 @@
 // times, allocations do not depend on the machine. So a change that adds
 // allocations to a loop fails wherever the tests run.
 //
-//	go test ./internal/allocs            compares
-//	go test ./internal/allocs -rewrite   writes a new table
+//	go test ./internal/testkit/allocs            compares
+//	go test ./internal/testkit/allocs -rewrite   writes a new table
 //
 // A new benchmark of a package in the list of the test needs a line too.
 package allocs

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rlock-go/redisson/internal/stalls"
+	"github.com/rlock-go/redisson/internal/testkit/stalls"
 )
 
 // Becomes returns when is returns true, and fails the test after 20 s, not counting the machine's stalls. That is less

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/testkit/redistest"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write table.txt anew from what is measured")
@@ -27,7 +27,7 @@ const (
 var checked = []string{"codec", "internal/luasrc", "internal/pipeline", "pubsub", "watchdog", "rlock"}
 
 const allocsHead = `# Allocations an operation of the library's inner loops, as their benchmarks tell them: what the test in this folder expects.
-# After a change that means to change them: go test ./internal/allocs -rewrite
+# After a change that means to change them: go test ./internal/testkit/allocs -rewrite
 # Where a real server takes part, how many requests share a batch depends on the machine's mood: a fifth is added, and fewer are fine.
 `
 
@@ -73,7 +73,7 @@ func measuredAllocs(t *testing.T, choose func(a, b int) int) map[string]int {
 		args = append(args, "./"+p)
 	}
 	cmd := exec.Command("go", args...)
-	cmd.Dir = "../.."
+	cmd.Dir = "../../.."
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v: %v\n%s", cmd.Args, err, out)

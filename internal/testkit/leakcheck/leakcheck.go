@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/rlock-go/redisson/internal/stalls"
+	"github.com/rlock-go/redisson/internal/testkit/stalls"
 )
 
 // patience is how long goroutines may take to end after the tests, on a loaded machine.

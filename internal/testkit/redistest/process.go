@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/rlock-go/redisson/internal/deathsig"
+	"github.com/rlock-go/redisson/internal/testkit/deathsig"
 )
 
 // process is a started redis-server and its log.
