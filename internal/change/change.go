@@ -34,7 +34,7 @@ func Do(ctx context.Context, l *core.Lock, due bool, call func(*kind.Want) kind.
 	}
 	c := l.Client()
 	g := &change{c: c, l: l, due: due, keep: keep, done: make(chan struct{})}
-	g.want = kind.Want{Names: &l.Names, Latch: codec.FreshLatch(l.Key()), LatchTTL: c.Args.ReceiptTTL, Publish: l.Publish(), Known: c.FailsOver}
+	g.want = kind.Want{Since: &elapsed{&g.req, c}, Names: &l.Names, Latch: codec.FreshLatch(l.Key()), LatchTTL: c.Args.ReceiptTTL, Publish: l.Publish(), Known: c.FailsOver}
 	g.start(call(&g.want))
 	limit := time.NewTimer(c.UnlockFor)
 	defer limit.Stop()
@@ -70,6 +70,20 @@ type change struct {
 	mu    sync.Mutex // guards what follows
 	left  bool       // its caller has left, and it goes on
 	ended bool
+}
+
+// elapsed is how many ms ago a request was first sent, if it may have run.
+type elapsed struct {
+	req *command.Request
+	c   *core.Client
+}
+
+// RedisArg is called for each send.
+func (e *elapsed) RedisArg() any {
+	if first := e.req.Reached(); first > 0 {
+		return max((e.c.Now() - first).Milliseconds(), 1)
+	}
+	return int64(0)
 }
 
 // reply is the reply of a change that has ended, without how its object is known.
@@ -144,6 +158,8 @@ func (g *change) Rest(r *command.Request) {
 func (g *change) verdict() error {
 	r := &g.req
 	switch {
+	case r.Fate == command.Answered && kind.Gone(r.Wire.Reply):
+		return fmt.Errorf("%w: it was sent and never answered, and its object is gone, or was made anew", lockerr.ErrUncertain)
 	case r.Fate == command.Answered && (r.Wire.Reply == nil || r.Wire.Reply == int64(0)):
 		return nil // it changed nothing that a replica could lack
 	case r.Fate == command.Answered && r.Unreplicated:

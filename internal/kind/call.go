@@ -50,7 +50,7 @@ func Again(acquire Call, holds int) Call {
 }
 
 // Gone tells whether the reply to an Again is that the owner's other holds are gone, and that it has
-// got none.
+// got none; or that to a change sent again, that its object is gone, or another one, and that it did nothing.
 func Gone(reply any) bool { return reply == luasrc.Gone }
 
 // Empty reports whether there is nothing to send.

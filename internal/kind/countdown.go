@@ -35,5 +35,5 @@ func (countDownLatch) Granted(reply any) (Grant, error) {
 // CountDown changes the count of a latch; how is luasrc.DownByOne or the like. The result is
 // kept in w.Latch. [codec.DecodeExists] reads its reply.
 func CountDown(w *Want, how string, n int64) Call {
-	return kept(luasrc.CountDown(number(w, w.Latch), w.LatchTTL, how, n, w.known()), Always)
+	return kept(luasrc.CountDown(number(w, w.Latch), w.LatchTTL, how, n, w.known()).Since(w.Since), Always)
 }

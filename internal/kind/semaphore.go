@@ -78,7 +78,7 @@ func (semaphore) Force(*Want) Call { return Call{} }
 // result is kept in w.Latch. ttl is luasrc.SetFirst's; 0: no expiry. [codec.DecodeNumber]
 // reads its reply.
 func ChangeSemaphore(w *Want, how string, n int, ttl time.Duration) Call {
-	return kept(luasrc.SemaphoreChange(number(w, w.Latch), w.LatchTTL, how, n, ttl.Milliseconds(), w.known()), Always)
+	return kept(luasrc.SemaphoreChange(number(w, w.Latch), w.LatchTTL, how, n, ttl.Milliseconds(), w.known()).Since(w.Since), Always)
 }
 
 // oneKey is Run for a script that can run with its first key alone.

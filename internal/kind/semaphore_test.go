@@ -26,8 +26,8 @@ func TestSemaphoreAndLatchCalls(t *testing.T) {
 	}{
 		{"acquire", k.Acquire(nil, s), Never, true, []any{acquire.SHA1, 3, "k", receipt, begun, 3, 600_000, 0}},
 		{"release", k.Release(nil, s), Always, true, []any{undo.SHA1, 3, "k", receipt, begun, sem, 1, "SPUBLISH", 3}},
-		{"change", ChangeSemaphore(s, luasrc.SetFirst, 4, time.Second), Always, true, []any{change.SHA1, 3, "k", "l", begun, sem, 1, "SPUBLISH", int64(6), "first", 4, int64(1000), 0}},
-		{"count down", CountDown(l, luasrc.SetCount, 4), Always, true, []any{down.SHA1, 3, "k", "l", begun, gate, 1, "SPUBLISH", int64(6), "set", int64(4), 0}},
+		{"change", ChangeSemaphore(s, luasrc.SetFirst, 4, time.Second), Always, true, []any{change.SHA1, 3, "k", "l", begun, sem, 1, "SPUBLISH", int64(6), "first", 4, int64(1000), 0, nil}},
+		{"count down", CountDown(l, luasrc.SetCount, 4), Always, true, []any{down.SHA1, 3, "k", "l", begun, gate, 1, "SPUBLISH", int64(6), "set", int64(4), 0, nil}},
 		{"await", CountDownLatch.Acquire(nil, l), Reads, false, []any{"k"}},
 		{"count", ReadNumber(l), Reads, false, []any{"k"}},
 	} {

@@ -43,6 +43,7 @@ type Want struct {
 	KeyAlone bool // for Force: use the form that has the lock as its only key
 	Keep     Keep // of a release; zero: the release of the last hold frees the lock
 	Known    bool // of a change or an acquire that nobody owns: its reply is what Repeated needs
+	Since    Arg  // of a change: how many ms ago it was first sent, as of each send; nil, as 0: it was not
 	Publish  Arg  // how to announce, in an acquire too: luasrc.Publish, luasrc.SPublish or luasrc.Both
 
 	Wait   time.Duration // total wait of the call, or of another call of its owner that has a queue; 0: no limit

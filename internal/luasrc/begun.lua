@@ -2,10 +2,10 @@
 --
 -- KEYS[1] the number
 -- KEYS[2] a receipt
--- KEYS[3] the mark, by which a number is told from a later one of the same name. It has a
---         text of the first call by which the number is known: an even number if that call
---         made it, an odd one if it was there already. It lives as long as the number, and
---         for an hour at most
+-- KEYS[3] the mark, by which a number is told from a later one of the same name. It has the
+--         time in ms of the first call by which the number is known, times 4096, and digits
+--         of that call's: an even number if that call made it, an odd one if it was there
+--         already. It lives as long as the number, and for an hour at most
 --
 -- While a cluster moves their slot, the server that has the number can be called with that
 -- key alone, and the other names as its first arguments. It may lack keys that the other
@@ -25,6 +25,18 @@ local function reserved(life)
   return made
 end
 
+-- Reads the time in ms.
+local function clock()
+  local t = call('time')
+  return t[1] * 1000 + math.floor(t[2] / 1000)
+end
+
+-- Tells whether the number was made less than so many ms ago, by a call that marked it.
+local function young(ms)
+  local text = ms > 0 and more == 0 and call('get', begun)
+  return text and text % 2 == 0 and math.floor(text / 4096) > clock() - ms
+end
+
 -- Reads the text of the mark, or marks a number that is not known so far, or was just made.
 local function known(made)
   if more > 0 then
@@ -35,8 +47,8 @@ local function known(made)
     life = 3600000
   end
   if not text then
-    local id = tonumber(string.sub(receipt, -12), 16) -- which is random
-    text = string.format('%.0f', id - id % 2 + (made and 2 or 3))
+    local id = tonumber(string.sub(receipt, -3), 16) -- which is random
+    text = string.format('%.0f', clock() * 4096 + id - id % 2 + (made and 0 or 1))
     call('set', begun, text, 'px', life)
     return text
   end

@@ -66,7 +66,8 @@ func Lock(dst []any, key, owner, lease Arg) Call {
 	return LockScript.call(dst, 1, key, lease, owner)
 }
 
-// Gone is the reply of an [Again] to an owner whose other holds are gone.
+// Gone is the reply of an [Again] to an owner whose other holds are gone, and that of a change that
+// may have run, see [Call.Since].
 const Gone = "GONE"
 
 // Again makes of an acquire one that may be sent where the acquire may have run, any number of times,

@@ -5,10 +5,12 @@
 -- ARGV[from+1] how: set, if no key is there; down, by one; delete
 -- ARGV[from+2] the count
 -- ARGV[from+3] 1: this count is to be known, and the reply of down says by which text
--- ARGV[from+4] of a call that was answered and that this server may lack: that text. If it
+-- ARGV[from+4] of a call that has no answer so far: how many ms ago it was first sent; 0, now
+-- ARGV[from+5] of a call that was answered and that this server may lack: that text. If it
 --              is another one here, or there is no count, nothing is done
 --
--- Reply: 0, it was not to be; that text or 1, done.
+-- Reply: 0, it was not to be; that text or 1, done; GONE, it may have run, and its count was
+-- made since.
 --
 -- The message 0 opens the gate of all who wait, so it is told where the count becomes 0
 -- and nowhere else; 1 closes it.
@@ -22,9 +24,12 @@ if earlier then
   return tonumber(earlier) or earlier
 end
 
-local how, result, was, of = ARGV[from + 1], '1', call('get', number), ARGV[from + 4]
+local how, result, was, of = ARGV[from + 1], '1', call('get', number), ARGV[from + 5]
 if of and not (was and call('get', begun) == of) then
   return 0
+end
+if not of and how ~= 'set' and young(tonumber(ARGV[from + 4] or 0)) then
+  return redis.status_reply('GONE')
 end
 if how == 'down' then
   local left = call('decr', number)

@@ -38,9 +38,18 @@ const (
 	Known   = 1
 )
 
-// Repeated makes of a change whose object is known by a number the call to be sent to a server
-// that may lack it. There it does nothing without that object.
-func (c Call) Repeated(by int64) Call { return Call{c.Script, append(slices.Clip(c.Args), by)} }
+// Since makes of a change one that says how many ms ago it was first sent, or 0. If that is above 0
+// and there is no receipt, it does nothing to an object that was made since, and does not make one
+// unless that is what it is for: its reply is Gone.
+func (c Call) Since(first Arg) Call { return c.with(first) }
+
+// Repeated makes of a change with Since, whose object is known by a number, the call to be sent to a
+// server that may lack it. There it does nothing without that object.
+func (c Call) Repeated(by int64) Call {
+	args := slices.Clone(c.Args)
+	args[len(args)-1] = 0
+	return Call{c.Script, append(args, by)}
+}
 
 // SemaphoreAcquire takes count permits, at least 1. The receipt is kept for receiptTTL ms.
 //

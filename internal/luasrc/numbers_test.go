@@ -145,7 +145,7 @@ func TestRepeatedChangesFindTheirObject(t *testing.T) {
 			}
 			r.gets("int 1", fresh(row.set, "9abcd01"))
 			by, _ := r.ask(fresh(row.change, "9abcd02")).(int64)
-			again := fresh(row.change, "9abcd03").Repeated(by)
+			again := fresh(row.change, "9abcd03").Since(0).Repeated(by)
 			if by <= 1 {
 				t.Fatalf("it is not known: %d", by)
 			}
@@ -285,4 +285,63 @@ func TestUndoWaitsForAReceiptThatIsElsewhere(t *testing.T) {
 	r.gets("int 1", down)
 	r.gets("int 1", down)
 	r.are("4")
+}
+
+// A change that may have run is sent again. It makes no semaphore, and does nothing to an object that was made since it was first
+// sent, but for one that is to make it. An object that was there, or that this library did not make, is the same one.
+func TestChangesThatMayHaveRunMeetNoLaterObject(t *testing.T) {
+	t.Parallel()
+	const now, hour = 1, 3_600_000
+	first, set := SemaphoreChange(free, latchMs, SetFirst, 3, 0, Unknown), CountDown(count, latchMs, SetCount, 3, Known)
+	release, more, down := SemaphoreChange(free, latchMs, GiveBack, 1, 0, Unknown), SemaphoreChange(free, latchMs, AddMore, 1, 0, Known), CountDown(count, latchMs, DownByOne, 0, Unknown)
+	for name, row := range map[string]struct {
+		made  []Call // before
+		java  bool   // another library has made it
+		again Call
+		since int
+		want  string
+		left  string
+	}{
+		"release, gone":           {nil, false, release, now, "GONE", ""},
+		"release, first":          {nil, false, release, 0, "int 1", "1"},
+		"release, made since":     {[]Call{first}, false, release, hour, "GONE", "3"},
+		"release, made before":    {[]Call{first}, false, release, now, "int 1", "4"},
+		"release, Java's":         {nil, true, release, hour, "int 1", "4"},
+		"more, gone":              {nil, false, more, now, "GONE", ""},
+		"more, made since":        {[]Call{first}, false, more, hour, "GONE", "3"},
+		"set, gone":               {nil, false, first, hour, "int 1", "3"},
+		"drain, made since":       {[]Call{first}, false, SemaphoreChange(free, latchMs, DrainAll, 0, 0, Unknown), hour, "GONE", "3"},
+		"delete, made since":      {[]Call{first}, false, SemaphoreChange(free, latchMs, DeleteAll, 0, 0, Unknown), hour, "GONE", "3"},
+		"if exists, gone":         {nil, false, SemaphoreChange(free, latchMs, GiveExisting, 1, 0, Unknown), now, "int 0", ""},
+		"count down, made since":  {[]Call{set}, false, down, hour, "GONE", "3"},
+		"count down, made before": {[]Call{set}, false, down, now, "int 1", "2"},
+		"count down, Java's":      {nil, true, down, hour, "int 1", "2"},
+		"set a count, gone":       {nil, false, CountDown(count, latchMs, SetCount, 3, Unknown), hour, "int 1", "3"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newPermitRig(t, nil)
+			for _, c := range row.made {
+				c.Args = slices.Clone(c.Args)
+				c.Args[3] = codec.Latch(key, "0123456789abcdef0123456789abcd01")
+				r.gets("int 1", c)
+				if row.since == now {
+					r.do("SET", begun, 2) // an even mark of long ago
+				}
+			}
+			if row.java {
+				r.do("SET", key, 3)
+			}
+			r.gets(row.want, row.again.Since(row.since))
+			if row.left == "" {
+				if n := r.do("DBSIZE"); row.want == "GONE" && n != int64(0) {
+					t.Errorf("%v keys", n)
+				}
+				return
+			}
+			if left, _ := r.do("GET", key).([]byte); string(left) != row.left {
+				t.Errorf("it is %s, not %s", left, row.left)
+			}
+		})
+	}
 }

@@ -10,10 +10,12 @@
 -- ARGV[from+3] of first, for how long, in ms; 0: without an end
 -- ARGV[from+4] 1: the reply of release and existing is to say by which text this semaphore
 --              is known
--- ARGV[from+5] of a call that was answered and that this server may lack: that text. If it
+-- ARGV[from+5] of a call that has no answer so far: how many ms ago it was first sent; 0, now
+-- ARGV[from+6] of a call that was answered and that this server may lack: that text. If it
 --              is another one here, or there is no semaphore, nothing is done
 --
--- Reply: of drain how many were free; else 0, it was not to be; that text or 1, done.
+-- Reply: of drain how many were free; else 0, it was not to be; that text or 1, done; GONE, it
+-- may have run, and its semaphore is gone, or was made since.
 
 local made = reserved(ARGV[from])
 if made and made.err then
@@ -23,9 +25,13 @@ local earlier = not made and call('get', receipt)
 if earlier then
   return tonumber(earlier) or earlier
 end
-local there, of = call('exists', number) == 1, ARGV[from + 5]
+local there, since, of = call('exists', number) == 1, tonumber(ARGV[from + 5] or 0), ARGV[from + 6]
 if of and not (there and call('get', begun) == of) then
   return 0
+end
+local how, n, result = ARGV[from + 1], ARGV[from + 2], '1'
+if since > 0 and not of and how ~= 'first' and (young(since) or not there and (how == 'release' or how == 'more')) then
+  return redis.status_reply('GONE')
 end
 
 -- Reads the text by which the semaphore is known that was changed, if that is to be said.
@@ -37,7 +43,6 @@ local function mark()
   return '1'
 end
 
-local how, n, result = ARGV[from + 1], ARGV[from + 2], '1'
 if how == 'release' or how == 'existing' and there then
   local free = call('incrby', number, n)
   result = mark()

@@ -2,6 +2,7 @@ package virtual_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -200,4 +201,73 @@ func TestSemaphoreThatExpiresLeavesNothing(t *testing.T) {
 			}
 		})
 	})
+}
+
+// A change has no answer, and the server comes back empty before its connection could be killed. The change is sent again, and meets
+// no object, or one that was made since. It makes none and changes none, and its caller learns that it is not known to count.
+func TestChangesWithoutAnAnswerMeetNoOtherObject(t *testing.T) {
+	ctx := context.Background()
+	for what, row := range map[string]struct {
+		call func(c *rlock.Client) error
+		gone bool // there is none
+	}{
+		"release":       {func(c *rlock.Client) error { return c.NewSemaphore("seats").Release(ctx, 2) }, false},
+		"release, gone": {func(c *rlock.Client) error { return c.NewSemaphore("seats").Release(ctx, 2) }, true},
+		"add":           {func(c *rlock.Client) error { return c.NewSemaphore("seats").AddPermits(ctx, 2) }, false},
+		"add, gone":     {func(c *rlock.Client) error { return c.NewSemaphore("seats").AddPermits(ctx, 2) }, true},
+		"drain": {func(c *rlock.Client) error {
+			_, err := c.NewSemaphore("seats").Drain(ctx)
+			return err
+		}, false},
+		"count down": {func(c *rlock.Client) error { return c.NewCountDownLatch("ready").CountDown(ctx) }, false},
+	} {
+		for _, synced := range []bool{false, true} {
+			if what == "count down" && !synced {
+				continue // a latch is marked only where servers fail over
+			}
+			t.Run(fmt.Sprint(what, ", replicas awaited ", synced), func(t *testing.T) {
+				inBubble(t, func(r *rig) {
+					c, other := r.open(rlock.WithReplicaSync(synced)), r.open(rlock.WithReplicaSync(synced))
+					set := func() {
+						must(other.NewSemaphore("seats").TrySetPermits(ctx, 3))(r)
+						must(other.NewCountDownLatch("ready").TrySetCount(ctx, 3))(r)
+					}
+					set()
+					must(0, c.NewSemaphore("seats").Acquire(ctx, 2))(r)
+					r.at(func() {
+						r.server.Ran = func(s *simredis.Server, client string, args []string, _ any) {
+							if args[0] == "EVALSHA" && client == host(1) {
+								s.Ran = nil
+								s.Kill(true)
+							}
+						}
+					})
+					ended := make(chan error, 1)
+					go func() { ended <- row.call(c) }()
+					r.pass(time.Second)
+					r.at(func() { // the client does not reach it before the object was made anew
+						r.world.Block(host(1), address, true)
+						r.server.Start(false)
+					})
+					r.pass(time.Second)
+					if !row.gone {
+						set()
+					}
+					r.pass(time.Second)
+					r.at(func() { r.world.Block(host(1), address, false) })
+					if err := <-ended; !errors.Is(err, rlock.ErrUncertain) {
+						t.Errorf("%v", err)
+					}
+					r.pass(20 * time.Second)
+					r.at(func() {
+						for _, key := range []string{"seats", "ready"} {
+							if n, there := r.server.Value(key); there == row.gone || there && n != "3" {
+								t.Errorf("%s: %q", key, n)
+							}
+						}
+					})
+				})
+			})
+		}
+	}
 }
