@@ -9,6 +9,9 @@ func (p *play) gone(s server, key, why string) {
 			continue
 		}
 		if m := p.site.master(key); m != s { // which s was, if the key's slot moves
+			if why == "of another's slot" && o.at == s {
+				p.overruled(o, m)
+			}
 			p.look(o, m)
 			continue
 		}

@@ -17,6 +17,10 @@ const (
 
 // look records whether an object's key is there. It is called after everything that may change it.
 func (p *play) look(o *object, m server) {
+	if o.at != nil && o.at != m && o.at.Exists(o.Name) {
+		p.overruled(o, m)
+	}
+	o.at = m
 	if is := m.Exists(o.Name); is != o.here {
 		if expired := !is && !o.until.IsZero() && !time.Now().Before(o.until); expired && !o.headAt.Before(o.flipped) {
 			o.untold = o.until // its first waiter became it behind the hold, whose end it has not seen yet
@@ -39,6 +43,12 @@ func (p *play) look(o *object, m server) {
 		p.judgePermits(o)
 	}
 	p.wantsNothing(o)
+}
+
+func (p *play) lookAtAll() {
+	for _, o := range p.objects {
+		p.look(o, p.site.master(o.Name))
+	}
 }
 
 // wantsNothing begins or ends the time in which an object is free and wanted, and judges it at its end.

@@ -25,6 +25,7 @@ type object struct {
 	until      time.Time           // when its key will expire, as last seen
 	sleepUntil time.Time           // waiters may sleep by a TTL that was made shorter
 	freeAt     time.Time           // since when it is free and somebody waits; zero: it is not so
+	at         server              // whose data counted at the last look
 	here       bool                // its key is there
 	flipped    time.Time           // when here last changed
 	token      int64               // the highest that was seen
@@ -213,8 +214,18 @@ func (p *play) promoted(former, next server) {
 		}
 		o.value = number(is)
 		o.falls = slices.DeleteFunc(o.falls, func(at time.Time) bool { return at.After(next.Followed()) }) // these it lacks, and may make again
+		o.at = next
 		p.look(o, next)
 	}
+}
+
+// overruled marks holds of which an object's next server does not know. It was promoted before it heard that the object's slot had moved,
+// and its claim to the slot prevails.
+func (p *play) overruled(o *object, next server) {
+	p.voids(o, lostByServer, func(h *hold) bool { return !h.there(next) })
+	o.lost, o.freeAt, o.token, o.at = time.Now(), time.Time{}, 0, next
+	clear(o.left)
+	o.count.lost()
 }
 
 // isJava reports whether an owner is one of Java's.

@@ -67,6 +67,9 @@ func (p *play) run() {
 	for _, s := range p.site.servers() {
 		s.Gone, s.Ran = p.gone, p.ran
 	}
+	if c, is := p.site.(*cluster); is {
+		c.Moved = func(uint16, server, server) { p.lookAtAll() }
+	}
 	for _, o := range p.Objects {
 		p.objects = append(p.objects, &object{Object: o, p: p, excused: map[string]Clause{}, left: map[string]bool{}, ghosts: map[string]int{}, undoing: map[*life]time.Time{}})
 	}
