@@ -164,7 +164,7 @@ func ExampleRenewalEvent() {
 	// Output: invoices:renewed renewed
 }
 
-// Another program overwrites the key, so the lock will be lost when the lease ends.
+// The account may no longer renew, so the lock will be lost when the lease ends.
 func ExampleFailingEvent() {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -184,14 +184,17 @@ func ExampleFailingEvent() {
 		log.Fatal(err)
 	}
 	defer conn.Close()
-	if _, err := client.NewLock("invoices:overwritten").Lock(ctx); err != nil {
+	if _, err := client.NewLock("invoices:failing").Lock(ctx); err != nil {
 		log.Fatal(err)
 	}
-	if _, err := conn.Do("SET", "invoices:overwritten", "a text", "EX", 10); err != nil {
+	if _, err := conn.Do("ACL", "SETUSER", "default", "-pexpire"); err != nil { // what a renewal needs
 		log.Fatal(err)
 	}
 	fmt.Println(<-failing)
-	// Output: stop what needs invoices:overwritten
+	if _, err := conn.Do("ACL", "SETUSER", "default", "+pexpire"); err != nil {
+		log.Fatal(err)
+	}
+	// Output: stop what needs invoices:failing
 }
 
 // A pair is two commands.

@@ -8,6 +8,8 @@ var holding = []defect{
 		edits{{In: "renewal.Answered", Case: "mine[i]", Put: "true"}}},
 	{"one poisoned key fails its whole batch", "H2", tests{"TestH2PoisonedKeySpoilsNoOthersLease"},
 		edits{{In: "script.read", If: "err != nil && len(s.subs) > 1 && _ && _ && _", Put: "err != nil && len(s.subs) > watchdog.MaxBatch"}}},
+	{"a key of another type is no loss", "H2", tests{"TestKeyOfAnotherTypeIsALossAtOnce"},
+		edits{{In: "script.read", If: "len(s.subs) == 1 && q.WrongType()", Put: "false"}}},
 	{"leases of one slot are renewed each for itself", "renewals of a cluster", tests{"TestHoldsOfASlotAreRenewedByOneScript"},
 		edits{{In: "renew.group", If: "top.SpansSlots()", Put: "true"}}},
 	{"a group's leases are drawn in a sixth ahead only", "renewals of a cluster", tests{"TestLeaseThatCameDuringARenewalIsDrawnIn"},

@@ -152,6 +152,9 @@ func (r *Request) Scattered() bool {
 	return r.Several && r.refusal().Scatters()
 }
 
+// WrongType tells whether r met a key that has another type.
+func (r *Request) WrongType() bool { return r.refusal().WrongType() }
+
 // Split tells whether nothing of the last send ran because its keys are in two
 // places while their slot is being moved.
 func (r *Request) Split() bool {

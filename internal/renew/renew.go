@@ -229,7 +229,8 @@ func (s *script) alone(sub renewee) {
 
 // read decodes the reply: for each lease whether it is still held. One key of another type fails the whole
 // script, and so does one key that another node has. Then read sends a script for each lease alone, so that
-// no other lease suffers (H2), and leaves nothing to be answered.
+// no other lease suffers (H2), and leaves nothing to be answered. A key of another type holds nothing for an owner,
+// so a lease that meets one alone is not held.
 func (s *script) read(q *command.Request) (mine []bool, err error) {
 	if err = q.Wire.Err; err == nil {
 		mine, err = codec.DecodeRenew(q.Wire.Reply, len(s.subs))
@@ -239,6 +240,9 @@ func (s *script) read(q *command.Request) (mine []bool, err error) {
 			s.alone(sub)
 		}
 		s.subs = nil
+	}
+	if len(s.subs) == 1 && q.WrongType() {
+		return []bool{false}, nil
 	}
 	return mine, err
 }

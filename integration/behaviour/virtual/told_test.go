@@ -3,8 +3,11 @@ package virtual_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
+
+	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/rlock"
 )
@@ -25,6 +28,49 @@ func TestLossIsToldWithinTwoSecondsAtAnyWatchdogTimeout(t *testing.T) {
 					if took := since(began); took > 2*time.Second || !errors.Is(h.Err(), rlock.ErrLeaseLost) {
 						t.Errorf("lost at %v, told after %v: %v", age, took, h.Err())
 					}
+				}
+			})
+		})
+	}
+}
+
+// A value of another type over a lock's key is a loss like any other, which a renewal finds too. A value that a batch meets ends no
+// other hold.
+func TestKeyOfAnotherTypeIsALossAtOnce(t *testing.T) {
+	ctx := context.Background()
+	for _, told := range []bool{true, false} {
+		t.Run(fmt.Sprint("tracking ", told), func(t *testing.T) {
+			inBubble(t, func(r *rig) {
+				r.at(func() {
+					r.server.Refuse = func(args []string) string {
+						if !told && args[0] == "CLIENT" && args[1] == "TRACKING" {
+							return incidents["no permission"]
+						}
+						return ""
+					}
+				})
+				c := r.open()
+				of := map[string]*rlock.Lock{"plain": c.NewLock("plain"), "fair": c.NewFairLock("fair"), "fenced": c.NewFencedLock("fenced"),
+					"reader": c.NewReadWriteLock("reader").ReadLock(), "writer": c.NewReadWriteLock("writer").WriteLock()}
+				other := must(c.NewLock("other").TryLock(ctx))(r)
+				conn := must(redis.DialContext(ctx, "tcp", address, redis.DialContextFunc(r.world.Dialer("10.1.0.99"))))(r)
+				for name, l := range of {
+					h := must(l.TryLock(ctx))(r)
+					r.pass(3 * time.Second)
+					must(conn.Do("SET", name, "x"))(r)
+					began := time.Now()
+					<-h.Done()
+					within := 10 * time.Second // a third of the lease: the next renewal
+					if told {
+						within = time.Second
+					}
+					if took := since(began); took > within || !errors.Is(h.Err(), rlock.ErrLeaseLost) {
+						t.Errorf("%s: told after %v: %v", name, took, h.Err())
+					}
+				}
+				r.pass(time.Minute)
+				if err := errors.Join(other.Err(), conn.Close()); err != nil {
+					t.Error(err)
 				}
 			})
 		})
