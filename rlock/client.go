@@ -53,7 +53,8 @@ var errZeroClient = fmt.Errorf("%w: the zero Client; take one from Open or New",
 //	redis+replicated://[user:password@]host[:port],host[:port][/db]
 //
 // It blocks until the server has answered once, ctx ends, or the command
-// timeout has passed, which is ErrUnavailable. WithLazyConnect makes it return at
+// timeout has passed, which is ErrUnavailable. If ctx ends first, the error is
+// ctx's, joined with the server's last error. WithLazyConnect makes it return at
 // once. If the server refuses, for a
 // wrong password or a missing database, the error is ErrRefused. While the
 // server is a replica, Open asks it again, because after a failover an address

@@ -42,13 +42,13 @@ func (w *Waiter) waitError(cause error) error {
 		if !elapsed {
 			err = fmt.Errorf("%w: %w", cause, err)
 		}
-		return withTrouble(err, last)
+		return lockerr.WithTrouble(err, last)
 	case known && elapsed && unanswered:
-		return withTrouble(fmt.Errorf("%w: the last attempt was not answered in time; %s", cause, w.left()), last)
+		return lockerr.WithTrouble(fmt.Errorf("%w: the last attempt was not answered in time; %s", cause, w.left()), last)
 	case known && last == nil:
 		return w.unsetToo(cause)
 	case known:
-		return withTrouble(cause, last)
+		return lockerr.WithTrouble(cause, last)
 	case last == nil && unanswered:
 		return fmt.Errorf("%w: %s before an answer came; %s", lockerr.ErrUncertain, over, w.left())
 	case unanswered || w.ownerUsed && command.IsLost(last):
@@ -72,14 +72,6 @@ func (w *Waiter) left() string {
 		return fmt.Sprintf("others may use its owner, which may hold one more than it knows, for %v", a.lease)
 	}
 	return "whatever it took is given back"
-}
-
-// withTrouble adds to err the last trouble, if there was any.
-func withTrouble(err, last error) error {
-	if last == nil {
-		return err
-	}
-	return fmt.Errorf("%w (last trouble: %w)", err, last)
 }
 
 // refusedWith adds to a wait's error what is known of the lock that it did not get.

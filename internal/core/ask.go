@@ -83,7 +83,7 @@ func (c *Client) Query(ctx context.Context, slot uint16, call kind.Call) (any, e
 	case fate != command.Open && fate != command.TakenBack:
 		return Replied(r)
 	case ctx.Err() != nil:
-		return nil, ctx.Err()
+		return nil, lockerr.WithTrouble(ctx.Err(), c.Exec.Trouble(slot))
 	}
 	return nil, cmp.Or(c.Exec.Trouble(slot), command.NoReply("no reply within %v", c.Timeout))
 }

@@ -106,6 +106,14 @@ func (e wrongType) Error() string {
 
 func (e wrongType) Unwrap() error { return e.error }
 
+// WithTrouble adds to err the last trouble, if there was any.
+func WithTrouble(err, last error) error {
+	if last == nil {
+		return err
+	}
+	return fmt.Errorf("%w (last trouble: %w)", err, last)
+}
+
 // Named adds to err what was being done and to which lock.
 func Named(doing, name string, err error) error {
 	return fmt.Errorf("rlock: %s %s: %w", doing, Quote(name), err)

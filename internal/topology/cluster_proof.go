@@ -13,7 +13,8 @@ import (
 // Prove returns nil when any master has answered; the others may be down or
 // unreachable. An error that the next attempt would meet too, such as a wrong
 // password, is returned at once. Otherwise it blocks until the caller's context ends,
-// or a command timeout has passed; then its error is the last one seen.
+// or a command timeout has passed; then its error is the last one seen, added to that of the
+// context if it ended.
 func (t *Cluster) Prove(caller context.Context) error {
 	ctx, cancel := context.WithTimeout(caller, t.s.Timeout)
 	defer cancel()
@@ -37,7 +38,9 @@ func (t *Cluster) Prove(caller context.Context) error {
 		select {
 		case <-looked:
 		case <-ctx.Done():
-			if err := caller.Err(); err != nil {
+			if err := caller.Err(); err != nil && failed != errSilent {
+				return fmt.Errorf("%w (last trouble: %w)", err, failed)
+			} else if err != nil {
 				return err
 			}
 			return failed
