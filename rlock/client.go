@@ -91,6 +91,9 @@ var errZeroClient = fmt.Errorf("%w: the zero Client; take one from Open or New",
 // a cluster, or an option can't be used. The error names the wrong part of a
 // URL and never prints the URL. The caller must call Close or Shutdown.
 func Open(ctx context.Context, rawURL string, opts ...Option) (*Client, error) {
+	if ctx == nil {
+		return nil, fmt.Errorf("rlock: open: %w", errNoContext)
+	}
 	o, err := newSettings(opts)
 	if err != nil {
 		return nil, err
@@ -242,6 +245,9 @@ func (c *Client) newLock(k kind.Kind, name string) *Lock {
 func (c *Client) Shutdown(ctx context.Context) error {
 	if c.s == nil {
 		return fmt.Errorf("rlock: shut down: %w", errZeroClient)
+	}
+	if ctx == nil {
+		return fmt.Errorf("rlock: shut down: %w", errNoContext)
 	}
 	defer c.closed()
 	return c.s.Shutdown(ctx)

@@ -1,6 +1,7 @@
 package rlock
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -23,6 +24,24 @@ var closedChannel = func() chan struct{} { c := make(chan struct{}); close(c); r
 
 // isZero reports whether no client made the hold.
 func (h *Hold) isZero() bool { return h.h.Face == nil }
+
+// unusableIn returns why no call with ctx can use the hold, or nil.
+func (h *Hold) unusableIn(ctx context.Context) error {
+	switch {
+	case h.isZero():
+		return errZeroHold
+	case ctx == nil:
+		return errNoContext
+	}
+	return nil
+}
+
+// endedContext returns a context that why has ended. parent may be nil.
+func endedContext(parent context.Context, why error) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(cmp.Or(parent, context.Background()))
+	cancel(why)
+	return ctx, func() {}
+}
 
 // ownerRoom is an owner's state together with its first hold, which is nearly
 // always the only one. So an acquire allocates both at once.
@@ -107,10 +126,8 @@ func (h *Hold) ValidUntil() time.Time {
 // hold. The context does not depend on the one that limited the wait. If the hold
 // is already over, the context has already ended, with the same cause.
 func (h *Hold) Context(parent context.Context) (context.Context, context.CancelFunc) {
-	if h.isZero() {
-		ctx, cancel := context.WithCancelCause(parent)
-		cancel(errZeroHold)
-		return ctx, func() {}
+	if err := h.unusableIn(parent); err != nil {
+		return endedContext(parent, err)
 	}
 	return h.h.Context(parent, true)
 }
@@ -143,8 +160,8 @@ func (h *Hold) Context(parent context.Context) (context.Context, context.CancelF
 //   - ErrRefused: the server's error.
 //   - ErrUnannounced: the lock is free, but waiters could not be notified.
 func (h *Hold) Unlock(ctx context.Context) error {
-	err := errZeroHold
-	if !h.isZero() {
+	err := h.unusableIn(ctx)
+	if err == nil {
 		err = unlock.Hold(ctx, &h.h)
 	}
 	return wrap("release", h.Name(), err)
@@ -168,10 +185,7 @@ func (h *Hold) Unlock(ctx context.Context) error {
 //     and the hold is over.
 //   - ErrInvalidOption: the watchdog extends this hold, or d is below 1 ms.
 func (h *Hold) Extend(ctx context.Context, d time.Duration) error {
-	err := checkLease(d)
-	if h.isZero() {
-		err = errZeroHold
-	}
+	err := cmp.Or(h.unusableIn(ctx), checkLease(d))
 	if err == nil {
 		err = extend.Hold(ctx, &h.h, d)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 )
@@ -21,6 +22,26 @@ type MultiHold struct {
 var errZeroMultiHold = fmt.Errorf("%w: the zero MultiHold; MultiLock.Lock returns one", ErrInvalidOption)
 
 var errGoroutineEnded = fmt.Errorf("%w: an observer ended the goroutine of its unlock", ErrUncertain)
+
+// unusableIn returns why no call with ctx can use the hold, or nil.
+func (h *MultiHold) unusableIn(ctx context.Context) error {
+	switch {
+	case len(h.holds) == 0:
+		return errZeroMultiHold
+	case ctx == nil:
+		return errNoContext
+	}
+	return nil
+}
+
+// names joins the names of all members.
+func (h *MultiHold) names() string {
+	all := make([]string, len(h.holds))
+	for i, one := range h.holds {
+		all[i] = one.Name()
+	}
+	return strings.Join(all, ", ")
+}
 
 // Holds returns the members' holds in the order of NewMultiLock's locks, for the token of a
 // fenced lock, or an owner to re-enter as.
@@ -62,8 +83,8 @@ func (h *MultiHold) ValidUntil() (earliest time.Time) {
 // Context derives a context from parent that also ends with the hold, as
 // [Hold.Context] does.
 func (h *MultiHold) Context(parent context.Context) (context.Context, context.CancelFunc) {
-	if len(h.holds) == 0 {
-		return new(Hold).Context(parent)
+	if err := h.unusableIn(parent); err != nil {
+		return endedContext(parent, err)
 	}
 	return h.derive(parent, true)
 }
@@ -88,6 +109,9 @@ func (h *MultiHold) derive(ctx context.Context, early bool) (context.Context, co
 // that all are released. Redisson's unlock stops at the first member that was lost, and
 // goes on renewing those after it.
 func (h *MultiHold) Unlock(ctx context.Context) error {
+	if err := h.unusableIn(ctx); err != nil {
+		return wrap("release", h.names(), err)
+	}
 	err := h.each(func(one *Hold) error { return one.Unlock(ctx) })
 	if h.end != nil {
 		h.end()
@@ -99,14 +123,14 @@ func (h *MultiHold) Unlock(ctx context.Context) error {
 // the same time, and joins the errors: ctx's, ErrUncertain, ErrUnavailable, ErrRefused,
 // ErrUnreplicated, ErrReleased, ErrClosed, ErrLeaseLost and ErrInvalidOption.
 func (h *MultiHold) Extend(ctx context.Context, d time.Duration) error {
+	if err := h.unusableIn(ctx); err != nil {
+		return wrap("extend", h.names(), err)
+	}
 	return h.each(func(one *Hold) error { return one.Extend(ctx, d) })
 }
 
 // each calls do for all members at the same time, and joins the errors in the members' order.
 func (h *MultiHold) each(do func(*Hold) error) error {
-	if len(h.holds) == 0 {
-		return errZeroMultiHold
-	}
 	errs := slices.Repeat([]error{errGoroutineEnded}, len(h.holds)) // until do returns
 	var all sync.WaitGroup
 	for i, one := range h.holds {

@@ -3,7 +3,13 @@ package rlock
 import (
 	"context"
 	"errors"
+	"fmt"
+	"reflect"
+	"slices"
 	"testing"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/internal/testkit/redistest"
@@ -14,42 +20,81 @@ func TestNilFunctionsAndContextsAreRefused(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
 	c := open(t, s)
-	l, permits, semaphore, latch := c.NewLock("orders"), c.NewPermitSemaphore("seats"), c.NewSemaphore("rooms"), c.NewCountDownLatch("ready")
-	ctx, fn := t.Context(), func(context.Context) error { return nil }
+	l, permits := c.NewLock("orders"), c.NewPermitSemaphore("seats")
 	var none context.Context
-	second := func(_ any, err error) error { return err }
 	for what, err := range map[string]error{
-		"Do without a function":           l.Do(ctx, nil),
-		"DoHold without a function":       l.DoHold(ctx, nil),
-		"Lead without a function":         l.Lead(ctx, nil),
-		"a MultiLock's Do without one":    NewMultiLock(l).Do(ctx, nil),
-		"permits' Do without one":         permits.Do(ctx, 1, nil),
-		"a semaphore's Do without one":    semaphore.Do(ctx, 1, nil),
-		"Lock without a context":          second(l.Lock(none)),
-		"Do without a context":            l.Do(none, fn),
-		"Lead without a context":          l.Lead(none, fn),
-		"ForceUnlock without a context":   second(l.ForceUnlock(none)),
-		"UnlockAs without a context":      l.UnlockAs(none, c.NewOwner()),
-		"IsLocked without a context":      second(l.IsLocked(none)),
-		"Info without a context":          second(l.Info(none)),
-		"a MultiLock without a context":   second(NewMultiLock(l).TryLock(none)),
-		"permits without a context":       second(permits.TryAcquire(none, 1)),
-		"set permits without a context":   second(permits.TrySetPermits(none, 1)),
-		"a semaphore without a context":   semaphore.Acquire(none, 1),
-		"Release without a context":       semaphore.Release(none, 1),
-		"Available without a context":     second(semaphore.Available(none)),
-		"Await of a latch without one":    latch.Await(none),
-		"CountDown without a context":     second(0, latch.CountDown(none)),
-		"Count of a latch without one":    second(latch.Count(none)),
-		"TrySetCount of a latch without":  second(latch.TrySetCount(none, 1)),
-		"permits' count without a contex": second(permits.Available(none)),
+		"Do":              l.Do(t.Context(), nil),
+		"DoHold":          l.DoHold(t.Context(), nil),
+		"Lead":            l.Lead(t.Context(), nil),
+		"a MultiLock's":   NewMultiLock(l).Do(t.Context(), nil),
+		"permits' Do":     permits.Do(t.Context(), 1, nil),
+		"a semaphore's":   c.NewSemaphore("rooms").Do(t.Context(), 1, nil),
+		"no ctx for Open": func() error { _, err := Open(none, s.URL()); return err }(),
 	} {
 		if !errors.Is(err, ErrInvalidOption) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	if n, err := s.Dial(t).Do("DBSIZE"); n != int64(0) || err != nil {
-		t.Errorf("%v keys, %v", n, err)
+	if _, err := permits.TrySetPermits(t.Context(), 2); err != nil {
+		t.Fatal(err)
+	}
+	some, err := permits.TryAcquire(t.Context(), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := NewMultiLock(l, c.NewLock("stock")).TryLock(t.Context(), Lease(time.Hour))
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, conn := all.Holds()[0], s.Dial(t)
+	keys := func() string {
+		t.Helper()
+		found, err := redis.Strings(conn.Do("KEYS", "*"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		slices.Sort(found)
+		return fmt.Sprint(found)
+	}
+	before := keys()
+	missing := typesWithMethods(t)
+	for _, one := range []any{c, l, permits, c.NewSemaphore("rooms"), c.NewCountDownLatch("ready"), NewMultiLock(c.NewLock("a")), h, all, some} {
+		v := reflect.ValueOf(one)
+		delete(missing, v.Type().Elem().Name())
+		for i := range v.NumMethod() {
+			what := v.Type().Elem().Name() + "." + v.Type().Method(i).Name
+			method := v.Method(i)
+			if method.Type().NumIn() == 0 || method.Type().In(0) != reflect.TypeFor[context.Context]() {
+				continue
+			}
+			results := callWithSomething(none, method)
+			err, _ := results[len(results)-1].Interface().(error)
+			if ctx, derives := results[0].Interface().(context.Context); derives {
+				err = context.Cause(ctx)
+			}
+			if !errors.Is(err, ErrInvalidOption) {
+				t.Errorf("%s without a context: %v", what, err)
+			}
+		}
+	}
+	for _, without := range []string{"ReadWriteLock", "Owner", "Subject"} {
+		delete(missing, without)
+	}
+	for name := range missing {
+		t.Errorf("%s is not tried", name)
+	}
+	if after := keys(); after != before {
+		t.Errorf("%v, want %v", after, before)
+	}
+	if err := errors.Join(all.Err(), some.Err()); err != nil {
+		t.Error(err)
+	}
+	select {
+	case <-all.Done():
+		t.Error("a MultiHold is over")
+	case <-some.Done():
+		t.Error("Permits are over")
+	default:
 	}
 	if NoExpiry != codec.NoTTL {
 		t.Errorf("NoExpiry is %d", NoExpiry)

@@ -71,7 +71,7 @@ func callWithSomething(ctx context.Context, method reflect.Value) []reflect.Valu
 	for i := range method.Type().NumIn() {
 		switch in := method.Type().In(i); {
 		case in == reflect.TypeFor[context.Context]():
-			args = append(args, reflect.ValueOf(ctx))
+			args = append(args, reflect.ValueOf(&ctx).Elem()) // which may be nil
 		case in == reflect.TypeFor[time.Duration]():
 			args = append(args, reflect.ValueOf(time.Second))
 		case method.Type().IsVariadic() && i == method.Type().NumIn()-1:
