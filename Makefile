@@ -1,7 +1,7 @@
 # make quickstart    sets up what the example needs and runs it
 # make install       builds the command-line tool, and puts it with its manual pages and completions under PREFIX (/usr/local)
 # make test          sets up what the tests need and shows each promise once, with the oldest and the newest Redisson
-# make test-all      that, and everything counted, random or long: all releases and servers, faults, chaos, defects, comparisons; hours
+# make test-all      that, and everything counted, random or long: all releases and servers, chaos, defects, comparisons; hours
 #
 # They work on a fresh Debian machine with Go 1.26, Java 17, Maven, git and make. The other targets are their steps, which can
 # be run alone. Steps that need a Docker engine start one if none answers, and end it afterwards.
@@ -18,7 +18,7 @@ tested := go list -f "{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}
 measuring := /allocs$$
 # Everything counted, random or long is for test-all: docs/dev/measuring.md lists it. make test, too, checks the pages that
 # these packages write.
-later := /integration/((chaos/(failover|torture)|faults)(/|$$)|redisson/javamatrix$$|kit/gate$$|bench/(compare|javacourtesy)$$)
+later := /integration/(chaos$$|redisson/javamatrix$$|kit/gate$$|bench/(compare|javacourtesy)$$)
 paged := Document|Page|Makefile|Meets|Tables
 
 # -modcacherw: fetched modules can be removed like any other file.
@@ -195,7 +195,7 @@ interop:
 	  'cd integration && $(tested) ./... | grep -E "$(java_packages)" | grep -Ev "$(later)" | ./longest-first.sh | xargs $(GOTEST)'
 
 .PHONY: test-all
-test-all: test simulation-all builds unraced docker chaos releases topologies model test-matrix faults kinds mutants torture endurance failover compare touched bench
+test-all: test simulation-all builds unraced docker chaos releases topologies model test-matrix kinds mutants compare touched bench
 
 # The model of Redis that the simulation uses, compared with each server: a million random commands and scripts.
 .PHONY: model
@@ -215,8 +215,8 @@ docker:
 	@integration/setup.sh all
 	@$(step) 'tests in Docker' $(engine) bash -ec 'cd integration && $(GOTEST) ./behaviour -run "^$(docker_tests)$$"'
 
-# A small form of what `make test` leaves to test-all: a twentieth of the faults, one failover of nearly each kind, torture for
-# some seconds, the comparison's broken locks. The packages run one after the other, because a call that is late on a busy
+# What `make test` leaves to test-all, in small: some seconds of Go and Java under random faults at each topology, a few pairs of
+# the matrix, the comparison's broken locks. The packages run one after the other, because a call that is late on a busy
 # machine looks like a broken promise.
 .PHONY: chaos
 chaos:
@@ -238,11 +238,6 @@ topologies:
 	  [ $$server = redis-7.0 ] || $(GOTEST) -p 1 ./behaviour/sentinels ./behaviour/replicated ./behaviour/cluster ./behaviour/severalservers; \
 	  $(GOTEST) ./behaviour/cluster -run Resharding -reshard; done'
 
-# Some minutes; `make chaos` runs a twentieth. FLAGS=-write puts the table into docs/dev/tables/faults.md.
-.PHONY: faults
-faults:
-	@$(step) 'faults, in full' bash -ec 'cd integration/faults && go test -count=1 -timeout 40m -run TestFaults -scale 1 $(FLAGS)'
-
 # The tests of the invariants with each kind of lock that they are about, for some minutes; `make test` runs the
 # short ones. FLAGS=-write puts the table into docs/dev/tables/promises.md.
 .PHONY: kinds
@@ -261,26 +256,6 @@ test-matrix:
 .PHONY: mutants
 mutants:
 	@$(step) 'mutants' bash -ec 'cd integration && go run ./mutants $(FLAGS)'
-
-# Go and Java processes on the same locks under faults, for ten minutes, and two for each other kind of lock; `make chaos`
-# runs some seconds. With FLAGS there is one run, with the flags of `go doc ./chaos/torture` in integration/, such as -topology
-# cluster or -kind fair.
-.PHONY: torture
-torture:
-	@$(step) 'torture' bash -ec 'cd integration; go run -race ./chaos/torture -duration 10m $(FLAGS); \
-	  for kind in $(if $(FLAGS),,fair readwrite fenced nonreentrant permits multi); do go run -race ./chaos/torture -kind $$kind -duration 2m; done'
-
-# The same with owners that several processes share, for half an hour. FLAGS=-write puts its summary into
-# docs/dev/tables/endurance.md.
-.PHONY: endurance
-endurance:
-	@$(step) 'endurance' bash -ec 'cd integration && go run ./chaos/torture -kind shared -duration 30m $(FLAGS)'
-
-# Under load, masters behind Sentinels and in a cluster are lost, replicas go, slots move and shards are paused; some eighty
-# minutes. `make chaos` plays one of nearly each kind. FLAGS=-write puts the tables into docs/dev/tables.
-.PHONY: failover
-failover:
-	@$(step) 'failovers' bash -ec 'cd integration && go run ./chaos/failover -full $(FLAGS) && go run ./chaos/failover -kinds $(FLAGS) && go run ./chaos/failover -beside'
 
 # Compares rlock's speed with that of other libraries. FLAGS='-write' writes docs/performance.md;
 # FLAGS="-before REV -java=false -peers 'rlock before'" compares with an earlier commit; `go doc ./bench` in integration/ has more.

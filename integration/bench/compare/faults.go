@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// fault is one row. Its name is that of integration/faults if docs/dev/tables/faults.md counts the same fault.
+// fault is one row.
 type fault struct {
 	name   string
 	by     string // how it is made

@@ -1,16 +1,13 @@
 package main
 
 import (
-	"cmp"
 	"os"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/rlock-go/redisson/integration/kit/quantile"
 	"github.com/rlock-go/redisson/integration/kit/runfile"
-	"github.com/rlock-go/redisson/integration/kit/tablefile"
 	"github.com/rlock-go/redisson/internal/testkit/leakcheck"
 )
 
@@ -54,53 +51,6 @@ func TestEveryReasonIsWritten(t *testing.T) {
 		if b.why == unexplained {
 			t.Errorf("%s/%s/%s: %s against %s is not explained", b.fault, b.party, b.metric, b.its, b.ours)
 		}
-	}
-}
-
-// counted maps names in docs/dev/tables/faults.md to names here, where they differ.
-var counted = map[string]string{
-	"idle command connection closed":                 "idle connections closed",
-	"process stands still for longer than its lease": "holder paused",
-	"server restarted empty while held":              "server restarted empty",
-	"subscription lost while waiting":                "subscription cut",
-}
-
-// For rlock, faults that docs/dev/tables/faults.md counts too must have the same outcome here.
-func TestRlocksCellsAgreeWithTheFaultsCounted(t *testing.T) {
-	_, table, err := tablefile.Read("faults")
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, shared := recorded(t), 0
-	for line := range strings.Lines(table) {
-		columns := strings.Split(line, "|")
-		if len(columns) < 9 {
-			continue
-		}
-		fault, got, violations := strings.TrimSpace(columns[1]), columns[5], strings.TrimSpace(columns[7])
-		c := r.of(cmp.Or(counted[fault], fault), ours)
-		if c == nil {
-			continue
-		}
-		shared++
-		if violations == "0" && c.both() > 0 {
-			t.Errorf("%s: the table counts no violation, the page two inside", fault)
-		}
-		for _, m := range c.Metrics {
-			wrong := m.Unit == "ms" && m.Better == "less" && slices.Max(m.Values) >= never
-			switch {
-			case strings.HasSuffix(m.Name, "got an error"), strings.HasPrefix(m.Name, "errors of"):
-				wrong = sum(m.Values) > 0 && !strings.Contains(got, "Err")
-			case m.Name == "woken holder is told before it acts":
-				wrong = sum(m.Values) < float64(len(m.Values)) && strings.Contains(got, "at the first look")
-			}
-			if wrong {
-				t.Errorf("%s: the table has%s, the page %s %q", fault, got, m, m.Name)
-			}
-		}
-	}
-	if shared < 3+len(counted) {
-		t.Errorf("%d faults are in both", shared)
 	}
 }
 
