@@ -107,7 +107,7 @@ func TestReadersEnterAnOpenSlotAndStay(t *testing.T) {
 						holds = append(holds, must(rw.ReadLock().TryLock(soon(o)))(o.rig), must(rw.ReadLock().TryLock(soon(o), rlock.Lease(5*time.Minute)))(o.rig))
 						want = 5
 					}
-					o.pass(2 * time.Minute)
+					o.pass(45 * time.Second) // longer than a lease
 					o.settle()
 					for _, h := range holds {
 						if h.Err() != nil {
