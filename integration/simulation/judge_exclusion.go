@@ -50,7 +50,10 @@ func (p *play) entered(c *call, h *hold) *hold {
 			continue
 		}
 		p.w.Mu.Lock()
-		if inside += x.permits; h.excludes(x, inside) && !x.ending {
+		if x.void == "" { // what a fault has taken is none of the permits that there are
+			inside += x.permits
+		}
+		if h.excludes(x, inside) && !x.ending {
 			switch {
 			case h.void != "":
 				p.allow(h.void)
