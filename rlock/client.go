@@ -87,8 +87,8 @@ var errZeroClient = fmt.Errorf("%w: the zero Client; take one from Open or New",
 // it uses, and Open returns ErrUnavailable, which names both. WithTLSConfig
 // makes it speak TLS.
 //
-// ErrInvalidOption: the URL is malformed, the server is a Sentinel or a node of
-// a cluster, or an option can't be used. The error names the wrong part of a
+// ErrInvalidOption: the URL is malformed, the server needs a URL of another scheme,
+// or an option can't be used. The error names the wrong part of a
 // URL and never prints the URL. The caller must call Close or Shutdown.
 func Open(ctx context.Context, rawURL string, opts ...Option) (*Client, error) {
 	if ctx == nil {
@@ -119,9 +119,6 @@ func Open(ctx context.Context, rawURL string, opts ...Option) (*Client, error) {
 	}
 	if err := c.s.Prove(ctx); err != nil {
 		c.s.Abandon()
-		if errors.Is(err, redisconn.ErrTopology) {
-			err = fmt.Errorf("%w: %w", ErrInvalidOption, err)
-		}
 		return nil, fmt.Errorf("rlock: open: %w", ofKind(err))
 	}
 	c.started()

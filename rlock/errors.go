@@ -3,9 +3,11 @@ package rlock
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/lockerr"
+	"github.com/rlock-go/redisson/internal/redisconn"
 )
 
 // The errors that a caller may have to tell apart. Each is wrapped in a text that
@@ -48,8 +50,9 @@ var (
 	// ErrClosed: the Client is closed, or is being shut down.
 	ErrClosed = lockerr.ErrClosed
 
-	// ErrInvalidOption: an option, owner or URL can't be used. Nothing was
-	// sent.
+	// ErrInvalidOption: an option, owner or URL can't be used, perhaps because the server
+	// needs a URL of another scheme. Or a context, function or option is nil. No lock was
+	// asked for.
 	ErrInvalidOption = lockerr.ErrInvalidOption
 
 	// ErrInvalidName: a lock name can't be used. Nothing was sent.
@@ -105,6 +108,9 @@ func ofKind(err error) error {
 		if errors.Is(err, one) {
 			return err
 		}
+	}
+	if errors.Is(err, redisconn.ErrTopology) && redisconn.Permanent(err) {
+		return fmt.Errorf("%w: %w", ErrInvalidOption, err) // the URL's scheme does not fit the server
 	}
 	return lockerr.Classify(err)
 }

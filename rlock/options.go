@@ -273,8 +273,8 @@ func WithClusterPublish(p Publish) Option {
 // WithLazyConnect makes Open return once it has checked the URL and the options, so that a
 // service can start before its Redis. Open does no I/O then, and the client connects when a
 // call needs a server. Until it has, calls answer as they do in an outage: they return
-// ErrUnavailable after a command timeout. What Open would have refused, such as a
-// wrong password, each call refuses with ErrRefused or ErrInvalidOption. With a pool it is
+// ErrUnavailable after a command timeout. What Open would have refused, such as a wrong password
+// or a node of a cluster at a redis:// URL, each call refuses alike: ErrRefused or ErrInvalidOption. With a pool it is
 // ErrInvalidOption, because New never connects. Default is to wait for the first answer.
 func WithLazyConnect() Option {
 	return option("WithLazyConnect", true, "", func(*settings) {})

@@ -170,9 +170,18 @@ func (r Refusal) NoScript() bool { return r.Code() == "NOSCRIPT" }
 // no such command. It is false for a script that meets such an error inside, since
 // that script may have run in part.
 func (r Refusal) NotAllowed() bool {
+	return !r.inside && (strings.HasPrefix(r.said, "NOPERM ") || r.Unknown())
+}
+
+// Unknown tells whether the server has no such command.
+func (r Refusal) Unknown() bool {
 	const unknown = "ERR unknown "
-	return !r.inside && (strings.HasPrefix(r.said, "NOPERM ") ||
-		len(r.said) >= len(unknown) && strings.EqualFold(r.said[:len(unknown)], unknown))
+	return !r.inside && len(r.said) >= len(unknown) && strings.EqualFold(r.said[:len(unknown)], unknown)
+}
+
+// NoCluster tells whether the server has no cluster mode, or none of its commands.
+func (r Refusal) NoCluster() bool {
+	return r.Unknown() || strings.Contains(r.text, "cluster support disabled")
 }
 
 // NothingRan tells whether the command changed nothing. A script that met an error inside

@@ -37,8 +37,8 @@ var errNoSlots = errors.New("it knows of no server that serves slots")
 // back without its nodes.conf has port 0.
 func decodeSlots(reply any, err error, asked string) (m slotMap, unusable, failed error) {
 	lines, err := redis.Values(reply, err)
-	if r, _ := redisconn.RefusalOf(err); strings.Contains(r.Text(), "cluster support disabled") {
-		err = redisconn.TopologyError(r.Text())
+	if r, _ := redisconn.RefusalOf(err); r.NoCluster() {
+		return nil, nil, redisconn.TopologyError("it is no node of a cluster; the URL of a single server is redis://[user:password@]host:port, that of Sentinels redis+sentinel://[user:password@]host:port,host:port/master-name")
 	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("CLUSTER SLOTS: %w", err)

@@ -42,7 +42,7 @@ func TestSlotMapsOfRecordedReplies(t *testing.T) {
 		"unknown-endpoint":           {"*1\r\n" + line(7, 7, node(none, 7000, "*2\r\n"+text("ip")+text("10.0.0.1"))), "7-7 asked.example:7000"},
 		"no host name was announced": {"*1\r\n" + line(7, 7, node(text("?"), 7000, "*2\r\n"+text("ip")+text("10.0.0.1"))), "7-7 asked.example:7000"},
 		"no slots":                   {"*0\r\n", errNoSlots.Error()},
-		"no cluster":                 {"-ERR This instance has cluster support disabled\r\n", "cluster support disabled"},
+		"no cluster":                 {"-ERR This instance has cluster support disabled\r\n", "it is no node of a cluster"},
 		"slots beyond the last":      {"*1\r\n" + line(7, 16384, node(text("h"), 1, "")), "no slots: 7 to 16384"},
 		"slots backwards":            {"*1\r\n" + line(7, 6, node(text("h"), 1, "")), "no slots: 7 to 6"},
 		"a port beyond the last":     {"*1\r\n" + line(7, 7, node(text("h"), 65536, "")), "no port: 65536"},

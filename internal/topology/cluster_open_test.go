@@ -25,7 +25,7 @@ func TestServerThatIsNoCluster(t *testing.T) {
 	defer top.Close(0)
 	redistest.Becomes(t, "it says why", func() bool {
 		_, err := top.Node(0)
-		return err != nil && strings.Contains(err.Error(), "cluster support disabled")
+		return err != nil && strings.Contains(err.Error(), "it is no node of a cluster")
 	})
 }
 

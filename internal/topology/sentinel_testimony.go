@@ -82,6 +82,9 @@ func (t *testimony) receive(ctx context.Context, conn redis.Conn, name string) e
 	if errors.Is(err, redis.ErrNil) {
 		return errUnknownMaster
 	}
+	if r, _ := redisconn.RefusalOf(err); r.Unknown() {
+		return redisconn.TopologyError("it is no Sentinel; the URL of a single server is redis://[user:password@]host:port, that of a cluster redis+cluster://[user:password@]host:port,host:port")
+	}
 	if err != nil {
 		return fmt.Errorf("SENTINEL GET-MASTER-ADDR-BY-NAME: %w", err)
 	}
