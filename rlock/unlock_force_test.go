@@ -98,3 +98,24 @@ func TestForceUnlockThatEndedAHoldReportsTrue(t *testing.T) {
 		t.Errorf("again: forced %v, %v", forced, err)
 	}
 }
+
+// A plain lock's ForceUnlock deletes the key whatever is in it, so it ends the holds of every kind.
+func TestForceUnlockEndsTheHoldsOfEachKindOfTheName(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	c := open(t, s)
+	for kind, l := range map[string]*Lock{
+		"read": c.NewReadWriteLock("doc").ReadLock(), "write": c.NewReadWriteLock("doc").WriteLock(),
+		"fair": c.NewFairLock("doc"), "fenced": c.NewFencedLock("doc"),
+	} {
+		h := lockOf(t, l)
+		if forced, err := c.NewLock("doc").ForceUnlock(t.Context()); !forced || err != nil {
+			t.Fatal(kind, forced, err)
+		}
+		if !errors.Is(h.Err(), ErrLeaseLost) {
+			t.Errorf("the %s hold: %v", kind, h.Err())
+		}
+		h = lockOf(t, l) // nothing of the former is left
+		mustUnlock(t, h)
+	}
+}

@@ -97,6 +97,19 @@ func (s *Shard) Pin(l *Lock) *Name {
 	return n
 }
 
+// PinKey pins the names of all families that have l's key: first l's, which it makes if there is
+// none. It is called with the shard locked.
+func (s *Shard) PinKey(l *Lock) []*Name {
+	all := []*Name{s.Pin(l)}
+	for at, n := range s.names {
+		if at.key == l.Key() && n != all[0] {
+			n.Pins++
+			all = append(all, n)
+		}
+	}
+	return all
+}
+
 // Unpin ends what Pin began. It is called with the shard locked.
 func (n *Name) Unpin() {
 	n.Pins--

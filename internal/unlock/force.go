@@ -53,18 +53,34 @@ func force(l *state.Lock) (there, ended bool, err error) {
 	if c.Closed() {
 		return false, false, lockerr.ErrClosed
 	}
-	n := s.Pin(l)
-	defer n.Unpin()
+	names := s.PinKey(l) // a plain lock's command deletes a read-write lock's key as well
+	n := names[0]
+	states := func(yield func(*state.OwnerState) bool) {
+		for _, n := range names {
+			for _, st := range n.OwnerStates() {
+				if !yield(st) {
+					return
+				}
+			}
+		}
+	}
+	defer func() {
+		for _, n := range names {
+			n.Unpin()
+		}
+	}()
 	c.Work.Add()
 	defer c.Work.Done()
 	// These count as ended: a holder's own Unlock may delete the key before the command does.
-	for _, st := range n.OwnerStates() {
+	for st := range states {
 		ended = ended || st.Held > 0
 		st.Lose(nil, state.ErrForced)
 	}
 	want, r := kind.Want{Names: &l.Names, Publish: l.Publish()}, new(command.Request)
 	send := func() {
-		n.Forces++ // attempts that were queued before notice it
+		for _, n := range names {
+			n.Forces++ // attempts that were queued before notice it
+		}
 		c.Fill(r, l.Slot, l.Kind.Force(&want))
 		if s.Enqueue(r) {
 			s.Await(r)
@@ -86,7 +102,7 @@ func force(l *state.Lock) (there, ended bool, err error) {
 	if r.MayHaveRun() {
 		// If its script had to be loaded first, it ran after acquires that were queued later. Whatever was
 		// sent before it ran before it.
-		for _, st := range n.OwnerStates() {
+		for st := range states {
 			if st.Find(func(h *state.Hold) bool { return h.Since > r.Wire.Sent }) == nil {
 				st.Lose(nil, state.ErrForced)
 			}
