@@ -85,8 +85,9 @@ func (l *Lock) checkName() error {
 // may have one hold more than it knows, until the lease ends.
 //
 //   - ctx's error: ctx ended. It is joined with the server's last error, if
-//     there was one, and with ErrUncertain if others may use the owner and its
-//     last attempt was not answered.
+//     there was one, with ErrRefused if a key that never expires is a hash and no lock,
+//     and with ErrUncertain if the owner is marked (see [Owner.String]) and the last
+//     attempt had no answer.
 //   - ErrClosed: the client was closed.
 //   - ErrUncertain: the server did not answer for a command timeout. The client gives
 //     back in the background what the attempt may have taken.
@@ -114,8 +115,9 @@ func (l *Lock) TryLock(ctx context.Context, opts ...AcquireOption) (*Hold, error
 	return l.acquire(ctx, 0, opts)
 }
 
-// TryLockFor waits at most for wait, or until ctx ends. If the key never expires, or is
-// no lock, it then asks what the key holds, for a command timeout at most. ErrLocked:
+// TryLockFor waits at most for wait, or until ctx ends. If the key never expires, it then asks
+// what the key holds, for a command timeout at most: a hash that is no lock is ErrRefused. One with
+// a TTL, and any at a fair lock, count as locked. ErrLocked:
 // the wait is over, and the last answer was that another owner holds the lock. The text says
 // whether this client holds it, or else for how long the call was refused, and the TTL that the
 // server said last. If an attempt after that was not answered, the text says so, and the client gives back
@@ -140,7 +142,7 @@ func (l *Lock) acquire(ctx context.Context, wait time.Duration, opts []AcquireOp
 	h, err := w.Result(ctx, w.Await(ctx))
 	if err != nil {
 		switch {
-		case errors.Is(err, ErrLocked) && w.Forever():
+		case (errors.Is(err, ErrLocked) || ctx.Err() != nil) && w.Forever():
 			err = l.noLock(ctx, err)
 		case errors.Is(err, ErrNoPermits) && w.Size > 1 && !w.OneTry:
 			err = l.tooFew(ctx, w.Size, err)

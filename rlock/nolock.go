@@ -36,12 +36,22 @@ func (l *Lock) named(ctx context.Context, err error) error {
 	return otherType{lockerr.Classify(err), found}
 }
 
-// noLock asks the server once more. It returns the error of a hash that is no lock, or err,
-// which says that it is locked.
+// noLock asks the server once more. For a hash that is no lock it returns the error that says so, or
+// adds it to the error of ctx, which has ended. Otherwise it returns err. The question about an ended
+// wait takes no longer than any call may take beyond its bound.
 func (l *Lock) noLock(ctx context.Context, err error) error {
-	_, asked := l.l.Ask(ctx, kind.Holding, owner.Owner{})
-	if _, is := errors.AsType[*codec.ShapeError](asked); is {
-		return asked
+	over := ctx.Err() != nil
+	if over {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), l.l.Timeout()/16)
+		defer cancel()
 	}
-	return err
+	_, asked := l.l.Ask(ctx, kind.Holding, owner.Owner{})
+	switch _, is := errors.AsType[*codec.ShapeError](asked); {
+	case !is:
+		return err
+	case over:
+		return lockerr.WithTrouble(err, lockerr.Classify(asked))
+	}
+	return asked
 }
