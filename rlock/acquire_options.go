@@ -69,7 +69,7 @@ func checkLease(d time.Duration) error {
 // later revives no context.
 //
 // The hold itself goes on: Err is nil and Done open until ValidUntil. If the hold is released
-// before, Do adds no ErrLeaseLost to its error.
+// before, Do adds ErrLeaseLost only to the context's error, if fn returned that.
 //
 // d is at least 0, which ends the contexts with the hold. It is at most half of the lease, which
 // is the Lease if one is given, and else the watchdog timeout or a shorter MaxHold. A larger one

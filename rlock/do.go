@@ -15,7 +15,8 @@ import (
 //
 // The error joins fn's error, ErrLeaseLost if the lock was lost before fn returned, and
 // the release's error: ErrUncertain, ErrUnavailable, ErrRefused, ErrUnannounced,
-// ErrUnreplicated or ErrClosed, see [Hold.Unlock]. If the acquire failed, fn did not run,
+// ErrUnreplicated or ErrClosed, see [Hold.Unlock]. If a [Margin] ended the context and fn
+// returns ctx.Err(), Do joins the cause, which is ErrLeaseLost. If the acquire failed, fn did not run,
 // and the error is the acquire's: ErrLocked if a Wait is over, ctx's error, one of those
 // above, ErrInvalidOption or ErrInvalidName, see [Lock.Lock].
 func (l *Lock) Do(ctx context.Context, fn func(ctx context.Context) error, opts ...AcquireOption) error {
@@ -65,7 +66,9 @@ func whileHeld(ctx context.Context, h held, fn func(ctx context.Context) error) 
 	defer func() {
 		ended := h.Err()
 		uerr := h.Unlock(ctx)
-		switch told := errors.Is(uerr, errors.Unwrap(ended)); {
+		switch told, why := errors.Is(uerr, errors.Unwrap(ended)), context.Cause(during); {
+		case ended == nil && errors.Is(why, ErrLeaseLost) && errors.Is(err, during.Err()):
+			err = fmt.Errorf("%w: %w", err, why) // its Margin ended the context, and fn returned only that
 		case err == ended && told:
 			err = nil // fn returned its context's cause, which is in uerr too
 		case err != ended && errors.Is(ended, ErrLeaseLost) && !told:

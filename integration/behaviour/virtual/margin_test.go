@@ -238,6 +238,44 @@ func TestDoStopsAMarginBeforeOthersBegin(t *testing.T) {
 	}
 }
 
+// A function need not return its context's cause: Do adds that a Margin ended the context, but neither to another
+// error nor when the caller's own context has ended.
+func TestDoNamesTheMarginThatEndedItsContext(t *testing.T) {
+	broken := errors.New("half done")
+	for what, row := range map[string]struct {
+		lasts   time.Duration // the caller's context
+		returns func(context.Context) error
+		lost    bool
+	}{
+		"ctx.Err":            {time.Hour, context.Context.Err, true},
+		"wrapped":            {time.Hour, func(ctx context.Context) error { return fmt.Errorf("half done: %w", ctx.Err()) }, true},
+		"its cause":          {time.Hour, context.Cause, true},
+		"another error":      {time.Hour, func(context.Context) error { return broken }, false},
+		"nothing":            {time.Hour, func(context.Context) error { return nil }, false},
+		"the caller's error": {time.Second, context.Context.Err, false},
+	} {
+		t.Run(what, func(t *testing.T) {
+			inBubble(t, func(r *rig) {
+				l := r.open().NewLock("orders")
+				ctx, cancel := context.WithTimeout(context.Background(), row.lasts)
+				defer cancel()
+				var want error
+				err := l.Do(ctx, func(ctx context.Context) error {
+					<-ctx.Done()
+					want = row.returns(ctx)
+					return want
+				}, rlock.Margin(10*time.Second), rlock.Lease(30*time.Second))
+				if !errors.Is(err, want) || (err == nil) != (want == nil) || errors.Is(err, rlock.ErrLeaseLost) != row.lost {
+					t.Errorf("Do returned %v", err)
+				}
+				if row.lost && strings.Count(err.Error(), rlock.ErrLeaseLost.Error()) != 1 {
+					t.Errorf("it says so more than once: %v", err)
+				}
+			})
+		})
+	}
+}
+
 // A leader whose Margin has begun gives the lock up, whatever its function returns, and stands again.
 func TestLeaderStopsAMarginBeforeTheNextBegins(t *testing.T) {
 	inBubble(t, func(r *rig) {
