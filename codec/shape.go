@@ -16,13 +16,13 @@ type ShapeError struct {
 	Got  string // what it was: its type, and a shortened quotation
 }
 
-// noLock is the ShapeError.What of a hash that is no lock.
+// noLock is the ShapeError.What of a hash that no lock with a single owner writes. It may be a read-write lock's.
 const noLock = "hash"
 
 // Error names the reply and what it was.
 func (e *ShapeError) Error() string {
 	if e.What == noLock {
-		return "the key is a hash that is no lock (" + e.Got + ")"
+		return "the key is a hash that is no lock of this kind (" + e.Got + ")"
 	}
 	return "codec: unexpected " + e.What + ": " + e.Got
 }

@@ -143,8 +143,8 @@ func TestInfoOfWhatIsNoLock(t *testing.T) {
 		says    string
 	}{
 		"text":      {[]any{"SET", "text", "x"}, "the key holds a string, which is no lock"},
-		"two":       {[]any{"HSET", "two", "a", 1, "b", 2}, "the key is a hash that is no lock (2 fields)"},
-		"foreign":   {[]any{"HSET", "foreign", "colour", "red"}, `the key is a hash that is no lock (field "colour")`},
+		"two":       {[]any{"HSET", "two", "a", 1, "b", 2}, "the key is a hash that is no lock of this kind (2 fields, as of a read-write lock)"},
+		"foreign":   {[]any{"HSET", "foreign", "colour", "red"}, `the key is a hash that is no lock of this kind (field "colour")`},
 		"uncounted": {[]any{"HSET", "uncounted", c.NewOwner().String(), "many"}, "many"},
 		"zero":      {[]any{"HSET", "zero", c.NewOwner().String(), "0"}, "hold count"},
 	} {
@@ -201,7 +201,7 @@ func TestErrorNamesTheKeyThatIsOfAnotherType(t *testing.T) {
 		call func(name string) error
 		says string
 	}{
-		"jobs":  {"HSET jobs a 1", permit, "the key holds a hash, which is no lock"},
+		"jobs":  {"HSET jobs a 1", permit, "the key holds a hash, which is no semaphore"},
 		"seats": {"SET {seats}:timeout text", permit, other},
 		"fair":  {"SET redisson_lock_queue:{fair} text", fair, other},
 	} {

@@ -13,13 +13,13 @@ import (
 	"github.com/rlock-go/redisson/internal/redisconn"
 )
 
-// otherType is the server's WRONGTYPE error, with the type that the key has.
+// otherType is the server's WRONGTYPE error, with the type that the key has and the object that it should be.
 type otherType struct {
 	error
-	found string
+	found, wanted string
 }
 
-func (e otherType) Error() string { return "the key holds a " + e.found + ", which is no lock" }
+func (e otherType) Error() string { return "the key holds a " + e.found + ", which is no " + e.wanted }
 
 func (e otherType) Unwrap() error { return e.error }
 
@@ -33,7 +33,11 @@ func (l *Lock) named(ctx context.Context, err error) error {
 	if asked != nil || found == "none" || found == l.l.Traits.KeyType {
 		return err // another key of the lock has the wrong type, or the key has changed
 	}
-	return otherType{lockerr.Classify(err), found}
+	wanted := "lock"
+	if l.l.Traits.Permits {
+		wanted = "semaphore"
+	}
+	return otherType{lockerr.Classify(err), found, wanted}
 }
 
 // noLock asks the server once more. For a hash that is no lock it returns the error that says so, or
