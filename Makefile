@@ -186,7 +186,7 @@ modules:
 integration:
 	@$(step) 'integration tests' bash -eo pipefail -c 'cd integration; \
 	  $(tested) ./... | grep -Ev "$(java_packages)|$(later)" | ./longest-first.sh | xargs $(GOTEST) -skip "^($(docker_tests)|Test(Known)?Seeds)$$"; \
-	  $(tested) ./... | grep -E "$(later)" | xargs $(GOTEST) -run "$(paged)"'
+	  $(GOTEST) ./redisson/javamatrix -run "$(paged)"'
 
 # A starting JVM loads a processor, and this step does little else.
 .PHONY: interop

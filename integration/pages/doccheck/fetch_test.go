@@ -191,8 +191,9 @@ func fromProxy(t *testing.T, clone string) []string {
 	outer, err := exec.Command("go", "env", "GOMODCACHE", "GOPROXY").Output()
 	testbed.Must(t, err)
 	cache, others, _ := strings.Cut(strings.TrimSpace(string(outer)), "\n")
+	// Without the paths of this run's folder, the compiler's cache has the reader's packages from the last run.
 	return append(withoutServer(), "GOPROXY=file://"+proxy+",file://"+cache+"/cache/download,"+others, "GOMODCACHE="+t.TempDir(),
-		"GOFLAGS=-modcacherw -buildvcs=false", "GOSUMDB=off", "GONOPROXY=", "GOPRIVATE=")
+		"GOFLAGS=-modcacherw -buildvcs=false -trimpath", "GOSUMDB=off", "GONOPROXY=", "GOPRIVATE=")
 }
 
 // publish puts one version of a module into the folder of a proxy.
