@@ -30,7 +30,7 @@ end
 if tonumber(there or 0) >= n then
   -- First: while a slot moves, times that have become empty are the other server's.
   for i = from + 1, #ARGV do
-    call('zadd', times, now + ARGV[from], ARGV[i])
+    call('zadd', times, ending(now, ARGV[from]), ARGV[i])
   end
   if n > 0 then
     call('decrby', free, n)

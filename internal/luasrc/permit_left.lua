@@ -3,7 +3,7 @@
 -- ARGV[from]   the id
 -- ARGV[from+1] its new lease, in ms; 0: as it was
 --
--- Reply: how many ms are left; -1, it never ends; nil, it is not taken.
+-- Reply: how many whole ms are left at least; -1, it never ends; nil, it is not taken.
 
 local now = clock()
 clean(now, -1)
@@ -13,7 +13,7 @@ if not till then
 end
 local lease = tonumber(ARGV[from + 1])
 if lease > 0 then
-  call('zadd', times, now + lease, id)
+  call('zadd', times, ending(now, lease), id)
   return lease
 end
-return till < 922337203685477 and till - now or -1
+return till < 922337203685477 and till - now - 1 or -1

@@ -23,7 +23,7 @@ for i, times in ipairs(KEYS) do
   if renewed[i] == 1 and ARGV[1] ~= '0' then
     call('zrem', times, '') -- changes nothing; a full server takes zadd only behind another write
     for j = at + 1, last do
-      call('zadd', times, now + ARGV[1], ARGV[j])
+      call('zadd', times, now + ARGV[1] + 1, ARGV[j]) -- a part of the clock's present ms has passed
     end
     call('zscore', times, ARGV[last]) -- for who tracks what it reads
   end

@@ -25,6 +25,11 @@ local function clock()
   return t[1] * 1000 + math.floor(t[2] / 1000)
 end
 
+-- Tells when a lease is over that begins now. A part of the clock's present ms has passed.
+local function ending(now, lease)
+  return now + lease + 1
+end
+
 -- Reads how many are free. Fails as a change would for what is no number, before anything
 -- is changed. Lua takes more for numbers than the server does.
 local function number()
