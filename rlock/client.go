@@ -28,7 +28,7 @@ type Pool interface {
 // server, one for commands and one for subscriptions. If it waits for replicas
 // (WithReplicaSync), a third connection carries releases and renewals. All
 // methods are safe for concurrent use. The zero Client has no server: its
-// locks, Shutdown and Close return ErrInvalidOption.
+// locks, Shutdown and Close return ErrInvalidOption. A Client must not be copied.
 type Client struct {
 	s      *lockstate.State // nil: a zero Client
 	mapper NameMapper

@@ -14,8 +14,17 @@ import (
 // Hold is one acquisition of a lock. It ends when it is released, when its
 // lease is lost, or when its client is closed, whichever comes first; Err says
 // which. All methods are safe for concurrent use. The zero Hold is over: its
-// errors are ErrInvalidOption.
-type Hold struct{ h state.Hold }
+// errors are ErrInvalidOption. A Hold must not be copied: a copy does not learn that it ended.
+type Hold struct {
+	_ noCopy
+	h state.Hold
+}
+
+// noCopy makes go vet report copies of the struct that has it.
+type noCopy struct{}
+
+func (*noCopy) Lock()   {}
+func (*noCopy) Unlock() {}
 
 var errZeroHold = fmt.Errorf("%w: the zero Hold; Lock.Lock returns one", ErrInvalidOption)
 

@@ -12,8 +12,10 @@ import (
 
 // MultiHold is one acquisition of a [MultiLock]: a [Hold] of each member. It is over as soon
 // as one of them is. The others stay held until Unlock, so call it in any case. All methods
-// are safe for concurrent use. The zero MultiHold is over: its errors are ErrInvalidOption.
+// are safe for concurrent use. The zero MultiHold is over: its errors are ErrInvalidOption. A
+// MultiHold must not be copied.
 type MultiHold struct {
+	_     noCopy
 	holds []*Hold            // in the order of the members, once all are there
 	all   context.Context    // ends with the first hold that ends
 	end   context.CancelFunc // frees all

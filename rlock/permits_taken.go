@@ -11,8 +11,9 @@ import (
 // Permits are the permits that one acquire of a [PermitSemaphore] took. They end together:
 // when they are released, when their lease is lost, when one of them is released by its id, or
 // when their client is closed. All methods are safe for concurrent use, and work like those of
-// a [Hold]. The zero Permits are over.
+// a [Hold]. The zero Permits are over. Permits must not be copied.
 type Permits struct {
+	_ noCopy
 	h *Hold
 	n int
 }
