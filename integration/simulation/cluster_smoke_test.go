@@ -184,7 +184,7 @@ func (p *clusterPlay) run(kind string) {
 	<-ended
 	time.Sleep(time.Second)
 	p.w.Mu.Lock()
-	open := len(p.w.Conns(func(*simnet.Conn) bool { return true }))
+	open := len(p.w.Conns(func(c *simnet.Conn) bool { return !c.Closed() }))
 	for _, s := range p.c.Servers { // the bubble's end waits for their rounds
 		s.Kill(true)
 	}

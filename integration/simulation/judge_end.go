@@ -40,8 +40,8 @@ func (p *play) judgeLeft() {
 func (p *play) judgeClosed() {
 	p.w.Mu.Lock()
 	defer p.w.Mu.Unlock()
-	if open := p.w.Conns(func(*simnet.Conn) bool { return true }); len(open) > 0 {
-		p.violate("left: %d connections are open after Close", len(open))
+	for _, open := range p.w.Conns(func(c *simnet.Conn) bool { return !c.Closed() }) {
+		p.violate("left: the connection of %s to %s is open after Close", open.LocalAddr(), open.Server())
 	}
 	names := map[string]bool{}
 	for _, o := range p.objects {

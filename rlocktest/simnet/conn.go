@@ -49,6 +49,9 @@ var _ net.Conn = (*Conn)(nil)
 func (c *Conn) Host() string   { return c.host }
 func (c *Conn) Server() string { return c.server.Addr }
 
+// Closed tells whether the client has closed it, though its server may not have heard of that.
+func (c *Conn) Closed() bool { return c.closed }
+
 type addr string
 
 func (a addr) Network() string { return "tcp" }
