@@ -26,6 +26,7 @@ type Client struct {
 	t         testing.TB
 	server    server
 	opts      []rlock.Option
+	stopped   atomic.Bool // by StopServer
 	losesNext atomic.Bool // the reply to the next script is lost
 }
 
@@ -46,7 +47,7 @@ type dialer = func(ctx context.Context, network, addr string) (net.Conn, error)
 // uses itself.
 func Open(t testing.TB, opts ...rlock.Option) *Client {
 	t.Helper()
-	if time.Now().Year() == 2000 { // when the time of each bubble begins
+	if inBubble() {
 		t.Fatal("rlocktest: real connections stop the clock of a bubble: use OpenVirtual")
 	}
 	return open(t, startMini(t), opts)
@@ -55,11 +56,17 @@ func Open(t testing.TB, opts ...rlock.Option) *Client {
 // OpenVirtual is Open for a test in a bubble of testing/synctest. Server and
 // network are in memory and have the bubble's clock, so a lease of an hour ends
 // as soon as nothing else is left to do. Time in which nothing happens takes
-// none.
+// none. Outside a bubble it fails the test.
 func OpenVirtual(t testing.TB, opts ...rlock.Option) *Client {
 	t.Helper()
+	if !inBubble() {
+		t.Fatal("rlocktest: OpenVirtual is for a bubble of testing/synctest: use Open")
+	}
 	return open(t, newVirtual(), opts)
 }
+
+// inBubble tells whether the time is that of a bubble, which begins in 2000.
+func inBubble() bool { return 2000 <= time.Now().Year() && time.Now().Year() < 2020 }
 
 func open(t testing.TB, on server, opts []rlock.Option) *Client {
 	t.Helper()
@@ -98,9 +105,10 @@ func (c *Client) another(dial dialer, opts []rlock.Option) *rlock.Client {
 // stands for another process. After OpenVirtual only Another reaches the server.
 func (c *Client) URL() string { return "redis://" + c.server.addr() }
 
-// TakeAway takes the lock with this name from its holders, or the permits of a semaphore.
-// It may be of any kind, and held by this client or by another one of this server. Each Hold, and each Permits, ends at once with ErrLeaseLost. After that the lock,
-// or every permit, is free. It fails the test if nobody holds any.
+// TakeAway takes the lock with this name from its holders, or the permits of a PermitSemaphore.
+// The lock may be of any kind, and held by this client or by another one of this server. Each
+// Hold, and each Permits, ends at once with ErrLeaseLost. After that the lock, or every permit,
+// is free. It fails the test if nobody holds any.
 func (c *Client) TakeAway(name string) {
 	c.t.Helper()
 	rw := c.NewReadWriteLock(name)
@@ -182,18 +190,29 @@ func (c *Client) elsewhere(lock func(*rlock.Client) *rlock.Lock) *rlock.Hold {
 
 // LoseReply breaks the connection under the next command that acquires,
 // releases or renews a lock: the server runs the command, but its reply is
-// lost. The call that sent it sends it again, and it counts once.
+// lost. The call that sent it sends it again, and it counts once. After Open, an acquire
+// with As an owner that others may use is ErrUncertain, because miniredis has no CLIENT KILL.
 func (c *Client) LoseReply() { c.losesNext.Store(true) }
 
 // StopServer ends all connections and lets nobody connect until StartServer.
 // The server keeps its data. After the command timeout
 // (rlock.WithCommandTimeout) calls end with ErrUnavailable, or with
-// ErrUncertain if they had sent something.
-func (c *Client) StopServer() { c.server.stop() }
+// ErrUncertain if they had sent something. Releases try for longer, as the
+// comment of each says: Hold.Unlock for four command timeouts and a second.
+// On a server that is stopped it does nothing.
+func (c *Client) StopServer() {
+	if !c.stopped.Swap(true) {
+		c.server.stop()
+	}
+}
 
-// StartServer starts the server again after StopServer, at the same address.
+// StartServer starts the server again after StopServer, at the same address. On a
+// server that runs it does nothing.
 func (c *Client) StartServer() {
 	c.t.Helper()
+	if !c.stopped.Swap(false) {
+		return
+	}
 	if err := c.server.start(); err != nil {
 		c.t.Fatalf("rlocktest: start the server: %v", err)
 	}

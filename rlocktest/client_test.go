@@ -145,7 +145,9 @@ func TestServerThatStopsAndStarts(t *testing.T) {
 		if err := hold.Err(); err != nil {
 			t.Errorf("the hold ended with the connection: %v", err)
 		}
+		client.StopServer() // which does nothing
 		client.StartServer()
+		client.StartServer() // nor does this
 		if err := client.NewLock("others").Do(t.Context(), func(context.Context) error { return nil }, rlock.Wait(time.Minute)); err != nil {
 			t.Errorf("with the server back: %v", err)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"slices"
 	"sync"
 	"testing"
 
@@ -15,7 +16,8 @@ import (
 
 // NewHold returns a Hold of a lock with this name, and a function that ends it
 // with ErrLeaseLost, ErrClosed or ErrReleased; any other error fails the test.
-// There is no server and no network. Otherwise the Hold is what Lock returns: it
+// On a hold that is over, end does nothing. There is no server and no network, so it works in
+// a bubble of testing/synctest too. Otherwise the Hold is what Lock returns: it
 // lasts until end is called, and then its Unlock returns what it returns after a
 // real loss. opts are those of Lock. The end of the test closes its client.
 func NewHold(t testing.TB, name string, opts ...rlock.AcquireOption) (hold *rlock.Hold, end func(error)) {
@@ -27,28 +29,31 @@ func NewHold(t testing.TB, name string, opts ...rlock.AcquireOption) (hold *rloc
 	}
 	t.Cleanup(func() { client.Close() })
 	lock := client.NewLock(name)
-	hold, err = lock.TryLock(ctx, opts...)
+	hold, err = lock.Lock(ctx, opts...)
 	if err != nil {
 		t.Fatalf("rlocktest: %v", err)
 	}
 	return hold, func(with error) {
 		t.Helper()
 		var err error
-		switch {
+		switch over := hold.Err() != nil; {
+		case !slices.ContainsFunc(ends, func(one error) bool { return errors.Is(with, one) }):
+			err = errors.New("a Hold ends with ErrLeaseLost, ErrClosed or ErrReleased")
+		case over:
 		case errors.Is(with, rlock.ErrLeaseLost):
 			_, err = lock.ForceUnlock(ctx)
 		case errors.Is(with, rlock.ErrClosed):
 			err = client.Close()
-		case errors.Is(with, rlock.ErrReleased):
-			err = hold.Unlock(ctx)
 		default:
-			err = errors.New("a Hold ends with ErrLeaseLost, ErrClosed or ErrReleased")
+			err = hold.Unlock(ctx)
 		}
 		if err != nil {
 			t.Fatalf("rlocktest: end the hold with %v: %v", with, err)
 		}
 	}
 }
+
+var ends = []error{rlock.ErrLeaseLost, rlock.ErrClosed, rlock.ErrReleased}
 
 // nowhere is a server with one lock, which has no name and at most one owner.
 type nowhere struct {

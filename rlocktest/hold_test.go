@@ -50,6 +50,12 @@ func TestHoldWithoutAServerEndsAsItIsTold(t *testing.T) {
 				t.Errorf("the context ended with %v, the hold with %v", context.Cause(ctx), hold.Err())
 			}
 			err := hold.Unlock(t.Context())
+			for _, again := range []error{rlock.ErrLeaseLost, rlock.ErrReleased, rlock.ErrClosed} {
+				end(again) // as a defer would
+				if !errors.Is(hold.Err(), row.with) {
+					t.Errorf("ended once more, with %v: %v", again, hold.Err())
+				}
+			}
 			for _, want := range row.unlock {
 				if !errors.Is(err, want) {
 					t.Errorf("Unlock: %v, want %v", err, want)
@@ -60,7 +66,7 @@ func TestHoldWithoutAServerEndsAsItIsTold(t *testing.T) {
 }
 
 func TestHoldWithoutAServerTakesOptions(t *testing.T) {
-	hold, _ := rlocktest.NewHold(t, "orders", rlock.Lease(time.Minute))
+	hold, _ := rlocktest.NewHold(t, "orders", rlock.Lease(time.Minute), rlock.Wait(0))
 	if err := hold.Extend(t.Context(), time.Hour); err != nil || time.Until(hold.ValidUntil()) < 50*time.Minute {
 		t.Errorf("valid until %v, %v", hold.ValidUntil(), err)
 	}

@@ -70,3 +70,14 @@ func TestOpenInABubbleFailsTheTest(t *testing.T) {
 		rlocktest.Open(f)
 	})
 }
+
+func TestOpenVirtualOutsideABubbleFailsTheTest(t *testing.T) {
+	t.Parallel()
+	f := &fatal{TB: t}
+	defer func() {
+		if recover(); !f.said {
+			t.Error("its hours would take hours, and nobody said so")
+		}
+	}()
+	rlocktest.OpenVirtual(f)
+}
