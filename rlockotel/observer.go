@@ -2,6 +2,7 @@ package rlockotel
 
 import (
 	"context"
+	"errors"
 	"net"
 	"runtime/debug"
 	"strconv"
@@ -84,11 +85,17 @@ func WithName(of func(name string) string) Option { return func(o *observer) { o
 func WithRenewalSpans() Option { return func(o *observer) { o.renewals = true } }
 
 // New makes an observer for rlock.WithObserver. Clients may share it. The error is the
-// MeterProvider's.
+// MeterProvider's, or says that an option or a provider is nil.
 func New(opts ...Option) (rlock.Observer, error) {
 	o := &observer{meters: otel.GetMeterProvider(), tracers: otel.GetTracerProvider()}
 	for _, set := range opts {
+		if set == nil {
+			return rlock.Observer{}, errors.New("rlockotel: a nil Option")
+		}
 		set(o)
+	}
+	if o.meters == nil || o.tracers == nil {
+		return rlock.Observer{}, errors.New("rlockotel: a nil provider")
 	}
 	o.acquireTimes.attributes, o.holds.attributes, o.others.attributes = attributesOf, attributesOf, attributesOf
 	o.commands.attributes = ofCommand

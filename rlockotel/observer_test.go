@@ -347,3 +347,13 @@ func TestTwoObserversHaveTheirOwnSpans(t *testing.T) {
 		}
 	}
 }
+
+func TestNilOptionsAreRefused(t *testing.T) {
+	for what, option := range map[string]rlockotel.Option{
+		"an option": nil, "a meter provider": rlockotel.WithMeterProvider(nil), "a tracer provider": rlockotel.WithTracerProvider(nil),
+	} {
+		if _, err := rlockotel.New(option); err == nil {
+			t.Errorf("New took %s that is nil", what)
+		}
+	}
+}

@@ -55,7 +55,12 @@ type settings struct {
 // counters of releases, reconnects and dropped events. Each value makes a series that is never
 // dropped, so of must return one of a few. Default is no such label.
 func WithName(of func(name string) string) Option {
-	return func(s *settings) { s.label = of }
+	return func(s *settings) {
+		if of == nil {
+			panic("rlockprom: WithName: a nil function")
+		}
+		s.label = of
+	}
 }
 
 // WithBuckets sets the upper bounds of the histograms of acquires and of holds, in seconds. New panics unless each
@@ -95,10 +100,14 @@ func (c *counts) add(s rlock.Stats) {
 	c.unobserved += s.Unobserved
 }
 
-// New makes a Collector. Register it, and give its Observer to clients.
+// New makes a Collector. Register it, and give its Observer to clients. It panics if an option or
+// its function is nil.
 func New(opts ...Option) *Collector {
 	s := settings{buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300}}
 	for _, o := range opts {
+		if o == nil {
+			panic("rlockprom: a nil Option")
+		}
 		o(&s)
 	}
 	for i := 1; i < len(s.buckets); i++ {

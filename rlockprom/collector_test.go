@@ -63,13 +63,19 @@ func TestLabelIsText(t *testing.T) {
 	}
 }
 
-func TestBucketsThatDoNotRiseAreRefused(t *testing.T) {
-	defer func() {
-		if recover() == nil {
-			t.Error("New took them")
-		}
-	}()
-	rlockprom.New(rlockprom.WithBuckets(2, 1))
+func TestOptionsThatCanNotBeUsedAreRefused(t *testing.T) {
+	for what, option := range map[string]rlockprom.Option{
+		"buckets that do not rise": rlockprom.WithBuckets(2, 1), "a nil option": nil, "a nil function": rlockprom.WithName(nil),
+	} {
+		t.Run(what, func(t *testing.T) {
+			defer func() {
+				if said, _ := recover().(string); !strings.HasPrefix(said, "rlockprom: ") {
+					t.Errorf("New panicked with %q", said)
+				}
+			}()
+			rlockprom.New(option)
+		})
+	}
 }
 
 func TestScrapeHasEachMetricAndOutcome(t *testing.T) {
