@@ -62,6 +62,9 @@ const wantSchemes = "want redis://, rediss://, valkey://, valkeys://, unix://, r
 // and never prints the URL or a piece of it that could hold a password. A URL of
 // several servers, a Sentinel or a cluster gives an error that matches ErrTopology.
 func ParseURL(raw string) (*Target, error) {
+	if strings.ContainsFunc(raw, func(r rune) bool { return r <= ' ' || r == 0x7f }) {
+		return nil, errors.New("url: a space or a control character, such as a newline at the end")
+	}
 	scheme, rest, ok := strings.Cut(raw, "://")
 	if !ok {
 		return nil, errors.New("url: no scheme; " + wantSchemes + "; host:port is written redis://host:port")

@@ -59,6 +59,8 @@ func TestMalformedURLNamesThePartAndHidesTheRest(t *testing.T) {
 		"redis://u:" + secret + "@h/1/2":   "database",
 		"redis://u:" + secret + "@h?x=1":   "query",
 		"redis://" + secret + "@h":         "password",
+		"redis://u:" + secret + "@h:1\n":   "newline",
+		" redis://u:" + secret + "@h:1":    "a space",
 		"unix://u:" + secret + "@":         "three slashes",
 		"unix://u:" + secret + "@h/x":      "three slashes",
 		"unix://:" + secret + "@/":         "three slashes",
