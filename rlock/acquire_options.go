@@ -7,9 +7,9 @@ import (
 	"github.com/rlock-go/redisson/internal/state"
 )
 
-// AcquireOption is a setting of one acquisition of a lock. If an option is given twice,
-// or two options contradict each other, the call returns ErrInvalidOption and
-// sends nothing.
+// AcquireOption is a setting of one acquisition of a lock: [As], [AtLeast], [MaxHold], and
+// [Lease], [Margin] and [Wait]. If an option is nil or given twice, or two options contradict
+// each other, the call returns ErrInvalidOption and sends nothing.
 type AcquireOption interface{ setTerms(*terms) error }
 
 // PermitOption is an AcquireOption that permits of a [PermitSemaphore] can have too:
@@ -40,8 +40,8 @@ func (waitOption) forSemaphore()                {}
 type terms = state.Terms
 
 // Lease sets a fixed lease: the lock is free again after d, and the watchdog
-// does not extend it. d is at least 1 ms; fractions of a millisecond are
-// dropped. It is the leaseTime of Redisson's lock and tryLock.
+// does not extend it. d is at least 1 ms and has no upper bound; fractions of a millisecond
+// are dropped. It is the leaseTime of Redisson's lock and tryLock.
 func Lease(d time.Duration) PermitOption {
 	return permitOption{func(t *terms) error {
 		if t.Lease > 0 {
@@ -62,11 +62,11 @@ func checkLease(d time.Duration) error {
 	return nil
 }
 
-// Margin makes the contexts of Do, Lead, [Hold.Context] and [Permits.Context] end at the latest
+// Margin makes the contexts of Do, Lead, [Hold.Context] and [Permits.Context] end no later than
 // d before ValidUntil, so that work can stop before another owner may begin. Their cause is
 // ErrLeaseLost, and its text says how long the lease still lasts. A renewal moves that moment,
-// so the contexts of a hold that the watchdog renews end only if renewals fail; one that comes
-// later revives no context.
+// so the contexts of a hold that the watchdog renews end only if renewals fail. A renewal after
+// that does not revive them.
 //
 // The hold itself goes on: Err is nil and Done open until ValidUntil. If the hold is released
 // before, Do adds ErrLeaseLost only to the context's error, if fn returned that.
@@ -112,7 +112,8 @@ func MaxHold(d time.Duration) AcquireOption {
 // AtLeast keeps the lock taken for at least d after the grant: a release before that ends
 // the hold, but leaves the key for the rest of d. Waiters get one message about the
 // release, and wait until d is over. So a short job that all processes start at the same
-// time of day runs once, if their clocks differ by less than d. Meanwhile Info has an owner
+// time of day runs once, if their clocks differ by less than d and they use TryLock or Wait(0):
+// with Lock or Do alone the others wait, and then run it too. Meanwhile Info has an owner
 // whom nobody acts as ([codec.IsKeeper]). It is ShedLock's lockAtLeastFor.
 //
 // A loss or a ForceUnlock frees the lock earlier. So does the death of the process that
@@ -145,7 +146,7 @@ func AtLeast(d time.Duration) AcquireOption {
 func Wait(d time.Duration) WaitOption {
 	return waitOption{permitOption{func(t *terms) error {
 		if t.HasWait {
-			return fmt.Errorf("%w: Wait given twice, or to TryLock or TryLockFor, which have a wait already", ErrInvalidOption)
+			return fmt.Errorf("%w: a second Wait; calls that try once or for a time have one already", ErrInvalidOption)
 		}
 		if d < 0 {
 			return fmt.Errorf("%w: Wait(%v); at least 0", ErrInvalidOption, d)

@@ -247,7 +247,10 @@ func (c *Client) Shutdown(ctx context.Context) error {
 		return fmt.Errorf("rlock: shut down: %w", errNoContext)
 	}
 	defer c.closed()
-	return c.s.Shutdown(ctx)
+	if err := c.s.Shutdown(ctx); err != nil {
+		return fmt.Errorf("rlock: shut down: %w", err)
+	}
+	return nil
 }
 
 // Close ends the client at once. Waiters get ErrClosed, holds end with

@@ -28,8 +28,8 @@ var (
 	ErrNotLocked = errors.New("not locked")
 
 	// ErrNotHeld: the owner does not hold the lock, or no longer does. Nothing
-	// was changed, with one exception: if the Unlock of a lost hold returns it,
-	// a key that was still there has been released. From a Hold or Permits it is
+	// was changed. Only the Unlock of a lost hold may return it after it released
+	// a key that was still there. From a Hold or Permits it is
 	// always ErrLeaseLost too. Java throws IllegalMonitorStateException here.
 	ErrNotHeld = lockerr.ErrNotHeld
 
@@ -83,8 +83,10 @@ var (
 
 	// ErrUnreplicated, with WithReplicaSync: the command ran, but no replica
 	// acknowledged it, so a failover may undo it. An acquire has given back each
-	// such grant. An Unlock has released the lock. An Extend counts only while
-	// the shorter of both leases lasts.
+	// such grant, or gives it back in the background; the text says which. An Unlock
+	// has released the lock. An Extend counts only while the shorter of both leases
+	// lasts. With a command timeout of about a second or less, the answer comes too late
+	// and the error may be ErrUncertain instead.
 	ErrUnreplicated = lockerr.ErrUnreplicated
 )
 

@@ -33,8 +33,8 @@ type Outcome string
 
 // How an acquire ends.
 const (
-	OutcomeAcquired  Outcome = "acquired"
-	OutcomeLocked    Outcome = "locked"    // TryLock, and another owner holds the lock
+	OutcomeAcquired  Outcome = "acquired"  // also a latch's Await that found it open
+	OutcomeLocked    Outcome = "locked"    // one attempt, as TryLock makes: another owner holds the lock, or too few permits are free
 	OutcomeTimeout   Outcome = "timeout"   // the wait, or the deadline of the context, was over
 	OutcomeCancelled Outcome = "cancelled" // the context was cancelled
 	OutcomeUncertain Outcome = "uncertain" // see ErrUncertain
@@ -48,7 +48,7 @@ type End string
 const (
 	EndReleased End = "released"
 	EndLost     End = "lost"
-	EndExpired  End = "expired" // the watchdog had no more renewals to make, because of Lease, MaxHold or Close
+	EndExpired  End = "expired" // the time of a Lease or a MaxHold was over, or the client was closed
 )
 
 // Reason is why a hold was lost. It is empty if it was not.
@@ -57,7 +57,7 @@ type Reason string
 // Why a hold is lost.
 const (
 	ReasonTaken       Reason = "taken"       // the server says that the owner does not hold it
-	ReasonExpired     Reason = "expired"     // see EndExpired
+	ReasonExpired     Reason = "expired"     // the time of a Lease or a MaxHold was over
 	ReasonUnreachable Reason = "unreachable" // no renewal succeeded in time
 )
 

@@ -133,7 +133,9 @@ func (h *Hold) ValidUntil() time.Time {
 // the lock's name. With [Margin] it ends before the hold, with ErrLeaseLost, if the hold
 // is about to be lost. The returned function frees the context; it does not release the
 // hold. The context does not depend on the one that limited the wait. If the hold
-// is already over, the context has already ended, with the same cause.
+// is already over, the context has already ended, with the same cause. After a pause of the
+// process the context may end late, while [Hold.Err] is never late. A nil parent gives a
+// context that ErrInvalidOption has ended.
 func (h *Hold) Context(parent context.Context) (context.Context, context.CancelFunc) {
 	if err := h.unusableIn(parent); err != nil {
 		return endedContext(parent, err)
@@ -149,13 +151,13 @@ func (h *Hold) Context(parent context.Context) (context.Context, context.CancelF
 // later. The hold is over as soon as Unlock is called, whatever it returns: Done
 // is closed and Err is ErrReleased.
 //
-// nil means released, whatever ctx says. For a hold that was lost, Unlock still
-// sends one unlock, unless its owner has newer holds of the lock in this
-// client. It then returns an error that is both ErrLeaseLost and ErrNotHeld.
-// Other errors:
+// nil means released, whatever ctx says.
 //
-//   - ErrLeaseLost, which is ErrNotHeld too: the lock was lost, and the server's
-//     answer is the first sign of it.
+// For a hold that was lost, Unlock still sends one unlock, unless its owner has newer
+// holds of the lock in this client.
+//
+//   - ErrLeaseLost, which is ErrNotHeld too: the lock was lost, before or by the
+//     server's answer.
 //   - ErrReleased: an earlier Unlock came first; nothing was changed.
 //   - ErrUncertain: no answer came in time, or the server met an error inside
 //     the script. The unlock may have run. Without an answer it goes on in the

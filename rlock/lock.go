@@ -210,16 +210,15 @@ func setTerms[O AcquireOption](t *terms, wait time.Duration, opts []O) error {
 // UnlockAs releases one hold of an owner that has no Hold in this client: an
 // owner that another process handed over by its string, or a Java thread. If the
 // owner has more holds, the key keeps the larger of its current TTL and the
-// watchdog timeout; a key that never expired gets the latter. If this client made
-// the owner and its String never left, nobody else can hold as it. Then UnlockAs
-// gives up all holds that the server still counts.
+// watchdog timeout; a key that never expired gets the latter. For an owner that this
+// client made and never showed by String, it releases all holds, not one.
 //
 // It sends even if ctx is over, like Hold.Unlock, and blocks for at most four
 // command timeouts and a second. Once ctx is over, it blocks for at most one
 // more command timeout.
 //
-//   - ErrNotHeld: the owner holds nothing. If the reply to an earlier send was lost, that
-//     is success, because nobody can tell whether the owner held anything before.
+//   - ErrNotHeld: the owner holds nothing. After a lost reply that counts as success, and
+//     UnlockAs returns nil.
 //   - ErrInvalidOption: the zero Owner, an owner with a Hold in this client
 //     (unlock that Hold), or an owner with this client's id that it never
 //     handed out.

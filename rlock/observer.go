@@ -65,8 +65,8 @@ type Observer struct {
 	Undone  func(s Subject, e UndoEvent)
 
 	// Failing is called when renewals of a lease begin to fail, while its holds are still
-	// valid, and again when a renewal succeeds: so twice for a trouble, however often the
-	// client tries, and once if Ended comes first. Subject.Owner has the lease.
+	// valid, and again when a renewal succeeds: twice for each trouble, at its begin and its
+	// end, or once if the hold ends during it. Subject.Owner has the lease.
 	Failing func(s Subject, e FailingEvent)
 
 	// Reconnected is called when a connection has replaced another one, NodeChanged when
@@ -90,7 +90,8 @@ type Subject struct {
 }
 
 // Owner returns the owner that acquires or holds, as Redis stores it. Each call formats the
-// text. It is empty if the owner is not known yet, or if what is acquired has no owner.
+// text. It is empty if the owner is not known yet. For a Semaphore or a latch, which nobody owns,
+// it only tells one call from another.
 func (s Subject) Owner() string {
 	if s.owner == nil {
 		return ""
@@ -114,12 +115,12 @@ type AcquireEvent struct {
 
 	// Contended says that the call was refused at least once, or queued behind others here.
 	Contended bool
-	Err       error // the caller's
+	Err       error // what the call returns, without the words in front that name call and lock
 }
 
 // ReleaseEvent is how a call of Unlock ended.
 type ReleaseEvent struct {
-	Err error // the caller's
+	Err error // what the call returns, without the words in front that name call and lock
 
 	// If the hold was lost before, these are why, and when it ended.
 	Reason Reason
@@ -130,7 +131,8 @@ type ReleaseEvent struct {
 type HoldEvent struct {
 	End End
 
-	// Reason says why a hold ended that was not released. It is empty if Close ended it.
+	// Reason says why a hold ended that was not released. It is empty if Close ended it, whose
+	// End is EndExpired.
 	Reason Reason
 
 	// Held is the time from sending the acquire to the end of the hold.
@@ -168,7 +170,7 @@ type ServerEvent struct {
 // was written, so it includes the time in which the server was busy with others.
 type CommandEvent struct {
 	Name     string        // such as EVALSHA
-	Script   string        // of an EVALSHA: such as lock, unlock or renew; else empty
+	Script   string        // of an EVALSHA: such as lock, renew, or the unlock's form (unlock_to; unlock for a marked owner); else empty
 	Server   string        // host:port, or the word pool
 	Start    time.Time     // before it was written
 	Duration time.Duration // until its reply, or the end of its connection

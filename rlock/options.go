@@ -18,7 +18,7 @@ import (
 	"github.com/rlock-go/redisson/internal/topology"
 )
 
-// Option is a setting of a Client. If an option is given twice, or with a value
+// Option is a setting of a Client. If an option is nil, given twice, or has a value
 // that can't be used, Open and New return ErrInvalidOption.
 type Option func(*settings) error
 
@@ -98,8 +98,8 @@ func WithWatchdogTimeout(d time.Duration) Option {
 
 // WithMargin sets the [Margin] of all holds that are acquired without one. An acquire whose
 // Lease or MaxHold is shorter than twice d is ErrInvalidOption then, unless it has a Margin. d is
-// at least 0, and at most half of the watchdog timeout. Default is 0: contexts end with their
-// hold, which is 1% of the lease before the server drops the key.
+// at least 0, and at most half of the watchdog timeout. Default is 0: contexts end at
+// ValidUntil, 1% of the lease before the key expires.
 func WithMargin(d time.Duration) Option {
 	return option("WithMargin", d >= 0, fmt.Sprintf("(%v): below 0", d), func(s *settings) { s.Margin = d })
 }
@@ -107,11 +107,8 @@ func WithMargin(d time.Duration) Option {
 // WithCommandTimeout sets how long one command may take before the client
 // replaces its connection, and how long a call that has had no answer goes on in
 // spite of errors before it returns. Where a comment of this package gives a
-// bound in command timeouts, a call may take an eighth of one longer. If an
-// unlock could count twice, such as that of an owner given by As, the server
-// remembers it until the client has the answer: for ten minutes at most, or ten
-// command timeouts and two seconds if that is longer. Servers that fail over
-// remember it for five command timeouts and a second. It is Redisson's timeout.
+// bound in command timeouts, a call may take an eighth of one longer. It also sets
+// for how long servers remember an unlock, see [Owner.String]. It is Redisson's timeout.
 // Default is 3 s; at least 1 ms, at most a day.
 func WithCommandTimeout(d time.Duration) Option {
 	const longest = 24 * time.Hour
@@ -124,7 +121,8 @@ func WithCommandTimeout(d time.Duration) Option {
 
 // WithFairWait sets how long a fair lock's waiter keeps its place if its wait has no
 // limit. A place expires this long after the one before it, the first place this
-// long after the holder's lease. Its waiter then queues again at the end; the server
+// long after the holder's lease: with a lease of 30 s and a d of 5 min the first place lasts
+// 5:30, and the second 10:30. Its waiter then queues again at the end; the server
 // passes over the place of a process that died. It is Redisson's
 // fairLockWaitTimeout. Default is 5 min; at least 1 ms.
 func WithFairWait(d time.Duration) Option {
@@ -214,13 +212,13 @@ func WithNameMapper(m NameMapper) Option {
 	return option("WithNameMapper", m != nil, ": a nil mapper", func(s *settings) { s.mapper = m })
 }
 
-// WithRedisson names the release of Redisson that the client works beside, such as
-// "3.37.0", if both sides use a NameMapper. Older releases make some names otherwise:
+// WithRedisson is only for use with WithNameMapper: it names the release of Redisson that the
+// client works beside, such as "3.37.0". Older releases make some names otherwise:
 // before 3.52.0 those of a fair lock's queue, before 3.20.1 those of read-write locks,
 // before 3.19.1 that of a PermitSemaphore's permits. With another release's names a fair
 // lock's waiters don't see each other, two writers may be inside at once, and permits are
-// not given back. So all processes that share such locks need releases with the same names:
-// a fleet of both sorts can't be served. docs/from-java.md has the names.
+// not given back. So all processes that share such locks need releases with the same names: old
+// and new releases can't share them. docs/from-java.md has the names.
 //
 // Without WithNameMapper the option changes nothing, since all releases make the same names
 // then. A release that is not written as three numbers is ErrInvalidOption. Default is the

@@ -17,9 +17,12 @@ type Owner struct{ o owner.Owner }
 // String returns the owner as Redis holds it, such as
 // "7f3c1a52-0a49-4d0c-9d5e-2f6b1a0c8d11:42", and marks it as one that others
 // may act as. Each unlock of this owner then costs one extra command, and is not
-// repeated after a failover. If the answer to an acquire as this owner is lost,
+// repeated after a failover. The server remembers it until the client has the answer: for
+// ten minutes at most, or ten command timeouts and two seconds if that is longer; a server
+// that can fail over for five command timeouts and a second. If the answer to an acquire as this owner is lost,
 // and another's hold could be mistaken for it, the acquire returns ErrUncertain.
-// So does an Unlock whose answer is lost while String is called. Other owners
+// If String is first called while an Unlock waits for an answer that is lost, that Unlock
+// returns ErrUncertain. Other owners
 // stay as they are, but a client remembers only its 1,024 newest marks, and takes
 // owners older than these for marked. For a log line use LogValue, which does
 // not mark.

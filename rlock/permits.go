@@ -180,16 +180,17 @@ func (s *PermitSemaphore) rawIDs(ids []string) ([]string, error) {
 		seen[raw[i]] = true
 	}
 	if s.lock.l.AnyHeld(func(h kind.Held) bool { return kind.HasPermit(h, seen) }) {
-		return nil, fmt.Errorf("%w: one of these ids is of a Permits in this client; use that", ErrInvalidOption)
+		return nil, fmt.Errorf("%w: an id belongs to Permits of this client; use their methods", ErrInvalidOption)
 	}
 	return raw, nil
 }
 
 // SetLease gives the permit with this id a lease of d from now, longer or shorter than the
 // present one. d is at least 1 ms. It blocks as SetPermits does. ErrNotHeld: the permit is
-// not taken. Its other errors are SetPermits': ctx's, ErrUncertain, ErrUnavailable,
-// ErrRefused, ErrUnannounced, ErrUnreplicated, ErrClosed, ErrInvalidOption and
-// ErrInvalidName. It is Redisson's updateLeaseTime.
+// not taken. ErrInvalidOption: the id belongs to [Permits] of this client, or d is too short.
+// Its other errors are SetPermits': ctx's, ErrUncertain, ErrUnavailable, ErrRefused,
+// ErrUnannounced, ErrUnreplicated, ErrClosed and ErrInvalidName. It is Redisson's
+// updateLeaseTime.
 func (s *PermitSemaphore) SetLease(ctx context.Context, id string, d time.Duration) error {
 	raw, err := s.rawIDs([]string{id})
 	if err == nil {
@@ -220,7 +221,7 @@ func (s *PermitSemaphore) LeaseOf(ctx context.Context, id string) (time.Duration
 func leaseLeft(reply any) (time.Duration, error) {
 	left, taken, err := codec.DecodePermitLeft(reply)
 	if err == nil && !taken {
-		err = fmt.Errorf("%w: a permit with this id", ErrNotHeld)
+		err = fmt.Errorf("%w: no permit with this id is taken", ErrNotHeld)
 	}
 	return left, err
 }

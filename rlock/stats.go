@@ -26,7 +26,7 @@ type Stats struct {
 
 	// ReplicasHidden says that a server refuses INFO, so that the client can't see its
 	// replicas. With WithReplicaSync writes then wait for as many as the Sentinels, the
-	// cluster or the hosts of the URL name, and with one server or a pool for none.
+	// cluster or the hosts of the URL name. With one server or a pool they wait for none.
 	ReplicasHidden bool
 }
 
@@ -38,7 +38,8 @@ type KindStats struct {
 	// Acquires that have ended, by AcquireEvent.Outcome.
 	Acquired, Locked, TimedOut, Cancelled, Uncertain, Failed int64
 
-	// Lost is how many holds ended before they were released, Undone how many acquires
+	// Lost is how many holds ended before they were released, also because a Lease or a
+	// MaxHold was over. Undone is how many acquires
 	// had run although their reply was lost, UncertainReleases how many calls of Unlock,
 	// or of Permits.Release, ended with ErrUncertain, Renewals how many leases were
 	// extended.

@@ -130,7 +130,7 @@ func TestLostReplies(t *testing.T) {
 func TestServerThatStopsAndStarts(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, open opener) {
-		client := open(t, rlock.WithCommandTimeout(200*time.Millisecond))
+		client := open(t, rlock.WithCommandTimeout(time.Second))
 		lock := client.NewLock("orders")
 		hold, err := lock.Lock(t.Context())
 		if err != nil {
