@@ -57,8 +57,8 @@ func TestRenewalsDoNotWorkAgainWhileOneFails(t *testing.T) {
 	testbed.New(t, server).LoadScripts()
 	r := start(t, server, "")
 	r.Hold(r.lock())
-	poisoned := r.Hold(r.lock())
-	r.Do("SET", poisoned.Name(), "somebody's data")
+	refused := r.Hold(r.lock()).Name()
+	r.refusing(func(cmd []string) bool { return testbed.Renewals(cmd) && slices.Contains(cmd, refused) }, "ERR refused")
 	r.logged("renewals work again")
 	var order []string
 	for _, l := range r.seen.lines() {
