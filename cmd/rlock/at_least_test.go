@@ -59,7 +59,7 @@ func TestRestOfAtLeastIsNoHold(t *testing.T) {
 		}
 	}
 	out := ended(t, 0, s.URL(), "watch", "--for", "300ms", "plain")
-	if !strings.Contains(out, "kept         plain  by "+id) || !strings.Contains(out, ", already at the first look") || strings.Contains(out, "held") {
+	if !strings.Contains(out, "kept         plain  by "+id) || !strings.Contains(out, ", since before") || strings.Contains(out, "held") {
 		t.Errorf("watch: %s", out)
 	}
 	if out := ended(t, 0, s.URL(), "unlock", "--force", "--yes", "plain"); !strings.Contains(out, "freed; it was released, kept by "+id) {

@@ -25,8 +25,8 @@ ok, warn (it works, but see) or todo (what to do about it). Unless --read-only
 says no, it takes and frees a lock of its own, whose name is --prefix and a
 random id. The status is 1 if there is something to do. It looks at all other
 locks, for some seconds at most, and says what may let two sides in, such as Java
-and Go in different databases. ls has locks that never expire. With -o json each
-line is an object with grade, about and text.`,
+and Go in different databases, or never ends. With -o json each line is an object
+with grade, about and text.`,
 	}
 	c.Flags().StringVar(&d.prefix, "prefix", "rlock-doctor:", "what lock names begin with, where the account is limited to some")
 	c.Flags().DurationVar(&d.watchdog, "watchdog", 30*time.Second, "the watchdog timeout of the clients")

@@ -280,7 +280,13 @@ func sharesClient(s, o *state) bool {
 func (d *doctor) leases(all []*state) {
 	var found []string
 	for _, s := range all {
-		if s.TTL == nil || !s.held() || s.Kind == permits {
+		if s.TTL == nil || !s.locked() || s.Kind == permits {
+			continue
+		}
+		if *s.TTL == -1 {
+			found = append(found, fmt.Sprintf("%s never expires, which no client leaves so: PERSIST, a write by hand or a restore without TTLs does. If its holder is dead, give it one by PEXPIRE", visible(s.Name)))
+		}
+		if !s.held() {
 			continue
 		}
 		if ttl := time.Duration(*s.TTL) * time.Millisecond; ttl > d.watchdog {

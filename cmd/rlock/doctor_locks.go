@@ -61,20 +61,28 @@ func (d *doctor) account(ctx context.Context, n *node, name string) error {
 				lacks = append(lacks, lacking(parts, text))
 			}
 		}
-		grade := "warn"
+		grade, hint := "warn", ""
 		if i == 0 {
-			grade = "todo"
+			grade, hint = "todo", d.elsewhere(strings.Join(lacks, ", "))
 		}
-		d.graded(len(lacks) == 0, grade, "account", user+" may use "+need.use,
-			fmt.Sprintf("%s may not use %s: it lacks %s. See docs/security.md", user, need.use, strings.Join(slices.Compact(lacks), ", ")))
+		d.graded(len(lacks) == 0, grade, "account", "account "+user+" may use "+need.use,
+			fmt.Sprintf("account %s may not use %s: it lacks %s. See docs/security.md%s", user, need.use, strings.Join(slices.Compact(lacks), ", "), hint))
 	}
 	return nil
+}
+
+// elsewhere says how to look at an account that may only use some names, if that is what it was refused for.
+func (d *doctor) elsewhere(refused string) string {
+	if !strings.Contains(refused, " key") && !strings.Contains(refused, " channel") {
+		return ""
+	}
+	return ". If it may use only some names, say how they begin by --prefix, which is " + d.prefix + " now"
 }
 
 // lacking returns what an account lacks by ACL DRYRUN's reply: a command, a key or a channel.
 func lacking(command []string, said string) string {
 	if _, what, ok := strings.Cut(said, "access the "); ok {
-		return strings.Trim(what, " '.") // such as a' key
+		return strings.ReplaceAll(strings.Trim(what, " ."), "'", "") // such as 'a' key
 	}
 	switch command[0] {
 	case "client", "pubsub", "script":
@@ -101,7 +109,7 @@ func (d *doctor) locks(ctx context.Context, name string) {
 	// If doctor is killed, the lease frees the lock.
 	held, err := clients[0].NewLock(name).TryLock(ctx, rlock.Lease(4*d.r.timeout))
 	if err != nil {
-		d.say("todo", "scripts", "no lock can be taken: %s", told(err))
+		d.say("todo", "scripts", "no lock can be taken: %s%s", told(err), d.elsewhere(err.Error()))
 		return
 	}
 	d.say("ok", "scripts", "a lock was taken")

@@ -59,21 +59,21 @@ each lock.`,
 func (s *state) heldBy() string {
 	switch {
 	case s.Found != "":
-		return "no lock, but a " + s.Found
+		return "no lock, but " + s.noun()
 	case s.Kind == semaphore:
 		return "a semaphore, which nobody owns: " + plural(*s.Number, "permit") + " free"
 	case s.Kind == latch:
 		return fmt.Sprintf("a latch, which nobody owns: its count is %d", *s.Number)
 	case s.Number != nil && s.Kind != permits:
-		return "no lock, but a number, such as a semaphore's or a latch's"
+		return "no lock, but " + s.noun()
 	case s.KeptBy != "":
-		return fmt.Sprintf("held by nobody: it was %s, TTL %s", s.whose(), s.left())
+		return fmt.Sprintf("held by nobody: it was %s, %s", s.whose(), s.lasts())
 	case !s.held():
 		return "free"
 	case s.Kind == permits:
 		return "held by " + s.whose()
 	}
-	return fmt.Sprintf("held by %s, TTL %s", s.whose(), s.left())
+	return fmt.Sprintf("held by %s, %s", s.whose(), s.lasts())
 }
 
 // who says who holds the lock that was not acquired, or what else the key is. It returns

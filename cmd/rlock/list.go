@@ -29,8 +29,8 @@ semaphores and latches that somebody waits for, on all masters.
 
 It looks through all keys by SCAN, never KEYS, and rests as long as it works, so
 that other clients do not notice. Nothing is changed. A semaphore or a
-count-down latch is a number under a name like any other: --numbers shows all
-numbers too. A plain, a spin and a non-reentrant lock look alike on the
+count-down latch is a number under a name like any other: --numbers, or --kind
+number, shows all numbers too. A plain, a spin and a non-reentrant lock look alike on the
 server: they are "lock", and so is a fair lock that nobody waits for.
 
 --holder finds all locks of one process, by the client's id in its log, also by
@@ -60,7 +60,7 @@ is 74.`,
 			return err
 		}
 		return serving(s, func(ctx context.Context, r *reader, _ []string) error {
-			l := &listing{r: r, match: match, numbers: numbers}
+			l := &listing{r: r, match: match, numbers: numbers || chosen.kind == number}
 			if !quiet {
 				l.progress = progress()
 			}
@@ -80,6 +80,9 @@ is 74.`,
 			} else {
 				size, _ := terminal(os.Stdout)
 				_, err = io.WriteString(os.Stdout, table(all, size.columns))
+				if len(all) == 0 && (match != "*" || chosen.kind+chosen.holder != "") {
+					fmt.Fprintln(os.Stderr, "rlock: no lock matches")
+				}
 			}
 			if stale := r.stale(); stale != "" && output == "json" {
 				fmt.Fprintln(os.Stderr, "rlock:", stale)

@@ -135,6 +135,9 @@ func root() *cobra.Command {
 	}
 	c.SetVersionTemplate("rlock {{.Version}}\n")
 	s.flags(c.PersistentFlags())
+	before, rest, _ := strings.Cut(c.UsageTemplate(), "Global Flags:\n")
+	_, after, _ := strings.Cut(rest, "{{end}}")
+	c.SetUsageTemplate(before + `"rlock help" has the flags of every command, such as --url and --tls.{{end}}` + after)
 	_ = c.RegisterFlagCompletionFunc("via", cobra.NoFileCompletions)
 	c.AddCommand(runCommand(s), listCommand(s), showCommand(s), heldCommand(s), watchCommand(s), unlockCommand(s), permitsCommand(s), doctorCommand(s), manCommand())
 	return c

@@ -404,7 +404,7 @@ func TestProcessesThatHoldAndWaitAreTold(t *testing.T) {
 			t.Errorf("%d %s:\n%s", c.Process.Pid, does, out)
 		}
 	}
-	if out := ended(t, 0, url, "watch", "orders", "--for", "300ms"); !strings.Contains(out, ", already at the first look") {
+	if out := ended(t, 0, url, "watch", "orders", "--for", "300ms"); !strings.Contains(out, ", since before") {
 		t.Errorf("watch: %s", out)
 	}
 	if out := ended(t, 0, url, "unlock", "--force", "--yes", "orders"); !strings.Contains(out, " now\n") {

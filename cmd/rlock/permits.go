@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/gomodule/redigo/redis"
 	"github.com/spf13/cobra"
@@ -50,8 +49,8 @@ func (s *state) taken() int64 { return int64(len(s.Holders)) + s.More }
 func permitsCommand(s *server) *cobra.Command {
 	var yes bool
 	c := &cobra.Command{
-		Use: "permits NAME set N | add N | release ID…", Short: "Change how many permits a semaphore has, or release leaked ones",
-		Long: `permits says how many permits there are, and asks before it changes anything.
+		Use: "permits NAME [set N | add N | release ID…]", Short: "Change how many permits a semaphore has, or release leaked ones",
+		Long: `permits says how many permits there are. It asks before it changes anything:
 
   set N        a permit semaphore (RPermitExpirableSemaphore) has N permits, the
                taken ones included. If more are taken than that, nobody gets one
@@ -73,13 +72,19 @@ The status is 1 if you say no, or if one of the ids is not taken.`,
 		}
 		return names(c, args, begun)
 	}
-	c.Args = cobra.MinimumNArgs(3)
+	c.Args = cobra.MinimumNArgs(1)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		change := permitChange{name: args[0], how: args[1], ids: args[2:], yes: yes}
-		if change.how != "release" {
+		change := permitChange{name: args[0], yes: yes}
+		if len(args) == 2 {
+			return errPermits
+		}
+		if len(args) > 2 {
+			change.how, change.ids = args[1], args[2:]
+		}
+		if len(args) > 2 && change.how != "release" {
 			n, err := strconv.Atoi(args[2])
 			if len(args) != 3 || err != nil || change.how != "set" && change.how != "add" || n < 0 && change.how == "set" || n == 0 && change.how == "add" {
-				return wrong("it is: rlock permits NAME set N, add N, or release ID…")
+				return errPermits
 			}
 			change.n = n
 		}
@@ -88,9 +93,11 @@ The status is 1 if you say no, or if one of the ids is not taken.`,
 	return c
 }
 
+var errPermits = wrong("it is: rlock permits NAME, or with set N, add N, or release ID…")
+
 // permitChange is what is to be done to permits.
 type permitChange struct {
-	name, how string
+	name, how string   // how is empty if they are only to be shown
 	n         int      // of set and add
 	ids       []string // of release
 	yes       bool
@@ -105,14 +112,18 @@ func (r *reader) changePermits(ctx context.Context, change permitChange) error {
 		return err
 	}
 	name := visible(change.name)
-	kinds := map[string][]string{"set": {"", permits, number}, "add": {permits, semaphore, number}, "release": {permits}}[change.how]
+	kinds := map[string][]string{"set": {"", permits, number}, "add": {permits, semaphore, number}, "release": {permits}, "": {permits, semaphore, number}}[change.how]
 	switch {
 	case was.Found == "" && was.Kind == "" && change.how != "set":
 		return wrong("%s does not exist", name)
+	case (was.Found != "" || !slices.Contains(kinds, was.Kind)) && change.how == "":
+		return wrong("%s has no permits: it is %s", name, was.noun())
 	case was.Found != "" || !slices.Contains(kinds, was.Kind):
-		return wrong("%s has no permits that %q could change: it is %s", name, change.how, strings.TrimSpace(was.title()+" "+was.Found))
+		return wrong("%s has no permits that %q could change: it is %s", name, change.how, was.noun())
 	}
-	fmt.Println(was.permitsText())
+	if fmt.Println(was.permitsText()); change.how == "" {
+		return nil
+	}
 	question := map[string]string{
 		"set": fmt.Sprintf("Set them to %d?", change.n), "add": fmt.Sprintf("Add %d?", change.n),
 		"release": fmt.Sprintf("Release %s? The holder may still work.", plural(int64(len(change.ids)), "permit")),

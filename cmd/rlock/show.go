@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"net/url"
 	"os"
 	"slices"
@@ -32,9 +33,11 @@ changed.
 An owner is the id of a client, which its log has as "client", and a number; in
 Java redisson.getId() and a thread's id. "holds" marks a connection in CLIENT LIST
 with an owner's id in its name, as a Go service has it by WithConnectionName, and
-"waits" that of an "rlock run" for this lock: rlock-run:NAME:HOST:PID. Others
-hold and wait under any name. -v has all connections of a process, those of other
-clients with "rlock" in their names, and on which channels clients listen.
+"waits" that of an "rlock run" for this lock: rlock-run:NAME:HOST:PID. For permits
+it is "uses", whether they hold or wait: a permit's id names no client, so the
+server can't tell. Others hold and wait under any name. -v has all connections of
+a process, those of other clients with "rlock" in their names, and on which
+channels clients listen.
 
 The TTL is that of the lease, which most holders renew each third of it. Since
 when a lock is held no server knows: a connection's age is a hint, watch sees what
@@ -82,7 +85,7 @@ type connection struct {
 	Age  string `json:"age_s"`
 	Subs int    `json:"subscriptions"`
 	Of   string `json:"of,omitempty"`   // the owner in its name, or an "rlock run" that waits for this lock
-	Does string `json:"does,omitempty"` // holds or waits
+	Does string `json:"does,omitempty"` // holds, waits, or for permits uses
 }
 
 // clients reads how many clients are subscribed for each place in the queue, and the
@@ -136,7 +139,9 @@ func (r *reader) clients(ctx context.Context, s *state) ([]connection, error) {
 			}
 		}
 		if c.Of == "" && strings.HasPrefix(c.Name, runName(s.Name)) {
-			c.Of, c.Does = "rlock run", "waits"
+			if c.Of, c.Does = "rlock run", "waits"; s.Kind == permits {
+				c.Does = "uses" // a permit's id names no client
+			}
 		}
 		if c.Of != "" || strings.Contains(c.Name, "rlock") && c.Name != "rlock-cli" && !strings.HasPrefix(c.Name, runPrefix) {
 			all = append(all, c)
@@ -208,7 +213,11 @@ func (s *state) lines(w io.Writer, conns []connection, more bool) {
 		line(s.numberIs(), "%d", s.free())
 	}
 	if s.TTL != nil {
-		line("TTL", "%s", s.left())
+		text := s.left()
+		if s.Kind == permits && text != "-" {
+			text += ", of the permit that expires first"
+		}
+		line("TTL", "%s", text)
 	}
 	if s.Token != nil {
 		line("token", "%d", *s.Token)
@@ -233,16 +242,18 @@ func (s *state) lines(w io.Writer, conns []connection, more bool) {
 	for _, c := range conns {
 		switch {
 		case more && c.Of == "":
-			line("connection", "%s from %s, %s s old, subscriptions: %d, may be any client's", c.Name, c.Addr, c.Age, c.Subs)
+			line("connection", "%s from %s, %ss old, subscriptions: %d, may be any client's", c.Name, c.Addr, c.Age, c.Subs)
+		case more && c.Of == "rlock run":
+			line("connection", "%s from %s, %s, %ss old, subscriptions: %d, made by rlock run", c.Name, c.Addr, c.Does, c.Age, c.Subs)
 		case more:
-			line("connection", "%s from %s, %s, %s s old, subscriptions: %d, of %s", c.Name, c.Addr, c.Does, c.Age, c.Subs, c.Of)
+			line("connection", "%s from %s, %s, %ss old, subscriptions: %d, of %s", c.Name, c.Addr, c.Does, c.Age, c.Subs, c.Of)
 		case c.Of != "" && !named[c.Name]: // once for each process
 			named[c.Name] = true
 			name := c.Name
 			if strings.HasPrefix(name, runPrefix) {
 				name = name[:strings.LastIndexByte(name, ':')] // without the client's id
 			}
-			line(c.Does, "%s from %s, connected for %s s", name, c.Addr, c.Age)
+			line(c.Does, "%s from %s, connected for %ss", name, c.Addr, c.Age)
 		}
 	}
 }
@@ -258,6 +269,27 @@ func (s *state) title() string {
 		return s.Kind + " (" + s.Mode + ")"
 	}
 	return s.Kind
+}
+
+// noun returns what the key is, within a sentence.
+func (s *state) noun() string {
+	switch {
+	case s.Found != "":
+		return "a " + s.Found
+	case s.Mode == "read":
+		return "a read-write lock, held by readers"
+	case s.Mode == "write":
+		return "a read-write lock, held by a writer"
+	case s.Kind == plain:
+		return "a lock"
+	case s.Kind == permits:
+		return "a permit semaphore"
+	case s.Kind == semaphore, s.Kind == latch:
+		return "a " + s.Kind
+	case s.Kind == number:
+		return "a number, such as a semaphore's or a latch's"
+	}
+	return "a " + s.Kind + " lock"
 }
 
 // whose names one holder, and how many more there are.
@@ -287,17 +319,25 @@ func (s *state) holds() string {
 	return fmt.Sprintf("- (%s %d)", s.numberIs(), *s.Number)
 }
 
-// left returns the TTL for people.
+// left returns the TTL for people: of permits, that of the first that expires.
 func (s *state) left() string {
-	switch {
+	switch ends := s.ends(); {
 	case s.TTL == nil || *s.TTL == -2:
 		return "-"
-	case *s.TTL < 0 && s.Number == nil:
+	case ends < math.MaxInt64:
+		return milliseconds(ends)
+	case s.Number == nil:
 		return "never expires"
-	case *s.TTL < 0:
-		return "-"
 	}
-	return milliseconds(*s.TTL)
+	return "-"
+}
+
+// lasts says within a sentence when the lease ends.
+func (s *state) lasts() string {
+	if text := s.left(); text == "never expires" {
+		return text
+	}
+	return "TTL " + s.left()
 }
 
 func (s *state) waiters() string {
@@ -307,7 +347,13 @@ func (s *state) waiters() string {
 	return "?"
 }
 
-func milliseconds(ms int64) string { return (time.Duration(ms) * time.Millisecond).String() }
+// milliseconds has as many digits at each look, so that a screen's columns stay.
+func milliseconds(ms int64) string {
+	if ms < time.Minute.Milliseconds() {
+		return fmt.Sprintf("%.1fs", float64(ms/100)/10)
+	}
+	return (time.Duration(ms) * time.Millisecond).Truncate(time.Second).String()
+}
 
 // String returns an owner with its count, or a permit with the time to its end.
 func (h holder) String() string {

@@ -8,7 +8,7 @@ import (
 )
 
 // narrow says the same in fewer columns.
-var narrow = strings.NewReplacer("read-write (read)", "read", "read-write (write)", "write", "read-write", "r/w", "never expires", "never")
+var narrow = strings.NewReplacer("read-write (read)", "read", "read-write (write)", "write", "read-write", "r/w", "never expires", "never", "released, kept by", "kept by")
 
 // table returns a line for each lock. If columns is not 0, it shortens owners, kinds and
 // names until the lines have that width.
@@ -17,7 +17,7 @@ func table(all []*state, columns int) string {
 	lines := func(holder func(string) string, name int) string {
 		rows := [][]string{{"NAME", "KIND", "TTL", "HOLDS", "WAITING", "HOLDER"}}
 		for _, s := range all {
-			rows = append(rows, []string{cut(visible(s.Name), name), say(s.title()), say(s.left()), s.holds(), s.waiters(), holder(s.whose())})
+			rows = append(rows, []string{cut(visible(s.Name), name), say(s.title()), say(s.left()), s.holds(), s.waiters(), holder(say(s.whose()))})
 		}
 		return aligned(rows)
 	}

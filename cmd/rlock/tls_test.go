@@ -75,7 +75,7 @@ func TestSentinelsThatSpeakTLS(t *testing.T) {
 		for _, c := range []struct{ args, says string }{
 			{"ls", h.Owner().String()},
 			{"show lock", h.Owner().String()},
-			{"watch --for 300ms lock", "held         lock  by " + h.Owner().String() + ", already at the first look"},
+			{"watch --for 300ms lock", "held         lock  by " + h.Owner().String() + ", since before"},
 			{"doctor", "ok    messages"},
 			{"run other -- echo ran", "ran"},
 			{"unlock --force --yes lock", "freed"},

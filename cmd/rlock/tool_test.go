@@ -210,7 +210,7 @@ func TestDoctorFinds(t *testing.T) {
 			}
 			out := ended(t, 1, s.URL(), "doctor", "--timeout", "1s")
 			want := map[string]string{
-				"-publish": "todo  messages", "+publish -client|kill": "warn  CLIENT KILL", "-zadd": "warn  account       default may not use fair locks: it lacks zadd", "-evalsha": "todo  scripts",
+				"-publish": "todo  messages", "+publish -client|kill": "warn  CLIENT KILL", "-zadd": "warn  account       account default may not use fair locks: it lacks zadd", "-evalsha": "todo  scripts",
 			}[rule]
 			if !strings.Contains(out, want) || !strings.Contains(out, "todo  memory") {
 				t.Errorf("%s: %s", rule, out)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -48,21 +47,24 @@ func (r *reader) force(ctx context.Context, name string, yes bool) error {
 	}
 	switch {
 	case was.Found != "" || was.Kind == permits || was.Kind == number || was.Kind == semaphore || was.Kind == latch:
-		return wrong("%s can't be unlocked: it is %s. Permits are released by their ids, other keys are no locks", visible(name), cmp.Or(was.Found, was.title()))
+		return wrong("%s can't be unlocked: it is %s. Permits are released by their ids, other keys are no locks", visible(name), was.noun())
 	case !was.locked():
 		fmt.Printf("nobody holds %s\n", visible(name))
 		return nil
 	}
+	question := "Free it? Its holder may still work."
 	if was.KeptBy != "" {
 		fmt.Printf("%s (%s) was %s\n", visible(name), was.title(), was.whose())
+		question = "Free it before its AtLeast is over? Nobody holds it."
 	} else {
-		fmt.Printf("%s (%s) is held by\n", visible(name), was.title())
+		kind := map[string]string{"read": ", by readers", "write": ", by a writer"}
+		fmt.Printf("%s (%s) is held by\n", visible(name), was.Kind+kind[was.Mode])
 	}
 	for _, h := range was.Holders {
 		fmt.Printf("  %s\n", h)
 	}
-	fmt.Printf("TTL %s, %s waiting\n", was.left(), was.waiters())
-	if err := confirmed(ctx, yes, "Free it? Its holder may still work. [y/N] "); err != nil {
+	fmt.Printf("%s, %s waiting\n", was.lasts(), was.waiters())
+	if err := confirmed(ctx, yes, question+" [y/N] "); err != nil {
 		return err
 	}
 	if !yes {

@@ -231,7 +231,7 @@ func (w *watch) happened(r *reader, seen []*state, trouble error) {
 		events := changes(before, s)
 		for i := range events {
 			if !w.looked && (events[i].What == "held" || events[i].What == "kept") {
-				events[i].Text += ", already at the first look"
+				events[i].Text += ", since before"
 			}
 		}
 		fresh = append(fresh, events...)

@@ -26,7 +26,7 @@ var checks = map[string]struct{ typed, shows string }{
 var ofTheTool = map[string]struct{ typed, shows string }{
 	"ls":     {"rlock ls", `invoices +lock +2\d\.\d+s +1 +1 +\S+:\d+`},
 	"show":   {"rlock show invoices", `holder +\S+:\d+`},
-	"watch":  {"rlock watch --for 1s invoices", `held +invoices  by \S+:\d+, already at the first look`},
+	"watch":  {"rlock watch --for 1s invoices", `held +invoices  by \S+:\d+, since before`},
 	"doctor": {"rlock doctor", `(?s)ok    version.*ok    memory.*ok    clients.*ok    messages`},
 }
 
