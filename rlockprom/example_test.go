@@ -65,17 +65,25 @@ func ExampleNew() {
 	// Output: <nil>
 }
 
-// The label has what of a lock's name tells its use.
+// The label is the first part of a lock's name, so that there are few of them.
 func ExampleWithName() {
-	metrics := rlockprom.New(rlockprom.WithName(func(name string) string {
-		use, _, _ := strings.Cut(name, ":")
-		return use
+	ctx, url, registry := context.Background(), os.Getenv("REDIS_URL"), prometheus.NewRegistry()
+	metrics := rlockprom.New(rlockprom.WithName(func(lock string) string {
+		use, _, _ := strings.Cut(lock, ":")
+		return use // "leader" for the lock "leader:feed"
 	}))
-	registry := prometheus.NewRegistry()
-	registry.MustRegister(metrics)
-	locked(metrics, func() {})
+	registry.MustRegister(metrics) // or prometheus.MustRegister
+	client, err := rlock.Open(ctx, url, rlock.WithObserver(metrics.Observer()))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Close()
+	feed := client.NewLock("leader:feed")
+	if err := feed.Do(ctx, func(context.Context) error { return nil }); err != nil {
+		log.Fatal(err)
+	}
 	lines(registry, "rlock_hold_duration_seconds_count")
-	// Output: rlock_hold_duration_seconds_count{end="released",kind="lock",name="orders"} 1
+	// Output: rlock_hold_duration_seconds_count{end="released",kind="lock",name="leader"} 1
 }
 
 func ExampleWithBuckets() {

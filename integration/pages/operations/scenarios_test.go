@@ -112,7 +112,7 @@ func process(r *rig) {
 	r.shown(c, holder)
 	r.Hold(c.NewLock("invoices"))
 	// Another goroutine logs the connection.
-	for _, message := range []string{`msg="client started"`, "msg=connected"} {
+	for _, message := range []string{"msg=connected", `msg="client started"`} {
 		r.Becomes(message, func() bool { return len(r.saying(message)) == 1 })
 		r.lines = append(r.lines, r.saying(message)...)
 	}
