@@ -29,7 +29,7 @@ func TestWaitForAHashThatIsNoLockSaysSo(t *testing.T) {
 		becomes(t, "the wait was refused", func() bool { return c.Stats().Waiters == 1 && l.l.Snapshot().Listening })
 		cancel()
 		err1 := <-err
-		if !errors.Is(err1, context.Canceled) || !errors.Is(err1, ErrRefused) || !strings.Contains(err1.Error(), `the key is a hash that is no lock (field "colour")`) {
+		if !errors.Is(err1, context.Canceled) || !errors.Is(err1, ErrRefused) || !strings.Contains(err1.Error(), `the key is a hash that is no lock of this kind (field "colour")`) {
 			t.Errorf("%s: %v", call, err1)
 		}
 	}
