@@ -44,7 +44,7 @@ func TestPastChangesAreBounded(t *testing.T) {
 	before := heap()
 	for i := range 40_000 {
 		u := released(c, fmt.Sprint("a semaphore of many, number ", i), time.Hour+time.Duration(i)*time.Microsecond) // none is too old
-		u.Late = true // no receipt waits to be deleted
+		u.Late = true                                                                                                // no receipt waits to be deleted
 		c.remember(u)
 	}
 	n := 0
