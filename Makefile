@@ -143,7 +143,7 @@ gofmt:
 .PHONY: vet
 vet:
 	@$(step) 'go vet' bash -eo pipefail -c '$(raced) | xargs go vet -race; go vet -race -tags metrics ./integration/bench; \
-	  go vet ./docs/cookbook/fencing ./rlock ./internal/redisconn ./internal/release'
+	  go vet ./docs/cookbook/fencing ./rlock ./internal/redisconn ./internal/locks/release'
 
 # The tools are not in go.work, which would raise the versions that they require.
 tools := $(CURDIR)/integration/.cache/tools

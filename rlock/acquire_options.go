@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/rlock-go/redisson/internal/state"
+	"github.com/rlock-go/redisson/internal/locks"
 )
 
 // AcquireOption is a setting of one acquisition of a lock: [As], [AtLeast], [MaxHold], and
@@ -37,7 +37,7 @@ func (permitOption) forPermits()                {}
 func (waitOption) forSemaphore()                {}
 
 // terms are the settings of one acquisition.
-type terms = state.Terms
+type terms = locks.Terms
 
 // Lease sets a fixed lease: the lock is free again after d, and the watchdog
 // does not extend it. d is at least 1 ms and has no upper bound; fractions of a millisecond

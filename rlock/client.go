@@ -12,7 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/rlock-go/redisson/internal/kind"
-	"github.com/rlock-go/redisson/internal/lockstate"
+	"github.com/rlock-go/redisson/internal/locks"
 	"github.com/rlock-go/redisson/internal/redisconn"
 	"github.com/rlock-go/redisson/internal/topology"
 )
@@ -30,7 +30,7 @@ type Pool interface {
 // methods are safe for concurrent use. The zero Client has no server: its
 // locks, Shutdown and Close return ErrInvalidOption. A Client must not be copied.
 type Client struct {
-	s      *lockstate.State // nil: a zero Client
+	s      *locks.Client // nil: a zero Client
 	mapper NameMapper
 	fair   kind.Kind
 
@@ -187,7 +187,7 @@ func newClient(o *settings, open func(topology.Settings) (topology.Topology, err
 	if len(told.all) > 0 {
 		o.Observer = told
 	}
-	s, err := lockstate.New(o.Config)
+	s, err := locks.New(o.Config)
 	if err != nil {
 		return nil, err
 	}

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/internal/kind"
+	"github.com/rlock-go/redisson/internal/locks"
 	"github.com/rlock-go/redisson/internal/luasrc"
-	"github.com/rlock-go/redisson/internal/state"
 )
 
 // CountDownLatch is Redisson's RCountDownLatch: a count under one name, and waiters that
@@ -73,7 +73,7 @@ func (l *CountDownLatch) set(ctx context.Context, doing string, due bool, how st
 //   - ErrRefused: the server's error, such as a key of another type.
 //   - ErrInvalidOption, ErrInvalidName: nothing was sent.
 func (l *CountDownLatch) Await(ctx context.Context) error {
-	return l.pass(ctx, "await", kind.CountDownLatch, state.Terms{})
+	return l.pass(ctx, "await", kind.CountDownLatch, locks.Terms{})
 }
 
 // AwaitFor waits at most for wait, or until ctx ends. ErrNotOpen: the wait is over, and the
@@ -82,7 +82,7 @@ func (l *CountDownLatch) Await(ctx context.Context) error {
 // ErrRefused, ErrInvalidOption and ErrInvalidName. With wait ≤ 0 it reads the count once. It
 // is Redisson's await(time, unit).
 func (l *CountDownLatch) AwaitFor(ctx context.Context, wait time.Duration) error {
-	return l.pass(ctx, "await", kind.CountDownLatch, state.Terms{Wait: max(wait, 0), HasWait: true})
+	return l.pass(ctx, "await", kind.CountDownLatch, locks.Terms{Wait: max(wait, 0), HasWait: true})
 }
 
 // Count returns the count, 0 if the latch is open. It blocks like [Lock.IsLocked], with its

@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/rlock-go/redisson/internal/kind"
-	"github.com/rlock-go/redisson/internal/lockerr"
+	"github.com/rlock-go/redisson/internal/locks"
 	"github.com/rlock-go/redisson/internal/redisconn"
 )
 
@@ -15,14 +15,14 @@ import (
 var (
 	// ErrLocked: another owner holds the lock. Nothing was changed. If the text says
 	// that the last attempt was not answered, the client gives back whatever it took.
-	ErrLocked = lockerr.ErrLocked
+	ErrLocked = locks.ErrLocked
 
 	// ErrNoPermits: fewer permits of a Semaphore or a PermitSemaphore are free than were
 	// wanted. Nothing was changed.
-	ErrNoPermits = lockerr.ErrNoPermits
+	ErrNoPermits = locks.ErrNoPermits
 
 	// ErrNotOpen: the CountDownLatch did not open in time.
-	ErrNotOpen = lockerr.ErrNotOpen
+	ErrNotOpen = locks.ErrNotOpen
 
 	// ErrNotLocked: nobody holds the lock. Nothing was changed.
 	ErrNotLocked = errors.New("not locked")
@@ -31,29 +31,29 @@ var (
 	// was changed. Only the Unlock of a lost hold may return it after it released
 	// a key that was still there. From a Hold or Permits it is
 	// always ErrLeaseLost too. Java throws IllegalMonitorStateException here.
-	ErrNotHeld = lockerr.ErrNotHeld
+	ErrNotHeld = locks.ErrNotHeld
 
 	// ErrReleased: an earlier Unlock has released this Hold.
-	ErrReleased = lockerr.ErrReleased
+	ErrReleased = locks.ErrReleased
 
 	// ErrLeaseLost: the hold ended before it was released. Its lease ran out,
 	// perhaps before the acquire was answered; or the server says that the lock
 	// belongs to somebody else; or the lock was forced. Others may hold it by now.
-	ErrLeaseLost = lockerr.ErrLeaseLost
+	ErrLeaseLost = locks.ErrLeaseLost
 
 	// ErrUncertain: the command was sent, no answer came, and the client could
 	// not find out in time what it did. Or the script failed on the server, and a
 	// part of it may have run. The text says what may be left on the server, and
 	// for how long.
-	ErrUncertain = lockerr.ErrUncertain
+	ErrUncertain = locks.ErrUncertain
 
 	// ErrClosed: the Client is closed, or is being shut down.
-	ErrClosed = lockerr.ErrClosed
+	ErrClosed = locks.ErrClosed
 
 	// ErrInvalidOption: an option, owner or URL can't be used, perhaps because the server
 	// needs a URL of another scheme. Or a context, function or option is nil. No lock was
 	// asked for.
-	ErrInvalidOption = lockerr.ErrInvalidOption
+	ErrInvalidOption = locks.ErrInvalidOption
 
 	// ErrInvalidName: a lock name can't be used. Nothing was sent.
 	ErrInvalidName = errors.New("invalid lock name")
@@ -63,19 +63,19 @@ var (
 	// because the slot was moving. Nothing was changed so far; a release may yet
 	// run. The text says which, and ends with what the server said, a redis.Error
 	// of redigo if there is one. A later call may succeed.
-	ErrUnavailable = lockerr.ErrUnavailable
+	ErrUnavailable = locks.ErrUnavailable
 
 	// ErrRefused: the server answered with an error that a later call is likely to
 	// meet too, such as a missing permission or no memory. Or the key is no lock (the
 	// text says what it is), or the answer does not fit the command. The server's
 	// error is a redis.Error of redigo (github.com/gomodule/redigo/redis). Nothing was
 	// changed.
-	ErrRefused = lockerr.ErrRefused
+	ErrRefused = locks.ErrRefused
 
 	// ErrUnannounced: the change was made, but waiters could not be notified, for example
 	// because the account may not publish. They find out by themselves after a while. Don't
 	// repeat the call: a second Release, for example, would give permits that nobody had taken.
-	ErrUnannounced = lockerr.ErrUnannounced
+	ErrUnannounced = locks.ErrUnannounced
 
 	// ErrReentered: the owner holds the lock already, and NewNonReentrantLock's can't be
 	// entered twice. Nothing was changed. Java throws IllegalMonitorStateException.
@@ -87,7 +87,7 @@ var (
 	// has released the lock. An Extend counts only while the shorter of both leases
 	// lasts. With a command timeout of about a second or less, the answer comes too late
 	// and the error may be ErrUncertain instead.
-	ErrUnreplicated = lockerr.ErrUnreplicated
+	ErrUnreplicated = locks.ErrUnreplicated
 )
 
 // kinds are the errors above and a context's. A call returns no others.
@@ -101,7 +101,7 @@ func wrap(doing, name string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return lockerr.Named(doing, name, ofKind(err))
+	return locks.Named(doing, name, ofKind(err))
 }
 
 // ofKind returns err, classified if it is none of the kinds.
@@ -114,5 +114,5 @@ func ofKind(err error) error {
 	if errors.Is(err, redisconn.ErrTopology) && redisconn.Permanent(err) {
 		return fmt.Errorf("%w: %w", ErrInvalidOption, err) // the URL's scheme does not fit the server
 	}
-	return lockerr.Classify(err)
+	return locks.Classify(err)
 }

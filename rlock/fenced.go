@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/rlock-go/redisson/internal/kind"
-	"github.com/rlock-go/redisson/internal/owner"
+	"github.com/rlock-go/redisson/internal/locks"
 )
 
 // NewFencedLock returns a handle for the fenced lock with this name, Redisson's
@@ -41,6 +41,6 @@ func (h *Hold) Token() int64 {
 // and ErrInvalidName. A holder must pass on its [Hold.Token] instead: this token
 // may be another holder's. It is Redisson's getToken.
 func (l *Lock) LastToken(ctx context.Context) (int64, error) {
-	answer, err := l.ask(ctx, kind.LastToken, owner.Owner{})
+	answer, err := l.ask(ctx, kind.LastToken, locks.Owner{})
 	return answer.N, err
 }

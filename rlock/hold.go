@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/rlock-go/redisson/internal/extend"
-	"github.com/rlock-go/redisson/internal/state"
-	"github.com/rlock-go/redisson/internal/unlock"
+	"github.com/rlock-go/redisson/internal/locks"
 )
 
 // Hold is one acquisition of a lock. It ends when it is released, when its
@@ -17,7 +15,7 @@ import (
 // errors are ErrInvalidOption. A Hold must not be copied: a copy does not learn that it ended.
 type Hold struct {
 	_ noCopy
-	h state.Hold
+	h locks.Hold
 }
 
 // noCopy makes go vet report copies of the struct that has it.
@@ -55,17 +53,17 @@ func endedContext(parent context.Context, why error) (context.Context, context.C
 // ownerRoom is an owner's state together with its first hold, which is nearly
 // always the only one. So an acquire allocates both at once.
 type ownerRoom struct {
-	owner state.OwnerState
+	owner locks.OwnerState
 	first Hold
 }
 
-func newOwnerState() (*state.OwnerState, *state.Hold) {
+func newOwnerState() (*locks.OwnerState, *locks.Hold) {
 	r := new(ownerRoom)
 	r.first.h.Face = &r.first
 	return &r.owner, &r.first.h
 }
 
-func newHold() *state.Hold {
+func newHold() *locks.Hold {
 	h := new(Hold)
 	h.h.Face = h
 	return &h.h
@@ -173,7 +171,7 @@ func (h *Hold) Context(parent context.Context) (context.Context, context.CancelF
 func (h *Hold) Unlock(ctx context.Context) error {
 	err := h.unusableIn(ctx)
 	if err == nil {
-		err = unlock.Hold(ctx, &h.h)
+		err = locks.Unlock(ctx, &h.h)
 	}
 	return wrap("release", h.Name(), err)
 }
@@ -198,7 +196,7 @@ func (h *Hold) Unlock(ctx context.Context) error {
 func (h *Hold) Extend(ctx context.Context, d time.Duration) error {
 	err := cmp.Or(h.unusableIn(ctx), checkLease(d))
 	if err == nil {
-		err = extend.Hold(ctx, &h.h, d)
+		err = locks.Extend(ctx, &h.h, d)
 	}
 	return wrap("extend", h.Name(), err)
 }

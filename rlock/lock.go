@@ -7,9 +7,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/rlock-go/redisson/internal/acquire"
-	"github.com/rlock-go/redisson/internal/state"
-	"github.com/rlock-go/redisson/internal/unlock"
+	"github.com/rlock-go/redisson/internal/locks"
 )
 
 // Lock is Redisson's RLock: a re-entrant lock with a name, held by an [Owner]. A
@@ -20,7 +18,7 @@ import (
 // a handle exclude each other. The calls of a zero Lock return
 // ErrInvalidOption.
 type Lock struct {
-	l     state.Lock
+	l     locks.Lock
 	wrong error // what is wrong with the name; every call that would use the name returns it
 }
 
@@ -153,11 +151,11 @@ func (l *Lock) acquire(ctx context.Context, wait time.Duration, opts []AcquireOp
 }
 
 // startAcquire checks the options and begins the wait.
-func (l *Lock) startAcquire(ctx context.Context, wait time.Duration, opts []AcquireOption) (*acquire.Waiter, error) {
+func (l *Lock) startAcquire(ctx context.Context, wait time.Duration, opts []AcquireOption) (*locks.Waiter, error) {
 	if err := l.unusableIn(ctx); err != nil {
 		return nil, err
 	}
-	w := acquire.New(&l.l)
+	w := locks.NewWaiter(&l.l)
 	err := setTerms(&w.Terms, wait, opts)
 	if err == nil {
 		err = l.checkTerms(&w.Terms)
@@ -234,7 +232,7 @@ func (l *Lock) UnlockAs(ctx context.Context, owner Owner) error {
 	}
 	err := owner.check()
 	if err == nil {
-		err = unlock.As(ctx, &l.l, owner.o)
+		err = locks.UnlockAs(ctx, &l.l, owner.o)
 	}
 	return wrap("release", l.Name(), err)
 }
@@ -264,6 +262,6 @@ func (l *Lock) force(ctx context.Context, doing string) (bool, error) {
 	if err := l.unusableIn(ctx); err != nil {
 		return false, err
 	}
-	forced, err := unlock.Force(ctx, &l.l)
+	forced, err := locks.ForceUnlock(ctx, &l.l)
 	return forced, wrap(doing, l.Name(), err)
 }

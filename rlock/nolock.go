@@ -8,8 +8,7 @@ import (
 
 	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/internal/kind"
-	"github.com/rlock-go/redisson/internal/lockerr"
-	"github.com/rlock-go/redisson/internal/owner"
+	"github.com/rlock-go/redisson/internal/locks"
 	"github.com/rlock-go/redisson/internal/redisconn"
 )
 
@@ -37,7 +36,7 @@ func (l *Lock) named(ctx context.Context, err error) error {
 	if l.l.Traits.Permits {
 		wanted = "semaphore"
 	}
-	return otherType{lockerr.Classify(err), found, wanted}
+	return otherType{locks.Classify(err), found, wanted}
 }
 
 // noLock asks the server once more. For a hash that is no lock it returns the error that says so, or
@@ -50,12 +49,12 @@ func (l *Lock) noLock(ctx context.Context, err error) error {
 		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), l.l.Timeout()/16)
 		defer cancel()
 	}
-	_, asked := l.l.Ask(ctx, kind.Holding, owner.Owner{})
+	_, asked := l.l.Ask(ctx, kind.Holding, locks.Owner{})
 	switch _, is := errors.AsType[*codec.ShapeError](asked); {
 	case !is:
 		return err
 	case over:
-		return lockerr.WithTrouble(err, lockerr.Classify(asked))
+		return locks.WithTrouble(err, locks.Classify(asked))
 	}
 	return asked
 }

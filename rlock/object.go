@@ -6,10 +6,8 @@ import (
 	"fmt"
 
 	"github.com/rlock-go/redisson/codec"
-	"github.com/rlock-go/redisson/internal/acquire"
 	"github.com/rlock-go/redisson/internal/kind"
-	"github.com/rlock-go/redisson/internal/state"
-	"github.com/rlock-go/redisson/internal/unlock"
+	"github.com/rlock-go/redisson/internal/locks"
 )
 
 // object is a semaphore or a latch. Its commands belong to no owner.
@@ -42,12 +40,12 @@ func (o *object) checkNumber(doing string, n, least, most int) error {
 	return o.failed(doing, fmt.Errorf("%w: %d permits; at least %d and at most %d", ErrInvalidOption, n, least, most))
 }
 
-// send sends a command that changes the object; see unlock.Change.
+// send sends a command that changes the object; see locks.Change.
 func (o *object) send(ctx context.Context, due bool, call func(*kind.Want) kind.Call) (any, error) {
 	if err := o.lock.unusableIn(ctx); err != nil {
 		return nil, err
 	}
-	return unlock.Change(ctx, &o.lock.l, due, call)
+	return locks.Change(ctx, &o.lock.l, due, call)
 }
 
 // change is send for a command whose reply says whether it changed anything.
@@ -71,12 +69,12 @@ func (o *object) number(ctx context.Context) (int64, error) {
 }
 
 // pass waits for what nobody holds afterwards: permits of a Semaphore, or an open latch.
-func (o *object) pass(ctx context.Context, doing string, k kind.Kind, t state.Terms) error {
+func (o *object) pass(ctx context.Context, doing string, k kind.Kind, t locks.Terms) error {
 	if err := o.lock.unusableIn(ctx); err != nil {
 		return err
 	}
 	l := o.lock.l.Of(k)
-	w := acquire.New(&l)
+	w := locks.NewWaiter(&l)
 	w.Terms = t
 	err := w.Begin(ctx)
 	if err == nil {

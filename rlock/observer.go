@@ -189,7 +189,7 @@ func WithObserver(o Observer) Option {
 	}
 }
 
-// observers passes lockstate's events on to all observers.
+// observers passes a client's events on to all observers.
 type observers struct {
 	all      []Observer
 	database string // of Open's URL

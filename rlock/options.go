@@ -11,10 +11,9 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/internal/clock"
-	"github.com/rlock-go/redisson/internal/core"
 	"github.com/rlock-go/redisson/internal/kind"
+	"github.com/rlock-go/redisson/internal/locks"
 	"github.com/rlock-go/redisson/internal/redisconn"
-	"github.com/rlock-go/redisson/internal/state"
 	"github.com/rlock-go/redisson/internal/topology"
 )
 
@@ -34,7 +33,7 @@ type NameMapper interface {
 // settings are the options' values: the state's configuration, and what is used only
 // here.
 type settings struct {
-	state.Config
+	locks.Config
 	given     map[string]bool
 	mapper    NameMapper
 	fairWait  time.Duration
@@ -44,8 +43,8 @@ type settings struct {
 
 func newSettings(opts []Option) (*settings, error) {
 	s := &settings{
-		Config: state.Config{
-			Config: core.Config{
+		Config: locks.Config{
+			Settings: locks.Settings{
 				Watchdog: 30 * time.Second,
 				Timeout:  3 * time.Second,
 				Courtesy: true,

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"log/slog"
 
-	"github.com/rlock-go/redisson/internal/owner"
+	"github.com/rlock-go/redisson/internal/locks"
 )
 
 // Owner identifies a holder of a lock: it is the field of Redisson's hash,
@@ -12,7 +12,7 @@ import (
 // it; in Java that is the thread's id. Owners are comparable. String and
 // ParseOwner are inverses, so an owner can be handed to another process. The
 // zero Owner is nobody, and every call refuses it with ErrInvalidOption.
-type Owner struct{ o owner.Owner }
+type Owner struct{ o locks.Owner }
 
 // String returns the owner as Redis holds it, such as
 // "7f3c1a52-0a49-4d0c-9d5e-2f6b1a0c8d11:42", and marks it as one that others
@@ -52,7 +52,7 @@ func (o *Owner) UnmarshalText(text []byte) (err error) {
 // there. ErrInvalidOption: s is not what Redisson would write, which is a
 // lowercase version 4 UUID, a colon and a decimal number.
 func ParseOwner(s string) (Owner, error) {
-	read, err := owner.Parse(s)
+	read, err := locks.ParseOwner(s)
 	if err != nil {
 		return Owner{}, fmt.Errorf("rlock: %w: %w", ErrInvalidOption, err)
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/internal/kind"
-	"github.com/rlock-go/redisson/internal/lockerr"
+	"github.com/rlock-go/redisson/internal/locks"
 	"github.com/rlock-go/redisson/internal/luasrc"
 )
 
@@ -155,7 +155,7 @@ func (s *PermitSemaphore) ReleaseIDs(ctx context.Context, ids ...string) error {
 func rawID(id string) (string, error) {
 	bytes, err := hex.DecodeString(id)
 	if err != nil || len(bytes) != 16 {
-		return "", fmt.Errorf("%w: %s is no id of a permit, which is 32 hex digits", ErrInvalidOption, lockerr.Quote(id))
+		return "", fmt.Errorf("%w: %s is no id of a permit, which is 32 hex digits", ErrInvalidOption, locks.Quote(id))
 	}
 	return string(bytes), nil
 }

@@ -4,14 +4,14 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/rlock-go/redisson/internal/lockerr"
+	"github.com/rlock-go/redisson/internal/locks"
 )
 
 // Without these methods %v would read fields that other goroutines change meanwhile.
 
 // printed formats a handle for people, with its name cut to a length that suits a log
 // line.
-func printed(what, name string) string { return "rlock." + what + "(" + lockerr.Quote(name) + ")" }
+func printed(what, name string) string { return "rlock." + what + "(" + locks.Quote(name) + ")" }
 
 // String is the client's id, for people.
 func (c *Client) String() string { return "rlock.Client(" + c.ID().String() + ")" }
@@ -30,7 +30,7 @@ func (l *CountDownLatch) String() string { return printed("CountDownLatch", l.Na
 
 // String names the semaphore and the number of permits.
 func (p *Permits) String() string {
-	return "rlock.Permits(" + lockerr.Quote(p.Name()) + ", " + strconv.Itoa(p.n) + ")"
+	return "rlock.Permits(" + locks.Quote(p.Name()) + ", " + strconv.Itoa(p.n) + ")"
 }
 
 // String names the lock and the owner, for people. It says nothing about the
@@ -39,7 +39,7 @@ func (h *Hold) String() string {
 	if h.isZero() {
 		return "rlock.Hold()"
 	}
-	return "rlock.Hold(" + lockerr.Quote(h.Name()) + ", " + h.h.OwnerText() + ")"
+	return "rlock.Hold(" + locks.Quote(h.Name()) + ", " + h.h.OwnerText() + ")"
 }
 
 // String names the members, cut to a length that suits a log line.

@@ -5,12 +5,12 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/internal/kind"
-	"github.com/rlock-go/redisson/internal/owner"
+	"github.com/rlock-go/redisson/internal/locks"
 )
 
 // ask sends each read of the lock except Info's. If the connection breaks, it
 // sends the read again, for at most a command timeout.
-func (l *Lock) ask(ctx context.Context, q kind.Question, o owner.Owner) (kind.Answer, error) {
+func (l *Lock) ask(ctx context.Context, q kind.Question, o locks.Owner) (kind.Answer, error) {
 	if err := l.unusableIn(ctx); err != nil {
 		return kind.Answer{}, err
 	}
@@ -31,7 +31,7 @@ func (l *Lock) askOf(ctx context.Context, q kind.Question, o Owner) (kind.Answer
 // errors are ctx's, ErrUnavailable, ErrRefused, ErrClosed, ErrInvalidOption (a
 // zero Lock) and ErrInvalidName. It is Redisson's isLocked.
 func (l *Lock) IsLocked(ctx context.Context) (bool, error) {
-	answer, err := l.ask(ctx, kind.Locked, owner.Owner{})
+	answer, err := l.ask(ctx, kind.Locked, locks.Owner{})
 	return answer.Yes, err
 }
 
@@ -62,7 +62,7 @@ const NoExpiry time.Duration = -1
 // ErrClosed, ErrInvalidOption and ErrInvalidName. It is Redisson's
 // remainTimeToLive.
 func (l *Lock) RemainTTL(ctx context.Context) (time.Duration, error) {
-	answer, err := l.ask(ctx, kind.RemainTTL, owner.Owner{})
+	answer, err := l.ask(ctx, kind.RemainTTL, locks.Owner{})
 	if err == nil && !answer.Yes {
 		err = wrap("ask about", l.Name(), ErrNotLocked)
 	}

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/internal/kind"
-	"github.com/rlock-go/redisson/internal/lockstate"
+	"github.com/rlock-go/redisson/internal/locks"
 	"github.com/rlock-go/redisson/internal/observe"
 	"github.com/rlock-go/redisson/watchdog"
 )
@@ -89,14 +89,14 @@ func (c *Client) Ages() iter.Seq2[Subject, Age] {
 		if c.s == nil {
 			return
 		}
-		c.s.Ages(func(name string, of kind.Label, age lockstate.Age) bool {
+		c.s.Ages(func(name string, of kind.Label, age locks.Age) bool {
 			return yield(Subject{Name: name, Kind: Kind(of.String())}, Age(age))
 		})
 	}
 }
 
 // kindStats returns the sum of these counts.
-func kindStats(all ...lockstate.Counts) KindStats {
+func kindStats(all ...locks.Counts) KindStats {
 	var k KindStats
 	least := watchdog.Never
 	for _, one := range all {

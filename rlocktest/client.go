@@ -12,7 +12,7 @@ import (
 
 	"github.com/gomodule/redigo/redis"
 
-	"github.com/rlock-go/redisson/internal/lockstate"
+	"github.com/rlock-go/redisson/internal/locks"
 	"github.com/rlock-go/redisson/internal/luasrc"
 	"github.com/rlock-go/redisson/rlock"
 )
@@ -115,7 +115,7 @@ func (c *Client) TakeAway(name string) {
 	for _, l := range []*rlock.Lock{rw.WriteLock(), rw.ReadLock(), c.NewLock(name)} {
 		switch taken, err := l.ForceUnlock(context.Background()); {
 		case taken:
-			lockstate.TakenAway(c.server.addr(), name)
+			locks.TakenAway(c.server.addr(), name)
 			return
 		case err != nil && !errors.Is(err, rlock.ErrRefused): // which says that it is no lock
 			c.t.Fatalf("rlocktest: take the lock away: %v", err)
@@ -139,7 +139,7 @@ func (c *Client) takePermitsAway(name string) bool {
 		_, err = seats.Delete(ctx)
 	}
 	if err == nil {
-		lockstate.TakenAway(c.server.addr(), name)
+		locks.TakenAway(c.server.addr(), name)
 		_, err = seats.TrySetPermits(ctx, total)
 	}
 	if err != nil {

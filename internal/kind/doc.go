@@ -13,7 +13,7 @@
 // docs/dev/another-kind.md describes how to add one.
 //
 //   - A kind makes its renewal itself: [Kind.Renew], for the read lock readLock.Renew with
-//     luasrc's read_renew.lua. Package renew asks the kind of a script's first lease, puts
+//     luasrc's read_renew.lua. Package locks asks the kind of a script's first lease, puts
 //     leases into one script if their kinds have the same [Traits.RenewGroup], and sends it.
 //   - A kind whose waiters queue on the server embeds fair (fair.go): [Traits.ByOwner], a
 //     channel for each owner, and the scripts that queue, leave and announce.

@@ -27,7 +27,8 @@ var wallTests = map[string]string{
 	"cmd/rlock.TestEveryKindIsShownAndNothingChanged":                         "it reads what is left of a lease, which has minutes",
 	"internal/clock.TestASetWallClockIsNoSuspend":                             "two readings of the system's clocks, between a third and a fourth",
 	"internal/clock.TestSystemClockKeepsToBoottime":                           "two readings of the system's clocks, between a third and a fourth",
-	"internal/state.TestNoOfALookCountsIfItsOwnerHadNoCommandMeanwhile":       "it asks whether any trust is left of a minute",
+	"internal/locks.TestH1ValidUntilIsNeverTooLate":                           "two answers of one hold, and a pause of the machine only makes them earlier",
+	"internal/locks.TestNoOfALookCountsIfItsOwnerHadNoCommandMeanwhile":       "it asks whether any trust is left of a minute",
 	"internal/command.TestServerThatStandsStillDelaysNoOther":                 "a real server stands still, and another answers meanwhile",
 	"internal/topology.TestClusterIsKnownWhileAServerStandsStill":             "a real server stands still, and another answers meanwhile",
 	"rlock.TestAllThatIsCountedIsListenedForByOneConnection":                  "a real server ends the subscriber; else a poll comes after four seconds",
@@ -38,7 +39,7 @@ var wallTests = map[string]string{
 var sleeps = map[string]int{
 	"cmd/rlock": 2, "docs/cookbook": 1, "integration/behaviour": 1, "integration/behaviour/cluster": 3, "integration/behaviour/hostile": 1,
 	"integration/behaviour/severalservers": 1, "integration/behaviour/virtual": 3, "integration/bench/compare": 1, "integration/pages/monitoring": 1, "integration/redisson/interop": 1,
-	"integration/redisson/javakinds": 3, "integration/simulation": 9, "internal/command": 3, "internal/lockstate": 7, "internal/pipeline": 10,
+	"integration/redisson/javakinds": 3, "integration/simulation": 9, "internal/command": 3, "internal/locks": 7, "internal/pipeline": 10,
 	"internal/redisconn": 1, "internal/testkit/redistest": 1, "internal/testkit/stalls": 3, "internal/topology": 2, "pubsub": 5, "rlock": 38, "rlockotel": 1,
 	"rlocktest": 1, "watchdog": 4,
 }

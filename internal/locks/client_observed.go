@@ -1,0 +1,46 @@
+package locks
+
+import (
+	"time"
+
+	"github.com/rlock-go/redisson/internal/command"
+	"github.com/rlock-go/redisson/internal/observe"
+	"github.com/rlock-go/redisson/internal/topology"
+)
+
+// nodeChanged tells the observer that slots have another server. Slots without a server before
+// had no locks, so they are left out.
+func (c *Client) nodeChanged(change topology.Change) {
+	if c.Observer == nil || change.From == nil || change.From == change.To && !change.NewMaster {
+		return
+	}
+	e := observe.Server{From: change.FormerAddr, To: change.Addr}
+	if change.From != change.To {
+		e.From, e.To = change.From.Server(), change.To.Server()
+	}
+	c.post(func(o observe.Observer) { o.NodeChanged(e) })
+}
+
+// sent tells the observer of a command, as part of the call that it was made for if there is
+// one.
+func (c *Client) sent(r *command.Request) {
+	took := max(c.Now()-r.Wire.Sent, 0)
+	cmd := observe.Command{
+		Name: r.Wire.Command, Server: r.Server(), Start: time.Now().Add(-took), Duration: took, Err: r.Wire.Err,
+	}
+	if r.Wire.Script != nil {
+		cmd.Script = r.Wire.Script.Name
+	}
+	var by *observe.Call
+	switch h := r.Handler.(type) {
+	case interface{ Seen() (*observe.Call, bool) }:
+		by, cmd.Undo = h.Seen()
+	case interface{ Leases() int }:
+		cmd.Leases = h.Leases()
+	}
+	if by != nil && by.Sent(cmd) {
+		return
+	}
+	ctx := by.Context()
+	c.post(func(o observe.Observer) { o.Command(ctx, cmd) })
+}

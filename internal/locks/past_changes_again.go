@@ -1,0 +1,111 @@
+package locks
+
+import (
+	"context"
+	"time"
+
+	"github.com/rlock-go/redisson/internal/command"
+	"github.com/rlock-go/redisson/internal/eventlog"
+	"github.com/rlock-go/redisson/internal/kind"
+)
+
+// A due change (change.go) is remembered as an unlock is, and repeated with its receipt: a
+// server that has the receipt does not count the change twice. So the receipt is kept until the
+// change is forgotten. An acquire of what nobody owns is repeated in the same way.
+//
+// A server that came back empty has no receipt either, and perhaps an object of the same name
+// that was made since. So the repetition says how the object is known that was changed, and does
+// nothing if there is another one or none (kind.Repeated). The ids of permits are their own
+// proof.
+
+// Change is sendChange. A change that is due is remembered if a failover may undo it.
+func Change(ctx context.Context, l *Lock, due bool, call func(*kind.Want) kind.Call) (any, error) {
+	var keep func(*command.Request, any) bool
+	if due && l.Client.failsOver {
+		keep = func(r *command.Request, receipt any) bool { return rememberChange(l, r, receipt) }
+	}
+	return sendChange(ctx, &l.ObjectLock, due, call, keep)
+}
+
+// rememberChange remembers a due change that was answered, with its receipt. It reports false if
+// it can't be repeated, so that nothing needs the receipt.
+func rememberChange(l *Lock, r *command.Request, receipt any) (kept bool) {
+	call := kind.Call{Name: r.Wire.Command, Script: r.Wire.Script, Args: r.Wire.Args, Resend: r.Resend, Writes: true}
+	if l.Traits.Unowned || l.Traits.Gate {
+		if call, kept = kind.Repeated(call, r.Wire.Reply); !kept {
+			return false
+		}
+	}
+	defer l.shard.enter(mustNotBlock).leave()
+	addChange(l.shard, &pastChange{
+		client: l.Client, name: l.Name(), slot: l.slot, receipt: receipt, call: call, sent: r.Wire.Sent, until: r.Until, due: r.ServedElsewhere(), late: r.MayArrive, on: r.Connection(),
+	})
+	return true
+}
+
+// rememberTaken remembers the acquire, sent at and answered by reply, of what nobody owns. Its release
+// is repeated after a failover, so the acquire must be too: on a server that lacks both, the
+// release alone would add to what there is to take.
+func rememberTaken(l *Lock, by Owner, at time.Duration, reply any) {
+	c := l.Client
+	want := kind.Want{Names: &l.names, Latch: kind.Receipt(&l.names, by), LatchTTL: c.args.ReceiptTTL, Publish: l.publish()}
+	call, known := kind.Repeated(kind.TakeAgain(l.kind, &want), reply)
+	if !known {
+		c.exec.Discard(l.slot, want.Latch)
+		return
+	}
+	defer l.shard.enter(mayBlock).leave()
+	addChange(l.shard, &pastChange{
+		client: c, name: l.Name(), slot: l.slot, receipt: want.Latch, call: call, sent: at, until: at + c.changeFor, due: c.newMaster(l.slot, at),
+	})
+}
+
+// giveTaken gives back what an acquire of what nobody owns has taken, if its receipt is not in its
+// slot. It blocks as a release does.
+func giveTaken(l *Lock) error {
+	_, err := sendChange(context.Background(), &l.ObjectLock, true, func(w *kind.Want) kind.Call { return kind.GiveTaken(l.kind, w) }, nil)
+	return err
+}
+
+// addChange remembers u. What is due is sent.
+func addChange(s *shard, u *pastChange) {
+	if s.remember(u); u.due {
+		repeatDue(s)
+	}
+}
+
+// repeatChange sends a change again.
+func repeatChange(s *shard, u *pastChange) {
+	c := u.client
+	c.work.Add()
+	q := &repeatedChange{s, u}
+	r := c.question(u.slot, u.call, u.until)
+	if r.Handler = q; !s.enqueue(r) {
+		c.spawn(func() { q.Answered(r) })
+	}
+}
+
+// repeatedChange is a change that was sent again.
+type repeatedChange struct {
+	s *shard
+	u *pastChange
+}
+
+// Answered ends the repetition. The remembered change keeps the receipt.
+func (q *repeatedChange) Answered(r *command.Request) {
+	defer q.s.enter(mustNotBlock).leave()
+	c := q.u.client
+	_, err := replied(r)
+	if err != nil && !c.Closed() {
+		c.Log.NotDone(q.s, eventlog.Lock{Name: q.u.name}, err)
+	}
+	q.s.past.repeated(q.u, r.Connection(), r.MayArrive || err != nil)
+	repeatDue(q.s)
+	c.work.Done()
+}
+
+// Rest sends it until it is answered.
+func (q *repeatedChange) Rest(r *command.Request) {
+	q.u.client.exec.Finish(r)
+	q.Answered(r)
+}

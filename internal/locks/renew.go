@@ -1,0 +1,250 @@
+package locks
+
+import (
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/internal/command"
+	"github.com/rlock-go/redisson/internal/kind"
+	"github.com/rlock-go/redisson/internal/topology"
+	"github.com/rlock-go/redisson/watchdog"
+)
+
+// leaseHolder is one owner's state on one name: a lease, and the holds that share it. It is the [watchdog.Holder]
+// of each registered lease. Its methods lock what they need.
+type leaseHolder interface {
+	kind.Owner
+
+	// Lock is a lock of the name.
+	Lock() *ObjectLock
+
+	// Begin begins a renewal or a look. It reports false if the lease is no longer the owner's, or if a
+	// command of the owner is under way, which sets the lease or ends it (H6).
+	Begin(l *watchdog.Lease, look bool) (need, bool)
+
+	// Next ends the holds of lost's kind, if lost is not nil, and returns how many holds of next's kind are
+	// to be renewed.
+	Next(lost, next *ObjectLock) int32
+
+	// End ends a renewal, whatever came of it.
+	End(renewalEnd)
+
+	// Failing says that renewals of the lease begin to fail, and why, or with nil that they work again.
+	Failing(l *watchdog.Lease, err error)
+
+	// NotHeld says that a look has not found what the owner holds by of's kind.
+	NotHeld(l *watchdog.Lease, of *ObjectLock)
+}
+
+// need is what one lease needs of a script.
+type need struct {
+	of    *ObjectLock   // of the holds' kind
+	count int32         // how many
+	more  []*ObjectLock // further kinds of holds that share the lease, to be renewed after this one
+	ttl   time.Duration // what the script passes; 0: it only reads
+	least time.Duration // how much of a renewed lease may be relied on
+}
+
+// renewalEnd is what an owner needs to know of a renewal that has ended.
+type renewalEnd struct {
+	late time.Duration // the lease that it may still set, as it was lost on a connection that could not be killed; 0: none
+}
+
+// renewer is a client's watchdog, and what the watchdog calls.
+type renewer struct {
+	*watchdog.Watchdog
+	c        *core
+	changed  func(key []byte)
+	untold   atomic.Bool               // it was logged that a server does not report changes
+	extended [kind.Labels]atomic.Int64 // leases, since the client began
+}
+
+// newRenewer starts the watchdog. idle is called when nothing has been registered for a while. changed is called
+// when a server reports that a key has changed. Close must be called.
+func newRenewer(c *core, idle func(), changed func(key []byte)) *renewer {
+	r := &renewer{c: c, changed: changed}
+	r.Watchdog = watchdog.New(r.renew, watchdog.Options{TTL: c.Watchdog, Clock: c.Clock, Group: renewGroup(c.top), Look: r.look, Idle: idle,
+		Failing: func(l *watchdog.Lease, err error) { l.Holder().(leaseHolder).Failing(l, err) }})
+	return r
+}
+
+// renewGroup tells the watchdog which leases one script can renew. Nil: all.
+func renewGroup(top topology.Topology) func(watchdog.Holder) int {
+	if top.SpansSlots() {
+		return nil
+	}
+	return func(h watchdog.Holder) int { return int(leaseSlot(h)) }
+}
+
+// leaseSlot is the slot of a lease's lock.
+func leaseSlot(h watchdog.Holder) uint16 { return h.(leaseHolder).Lock().slot }
+
+// extendedOf is how many leases of a kind were extended.
+func (r *renewer) extendedOf(of int) int64 { return r.extended[of].Load() }
+
+// renewIn renews the leases in these slots at once, which shows what is lost.
+func (r *renewer) renewIn(slots topology.Slots) {
+	r.RenewThose(func(h watchdog.Holder) bool { return slots.Has(leaseSlot(h)) })
+}
+
+// renewalPart is the share of a batch that one node serves: leases to be renewed, or to be looked at. It goes in one
+// write, and counts as one at the node's limiter, whatever the number of its scripts.
+type renewalPart struct {
+	*renewer
+	node   *topology.Node
+	looks  bool // it looks, and renews nothing
+	leases []renewee
+	answer answerFunc
+	open   atomic.Int32 // scripts that have not ended; sending counts as one more
+}
+
+// mostRenewed bounds a script's kind.Weight, but for a single lease: the server does nothing else meanwhile.
+const mostRenewed = 1000
+
+// answerFunc answers for a lease by its number in the watchdog's batch.
+type answerFunc = func(int, watchdog.Answer)
+
+// renewee is one lease of a batch.
+type renewee struct {
+	need
+	i     int // in the watchdog's batch
+	h     leaseHolder
+	lease *watchdog.Lease
+	sent  time.Duration // when holds of another kind were renewed for this lease; 0: none were
+}
+
+// held is what the script is to renew for the lease.
+func (sub *renewee) held() kind.Held {
+	return kind.Held{Kind: sub.of.kind, Names: &sub.of.names, Owner: sub.h, Count: sub.count}
+}
+
+// renewalScript renews, or looks at, some leases of a part.
+type renewalScript struct {
+	*renewalPart
+	ttl    time.Duration // the lease that it sets; 0: it only reads
+	subs   []renewee
+	weight int  // of all subs together
+	left   bool // the part does not wait for it, or no longer does
+}
+
+// cut divides a batch by node. It answers for the leases that no node serves for now.
+func (r *renewer) cut(batch []*watchdog.Lease, looks bool, answer answerFunc) (parts []*renewalPart) {
+	for i, l := range batch {
+		node, err := r.c.top.Node(leaseSlot(l.Holder()))
+		if err != nil {
+			answer(i, watchdog.Answer{Result: watchdog.Failed, Err: err})
+			continue
+		}
+		k := slices.IndexFunc(parts, func(p *renewalPart) bool { return p.node == node })
+		if k < 0 {
+			k = len(parts)
+			parts = append(parts, &renewalPart{renewer: r, node: node, looks: looks, answer: answer})
+		}
+		parts[k].leases = append(parts[k].leases, renewee{i: i, h: l.Holder().(leaseHolder), lease: l})
+	}
+	return parts
+}
+
+// limiter bounds how many parts are under way at the node.
+func (p *renewalPart) limiter() *topology.Limiter {
+	if p.looks {
+		return &p.node.Looks
+	}
+	return &p.node.Renewals
+}
+
+// run sends the scripts when the limiter admits the part.
+func (p *renewalPart) run() {
+	p.limiter().Run(func() bool {
+		p.open.Add(1)
+		for _, s := range p.scripts() {
+			s.send()
+		}
+		// The watchdog's goroutine must not wait for the network.
+		p.c.exec.WakeWriter()
+		return p.open.Add(-1) > 0
+	})
+}
+
+// scripts makes the scripts. A lease that is not ready is left out, and answered as busy.
+func (p *renewalPart) scripts() (all []renewalScript) {
+	for i := range p.leases {
+		sub := &p.leases[i]
+		var ready bool
+		if sub.need, ready = sub.h.Begin(sub.lease, p.looks); !ready {
+			p.answer(sub.i, watchdog.Answer{Result: watchdog.Busy})
+			continue
+		}
+		weight := kind.Weight(sub.of.kind)
+		at := slices.IndexFunc(all, func(s renewalScript) bool {
+			return s.ttl == sub.ttl && s.weight+weight <= mostRenewed && p.share(s.subs[0].of, sub.of)
+		})
+		if at < 0 {
+			at = len(all)
+			all = append(all, renewalScript{renewalPart: p, ttl: sub.ttl})
+		}
+		all[at].subs = append(all[at].subs, *sub)
+		all[at].weight += weight
+	}
+	return all
+}
+
+// share tells whether one script can renew both.
+func (r *renewer) share(l, o *ObjectLock) bool {
+	return l.Traits.RenewGroup == o.Traits.RenewGroup && (r.c.spansSlots || l.slot == o.slot)
+}
+
+// send sends the script. A script that can't be sent fails.
+func (s renewalScript) send() {
+	if !s.left {
+		s.open.Add(1)
+	}
+	c, of := s.c, s.subs[0].of
+	c.work.Add()
+	q := &command.Request{Handler: &renewal{renewalScript: s}, Aside: true, Several: len(s.subs) > 1}
+	c.fill(q, of.slot, of.kind.Renew(q.Wire.ArgBuffer[:0], c.leaseArg(s.ttl), len(s.subs), func(i int) kind.Held { return s.subs[i].held() }))
+	q.Wire.Track = true
+	if s.looks {
+		q.Handler, q.Wait = &look{s}, false
+	}
+	if !c.exec.Enqueue(q) {
+		q.Handler.Rest(q)
+	}
+}
+
+// alone sends the script for only one of its leases. The node's next part does not wait for it.
+func (s *renewalScript) alone(sub renewee) {
+	renewalScript{renewalPart: s.renewalPart, ttl: s.ttl, subs: []renewee{sub}, left: true}.send()
+}
+
+// read decodes the reply: for each lease whether it is still held. One key of another type fails the whole
+// script, and so does one key that another node has. Then read sends a script for each lease alone, so that
+// no other lease suffers (H2), and leaves nothing to be answered. A key of another type holds nothing for an owner,
+// so a lease that meets one alone is not held.
+func (s *renewalScript) read(q *command.Request) (mine []bool, err error) {
+	if err = q.Wire.Err; err == nil {
+		mine, err = codec.DecodeRenew(q.Wire.Reply, len(s.subs))
+	}
+	if err != nil && len(s.subs) > 1 && (!q.Passing() || q.Scattered()) && q.Fate != command.Lost && q.Fate != command.Closed {
+		for _, sub := range s.subs {
+			s.alone(sub)
+		}
+		s.subs = nil
+	}
+	if len(s.subs) == 1 && q.WrongType() {
+		return []bool{false}, nil
+	}
+	return mine, err
+}
+
+// leave ends the script for its part, once. After the last one the node's next part may go.
+func (s *renewalScript) leave() {
+	if !s.left {
+		s.left = true
+		if s.open.Add(-1) == 0 {
+			s.limiter().Done()
+		}
+	}
+}

@@ -1,0 +1,133 @@
+package locks
+
+import (
+	"slices"
+
+	"github.com/rlock-go/redisson/internal/command"
+	"github.com/rlock-go/redisson/internal/observe"
+	"github.com/rlock-go/redisson/watchdog"
+)
+
+// An OwnerState is a leaseHolder, by the methods that follow.
+
+// Lock is a lock of the name.
+func (st *OwnerState) Lock() *ObjectLock { return &st.name.lock.ObjectLock }
+
+// Begin gives the command queue to a renewal. A look takes no place in it: NotHeld checks
+// afterwards that no command began meanwhile.
+func (st *OwnerState) Begin(lease *watchdog.Lease, look bool) (n need, ready bool) {
+	defer st.name.lock.shard.enter(mustNotBlock).leave()
+	if st.lease != lease {
+		return n, false
+	}
+	n.of, n.more = st.kinds()
+	if look {
+		st.calm = st.held > 0 && !st.busy
+		return n, st.calm
+	}
+	if !st.beginRenewal() {
+		return n, false
+	}
+	n.count, n.ttl = st.tally(n.of), st.renewedLease()
+	n.least = st.least(st.name.Now(), n.ttl)
+	return n, true
+}
+
+// kinds are locks of the owner's holds, one for each tally.
+func (st *OwnerState) kinds() (l *ObjectLock, more []*ObjectLock) {
+	l = st.Lock()
+	if st.holds != nil {
+		l = &st.holds.lock.ObjectLock
+	}
+	for h := st.holds; h != nil; h = h.next {
+		same := func(o *ObjectLock) bool { return o.Traits.Tally == h.lock.Traits.Tally }
+		if !same(l) && !slices.ContainsFunc(more, same) {
+			more = append(more, &h.lock.ObjectLock)
+		}
+	}
+	return l, more
+}
+
+// Next ends the holds of lost's kind, unless lost is nil, and counts those of next's kind, for
+// the next script.
+func (st *OwnerState) Next(lost, next *ObjectLock) int32 {
+	defer st.name.lock.shard.enter(mustNotBlock).leave()
+	if lost != nil {
+		st.lose(lost, errVanished)
+	}
+	return st.tally(next)
+}
+
+// End gives the command queue back.
+func (st *OwnerState) End(o renewalEnd) {
+	defer st.name.lock.shard.enter(mustNotBlock).leave()
+	if o.late > 0 {
+		st.mayArrive(o.late)
+	}
+	st.endRenewal()
+}
+
+// Failing tells that renewals of the lease begin to fail, or work again.
+func (st *OwnerState) Failing(lease *watchdog.Lease, err error) {
+	s := st.name.lock.shard
+	defer s.enter(mustNotBlock).leave()
+	if st.lease != lease || st.held == 0 || command.IsClosed(err) {
+		return
+	}
+	c, now := st.name.lock.Client, st.name.Now()
+	e := observe.Failing{Err: err, Left: max(lease.Expiry()-now, 0)}
+	if extras := st.ensureExtras(); err != nil {
+		extras.failing = now
+		c.Log.NotRenewed(s, st.told(), e.Left, err)
+	} else {
+		e.Lasted = now - extras.failing
+		c.Log.RenewedAgain(s, st.told(), e.Lasted)
+	}
+	if c.Observer != nil {
+		of := st.holds.subject()
+		c.post(func(o observe.Observer) { o.Failing(of, e) })
+	}
+}
+
+// NotHeld ends holds that a look did not find, unless a command of the owner has begun since.
+func (st *OwnerState) NotHeld(lease *watchdog.Lease, of *ObjectLock) {
+	defer st.name.lock.shard.enter(mustNotBlock).leave()
+	if st.lease != lease || !st.calm {
+		return
+	}
+	if _, more := st.kinds(); len(more) == 0 {
+		st.lease.Disown()
+	}
+	st.name.changed() // the other owners may not have been told
+	st.lose(of, errVanished)
+}
+
+// changed makes the watchdog look at all owners that hold the name.
+func (n *nameState) changed() {
+	for st := n.states; st != nil; st = st.next {
+		if st.lease != nil {
+			st.lease.Changed()
+		}
+	}
+}
+
+// tellOthers is called after a command of st on a name that other owners of this client hold
+// too. The server does not tell this client of its own writes. So one of those owners must read
+// the key again; then the server tells of changes, for all of them.
+func (st *OwnerState) tellOthers() {
+	n := st.name
+	if n.exclusive > 0 || n.holders == 0 || n.holders == 1 && st.held > 0 {
+		return
+	}
+	n.readAgain(st)
+}
+
+// readAgain makes one of the owners that hold the name, but not besides, read the key again.
+func (n *nameState) readAgain(besides *OwnerState) {
+	for o := n.states; o != nil; o = o.next {
+		if o != besides && o.held > 0 && o.lease != nil {
+			o.lease.Wrote()
+			return
+		}
+	}
+}

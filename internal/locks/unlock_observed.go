@@ -1,0 +1,99 @@
+package locks
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/rlock-go/redisson/internal/locks/release"
+	"github.com/rlock-go/redisson/internal/observe"
+)
+
+// observedUnlock is a call of Unlock that is observed.
+type observedUnlock struct {
+	observedCall
+	ended bool // it ended a hold that had not been lost
+	held  time.Duration
+}
+
+// observeUnlock begins to observe an unlock, if there is an observer.
+func observeUnlock(ctx context.Context, h *Hold) (u observedUnlock) {
+	c := h.lock.Client
+	if c.Observer == nil {
+		return u
+	}
+	if c.tellsCalls {
+		returned := false
+		defer func() {
+			if !returned {
+				abandon(h)
+			}
+		}()
+		ctx = c.Observer.Release(ctx, h.subject())
+		returned = true
+	}
+	u.observedCall = c.call(ctx)
+	return u
+}
+
+// abandon releases a hold whose caller can't, because the observer ended the goroutine.
+func abandon(h *Hold) {
+	defer h.lock.shard.enter(mayBlock).leave()
+	if !h.released {
+		giveBack(h)
+	}
+}
+
+// lossOf is why and when a hold was lost, for the event of its Unlock.
+func lossOf(h *Hold) (reason string, at time.Time) {
+	defer h.lock.shard.enter(mustNotBlock).leave()
+	now := h.state.name.Now()
+	return observe.ReasonNames[h.lossReason(h.ended)], time.Now().Add(min(h.promise.End-now, 0))
+}
+
+// unlocked counts how an unlock ended, and tells the observer.
+func unlocked(h *Hold, u observedUnlock, wasLost, err error) {
+	l := h.lock
+	if errors.Is(err, ErrUncertain) {
+		l.counts().unsure.Add(1)
+	}
+	o := l.Client.Observer
+	if o == nil {
+		return
+	}
+	s := h.subject()
+	u.seen.Tell(o, s)
+	l.Client.leaveCall(u.seen)
+	if u.ended {
+		o.Ended(s, observe.Hold{End: "released", Held: u.held, At: time.Now()})
+	}
+	if !l.Client.tellsCalls {
+		return
+	}
+	r := observe.Release{Err: err}
+	if wasLost != nil && !errors.Is(wasLost, ErrClosed) {
+		r.Reason, r.LostAt = lossOf(h)
+	}
+	o.Released(u.ctx, s, r)
+}
+
+// undid counts the undo of an acquire, and tells the observer.
+func undid(l *Lock, o Owner, err error) {
+	u := observe.Undo{Outcome: "undone", Err: err}
+	switch {
+	case errors.Is(err, ErrNotHeld):
+		u.Outcome, u.Err = "nothing", nil
+	case err != nil:
+		u.Outcome = "failed"
+	}
+	if err == nil {
+		l.counts().undone.Add(1)
+	}
+	if l.Client.Observer != nil {
+		s := l.subject(o)
+		l.Client.post(func(o observe.Observer) { o.Undone(s, u) })
+	}
+}
+
+// Seen is the call that the command is a part of, if any, and whether it is an undo.
+func (r *releasing) Seen() (*observe.Call, bool) { return r.seen, r.Why == release.Undo }

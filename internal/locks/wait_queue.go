@@ -1,0 +1,329 @@
+package locks
+
+import (
+	"math/rand/v2"
+	"time"
+
+	"github.com/rlock-go/redisson/internal/topology"
+	"github.com/rlock-go/redisson/internal/waitqueue"
+)
+
+// maxSpares bounds how many queues a shard keeps for the next name. Without spare ones an
+// acquire and its release make a sixth more allocations and need half as many bytes again.
+const maxSpares = 8
+
+// queue is one queue of one name's waiters, with what carries out its actions: a timer,
+// subscriptions and the name's attempts. All of it is guarded by the shard's mutex.
+type queue struct {
+	waitqueue.Queue
+	shard *shardLines
+	line  *line         // that it belongs to; nil: none
+	l     *ObjectLock   // a handle, for its kind
+	owner Owner         // whose queue it is, where each owner has one
+	place time.Duration // that owner's wait as the server was first told it; 0: without limit, -1: not told yet
+	prev  *queue        // in the name's list
+	next  *queue        // in the name's list
+
+	touched     bool // it is in the shard's list
+	nextTouched *queue
+
+	timer       *time.Timer
+	subs        []*topology.Listening // as many as the topology says; it listens when all are confirmed
+	unconfirmed int                   // of them
+	deaf        bool                  // it counts in allLines.unheard
+	listens     Owner                 // the owner whose channel it listens on, where each has one
+	epoch       int                   // counts subscriptions, to ignore the calls of old ones
+	acting      bool                  // step is running
+	ttl         time.Duration         // of the key, by the last answer that it is taken; 0: not known; below 0: it never expires
+	unset       bool                  // the last answer was that there are no permits at all
+}
+
+// queueLone gives a lone waiter its queue. It returns the first of the name's queues, nil if nobody waits.
+func (x *line) queueLone() *queue {
+	if w := x.lone; w != nil { // its attempt is under way; it gets its queue
+		x.lone = nil
+		x.ensure(w.lock, w.queueOwner).Adopt(w.began, &w.Waiter)
+	}
+	return x.queues
+}
+
+// eachQueue iterates over the name's queues. The loop may report events to the current one.
+func (x *line) eachQueue(yield func(*queue) bool) {
+	for q := x.queueLone(); q != nil; q = q.next {
+		if q.touch(); !yield(q) {
+			return
+		}
+	}
+}
+
+// ownerQueue is the key of an owner's queue in its shard, so that finding it does not depend on
+// how many there are.
+type ownerQueue struct {
+	line  *line
+	sort  string // Traits.Queue
+	owner Owner
+}
+
+// find is the queue of l's kind, and of the owner where each has one, nil if nobody waits.
+func (x *line) find(l *ObjectLock, o Owner) *queue {
+	q := x.queueLone()
+	if l.Traits.ByOwner {
+		q = x.name.Waiting().byOwner[ownerQueue{x, l.Traits.Queue, o}]
+	} else {
+		for q != nil && (q.l.Traits.ByOwner || q.l.Traits.Queue != l.Traits.Queue) {
+			q = q.next
+		}
+	}
+	if q != nil {
+		q.touch()
+	}
+	return q
+}
+
+// touch notes that something may happen to the queue. Step must follow.
+func (q *queue) touch() {
+	if s := q.shard; !q.touched {
+		q.touched, q.nextTouched, s.touched = true, s.touched, q
+	}
+}
+
+// ensure finds or makes the queue. Step must follow, which drops it if it is not needed.
+func (x *line) ensure(l *ObjectLock, o Owner) *queue {
+	if q := x.find(l, o); q != nil {
+		return q
+	}
+	s := x.name.Waiting()
+	var q *queue
+	if last := len(s.spares) - 1; last >= 0 {
+		q, s.spares = s.spares[last], s.spares[:last]
+	} else {
+		q = &queue{Queue: waitqueue.New(s.c.Timeout, rand.N[time.Duration]), shard: s}
+	}
+	q.line, q.l, q.owner, q.listens, q.place, q.unset = x, l, o, o, -1, false
+	q.ttl = 0
+	if q.next = x.queues; q.next != nil {
+		q.next.prev = q
+	}
+	x.queues = q
+	if l.Traits.ByOwner {
+		s.byOwner[ownerQueue{x, l.Traits.Queue, o}] = q
+	}
+	q.touch()
+	q.Follow(l.Traits)
+	q.Use(nil)
+	if l.Traits.FairShare {
+		q.Use(x.fairShare)
+	}
+	return q
+}
+
+// choosePlace is the wait that the server is told for a waiter of the queue. Where each owner
+// has a queue, all that wait as the owner share one place, with the wait of the first.
+func (q *queue) choosePlace(wait time.Duration) time.Duration {
+	if q.place < 0 || !q.l.Traits.ByOwner {
+		q.place = wait
+	}
+	return q.place
+}
+
+// step carries out what the queues ask for to which something has happened, so its cost does
+// not grow with the other queues. It is called after every event. If an action caused the
+// event, the step under way handles it.
+func (x *line) step() {
+	s := x.name.Waiting()
+	if x.queues == nil {
+		x.name.DropIfIdle()
+	}
+	for q := s.touched; q != nil; q = s.touched { // an action may make and drop others
+		s.touched, q.nextTouched, q.touched = q.nextTouched, nil, false
+		q.step()
+	}
+}
+
+// step takes the actions of one queue.
+func (q *queue) step() {
+	x := q.line
+	if q.acting || x == nil {
+		return
+	}
+	q.acting = true
+	now := q.shard.Now()
+	for q.line == x {
+		a := q.Next(now)
+		if a.Do == waitqueue.Nothing {
+			break
+		}
+		q.act(a, now)
+	}
+	q.acting = false
+}
+
+// drop removes the queue from its name, and keeps it for another.
+func (q *queue) drop() {
+	x, s := q.line, q.shard
+	if q.prev == nil {
+		x.queues = q.next
+	} else {
+		q.prev.next = q.next
+	}
+	if q.next != nil {
+		q.next.prev = q.prev
+	}
+	if q.l.Traits.ByOwner {
+		delete(s.byOwner, ownerQueue{x, q.l.Traits.Queue, q.owner})
+	}
+	q.line, q.l, q.prev, q.next = nil, nil, nil, nil
+	if len(s.spares) < maxSpares {
+		s.spares = append(s.spares, q)
+	}
+	x.name.DropIfIdle()
+}
+
+// act takes one action.
+func (q *queue) act(a waitqueue.Action, now time.Duration) {
+	switch a.Do {
+	case waitqueue.Attempt:
+		a.Waiter.Call.(caller).Try()
+	case waitqueue.Settle:
+		a.Waiter.Call.(caller).EndWait(a.Why, a.Err)
+	case waitqueue.Unsubscribe:
+		q.unsubscribe()
+	case waitqueue.Subscribe:
+		q.subscribe()
+	case waitqueue.SetTimer:
+		if d := max(a.At-now, 0); q.timer == nil {
+			q.timer = time.AfterFunc(d, q.tick)
+		} else {
+			q.timer.Reset(d)
+		}
+	case waitqueue.StopTimer:
+		q.timer.Stop()
+	case waitqueue.Drop:
+		q.drop()
+	}
+}
+
+// subscribe listens on the kind's channel.
+func (q *queue) subscribe() {
+	q.epoch++
+	l := q.l
+	channel, where := l.kind.Channel(&l.names, q.listens), q.shard.c.top.Subscriptions(l.slot)
+	q.unconfirmed = len(where)
+	q.setDeaf(true)
+	for _, s := range where {
+		sub := &subscriber{kind: l.kind, channel: channel, queue: q, epoch: q.epoch, alone: len(where) == 1}
+		q.subs = append(q.subs, s.Subscribe(channel, sub))
+	}
+}
+
+// resubscribe follows the name's slot to another node, or the waiters to another
+// channel. Until the confirmation, which makes the head look, the queue does not
+// listen.
+func (q *queue) resubscribe() {
+	if len(q.subs) > 0 {
+		q.unsubscribe()
+		q.Unconfirmed(q.shard.Now() + q.shard.lookAfter())
+		q.subscribe()
+	}
+}
+
+// unsubscribe leaves the channel.
+func (q *queue) unsubscribe() {
+	for _, sub := range q.subs {
+		sub.Close()
+	}
+	clear(q.subs)
+	q.subs = q.subs[:0]
+	q.epoch++
+	q.setDeaf(false)
+}
+
+// setDeaf records whether the queue has subscribed but hears of no release.
+func (q *queue) setDeaf(deaf bool) {
+	unheard := &q.shard.c.unheard
+	switch {
+	case q.deaf == deaf:
+	case deaf:
+		unheard.Add(1)
+	default:
+		unheard.Add(-1)
+	}
+	q.deaf = deaf
+}
+
+// lookEvery is how often a queue looks that hears of no release. If there are more than a
+// thousand such queues, each looks less often: together they look a thousand times in
+// lookEvery.
+const lookEvery = time.Second
+
+// lookAfter is how long such a queue waits before it looks again, less up to a fifth at random.
+func (s *shardLines) lookAfter() time.Duration {
+	pause := max(lookEvery, time.Duration(s.c.unheard.Load())*lookEvery/1000)
+	return pause - rand.N(pause/5)
+}
+
+// unheard bounds a pause during which the queue would miss a message.
+func (q *queue) unheard(pause time.Duration) time.Duration {
+	if q.Listening() || q.l.Traits.Silent {
+		return pause
+	}
+	if most := q.shard.lookAfter(); pause < 0 || pause > most {
+		return most
+	}
+	return pause
+}
+
+// listenFor makes the queue listen for another owner, which replaces one that is not used
+// again.
+func (q *queue) listenFor(o Owner) {
+	if q.listens != o {
+		q.listens = o
+		q.resubscribe()
+	}
+}
+
+// tick is called by the timer.
+func (q *queue) tick() {
+	defer q.shard.enter(mustNotBlock).leave()
+	if x := q.line; x != nil { // it has not been dropped since
+		q.touch()
+		q.Tick(q.shard.Now())
+		x.step()
+	}
+}
+
+// letThrough makes attempts for the waiters whose owner has just acquired the
+// name by another call. Otherwise they would wait for themselves (A3).
+func (x *line) letThrough(o Owner) {
+	for q := range x.eachQueue {
+		if q.Shares() {
+			q.LetThrough(o)
+		}
+	}
+}
+
+// handOff lets the head's acquire follow an unlock of l's kind that has just been
+// queued. It reports whether the message is of no use to this client.
+func (x *line) handOff(l *ObjectLock) bool {
+	q := x.find(l, Owner{})
+	if q == nil {
+		return false
+	}
+	own := q.HandOff(q.shard.Now())
+	x.step()
+	return own
+}
+
+// wakeHead makes an attempt for the head of each queue, when no message will come of the
+// release that it waits for. It leaves out queues by owner: there the server knows whose turn
+// it is, and has told that owner.
+func (x *line) wakeHead() {
+	for q := range x.eachQueue {
+		if !q.l.Traits.ByOwner {
+			q.WakeHead()
+		}
+	}
+	if x.queues != nil {
+		x.step()
+	}
+}

@@ -1,0 +1,44 @@
+package locks
+
+import (
+	"testing"
+
+	"github.com/rlock-go/redisson/internal/kind"
+)
+
+// A queue that doesn't listen must not begin to when its slot moves. Queues are reused and keep their former fields.
+func TestQueueThatDoesNotListenStaysSoWhenItsSlotMoves(t *testing.T) {
+	t.Parallel()
+	n := newName(t, "redis://localhost:1")
+	l := n.shard.c.newLock(kind.Reentrant, "orders", "orders")
+	defer n.shard.enter(mustNotBlock).leave()
+	q := n.ensure(&l, Owner{})
+	for range 2 {
+		q.subscribe()
+		if q.resubscribe(); len(q.subs) != 1 {
+			t.Errorf("%d subscriptions of one that listens", len(q.subs))
+		}
+		q.unsubscribe()
+		if q.resubscribe(); len(q.subs) != 0 {
+			t.Errorf("%d subscriptions of one that does not", len(q.subs))
+			q.unsubscribe()
+		}
+	}
+	n.step()
+}
+
+// The last answer to a semaphore's waiters says nothing of the next name that uses their queue.
+func TestReusedQueueForgetsThatNoPermitsWereSet(t *testing.T) {
+	t.Parallel()
+	n := newName(t, "redis://localhost:1")
+	l := n.shard.c.newLock(kind.Reentrant, "orders", "orders")
+	defer n.shard.enter(mustNotBlock).leave()
+	q := n.ensure(&l, Owner{})
+	q.unset = true
+	q.Tick(n.shard.Now())
+	n.step() // nobody waits
+	if n.queued() || n.ensure(&l, Owner{}) != q || q.unset {
+		t.Errorf("it is not reused, or it remembers: %t", q.unset)
+	}
+	n.step()
+}
