@@ -17,10 +17,13 @@ local function hold(of, n)
   return holds .. ':' .. of .. ':rwlock_timeout:' .. n
 end
 
+-- Only where a key may be the other server's does a command with it fail in silence.
+local try = more == 0 and call or redis.pcall
+
 -- Tells for how many ms the key of a hold lives; -2, there is none; nil, the slot's other
 -- server may have it.
 local function lives(of, n)
-  local ttl = redis.pcall('pttl', hold(of, n))
+  local ttl = try('pttl', hold(of, n))
   if more == 0 or type(ttl) == 'number' and ttl ~= -2 then
     return ttl
   end

@@ -40,7 +40,7 @@ end
 local n, ttl, released = leaves(had, ARGV[more + 4], ARGV[more + 5]), call('pttl', lock), -2
 for i = n + 1, had do
   released = math.max(released, lives(owner, i) or ttl)
-  redis.pcall('del', hold(owner, i)) -- one that the other server has stays there until its time is over
+  try('del', hold(owner, i)) -- one that the other server has stays there until its time is over
 end
 if n <= 0 then
   call('hdel', lock, owner)
