@@ -36,7 +36,7 @@ var contract = []terms{
 	{formerMaster, "what-no-lease-can-promise", "a promoted replica may lack the lock, and the former master may grant locks until its clients learn of the new one."},
 	{forced, "what-no-lease-can-promise", "The holder [notices](#how-soon-a-loss-is-noticed) it afterwards."},
 	{uncertainKey, "what-erruncertain-leaves", "`ErrUncertain` means that a command was sent, and that the client could not find out in time whether it ran."},
-	{unavailableKey, "fault-by-fault", "Nothing ran. Unless the owner's text was given away, the unlock goes on while the lease lasts"},
+	{unavailableKey, "fault-by-fault", "Nothing ran. Unless another process may act as this owner (`As`), the unlock goes on while the lease lasts"},
 	{closedKey, "the-life-of-a-hold", "`Close` sends no unlocks, so the keys expire."},
 	{sharedUnlock, "what-no-lease-can-promise", "Then the lock stays taken until its lease ends."},
 	{unreplicatedKey, "what-no-lease-can-promise", "If the new master lacks a release, the client [sends it again](dev/protocol.md#unlocked-before-a-failover), except in three cases: it is more than 15 s old, some thousands followed it, or others may act as the owner by then, even if nobody could when the unlock was sent."},
