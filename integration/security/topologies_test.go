@@ -264,6 +264,12 @@ func TestDocumentedAccountBehindSentinels(t *testing.T) {
 	former := set.Master()
 	set.Failover(set.Sentinels[0])
 	set.AwaitMaster(former)
+	redistest.Becomes(t, "the former master follows", func() bool { // until then no replica acknowledges anything
+		conn := former.Dial(t)
+		defer conn.Close()
+		info, err := redis.String(conn.Do("INFO", "replication"))
+		return err == nil && strings.Contains(info, "master_link_status:up")
+	})
 	use()
 	var nodes []redis.Conn
 	for _, n := range set.Nodes {
