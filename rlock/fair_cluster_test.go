@@ -136,7 +136,7 @@ func TestFairLockThatNoReplicaHasIsGivenBack(t *testing.T) {
 	s := redistest.Start(t)
 	replica := s.StartReplica(t)
 	conn := s.Dial(t)
-	c := openWith(t, s.URL(), rlock.WithReplicaSync(true), rlock.WithCommandTimeout(short))
+	c := openWith(t, s.URL(), rlock.WithReplicaSync(true))
 	l := c.NewFairLock("orders")
 	if err := l.Do(t.Context(), func(context.Context) error { return nil }); err != nil {
 		t.Fatal(err)

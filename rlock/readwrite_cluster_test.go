@@ -123,7 +123,7 @@ func TestReadWriteGrantThatNoReplicaHasIsGivenBack(t *testing.T) {
 	s := redistest.Start(t)
 	replica := s.StartReplica(t)
 	conn := s.Dial(t)
-	c := openWith(t, s.URL(), rlock.WithReplicaSync(true), rlock.WithCommandTimeout(short))
+	c := openWith(t, s.URL(), rlock.WithReplicaSync(true), rlock.WithCommandTimeout(2500*time.Millisecond)) // two may try before the replica is left out
 	rw := c.NewReadWriteLock("doc")
 	outer := held(t, rw.WriteLock())
 	if h, err := rw.ReadLock().Lock(t.Context(), rlock.As(outer.Owner())); err != nil {
