@@ -25,7 +25,7 @@ type Waiter struct {
 	ready   chan struct{} // gets one value when the wait has ended; buffered
 	patient *time.Timer   // ends the wait of one that makes one attempt and gets no answer; nil: not made yet
 	hold    *Hold
-	taken   bool          // its attempt has taken what nobody owns; until its caller comes for it, it counts in Work
+	taken   bool          // its attempt has taken what nobody owns; until its caller comes for it, it counts in work
 	takenAt time.Duration // when that attempt was sent
 	takenOf any           // the reply to it
 

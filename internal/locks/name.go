@@ -72,7 +72,7 @@ func (s *shard) eachName(fn func(*nameState)) {
 }
 
 // ensure finds or makes the name's state. The caller must give it a waiter or an owner at once,
-// or else use Pin. It is called with the shard locked.
+// or else use pin. It is called with the shard locked.
 func (s *shard) ensure(l *Lock) *nameState {
 	n := s.find(l)
 	if n == nil {
@@ -83,7 +83,7 @@ func (s *shard) ensure(l *Lock) *nameState {
 	return n
 }
 
-// pin is Ensure for a name whose state is kept until Unpin. It is called with the shard
+// pin is ensure for a name whose state is kept until unpin. It is called with the shard
 // locked.
 func (s *shard) pin(l *Lock) *nameState {
 	n := s.ensure(l)
@@ -104,7 +104,7 @@ func (s *shard) pinKey(l *Lock) []*nameState {
 	return all
 }
 
-// unpin ends what Pin began. It is called with the shard locked.
+// unpin ends what pin began. It is called with the shard locked.
 func (n *nameState) unpin() {
 	n.pins--
 	n.DropIfIdle()

@@ -39,10 +39,10 @@ func raise(n *atomic.Int64, to int64) {
 	}
 }
 
-// allActors are the Actors of this process that are in use, by their clients.
+// allActors are the actors of this process that are in use, by their clients.
 var allActors sync.Map
 
-// actors are the Actors of the client that made o, nil if that client is not in this process.
+// actors are those of the client that made o, nil if that client is not in this process.
 func (o Owner) actors() *actors {
 	if a, ok := allActors.Load(o.client); ok {
 		return a.(*actors)
@@ -50,7 +50,7 @@ func (o Owner) actors() *actors {
 	return nil
 }
 
-// init makes the zero Actors those of a client, and registers them in this process until Close.
+// init makes the zero actors those of a client, and registers them in this process until Close.
 func (a *actors) init(client uuid.UUID) {
 	a.client = client
 	allActors.Store(client, a)

@@ -193,7 +193,7 @@ func (u *past) leavesOnly(now time.Duration) bool {
 	return u.extras != nil && u.extras.place != nil && (u.extras.leaves || now >= u.until)
 }
 
-// ended is called when the repetition of u, which Take returned, has ended, and was answered on a
+// ended is called when the repetition of u, which take returned, has ended, and was answered on a
 // connection; 0: it was not. If u has become due meanwhile, it is due from now on: one that has not
 // found a server yet goes to whichever serves by then, so another behind it would be a copy.
 func (m *memory) ended(u past, on uint64) {

@@ -53,7 +53,7 @@ func newLeaver(st *OwnerState, l *Lock, want kind.Want, began time.Duration) ope
 	})
 }
 
-// leaver is Leaver for the owner of a release. A repetition is remembered already.
+// leaver is newLeaver for the owner of a release. A repetition is remembered already.
 func (r *releasing) leaver() operation {
 	if r.Why == release.Repeat {
 		return r.st.newLeaver(r.l, r.want, r.since, func(uint64) {})

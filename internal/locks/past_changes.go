@@ -32,7 +32,7 @@ type pastChange struct {
 	dropped bool          // it was forgotten meanwhile
 	sent    time.Duration // when it was sent
 	until   time.Duration // not to be sent again after this
-	on      uint64        // as in Past
+	on      uint64        // as in past
 }
 
 // remember remembers u. If there is no room, the oldest change is dropped.
@@ -116,7 +116,7 @@ func (m *memory) drop(u *pastChange) {
 	}
 }
 
-// takeChange is Take for a change.
+// takeChange is take for a change.
 func (m *memory) takeChange(now time.Duration) *pastChange {
 	for _, u := range m.changes {
 		switch {

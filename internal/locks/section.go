@@ -37,7 +37,7 @@ const (
 	mustNotBlock ending = false
 )
 
-// initSection makes the zero Section ready. It is called once, before any other method.
+// initSection makes the zero section ready. It is called once, before any other method.
 func (x *section) initSection(now clock.Clock, exec *command.Executor) { x.clock, x.exec = now, exec }
 
 // enter begins a section and returns x. Leave must be called.

@@ -28,11 +28,11 @@ type shardLines struct {
 	fairShares waitqueue.Table
 	spares     []*queue // queues that nobody waits in
 	byOwner    map[ownerQueue]*queue
-	touched    *queue              // list of the queues that Step must look at
+	touched    *queue              // list of the queues that step must look at
 	leavers    map[*line][]*leaver // who waits to leave the server's queue; while there is an entry, a script is under way
 }
 
-// init makes the zero Shard ready.
+// init makes the zero shardLines ready.
 func (s *shardLines) init(c *allLines, x *section) {
 	s.section, s.c, s.byOwner, s.leavers = x, c, map[ownerQueue]*queue{}, map[*line][]*leaver{}
 }
@@ -56,7 +56,7 @@ type lineName interface {
 
 // turn is a call that waits for its turn.
 type turn struct {
-	waitqueue.Waiter // its Call is a Caller
+	waitqueue.Waiter // its Call is a caller
 	lock             *ObjectLock
 	began            time.Duration
 	queueOwner       Owner // whose queue it waits in, where each owner has one
@@ -86,7 +86,7 @@ func (x *line) empty() bool { return x.queues == nil && x.lone == nil }
 // it would be in.
 func (x *line) alone(w *turn) { x.lone = w }
 
-// endAlone ends what Alone began, and reports whether w was alone until now.
+// endAlone ends what alone began, and reports whether w was alone until now.
 func (x *line) endAlone(w *turn) bool {
 	alone := x.lone == w
 	if alone {
