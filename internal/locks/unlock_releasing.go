@@ -296,14 +296,15 @@ func (r *releasing) mayLeave() bool { return r.Why == release.Undo || r.Why == r
 
 // leavesPlace tells whether the owner must leave the server's queue after the release. After an
 // undo the attempt may have been refused. If a failover undid the grant, the owner has its place
-// again: then its unlock finds no hold, or this is the unlock's repetition.
+// again: then its unlock finds no hold, whatever an earlier send that was lost may have released,
+// or this is the unlock's repetition.
 func (r *releasing) leavesPlace() bool {
 	switch {
 	case r.place == nil:
 		return false
 	case r.Why == release.Undo:
 		return true
-	case r.st.held > 0 || r.Why != release.Repeat && r.Verdict != release.NotHeld:
+	case r.st.held > 0 || r.Why != release.Repeat && (r.req.Fate != command.Answered || r.req.Wire.Reply != nil):
 		return false
 	}
 	return !r.st.name.passPlaceOn(&r.l.ObjectLock, r.st.owner)
