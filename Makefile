@@ -160,13 +160,15 @@ staticcheck: tools
 workflows: tools
 	@$(step) 'workflow files' $(tools)/actionlint -shellcheck= -pyflakes= $(wildcard .github/workflows/*)
 
-# Builds the library for other systems; the tests run on this one only.
+# Builds the library for other systems; the tests run on this one only. And fetches each module by its import path, as a
+# reader does, from a proxy that serves this checkout.
 platforms := linux/amd64 linux/386 linux/arm64 linux/arm linux/mips darwin/arm64 windows/amd64 freebsd/amd64
 
 .PHONY: builds
 builds:
 	@$(step) 'builds' bash -ec 'for platform in $(platforms); do echo "$$platform"; \
 	  (export GOOS=$${platform%/*} GOARCH=$${platform#*/}; go build ./... && go vet ./... && go vet -tags norawsyscall ./...); done'
+	@$(step) 'modules by their import paths' go test -C integration -count=1 ./pages/doccheck -run ByItsImportPath -full
 
 .PHONY: unit
 unit:
@@ -269,8 +271,8 @@ bench:
 compare:
 	@$(step) 'comparison' bash -ec 'cd integration/bench && go run ./compare $(FLAGS)'
 
-# Writes a version into the modules and the changelog, runs `make test`, and prints the tags to set. CONTRIBUTING.md has more.
-passing = $(MAKE) --no-print-directory test
+# Writes a version into the modules and the changelog, runs what must pass, and prints the tags to set. CONTRIBUTING.md has more.
+passing = $(MAKE) --no-print-directory test builds
 .PHONY: release
 release:
 	@integration/release.sh '$(VERSION)' $(passing)
