@@ -61,7 +61,6 @@ func cook(t *testing.T, url string, conn redis.Conn) {
 	paused.signal(syscall.SIGSTOP)
 	other := run("fencing", db, "-add=5")
 	service := run("shutdown", "-addr=127.0.0.1:0", "-work=1s")
-	works := requests(t, service)("8") // fencing has an account 7
 
 	minute := "-at=" + time.Now().UTC().Truncate(time.Minute).Format(time.RFC3339)
 	fleet := []*process{run("cron", minute), run("cron", minute), run("cron", minute)}
@@ -80,7 +79,8 @@ func cook(t *testing.T, url string, conn redis.Conn) {
 	run("handover", "submit").wantEnd(1, `rlock: acquire "order:4711": locked by another owner`)
 	run("handover", "work", "-work=1ms").wantEnd(0, "works on 4711")
 
-	await(t, "a handler inside", func() bool { return number(t, conn, "EXISTS", "account:8") == 1 })
+	works := requests(t, service)("8") // fencing has an account 7
+	service.await("settles")
 	service.signal(syscall.SIGTERM)
 	if got := <-works; got != http.StatusOK {
 		t.Errorf("the request at work got %d", got)
