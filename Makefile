@@ -12,6 +12,8 @@ SHELL := /bin/bash
 
 # go test runs as many packages at a time as there are processors. `make vet` has vetted the tests already.
 GOTEST := go test -race -vet=off -count=1 -timeout 15m
+# Tests with real servers wait more than they compute, so twice as many packages run at a time.
+abreast := -p $(shell expr 2 \* $$(nproc))
 # Packages without tests are left out: go test would build the cookbook's programs, with a database, for nothing.
 tested := go list -f "{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}"
 # What counts allocations has the machine to itself.
@@ -181,13 +183,13 @@ modules:
 	@$(step) 'tests of rlocktest, rlockprom, rlockotel, the tool, the quick start, the cookbook, the benchmark, and of connections without raw calls' bash -eo pipefail -c 'failed=; \
 	  $(GOTEST) -tags norawsyscall ./internal/pipeline ./internal/redisconn ./pubsub || failed=1; \
 	  $(tested) ./cmd/rlock/... ./docs/cookbook/... ./docs/quickstart/... ./integration/bench/... ./rlockotel/... ./rlockprom/... ./rlocktest/... | \
-	    grep -Ev "$(later)" | integration/longest-first.sh | xargs $(GOTEST) || failed=1; \
+	    grep -Ev "$(later)" | integration/longest-first.sh | xargs $(GOTEST) $(abreast) || failed=1; \
 	  $(GOTEST) ./integration/bench/compare ./integration/bench/javacourtesy -run "$(paged)" || failed=1; [ -z "$$failed" ]'
 
 .PHONY: integration
 integration:
 	@$(step) 'integration tests' bash -eo pipefail -c 'cd integration; \
-	  $(tested) ./... | grep -Ev "$(java_packages)|$(later)" | ./longest-first.sh | xargs $(GOTEST) -skip "^($(docker_tests)|Test(Known)?Seeds)$$"; \
+	  $(tested) ./... | grep -Ev "$(java_packages)|$(later)" | ./longest-first.sh | xargs $(GOTEST) $(abreast) -skip "^($(docker_tests)|Test(Known)?Seeds)$$"; \
 	  $(GOTEST) ./redisson/javamatrix -run "$(paged)"'
 
 # A starting JVM loads a processor, and this step does little else.
