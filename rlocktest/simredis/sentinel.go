@@ -107,13 +107,18 @@ func (s *Sentinel) watch(name, master string, quorum int, downAfter, failoverTim
 	s.watched = &watched{name: name, quorum: quorum, downAfter: downAfter, failoverTimeout: failoverTimeout, master: newView(master, true)}
 }
 
-// started is the begin of the process, which has kept its configuration.
+// started is the begin of the process, which has kept its configuration. That names the promoted server as the master, and
+// the former one in its place, as soon as the Sentinel does.
 func (s *Sentinel) started() {
 	if m := s.watched; m != nil {
 		fresh := *m
-		fresh.failover, fresh.master, fresh.replicas, fresh.sentinels = failover{}, newView(m.master.addr, true), nil, nil
+		fresh.failover, fresh.master, fresh.replicas, fresh.sentinels = failover{}, newView(m.masterAddr(), true), nil, nil
 		for _, v := range m.replicas {
-			fresh.replicas = append(fresh.replicas, newView(v.addr, false))
+			addr := v.addr
+			if addr == fresh.master.addr {
+				addr = m.master.addr
+			}
+			fresh.replicas = append(fresh.replicas, newView(addr, false))
 		}
 		for _, o := range m.sentinels {
 			fresh.sentinels = append(fresh.sentinels, &other{addr: o.addr, id: o.id, heard: time.Now()})

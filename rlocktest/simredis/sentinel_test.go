@@ -99,6 +99,26 @@ func TestFailoverToAReplicaThatHangsIsGivenUp(t *testing.T) {
 	})
 }
 
+func TestSentinelThatDiesBehindAPromotionRemembersIt(t *testing.T) {
+	played(t, 2, func(t *testing.T, w *simnet.World, set *Set) {
+		lead := set.Sentinels[0]
+		with(w, func() { lead.command("FAILOVER", []string{"FAILOVER", MasterName}) })
+		after(t, w, "the promotion", 10*time.Second, func() bool { return lead.watched.state == reconfReplicas })
+		with(w, func() {
+			lead.Kill(false)
+			lead.Start(false)
+			m := lead.watched
+			if m.master.addr != set.Master().Addr || set.Master() == set.Servers[0] || set.Failovers != 1 {
+				t.Errorf("it names %s, the master is %s, %d failovers", m.master.addr, set.Master().Addr, set.Failovers)
+			}
+			if !slices.ContainsFunc(m.replicas, func(v *view) bool { return v.addr == set.Servers[0].Addr }) || len(m.replicas) != 2 {
+				t.Errorf("it does not know the former master as one of %d replicas", len(m.replicas))
+			}
+		})
+		after(t, w, "the former master follows", 25*time.Second, func() bool { return set.Servers[0].master == set.Master() })
+	})
+}
+
 func TestSentinelThatIsSetUpAnewHasAnOlderConfiguration(t *testing.T) {
 	played(t, 1, func(t *testing.T, w *simnet.World, set *Set) {
 		with(w, func() { set.Failover() })
