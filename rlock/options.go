@@ -44,14 +44,12 @@ type settings struct {
 func newSettings(opts []Option) (*settings, error) {
 	s := &settings{
 		Config: locks.Config{
-			Settings: locks.Settings{
-				Watchdog: 30 * time.Second,
-				Timeout:  3 * time.Second,
-				Courtesy: true,
-				Clock:    clock.System(),
-				Servers:  topology.Settings{ConnectionName: "rlock"},
-			},
-			NewOwner: newOwnerState,
+			Watchdog: 30 * time.Second,
+			Timeout:  3 * time.Second,
+			Courtesy: true,
+			Clock:    clock.System(),
+			Servers:  topology.Settings{ConnectionName: "rlock"},
+			NewState: newOwnerState,
 			NewHold:  newHold,
 		},
 		given:    map[string]bool{},

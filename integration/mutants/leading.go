@@ -11,7 +11,7 @@ var leading = []defect{
 	{"a refused candidate tries as often as a leader that gave way", "Lead", tests{"TestCandidatesPausesGrow"},
 		edits{{In: "Lock.Lead", Stmt: "pause.Last = lastRefusedPause", Put: "pause.Last = firstLeadPause"}}},
 	{"Shutdown waits for a leader that does not know of it", "Lead", tests{"TestShutdownEndsTheLeader"},
-		edits{{In: "locks.core.startDraining", Stmt: "c.end()", Put: "_ = c.end"}}},
+		edits{{In: "Client.startDraining", Stmt: "c.end()", Put: "_ = c.end"}}},
 	{"a leader that Shutdown ended seems to have failed by itself", "Lead", tests{"TestShutdownWaitsForTheLeader"},
 		edits{{In: "Lock.lead", Stmt: "err = errors.Join(shut, err)", Put: "_ = shut"}}},
 	{"a dead candidate of a fair lock keeps its place", "Lead", tests{"TestDeadCandidateOfAFairLockKeepsNobodyOut"},

@@ -17,7 +17,7 @@ var once = []defect{
 	{"each foreign owner makes all before it foreign", "R4", tests{"TestWhatMakesAnOwnerForeign"},
 		edits{{In: "foreign.has", Expr: "there || n <= f.older", Put: "there || n >= 0"}}},
 	{"an owner of which a lost unlock may arrive is given up for good", "R4", tests{"TestR4OwnerMayActAgainWhenNothingCanArrive"},
-		edits{{In: "table.stray", Call: "c.timers.After", Remove: true}}},
+		edits{{In: "Client.stray", Call: "c.timers.After", Remove: true}}},
 	{"an unlock that was lost before its owner became foreign is sent again", "R4", tests{"TestNoSequenceReleasesTwice"},
 		edits{
 			{In: "Release.ends", Case: "u.Form == Own && f.Foreign", Put: "false"},

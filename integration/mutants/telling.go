@@ -71,7 +71,7 @@ var telling = []defect{
 	{"a grant that comes after its caller has left counts as lost", "observer", tests{"TestGrantThatComesDuringCloseIsNoLoss"},
 		edits{{In: "attempt.grantedInVain", If: "w.Settled", Put: "false"}}},
 	{"what a call has seen is used again before the call is told", "observer", tests{"TestCallIsUsedAgainWhenBothHaveLeft"},
-		edits{{In: "table.leaveCall", Expr: "seen.Left() == 2", Put: "seen.Left() == 1"}}},
+		edits{{In: "Client.leaveCall", Expr: "seen.Left() == 2", Put: "seen.Left() == 1"}}},
 	{"events wait without bound for a slow observer", "observer", tests{"TestStillObserverLosesEventsAndHoldsNobodyUp"},
 		edits{{In: "observe.Queue.Add", If: "len(q.events) >= most", Put: "false"}}},
 }

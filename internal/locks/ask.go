@@ -38,17 +38,19 @@ func (l *ObjectLock) Read(ctx context.Context, call func(*kind.Want) kind.Call) 
 	return reply, err
 }
 
-// mayHaveWritten says that a command without an owner may have written the keys of l's holds. For
-// example, whatever asks for permits takes back those whose time is over.
+// mayHaveWritten makes an owner read the keys of its holds again, after a command without an owner that
+// may have written them. For example, whatever asks for permits takes back those whose time is over.
 func (l *ObjectLock) mayHaveWritten() {
-	if touched := l.client.onTouched; touched != nil {
-		touched(l)
+	s := l.client.shard(l.Key())
+	defer s.enter(mustNotBlock).leave()
+	if n := s.names[nameKey{l.Key(), l.Traits.Family}]; n != nil {
+		n.readAgain(nil)
 	}
 }
 
 // question makes a command that may run any number of times, mostly one that only reads. It
 // is sent again until it is answered, its limit has passed or the client is closed.
-func (c *core) question(slot uint16, call kind.Call, limit time.Duration) *command.Request {
+func (c *Client) question(slot uint16, call kind.Call, limit time.Duration) *command.Request {
 	r := &command.Request{Resend: call.Resend, Until: limit, Aside: call.Writes}
 	c.fill(r, slot, call)
 	return r
@@ -64,7 +66,7 @@ func replied(r *command.Request) (reply any, err error) {
 
 // Query asks the server of slot and waits for the reply, for at most a command timeout and
 // an eighth.
-func (c *core) Query(ctx context.Context, slot uint16, call kind.Call) (any, error) {
+func (c *Client) Query(ctx context.Context, slot uint16, call kind.Call) (any, error) {
 	if c.Closed() {
 		return nil, ErrClosed
 	}
@@ -88,7 +90,7 @@ func (c *core) Query(ctx context.Context, slot uint16, call kind.Call) (any, err
 
 // Prove returns nil when a server has answered. It blocks for no longer than ctx
 // and a command timeout.
-func (c *core) Prove(ctx context.Context) error {
+func (c *Client) Prove(ctx context.Context) error {
 	if by, ok := c.top.(topology.Prover); ok {
 		return by.Prove(ctx)
 	}

@@ -56,7 +56,7 @@ func sendChange(ctx context.Context, l *ObjectLock, due bool, call func(*kind.Wa
 // change is one change on its way.
 type change struct {
 	req  command.Request
-	c    *core
+	c    *Client
 	l    *ObjectLock
 	want kind.Want
 	due  bool
@@ -72,7 +72,7 @@ type change struct {
 // elapsed is how many ms ago a request was first sent, if it may have run.
 type elapsed struct {
 	req *command.Request
-	c   *core
+	c   *Client
 }
 
 // RedisArg is called for each send.

@@ -11,22 +11,15 @@ import (
 
 	"github.com/gomodule/redigo/redis"
 
-	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/luasrc"
 	"github.com/rlock-go/redisson/internal/testkit/redistest"
-	"github.com/rlock-go/redisson/internal/topology"
 )
-
-// dialsChange is a pool whose connections are dialled by a function.
-type dialsChange func(context.Context) (redis.Conn, error)
-
-func (d dialsChange) GetContext(ctx context.Context) (redis.Conn, error) { return d(ctx) }
 
 const timeout = 300 * time.Millisecond
 
 // to dials s.
-func to(s *redistest.Server) dialsChange {
+func to(s *redistest.Server) dials {
 	return func(ctx context.Context) (redis.Conn, error) {
 		return redis.DialURLContext(ctx, s.URL(), redis.DialReadTimeout(timeout), redis.DialWriteTimeout(timeout))
 	}
@@ -36,26 +29,16 @@ func to(s *redistest.Server) dialsChange {
 func nobody(context.Context) (redis.Conn, error) { return nil, errors.New("nobody is there") }
 
 // openForChange makes a client and a semaphore, and closes the client with the test.
-func openForChange(t *testing.T, d dialsChange, logger *slog.Logger) (c *core, l ObjectLock) {
+func openForChange(t *testing.T, d dials, logger *slog.Logger) (c *Client, l ObjectLock) {
 	t.Helper()
-	c = new(core)
-	if err := c.init(Settings{
-		Watchdog: time.Minute, Timeout: timeout, Clock: clock.System(), Logger: logger,
-		Topology: func(s topology.Settings) (topology.Topology, error) { return topology.Borrowed(d, s), nil },
-	}, nil); err != nil {
+	o := config()
+	o.Timeout, o.Logger, o.Topology = timeout, logger, d.topology
+	c, err := New(o)
+	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { endForChange(c) })
+	t.Cleanup(c.Close)
 	return c, c.newLock(kind.Semaphore(1), "seats", "seats")
-}
-
-// endForChange closes a client.
-func endForChange(c *core) {
-	c.shut()
-	c.timers.RunAll()
-	c.top.Close(timeout)
-	c.timers.Wait()
-	c.actors.Close()
 }
 
 func adding(w *kind.Want) kind.Call { return kind.ChangeSemaphore(w, luasrc.GiveBack, 2, 0) }
@@ -130,8 +113,7 @@ func TestChangeWithoutAServerEndsAfterATimeout(t *testing.T) {
 	if _, err := sendChange(t.Context(), &l, false, adding, nil); err == nil || errors.Is(err, ErrUncertain) || !errors.Is(Classify(err), ErrUnavailable) {
 		t.Errorf("without a server: %v", err)
 	}
-	c.shut()
-	c.top.Close(timeout)
+	c.Close()
 	if _, err := sendChange(t.Context(), &l, false, adding, nil); !errors.Is(err, ErrClosed) {
 		t.Errorf("of a closed client: %v", err)
 	}

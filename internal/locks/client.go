@@ -2,37 +2,171 @@ package locks
 
 import (
 	"context"
-	"slices"
+	"hash/maphash"
+	"log/slog"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/google/uuid"
+
+	"github.com/rlock-go/redisson/internal/clock"
+	"github.com/rlock-go/redisson/internal/command"
+	"github.com/rlock-go/redisson/internal/eventlog"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/observe"
 	"github.com/rlock-go/redisson/internal/topology"
-	"github.com/rlock-go/redisson/watchdog"
 )
+
+// Config is what a [Client] is made of. Its values have been checked.
+type Config struct {
+	Watchdog time.Duration    // the lease of a hold that is acquired without one
+	Timeout  time.Duration    // of a command
+	Replicas bool             // commands that change a lock are followed by WAIT
+	Courtesy bool             // leave room for slower clients
+	Clock    clock.Clock      // the clock that measures trust
+	Logger   *slog.Logger     // nil: silent
+	Margin   time.Duration    // how long before its end the contexts of a hold end
+	LongHold time.Duration    // an older hold is logged; 0: none is
+	Observer observe.Observer // learns what happens; nil: there is none
+	Older    kind.Older       // how names are made from a name and its key
+
+	// Topology makes the topology that serves the locks, without I/O. It gets Servers, completed from this
+	// Config.
+	Servers  topology.Settings
+	Topology func(topology.Settings) (topology.Topology, error)
+
+	// NewState makes an owner's state together with its first hold, in one
+	// allocation. NewHold makes a further hold. Each hold has its Face.
+	NewState func() (*OwnerState, *Hold)
+	NewHold  func() *Hold
+}
 
 // Client is what a client knows of its locks. All methods are safe for
 // concurrent use.
 type Client struct {
-	table
+	Config
+	ID         uuid.UUID                                 // the first half of every owner that it makes
+	args       struct{ Lease, LatchTTL, ReceiptTTL any } // of the watchdog, of latches and of receipts, in ms, boxed once
+	latchTTL   time.Duration                             // how long the server remembers an unlock at least
+	unlockFor  time.Duration                             // for how long an unlock is repeated: its latch outlives every send by a command timeout (R1)
+	changeFor  time.Duration                             // for how long a due change is repeated: half as long as its receipt lives
+	top        topology.Topology
+	spansSlots bool              // Top.SpansSlots(), cached
+	failsOver  bool              // Top.FailsOver(), cached
+	exec       *command.Executor // of all commands
+	Log        *eventlog.Log     // nil: silent
+	actors     actors            // who may act as its owners
+	renewer    *renewer
+	shards     [shardCount]shard
+	waits      allLines     // what the waiters of all names share
+	pastShared atomic.Int64 // the room that its shards have taken of sharedPast
+	masters    atomic.Pointer[[]masterChange]
+	spares     spares
+
+	counts        [kind.Labels]totals
+	reconnects    atomic.Int64
+	events        observe.Queue
+	tellsCalls    bool // the observer is told when calls begin, and when unlocks end
+	keepsCommands bool // the observer is told of commands
+
+	// What the client's end waits for.
+	timers    clock.Timers
+	work      clock.Gauge    // commands under way that change something, except those that their callers count
+	liveHolds clock.Gauge    // holds that have not ended
+	releases  clock.Gauge    // calls of Unlock and UnlockAs
 	following sync.WaitGroup // the goroutine that follows the topology's changes
 
+	// Ending is over when the client is being shut down or is closed.
+	Ending  context.Context
+	end     context.CancelFunc
+	phase   atomic.Int32
 	closing atomic.Bool
 	gone    chan struct{} // closed when Close has finished
 }
 
+const (
+	phaseOpen int32 = iota
+	phaseDraining
+	phaseClosed
+)
+
 // New makes the state of a client that has just begun. It does no I/O. Close or
 // Shutdown must be called. Its error is the topology's.
 func New(o Config) (*Client, error) {
-	c := &Client{gone: make(chan struct{})}
-	if err := c.init(o, c.sent); err != nil {
+	c := &Client{Config: o, ID: uuid.New(), work: clock.NewGauge(), liveHolds: clock.NewGauge(), releases: clock.NewGauge(), gone: make(chan struct{})}
+	c.Ending, c.end = context.WithCancel(context.Background())
+	c.Log = eventlog.New(o.Logger, c.ID.String())
+	c.args.Lease = o.Watchdog.Milliseconds()
+	c.latchTTL = 5*o.Timeout + time.Second
+	c.unlockFor = c.latchTTL - o.Timeout
+	c.changeFor = max(kind.ReceiptTTL/2, c.latchTTL)
+	c.args.ReceiptTTL = 2 * c.changeFor.Milliseconds()
+	c.timers.Init()
+	servers := o.Servers
+	servers.Timeout, servers.Lease, servers.Clock, servers.Replicas, servers.Log = o.Timeout, o.Watchdog, o.Clock, o.Replicas, c.Log
+	servers.Reconnected = c.reconnected
+	servers.ConnectionName = strings.ReplaceAll(servers.ConnectionName, "{id}", c.ID.String())
+	var err error
+	if c.top, err = o.Topology(servers); err != nil {
 		return nil, err
 	}
+	c.spansSlots, c.failsOver = c.top.SpansSlots(), c.top.FailsOver()
+	if c.args.LatchTTL = c.args.ReceiptTTL; c.failsOver {
+		c.args.LatchTTL = c.latchTTL.Milliseconds() // shorter, since many latches stay, to be used after a failover
+	}
+	var sent func(*command.Request)
+	if o.Observer != nil {
+		o.Observer.OnPanic(c.Log.ObserverPanicked)
+		if c.tellsCalls, c.keepsCommands = o.Observer.Calls(), o.Observer.Commands(); c.keepsCommands {
+			sent = c.sent
+		}
+	}
+	c.exec = command.New(c.top, command.Options{
+		Timeout: o.Timeout, Ended: sent, Now: c.Now, Closing: c.Closed,
+		After: func(d time.Duration, fn func()) { c.timers.After(d, fn) }, Go: c.spawn,
+	})
+	c.actors.init(c.ID)
+	c.waits.init(c)
+	for i := range c.shards {
+		c.shards[i].init(c)
+	}
+	c.renewer = newRenewer(c, c.idle, c.keyChanged)
 	openClients.Store(c.ID, c)
 	c.following.Go(c.follow)
 	return c, nil
+}
+
+var shardSeed = maphash.MakeSeed()
+
+func (c *Client) shard(key string) *shard {
+	return &c.shards[maphash.String(shardSeed, key)%shardCount]
+}
+
+// eachName calls fn for each name, in a section of its shard.
+func (c *Client) eachName(fn func(*nameState)) {
+	for i := range c.shards {
+		c.shards[i].eachName(fn)
+	}
+}
+
+// Open tells whether the client is neither closed nor being shut down.
+func (c *Client) Open() bool { return c.phase.Load() == phaseOpen }
+
+// Closed tells whether the client is closed, or about to be.
+func (c *Client) Closed() bool { return c.phase.Load() == phaseClosed }
+
+// startDraining says that the client is being shut down.
+func (c *Client) startDraining() {
+	c.phase.CompareAndSwap(phaseOpen, phaseDraining)
+	c.end()
+}
+
+// shut says that the client is closed, or about to be.
+func (c *Client) shut() {
+	c.phase.Store(phaseClosed)
+	c.end()
 }
 
 // Started logs that the client has started.
@@ -42,7 +176,7 @@ func (c *Client) Started() { c.Log.Started(c.top.String(), c.Watchdog, c.Timeout
 func (c *Client) Shutdown(ctx context.Context) error {
 	c.startDraining()
 	c.Log.Draining(c.liveHolds.Count())
-	failAll(&c.table, true)
+	failAll(c, true)
 	patience, err := c.drain(ctx)
 	c.close(patience)
 	return err
@@ -83,12 +217,8 @@ func (c *Client) close(patience time.Duration) {
 		<-c.gone
 		return
 	}
-	c.end(patience)
-}
-
-func (c *Client) end(patience time.Duration) {
 	c.shut()
-	failAll(&c.table, false)
+	failAll(c, false)
 	holds := c.liveHolds.Count()
 	c.endHolds()
 	c.renewer.Close()
@@ -117,117 +247,45 @@ func (c *Client) end(patience time.Duration) {
 	close(c.gone)
 }
 
-// Counts are the numbers of one kind: what the client has now, and the totals since it began.
-type Counts struct {
-	Holds, Waiters int                     // now
-	Acquires       [observe.Outcomes]int64 // that have ended
-	Lost           [observe.Reasons]int64  // holds
-	Undone         int64                   // acquires
-	Unsure         int64                   // releases
-	Renewals       int64                   // leases that were extended
-	Least          time.Duration           // the shortest time for which a hold is trusted; watchdog.Never: none is held
-	Oldest         Age
-}
-
-// Age is how long the oldest hold and the oldest wait have lasted; 0: there is none.
-type Age struct{ Hold, Wait time.Duration }
-
-// hold and wait count one that began at since.
-func (a *Age) hold(now, since time.Duration) { a.Hold = max(a.Hold, now-since) }
-func (a *Age) wait(now, since time.Duration) { a.Wait = max(a.Wait, now-since) }
-
-// HidesReplicas tells whether a server refuses to list its replicas.
-func (c *Client) HidesReplicas() bool {
-	return slices.ContainsFunc(c.top.Nodes(), (*topology.Node).HidesReplicas)
-}
-
-// Stats is a snapshot of the client by kind, with the number of reconnects and of events that
-// the observer missed. It locks one shard after the other.
-func (c *Client) Stats() (all [kind.Labels]Counts, reconnects, dropped int64) {
-	for i := range all {
-		to, from := &all[i], &c.counts[i]
-		to.Least = watchdog.Never
-		for j := range to.Acquires {
-			to.Acquires[j] = from.acquires[j].Load()
-		}
-		for j := range to.Lost {
-			to.Lost[j] = from.lost[j].Load()
-		}
-		to.Undone, to.Unsure, to.Renewals = from.undone.Load(), from.unsure.Load(), c.renewer.extendedOf(i)
-	}
+// endHolds ends every hold.
+func (c *Client) endHolds() {
 	c.eachName(func(n *nameState) {
-		for h := range n.livingHolds {
-			to := &all[h.lock.Traits.Label]
-			to.Holds++
-			to.Least = min(to.Least, max(h.trust()-n.Now(), 0))
-			to.Oldest.hold(n.Now(), h.since)
-		}
-		for w := range n.waiters {
-			w := w.Call.(*Waiter)
-			to := &all[w.lock.Traits.Label]
-			to.Waiters++
-			to.Oldest.wait(n.Now(), w.began)
+		for _, st := range n.ownerStates() {
+			st.check() // holds that have expired are lost, not closed
+			st.end(nil, ErrClosed)
+			st.forget()
+			st.dropIfIdle()
 		}
 	})
-	return all, c.Reconnects(), c.events.Dropped()
 }
 
-// Ages yields the age of each name that is held or waited for, for each kind by which it is. No lock is held while it
-// yields.
-func (c *Client) Ages(yield func(name string, of kind.Label, age Age) bool) {
-	type named struct {
-		name string
-		of   kind.Label
-		age  Age
+// Now is the clock's reading. Code in a section asks the section instead.
+func (c *Client) Now() time.Duration { return c.Clock.Now() }
+
+// spawn calls fn on another goroutine, which the client's end waits for.
+func (c *Client) spawn(fn func()) { c.timers.After(0, fn) }
+
+// sleep waits for d, or until the client is closed.
+func (c *Client) sleep(d time.Duration) {
+	over := make(chan struct{})
+	c.timers.After(d, func() { close(over) })
+	<-over
+}
+
+// leaseArg is a lease as the argument of a command.
+func (c *Client) leaseArg(d time.Duration) any {
+	if d == c.Watchdog {
+		return c.args.Lease
 	}
-	var found []named
-	for i := range c.shards {
-		found = found[:0]
-		c.shards[i].eachName(func(n *nameState) {
-			var all [kind.Labels]Age
-			for h := range n.livingHolds {
-				all[h.lock.Traits.Label].hold(n.Now(), h.since)
-			}
-			for w := range n.waiters {
-				w := w.Call.(*Waiter)
-				all[w.lock.Traits.Label].wait(n.Now(), w.began)
-			}
-			for of, age := range all {
-				if age != (Age{}) {
-					found = append(found, named{n.lock.Name(), kind.Label(of), age})
-				}
-			}
-		})
-		for _, f := range found {
-			if !yield(f.name, f.of, f.age) {
-				return
-			}
-		}
-	}
+	return d.Milliseconds()
 }
 
-// openClients are the states of this process that are not closed, by their ids.
-var openClients sync.Map
+// lateFor is how long a lost command may still run if its connection could not be killed: it is taken to be
+// one watchdog timeout, and at least latchTTL.
+func (c *Client) lateFor() time.Duration { return max(c.Watchdog, c.latchTTL) }
 
-// TakenAway ends the holds that this process's clients have of a name on one server. It is for tests with a
-// server that takes a lock away and tells nobody.
-func TakenAway(server, from string) {
-	openClients.Range(func(_, client any) bool {
-		if c := client.(*Client); c.top.String() == server {
-			c.eachName(func(n *nameState) {
-				for _, st := range n.ownerStates() {
-					if n.lock.Name() == from {
-						st.lose(nil, errForced)
-					}
-				}
-			})
-		}
-		return true
-	})
-}
-
-// UnderWay tells how many timers are set or running, and how many commands that change
-// something are under way, without those of Unlock and UnlockAs.
-func (c *Client) UnderWay() (timers, commands int) {
-	return c.timers.Live(), int(c.work.Count() + c.waits.leaving.Count())
+// fill makes r a request for a kind's call.
+func (c *Client) fill(r *command.Request, slot uint16, call kind.Call) {
+	r.Wait, r.Slot = call.Writes && c.Replicas, slot
+	r.Fill(call)
 }

@@ -1,6 +1,11 @@
 package locks
 
-import "github.com/rlock-go/redisson/internal/topology"
+import (
+	"slices"
+	"time"
+
+	"github.com/rlock-go/redisson/internal/topology"
+)
 
 // follow handles the topology's changes until the topology is closed.
 func (c *Client) follow() {
@@ -20,7 +25,7 @@ func (c *Client) changed(change topology.Change) {
 	}
 	c.nodeChanged(change)
 	c.renewer.renewIn(change.Slots)
-	repeatPast(&c.table, change.Slots, change.NewMaster)
+	repeatPast(c, change.Slots, change.NewMaster)
 	if change.From == change.To {
 		return // the hub follows by itself
 	}
@@ -32,4 +37,30 @@ func (c *Client) changed(change topology.Change) {
 			n.step() // which sets the timer for their looks
 		}
 	})
+}
+
+// masterChange is a change of the master of some slots.
+type masterChange struct {
+	slots topology.Slots
+	at    time.Duration
+}
+
+// masterChanges is how many of the latest changes are remembered, to explain why a hold was
+// lost.
+const masterChanges = 16
+
+// noteMaster records that slots have a new master. Only one goroutine calls it.
+func (c *Client) noteMaster(slots topology.Slots) {
+	var known []masterChange
+	if last := c.masters.Load(); last != nil {
+		known = (*last)[max(0, len(*last)-masterChanges+1):]
+	}
+	known = append(slices.Clip(known), masterChange{slots, c.Now()})
+	c.masters.Store(&known)
+}
+
+// newMaster tells whether slot has had another master since then.
+func (c *Client) newMaster(slot uint16, since time.Duration) bool {
+	known := c.masters.Load()
+	return known != nil && slices.ContainsFunc(*known, func(m masterChange) bool { return m.at >= since && m.slots.Has(slot) })
 }

@@ -44,3 +44,20 @@ func (c *Client) sent(r *command.Request) {
 	ctx := by.Context()
 	c.post(func(o observe.Observer) { o.Command(ctx, cmd) })
 }
+
+// post tells the observer, if there is one, on the queue's goroutine.
+func (c *Client) post(tell func(observe.Observer)) {
+	if o := c.Observer; o != nil {
+		c.events.Add(func() { tell(o) })
+	}
+}
+
+// reconnected counts a connection that replaced another, and tells the observer.
+func (c *Client) reconnected(server string, down time.Duration) {
+	c.reconnects.Add(1)
+	e := observe.Server{To: server, Down: down}
+	c.post(func(o observe.Observer) { o.Reconnected(e) })
+}
+
+// Reconnects is how often a connection replaced another.
+func (c *Client) Reconnects() int64 { return c.reconnects.Load() }

@@ -47,7 +47,7 @@
 // command under way pauses ([OwnerState.pause]).
 //
 // A [Hold] is one acquisition. It is a part of the public hold, and its Face points back there.
-// An owner's state and its first hold are one allocation, made by [Config].NewOwner.
+// An owner's state and its first hold are one allocation, made by [Config].NewState.
 //
 // # Owners
 //

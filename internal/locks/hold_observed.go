@@ -27,7 +27,7 @@ type observedCall struct {
 }
 
 // call makes the call of a context that the observer has returned.
-func (c *table) call(ctx context.Context) observedCall {
+func (c *Client) call(ctx context.Context) observedCall {
 	if !c.keepsCommands {
 		return observedCall{ctx, nil}
 	}
@@ -37,7 +37,7 @@ func (c *table) call(ctx context.Context) observedCall {
 }
 
 // forgetCall recycles seen, which nobody refers to any more.
-func (c *table) forgetCall(seen *observe.Call) {
+func (c *Client) forgetCall(seen *observe.Call) {
 	if seen != nil {
 		*seen = observe.Call{}
 		c.spares.calls.Put(seen)
@@ -46,7 +46,7 @@ func (c *table) forgetCall(seen *observe.Call) {
 
 // leaveCall is called by each of the two that refer to an unlock's seen: its release and its
 // caller. The second call recycles seen.
-func (c *table) leaveCall(seen *observe.Call) {
+func (c *Client) leaveCall(seen *observe.Call) {
 	if seen != nil && seen.Left() == 2 {
 		c.forgetCall(seen)
 	}

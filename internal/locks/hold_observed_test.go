@@ -1,11 +1,14 @@
 package locks
 
-import "testing"
+import (
+	"testing"
+	"time"
+)
 
 // A release and its caller refer to one call. The caller tells what it has seen, and may come last.
 func TestCallIsUsedAgainWhenBothHaveLeft(t *testing.T) {
 	t.Parallel()
-	c := newClient(t, "redis://localhost:1")
+	c := newClient(t, "redis://localhost:1", 2*time.Second)
 	c.keepsCommands = true
 	call := c.call(t.Context())
 	for _, there := range []bool{true, false} {

@@ -11,13 +11,13 @@ import (
 // Lock is a lock of one client. It never changes: the state of the lock is in its shard.
 type Lock struct {
 	ObjectLock
-	Client *table
+	Client *Client
 	shard  *shard // the key's
 }
 
 // NewLock makes a lock of a kind from its name and the key that the name is mapped to.
-func (c *table) NewLock(k kind.Kind, name, key string) Lock {
-	l := c.core.newLock(k, name, key)
+func (c *Client) NewLock(k kind.Kind, name, key string) Lock {
+	l := c.newLock(k, name, key)
 	return Lock{ObjectLock: l, Client: c, shard: c.shard(l.Key())}
 }
 

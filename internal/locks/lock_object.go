@@ -18,18 +18,18 @@ type ObjectLock struct {
 	Traits *kind.Traits // the kind's
 	names  kind.Names   // of the key, boxed once for every command
 	slot   uint16       // of the key
-	client *core
+	client *Client
 	name   string
 }
 
 // newLock makes a lock of a kind from its name and the key that the name is mapped to.
-func (c *core) newLock(k kind.Kind, name, key string) ObjectLock {
+func (c *Client) newLock(k kind.Kind, name, key string) ObjectLock {
 	names := c.Older.Names(k, name, key)
 	return ObjectLock{kind: k, Traits: k.Traits(), names: names, slot: codec.Slot(names.Key()), client: c, name: name}
 }
 
 // Client is the client that the lock belongs to.
-func (l *ObjectLock) Client() *core { return l.client }
+func (l *ObjectLock) Client() *Client { return l.client }
 
 // Name is the name that the caller gave it.
 func (l *ObjectLock) Name() string { return l.name }

@@ -17,7 +17,7 @@ type apartName struct{ kind.Kind }
 func (apartName) Names(key string) kind.Names { return kind.Names{key, key + ":apart"} }
 
 func TestEveryNameOfAKindMustBeInTheLocksSlot(t *testing.T) {
-	c := new(core)
+	c := new(Client)
 	for _, tc := range []struct {
 		kind     kind.Kind
 		key, bad string // the name in another slot, or ""

@@ -21,11 +21,9 @@ const soon = 3 * time.Second
 // config is a configuration whose pool gives no connection.
 func config() Config {
 	return Config{
-		Settings: Settings{
-			Watchdog: 30 * time.Second, Timeout: 2 * time.Second, Courtesy: true, Clock: clock.System(),
-			Topology: dials(func(context.Context) (redis.Conn, error) { return nil, context.DeadlineExceeded }).topology,
-		},
-		NewOwner: func() (*OwnerState, *Hold) { return new(OwnerState), new(Hold) },
+		Watchdog: 30 * time.Second, Timeout: 2 * time.Second, Courtesy: true, Clock: clock.System(),
+		Topology: dials(func(context.Context) (redis.Conn, error) { return nil, context.DeadlineExceeded }).topology,
+		NewState: func() (*OwnerState, *Hold) { return new(OwnerState), new(Hold) },
 		NewHold:  func() *Hold { return new(Hold) },
 	}
 }

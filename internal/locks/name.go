@@ -19,7 +19,7 @@ type shard struct {
 }
 
 // init makes the zero shard ready.
-func (s *shard) init(c *table) {
+func (s *shard) init(c *Client) {
 	s.names = map[nameKey]*nameState{}
 	s.initSection(c.Clock, c.exec)
 	s.waiting.init(&c.waits, &s.section)

@@ -2,6 +2,7 @@ package locks
 
 import (
 	"testing"
+	"time"
 
 	"github.com/rlock-go/redisson/internal/kind"
 )
@@ -9,7 +10,7 @@ import (
 // The list is cut behind the owners at which a search may look, so a search that goes further misses its owner.
 func TestOwnerOfACrowdIsFoundInAFewSteps(t *testing.T) {
 	const crowd = 1000
-	c := newClient(t, "redis://localhost:1")
+	c := newClient(t, "redis://localhost:1", 2*time.Second)
 	l := c.NewLock(kind.Reentrant, "orders", "orders")
 	defer l.shard.enter(mustNotBlock).leave()
 	n := l.shard.pin(&l)

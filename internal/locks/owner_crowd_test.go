@@ -18,7 +18,7 @@ func TestRefusedCallerLeavesInOneStep(t *testing.T) {
 	o := config()
 	var mu sync.Mutex
 	made := 0
-	o.NewOwner = func() (*OwnerState, *Hold) {
+	o.NewState = func() (*OwnerState, *Hold) {
 		mu.Lock()
 		defer mu.Unlock()
 		made++

@@ -1,10 +1,10 @@
 package locks
 
 // NewOwner makes a new owner, for a caller to use. It does no I/O.
-func (c *table) NewOwner() Owner { return c.actors.new() }
+func (c *Client) NewOwner() Owner { return c.actors.new() }
 
 // Exclusive tells whether nobody but this client can hold as o.
-func (c *table) Exclusive(o Owner) bool { return c.actors.exclusive(o) }
+func (c *Client) Exclusive(o Owner) bool { return c.actors.exclusive(o) }
 
 // Owner is the owner that holds. From this call on it may act by As and UnlockAs.
 func (h *Hold) Owner() Owner {
@@ -43,14 +43,14 @@ func (l *Lock) knows(o Owner) bool {
 }
 
 // knows tells whether the owner has a state on any name.
-func (c *table) knows(o Owner) (known bool) {
+func (c *Client) knows(o Owner) (known bool) {
 	c.eachName(func(n *nameState) { known = known || n.findOwnerState(o) != nil })
 	return known
 }
 
 // stray records that a lost unlock of o may still run, for lateFor from now on. It is called
 // with a shard locked.
-func (c *table) stray(o Owner) {
+func (c *Client) stray(o Owner) {
 	c.actors.stray(o)
 	c.timers.After(c.lateFor(), func() { c.actors.arrived(o) })
 }

@@ -92,7 +92,7 @@ func (f operationFunc) Start() { f() }
 
 // newOwnerState makes the state of an owner that has none.
 func (n *nameState) newOwnerState(o Owner) *OwnerState {
-	st, first := n.lock.Client.newOwner()
+	st, first := n.lock.Client.NewState()
 	st.name, st.owner, st.next, st.listed, st.firstHold = n, o, n.states, true, first
 	if st.next != nil {
 		st.next.prev = st
@@ -111,7 +111,7 @@ func (st *OwnerState) grant(l *Lock, t *Terms, sent, ttl time.Duration) (*Hold, 
 	now := st.name.Now()
 	h := st.firstHold
 	if h.state != nil {
-		h = c.newHold()
+		h = c.NewHold()
 	}
 	h.lock, h.state, h.since = l, st, sent
 	switch {

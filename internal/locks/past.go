@@ -59,7 +59,7 @@ type memory struct {
 	next    int           // the place before which nothing in all is due, or it was skipped
 	skipped bool          // something due was skipped, because its repetition is under way
 	changes []*pastChange // the oldest first
-	shared  int           // how many of them have room of table.pastShared
+	shared  int           // how many of them have room of Client.pastShared
 	forgets bool          // a timer is set for them
 	repeats int           // how many repetitions are under way
 	again   []uint32      // the numbers of those of unlocks
@@ -85,7 +85,7 @@ func (m *memory) add(u past) {
 
 // hasRoom tells whether a shard with n unlocks may remember another. Shared room that a shard
 // has taken is never given back.
-func (c *table) hasRoom(n int) bool {
+func (c *Client) hasRoom(n int) bool {
 	switch {
 	case n < ownPast:
 		return true
@@ -185,7 +185,7 @@ func (m *memory) take(now time.Duration) *past {
 }
 
 // stillHas tells whether the server of slot is certain to have what was answered on a connection.
-func (c *table) stillHas(slot uint16, on uint64) bool { return on != 0 && c.exec.Uses(slot, on) }
+func (c *Client) stillHas(slot uint16, on uint64) bool { return on != 0 && c.exec.Uses(slot, on) }
 
 // leavesOnly tells whether all that is repeated is that the owner leaves its place: it had no release,
 // or its lease is over by now, which the place outlives.

@@ -70,7 +70,7 @@ func addPast(s *shard, u past) {
 
 // repeatPast sends the unlocks and changes of these slots again, since the server that ran
 // them may have been replaced, or was.
-func repeatPast(c *table, slots topology.Slots, was bool) {
+func repeatPast(c *Client, slots topology.Slots, was bool) {
 	for i := range c.shards {
 		s := &c.shards[i]
 		sec := s.enter(mustNotBlock)

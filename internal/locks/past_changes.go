@@ -21,7 +21,7 @@ const (
 // pastChange is a change without an owner that a failover may undo. Its receipt stays on the
 // server, so that a repetition counts once, until the change is forgotten.
 type pastChange struct {
-	client  *table
+	client  *Client
 	name    string        // of its object, for the log
 	slot    uint16        // of its keys
 	call    kind.Call     // to be sent to a server that may lack it
@@ -48,7 +48,7 @@ func (s *shard) remember(u *pastChange) {
 }
 
 // takeRoom takes room for one more change, and reports whether there is any.
-func (m *memory) takeRoom(c *table) bool {
+func (m *memory) takeRoom(c *Client) bool {
 	switch n := len(m.changes); {
 	case n-m.shared < ownChanges:
 		return true
@@ -92,7 +92,7 @@ func (m *memory) forget(now time.Duration) {
 }
 
 // forgetChanges drops all changes. The client is being closed.
-func (c *table) forgetChanges() {
+func (c *Client) forgetChanges() {
 	for i := range c.shards {
 		s := &c.shards[i]
 		sec := s.enter(mustNotBlock)

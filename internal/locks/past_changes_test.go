@@ -16,7 +16,7 @@ import (
 )
 
 // released is a release of permits, as a client remembers it.
-func released(c *table, name string, sent time.Duration) *pastChange {
+func released(c *Client, name string, sent time.Duration) *pastChange {
 	l := c.NewLock(kind.Semaphore(1), name, name)
 	receipt := codec.FreshLatch(name)
 	call, _ := kind.Repeated(kind.ChangeSemaphore(&kind.Want{
@@ -25,7 +25,7 @@ func released(c *table, name string, sent time.Duration) *pastChange {
 	return &pastChange{client: c, name: name, slot: l.slot, call: call, receipt: receipt, sent: sent, until: sent + time.Minute}
 }
 
-func (c *table) remember(u *pastChange) {
+func (c *Client) remember(u *pastChange) {
 	s := c.shard(u.name)
 	defer s.enter(mustNotBlock).leave()
 	s.remember(u)
@@ -33,7 +33,7 @@ func (c *table) remember(u *pastChange) {
 
 // What is remembered of many semaphores is bounded together with the unlocks.
 func TestPastChangesAreBounded(t *testing.T) {
-	c := newClient(t, "redis://127.0.0.1:1")
+	c := newClient(t, "redis://127.0.0.1:1", 2*time.Second)
 	heap := func() uint64 {
 		var m runtime.MemStats
 		runtime.GC()
@@ -62,7 +62,7 @@ func TestPastChangesAreBounded(t *testing.T) {
 func TestReceiptOfAForgottenChangeIsDeleted(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
-	c, conn := newClient(t, s.URL()), s.Dial(t)
+	c, conn := newClient(t, s.URL(), 2*time.Second), s.Dial(t)
 	keys := func(want int) {
 		t.Helper()
 		redistest.Becomes(t, fmt.Sprint(want, " receipts are left"), func() bool {

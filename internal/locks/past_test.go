@@ -24,7 +24,7 @@ func TestPastUnlocksAreBounded(t *testing.T) {
 		"where others are as busy": {time.Millisecond, 2 * sharedPast / maxPast, ownPast},
 	} {
 		t.Run(what, func(t *testing.T) {
-			l := &Lock{Client: new(table)}
+			l := &Lock{Client: new(Client)}
 			var s memory
 			at := time.Hour
 			for range row.busy + 1 {
@@ -53,7 +53,7 @@ func TestPastUnlocksAreBounded(t *testing.T) {
 // Unlocks that come slowly take each other's places. When more come at once, and there is room for them, the oldest are
 // still the first to go.
 func TestTheOldestPastUnlocksAreDroppedFirst(t *testing.T) {
-	l := &Lock{Client: new(table)}
+	l := &Lock{Client: new(Client)}
 	var m memory
 	at := time.Hour
 	for range 20 {
@@ -77,7 +77,7 @@ func TestTheOldestPastUnlocksAreDroppedFirst(t *testing.T) {
 // What is due is repeated before those that a failover made due, wherever its place is: here it replaces one that is
 // too old.
 func TestWhatIsDueIsSentWhereverItsPlaceIs(t *testing.T) {
-	l := &Lock{Client: new(table)}
+	l := &Lock{Client: new(Client)}
 	now := time.Hour
 	m := memory{all: []past{{lock: l, sent: now - 2*repeatedFor}}, next: 1}
 	m.add(past{lock: l, due: true, sent: now, until: now + time.Minute})
@@ -88,7 +88,7 @@ func TestWhatIsDueIsSentWhereverItsPlaceIs(t *testing.T) {
 
 // Of the unlocks of one count only the newest is sent again.
 func TestOneUnlockOfEachCountIsSentAgain(t *testing.T) {
-	c := new(table)
+	c := new(Client)
 	c.actors.init(uuid.New())
 	defer c.actors.Close()
 	key := kind.Names{"orders"}
@@ -119,7 +119,7 @@ func TestOneUnlockOfEachCountIsSentAgain(t *testing.T) {
 // The older one may have left a place in a fair lock's queue, which a failover brings back too.
 func TestOlderUnlockStillLeavesItsPlace(t *testing.T) {
 	for name, extras := range map[string]*pastExtras{"none": nil, "kept": {keep: &keeping{until: 1}}, "its own": {place: new(placeTaken)}} {
-		fair := &Lock{ObjectLock: ObjectLock{names: kind.Names{"orders"}, Traits: kind.Fair(0).Traits()}, Client: new(table)}
+		fair := &Lock{ObjectLock: ObjectLock{names: kind.Names{"orders"}, Traits: kind.Fair(0).Traits()}, Client: new(Client)}
 		plain := &Lock{ObjectLock: ObjectLock{names: kind.Names{"orders"}, Traits: kind.Reentrant.Traits()}, Client: fair.Client}
 		now, place := time.Hour, new(placeTaken)
 		var m memory
@@ -147,7 +147,7 @@ func TestOlderUnlockStillLeavesItsPlace(t *testing.T) {
 // The topology may report several changes while no server can be reached. What waits to be repeated goes to the server of
 // the last one, and is not queued once more for each.
 func TestRepetitionUnderWayIsNotDoubled(t *testing.T) {
-	c := new(table)
+	c := new(Client)
 	c.actors.init(uuid.New())
 	defer c.actors.Close()
 	a, b := c.actors.new(), c.actors.new()
@@ -183,7 +183,7 @@ func TestRepetitionUnderWayIsNotDoubled(t *testing.T) {
 // So is a change.
 func TestRepeatedChangeUnderWayIsNotDoubled(t *testing.T) {
 	now := time.Hour
-	m := memory{changes: []*pastChange{{client: new(table), sent: now, until: now + time.Minute}}}
+	m := memory{changes: []*pastChange{{client: new(Client), sent: now, until: now + time.Minute}}}
 	m.replaced(topology.AllSlots, false, now)
 	first := m.takeChange(now)
 	if first == nil {
@@ -202,7 +202,7 @@ func TestRepeatedChangeUnderWayIsNotDoubled(t *testing.T) {
 // A lease may be over when a failover brings a fair lock's place back, and the place outlives it. Then only the place is
 // left again.
 func TestPlaceIsLeftAfterTheLease(t *testing.T) {
-	l := &Lock{ObjectLock: ObjectLock{names: kind.Names{"orders"}, Traits: kind.Reentrant.Traits()}, Client: new(table)}
+	l := &Lock{ObjectLock: ObjectLock{names: kind.Names{"orders"}, Traits: kind.Reentrant.Traits()}, Client: new(Client)}
 	now := time.Hour
 	for name, u := range map[string]past{
 		"no place":             {until: now},

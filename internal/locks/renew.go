@@ -55,7 +55,7 @@ type renewalEnd struct {
 // renewer is a client's watchdog, and what the watchdog calls.
 type renewer struct {
 	*watchdog.Watchdog
-	c        *core
+	c        *Client
 	changed  func(key []byte)
 	untold   atomic.Bool               // it was logged that a server does not report changes
 	extended [kind.Labels]atomic.Int64 // leases, since the client began
@@ -63,7 +63,7 @@ type renewer struct {
 
 // newRenewer starts the watchdog. idle is called when nothing has been registered for a while. changed is called
 // when a server reports that a key has changed. Close must be called.
-func newRenewer(c *core, idle func(), changed func(key []byte)) *renewer {
+func newRenewer(c *Client, idle func(), changed func(key []byte)) *renewer {
 	r := &renewer{c: c, changed: changed}
 	r.Watchdog = watchdog.New(r.renew, watchdog.Options{TTL: c.Watchdog, Clock: c.Clock, Group: renewGroup(c.top), Look: r.look, Idle: idle,
 		Failing: func(l *watchdog.Lease, err error) { l.Holder().(leaseHolder).Failing(l, err) }})

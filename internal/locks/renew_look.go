@@ -80,3 +80,25 @@ func (r *renewer) Untold(n *topology.Node, err error) {
 		r.c.Log.Untold(n.Server(), err)
 	}
 }
+
+// keyChanged makes the watchdog look at all holders of a key.
+func (c *Client) keyChanged(key []byte) {
+	for _, of := range c.Older.Locks(string(key)) {
+		s := c.shard(of.Key)
+		sec := s.enter(mustNotBlock)
+		if n := s.names[nameKey{of.Key, of.Family}]; n != nil {
+			n.changed()
+		}
+		sec.leave()
+	}
+}
+
+// idle stops listening for changes of keys if nothing is held. It is called when nothing has
+// been registered for a while.
+func (c *Client) idle() {
+	if c.liveHolds.Count() == 0 {
+		for _, n := range c.top.Nodes() {
+			n.Untrack()
+		}
+	}
+}

@@ -16,7 +16,7 @@ import (
 // A look is in no command queue. After it found no key, a nested acquire of its owner could have made the key again.
 func TestNoOfALookCountsIfItsOwnerHadNoCommandMeanwhile(t *testing.T) {
 	t.Parallel()
-	c := newClient(t, "redis://localhost:1") // its watchdog does nothing for 20 s
+	c := newClient(t, "redis://localhost:1", 2*time.Second) // its watchdog does nothing for 20 s
 	begins := func(h *Hold) { h.state.Run(operationFunc(h.state.done)) }
 	renewed := func(h *Hold) { h.state.beginRenewal(); h.state.endRenewal() }
 	for name, row := range map[string]struct {
@@ -52,7 +52,7 @@ func TestNoOfALookCountsIfItsOwnerHadNoCommandMeanwhile(t *testing.T) {
 // While a command of the owner is under way, no look is sent.
 func TestNobodyLooksWhileACommandIsUnderWay(t *testing.T) {
 	t.Parallel()
-	c := newClient(t, "redis://localhost:1")
+	c := newClient(t, "redis://localhost:1", 2*time.Second)
 	l := c.NewLock(kind.Reentrant, "orders", "orders")
 	h := granted(t, &l)
 	sec := l.shard.enter(mustNotBlock)
@@ -81,7 +81,7 @@ func TestOnlyTheFailureOfTheHeldLeaseIsTold(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c := newClient(t, "redis://localhost:1")
+			c := newClient(t, "redis://localhost:1", 2*time.Second)
 			log := &strings.Builder{} // written by this goroutine, when a section ends
 			c.Log = eventlog.New(slog.New(slog.NewTextHandler(log, nil)), "test")
 			l := c.NewLock(kind.Reentrant, "orders", "orders")

@@ -53,7 +53,7 @@ func TestBatchIsCutByNode(t *testing.T) {
 		top.nodes[i] = topology.NewNode(topology.NodeOptions{Timeout: time.Second, Clock: clock.System()})
 		defer top.nodes[i].Leave(0)
 	}
-	r := &renewer{c: &core{top: top}}
+	r := &renewer{c: &Client{top: top}}
 	w := watchdog.New(func([]*watchdog.Lease, func(int, watchdog.Answer)) {}, watchdog.Options{})
 	defer w.Close()
 	batch := func(slots ...uint16) (leases []*watchdog.Lease) {
@@ -101,7 +101,7 @@ func TestBatchIsCutByNode(t *testing.T) {
 
 // The log names the failed lease that ends first. A lease that was lost meanwhile doesn't count.
 func TestFailedRenewalNamesTheLeaseThatEndsFirst(t *testing.T) {
-	c := &core{Settings: Settings{Clock: clock.System()}}
+	c := &Client{Config: Config{Clock: clock.System()}}
 	r := &renewal{renewalScript: renewalScript{renewalPart: &renewalPart{renewer: &renewer{c: c}}}}
 	w := watchdog.New(func([]*watchdog.Lease, func(int, watchdog.Answer)) {}, watchdog.Options{Clock: c.Clock})
 	defer w.Close()

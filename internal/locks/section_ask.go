@@ -9,7 +9,7 @@ import (
 
 // ask sends a query to the server of the slot and waits for the reply. It leaves the section
 // while it waits.
-func (x *section) ask(c *core, slot uint16, call kind.Call, limit time.Duration) (reply any, err error) {
+func (x *section) ask(c *Client, slot uint16, call kind.Call, limit time.Duration) (reply any, err error) {
 	r := c.question(slot, call, limit)
 	if x.enqueue(r) {
 		x.without(func() { c.exec.Finish(r) })
@@ -18,7 +18,7 @@ func (x *section) ask(c *core, slot uint16, call kind.Call, limit time.Duration)
 }
 
 // askLater queues a query and returns. then gets it later, in another section, when it has ended.
-func (x *section) askLater(c *core, slot uint16, call kind.Call, limit time.Duration, then func(*command.Request)) {
+func (x *section) askLater(c *Client, slot uint16, call kind.Call, limit time.Duration, then func(*command.Request)) {
 	r := c.question(slot, call, limit)
 	q := &asking{x, c, then}
 	if r.Handler = q; !x.enqueue(r) {
@@ -29,7 +29,7 @@ func (x *section) askLater(c *core, slot uint16, call kind.Call, limit time.Dura
 // asking is a query whose outcome goes to a callback.
 type asking struct {
 	section *section
-	c       *core
+	c       *Client
 	then    func(*command.Request)
 }
 

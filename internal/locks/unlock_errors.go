@@ -12,7 +12,7 @@ import (
 
 // unwritten is the error of an unlock that was never written, because it waited behind other
 // commands until its limit.
-func unwritten(c *table) error {
+func unwritten(c *Client) error {
 	return command.Unsent(fmt.Errorf("the unlock was not sent within %v", c.Timeout))
 }
 

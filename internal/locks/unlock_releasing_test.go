@@ -6,45 +6,17 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/locks/release"
 	"github.com/rlock-go/redisson/internal/testkit/redistest"
-	"github.com/rlock-go/redisson/internal/topology"
 	"github.com/rlock-go/redisson/watchdog"
 )
-
-// openClient makes a client for the server of a URL. It ends with the test.
-func openClient(t *testing.T, url string, timeout time.Duration) *table {
-	t.Helper()
-	c := new(table)
-	err := c.init(Config{
-		Settings: Settings{
-			Watchdog: 30 * time.Second, Timeout: timeout, Clock: clock.System(),
-			Topology: func(s topology.Settings) (topology.Topology, error) { return topology.Open(url, s) },
-		},
-		NewOwner: func() (*OwnerState, *Hold) { return new(OwnerState), new(Hold) },
-		NewHold:  func() *Hold { return new(Hold) },
-	}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		c.shut()
-		c.renewer.Close()
-		c.top.Close(time.Second)
-		c.timers.RunAll()
-		c.timers.Wait()
-		c.actors.Close()
-	})
-	return c
-}
 
 // A send that can't be answered in time would turn "nothing has run" into "uncertain".
 func TestUnlockIsNotTriedTooLate(t *testing.T) {
 	t.Parallel()
 	const timeout = time.Minute
-	c := openClient(t, "redis://localhost:1", timeout)
+	c := newClient(t, "redis://localhost:1", timeout)
 	l := c.NewLock(kind.Reentrant, "orders", "orders")
 	defer l.shard.enter(mustNotBlock).leave()
 	st := l.shard.pin(&l).ensureOwnerState(c.NewOwner())
@@ -74,7 +46,7 @@ func TestUnlockIsNotTriedTooLate(t *testing.T) {
 // A release that may still arrive limits what later leases of its owner may be trusted for, if it can cut them.
 func TestLateReleaseToWriteThatLeavesNoLeaseCutsNone(t *testing.T) {
 	t.Parallel()
-	c := openClient(t, "redis://localhost:1", time.Second)
+	c := newClient(t, "redis://localhost:1", time.Second)
 	for of, want := range map[kind.Kind]time.Duration{kind.WriteLock: time.Minute, kind.ReadLock: 0} {
 		l := c.NewLock(of, "doc", "doc")
 		sec := l.shard.enter(mustNotBlock)
@@ -94,7 +66,7 @@ func TestLateReleaseToWriteThatLeavesNoLeaseCutsNone(t *testing.T) {
 // answered at last: they count.
 func TestAnswerOfAnUnlockThatWasLostTakesNoTrustBack(t *testing.T) {
 	t.Parallel()
-	c := openClient(t, "redis://localhost:1", time.Second)
+	c := newClient(t, "redis://localhost:1", time.Second)
 	const lease, renewed = 10 * time.Second, 9 * time.Second
 	for what, row := range map[string]struct{ first, last, want time.Duration }{
 		"sent once":        {-time.Second, -time.Second, watchdog.Trust(-time.Second, lease)},
@@ -125,7 +97,7 @@ func TestAnswerOfAnUnlockThatWasLostTakesNoTrustBack(t *testing.T) {
 func TestForceUnlockThatIsLostMayStillRun(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
-	c := openClient(t, s.URL(), 300*time.Millisecond)
+	c := newClient(t, s.URL(), 300*time.Millisecond)
 	l := c.NewLock(kind.Reentrant, "orders", "orders")
 	if _, err := c.Query(t.Context(), l.slot, kind.Read("PING")); err != nil { // now there is a connection
 		t.Fatal(err)

@@ -10,7 +10,7 @@ import (
 
 // allLines is what all lines of a client share.
 type allLines struct {
-	*core
+	*Client
 	leaving clock.Gauge // waiters that leave a server's queue
 
 	lastLeft       atomic.Pointer[time.Time] // when a server last answered that some have left
@@ -19,7 +19,7 @@ type allLines struct {
 }
 
 // init makes the zero Client ready.
-func (c *allLines) init(of *core) { c.core, c.leaving = of, clock.NewGauge() }
+func (c *allLines) init(of *Client) { c.Client, c.leaving = of, clock.NewGauge() }
 
 // shardLines is what the lines of one section share, which guards all of it.
 type shardLines struct {

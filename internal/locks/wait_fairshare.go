@@ -37,7 +37,7 @@ func (x *line) countClients(l *ObjectLock, listens bool) {
 	s, share, questions := x.name.Waiting(), x.fairShare, l.listenerCalls()
 	open, most, failed := len(questions), 0, false // guarded by the section
 	for _, call := range questions {
-		s.askLater(s.c.core, l.slot, call, s.Now(), func(r *command.Request) {
+		s.askLater(s.c.Client, l.slot, call, s.Now(), func(r *command.Request) {
 			clients, err := listeners(replied(r))
 			if command.IsRefusal(err) { // fair shares work without a count
 				s.c.noClientCounts.Store(true)

@@ -63,7 +63,7 @@ func (x *line) sendLeavers() {
 		wants[i] = &o.want
 	}
 	l, c, sent := part[0].l, s.c, s.Now()
-	s.askLater(c.core, l.slot, l.kind.Leave(wants...), clock.Never, func(r *command.Request) { // the reply does not matter
+	s.askLater(c.Client, l.slot, l.kind.Leave(wants...), clock.Never, func(r *command.Request) { // the reply does not matter
 		if more := len(s.leavers[x]); more == 0 || more >= mostLeave {
 			x.sendLeavers()
 		} else {
