@@ -164,7 +164,7 @@ func (m *MultiLock) terms(ctx context.Context, wait time.Duration, opts []Acquir
 			}
 		}
 		for _, before := range m.members[:i] {
-			if !t.As && before.l.SameKey(&l.l.ObjectLock) {
+			if !t.As && before.l.SameKey(&l.l) {
 				return t, fmt.Errorf("%w: %q is there twice", ErrInvalidOption, l.l.Key())
 			}
 		}
@@ -197,7 +197,7 @@ func (m *MultiLock) order() []int {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return m.members[a].l.Compare(&m.members[b].l.ObjectLock) })
+	slices.SortStableFunc(order, func(a, b int) int { return m.members[a].l.Compare(&m.members[b].l) })
 	return order
 }
 

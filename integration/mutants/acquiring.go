@@ -19,7 +19,7 @@ var acquiring = []defect{
 	{"a lost acquire is sent again as it was", "A5", tests{"TestLostAcquireIsSentAgain", "TestA5SharedOwnersCountIsExactAfterALostReply"},
 		edits{{In: "attempt.send", Call: "kind.Again", Put: "call; _ = behind"}}},
 	{"a lost re-entry that is sent again forgets the unlocks behind it", "A5", tests{"TestLostReentryCountsUnlocksThatWait"},
-		edits{{In: "attempt.send", Expr: "behind(st, &w.l.ObjectLock)", Put: "0*behind(st, &w.l.ObjectLock)"}}},
+		edits{{In: "attempt.send", Expr: "behind(st, w.l)", Put: "0*behind(st, w.l)"}}},
 	{"a lost acquire is sent again though its connection lives", "A5", tests{"TestAcquireWithoutAKillBarrierIsNotSentAgain", "TestA5WithoutKillASharedOwnerIsUncertain"},
 		edits{{In: "attempt.mayRepeat", Expr: "!a.req.MayArrive", Put: "true"}}},
 	{"a lost acquire of an owner that others may use is sent again", "A5", tests{"TestAcquireOfAForeignOwnerIsNotSentAgain", "TestA5HoldOfAnotherClientIsNotUndone"},

@@ -31,7 +31,7 @@ var kinds = []defect{
 	{"a kind's own refusal is a refusal for now", "kinds", tests{"TestKindsOwnRefusalEndsTheWaitAndUndoesNothing"},
 		edits{{In: "attempt.answered", Case: "g.Refused != nil", Put: "false"}}},
 	{"no name of a kind is looked at for its slot in a cluster", "kinds", tests{"TestEveryNameOfAKindMustBeInTheLocksSlot"},
-		edits{{In: "locks.ObjectLock.Scattered", Expr: "l.names[1:]", Put: "l.names[:0]"}}},
+		edits{{In: "locks.Lock.Scattered", Expr: "l.names[1:]", Put: "l.names[:0]"}}},
 	{"a force ends holds before it knows that there is anything to be forced", "kinds", tests{"TestForceEndsTheHoldsOfBothKindsIfItsOwnIsHeld"},
 		edits{{In: "locks.ForceUnlock", Expr: "!a.Yes", Put: "!a.Yes && false"}}},
 	{"waiters of a spin lock try without a pause that grows", "kinds", tests{"TestSpinPausesDoubleTo128Milliseconds"},
@@ -41,7 +41,7 @@ var kinds = []defect{
 			In: "locks.Hold.Token", Stmt: "defer h.lock.shard.enter(mustNotBlock).leave()",
 			Put: "if a, err := h.lock.Ask(h.lock.Client.Ending, 255, h.state.owner); err == nil {\nreturn a.N\n}",
 		}, {
-			In: "locks.ObjectLock.Ask", Stmt: "query := l.kind.Ask(q, &kind.Want{Names: &l.names, Owner: o})",
+			In: "locks.Lock.Ask", Stmt: "query := l.kind.Ask(q, &kind.Want{Names: &l.names, Owner: o})",
 			Before: "if q == 255 {\nq = kind.LastToken\n}", // the other file does not import package kind
 		}}},
 	{"a lock that never expires is a grant without a token", "kinds", tests{"TestFencedLockThatNeverExpiresIsAnothers", "TestFencedGrantHasATokenOfOneAtLeast"},

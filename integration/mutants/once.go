@@ -11,7 +11,7 @@ var once = []defect{
 	{"an unlock leaves the holds that ended by themselves", "R4", tests{"TestNoSequenceReleasesTwice", "TestR4LastUnlockLeavesNothing"},
 		edits{{In: "Release.tooMuch", Expr: "u.Left == OneLess", Put: "false"}}},
 	{"unlocks that wait are not counted", "R4", tests{"TestR4QueuedUnlocksAreCounted"},
-		edits{{In: "releasing.needs", Expr: "behind(r.st, &r.l.ObjectLock)", Put: "0"}}},
+		edits{{In: "releasing.needs", Expr: "behind(r.st, r.l)", Put: "0"}}},
 	{"a full server refuses to count less", "R4", tests{"TestUnlockToRunsOnAFullServer"},
 		edits{inScript("unlock_to", "  call('pexpire', lock, ARGV[2])\n", "")}},
 	{"each foreign owner makes all before it foreign", "R4", tests{"TestWhatMakesAnOwnerForeign"},

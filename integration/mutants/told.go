@@ -31,7 +31,7 @@ var atOnce = []defect{
 	{"a lease is left to a renewal that comes a round later", "told at once", tests{"TestLossIsToldWithinTwoSecondsAtAnyWatchdogTimeout"},
 		edits{{In: "Watchdog.round", Expr: "clock.Later(now, asSoon)", Put: "w.roundAt"}}},
 	{"a read without an owner leaves permits untold", "told at once", tests{"TestOwnCommandsKeepPermitsTracked"},
-		edits{{In: "locks.ObjectLock.Read", Stmt: "l.mayHaveWritten()", Put: "_ = l.mayHaveWritten"}}},
+		edits{{In: "locks.Lock.Read", Stmt: "l.mayHaveWritten()", Put: "_ = l.mayHaveWritten"}}},
 	{"a change without an owner leaves permits untold", "told at once", tests{"TestOwnCommandsKeepPermitsTracked"},
 		edits{{In: "change.finish", If: "g.req.First != 0", Put: "false"}}},
 	{"a pool lends again what its borrower gave back", "redisconn", tests{"TestPoolFullOfConnectionsToAReplicaIsEmptied"},

@@ -55,7 +55,7 @@ func NewWaiter(l *Lock) *Waiter {
 	if w.ready == nil {
 		w.ready, w.Call = make(chan struct{}, 1), w
 	}
-	w.l, w.lock = l, &l.ObjectLock
+	w.l, w.lock = l, l
 	return w
 }
 
@@ -134,7 +134,7 @@ func (w *Waiter) join() error {
 		}
 		w.queueOwner = w.acquirer()
 	}
-	q := n.ensure(&l.ObjectLock, w.queueOwner)
+	q := n.ensure(l, w.queueOwner)
 	w.place = q.choosePlace(w.place)
 	if w.OneTry || w.Terms.As || q.Roomy() {
 		q.JoinUnqueued(w.began, &w.Waiter)
@@ -155,7 +155,7 @@ func checkUpgrade(n *nameState, l *Lock, t *Terms) error {
 	if !t.As || l.Traits.NoUpgrade == nil {
 		return nil
 	}
-	if st := n.findOwnerState(t.Owner); st != nil && st.held > 0 && st.tally(&l.ObjectLock) == 0 {
+	if st := n.findOwnerState(t.Owner); st != nil && st.held > 0 && st.tally(l) == 0 {
 		return fmt.Errorf("%w: %w", ErrInvalidOption, l.Traits.NoUpgrade)
 	}
 	return nil
@@ -170,7 +170,7 @@ func (w *Waiter) acquirer() Owner {
 }
 
 // queue is the queue that w waits in, or nil if it was dropped.
-func (w *Waiter) queue() *queue { return w.n.find(&w.l.ObjectLock, w.queueOwner) }
+func (w *Waiter) queue() *queue { return w.n.find(w.l, w.queueOwner) }
 
 // want tells a kind what the waiter wants.
 func (w *Waiter) want(o kind.Owner) kind.Want {

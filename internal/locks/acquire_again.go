@@ -43,6 +43,6 @@ func (a *attempt) mayRepeat() bool {
 // gone ends an attempt that the server answered otherwise: the owner's other holds, on top of which
 // it was to be, are gone. They end, and the wait goes on as a first acquire.
 func (a *attempt) gone() {
-	a.st.lose(&a.w.l.ObjectLock, errVanished)
+	a.st.lose(a.w.l, errVanished)
 	a.resumeAs()
 }

@@ -98,7 +98,7 @@ func (a *attempt) send() {
 	a.req.Strict = w.l.Traits.Lasting
 	call := w.l.kind.Acquire(a.req.Wire.ArgBuffer[:0], &a.want)
 	if a.lost {
-		call = kind.Again(call, int(st.tally(&w.l.ObjectLock)+behind(st, &w.l.ObjectLock))+1)
+		call = kind.Again(call, int(st.tally(w.l)+behind(st, w.l))+1)
 	}
 	if a.lost || st.held > 0 {
 		// In a half moved slot each send ends the attempt. The executor would keep the attempt,
@@ -118,7 +118,7 @@ func (a *attempt) send() {
 
 // queue is the wait queue that the attempt reports to. It is made again if the waiter has left
 // and was the last one there.
-func (a *attempt) queue() *queue { return a.st.name.ensure(&a.w.l.ObjectLock, a.w.queueOwner) }
+func (a *attempt) queue() *queue { return a.st.name.ensure(a.w.l, a.w.queueOwner) }
 
 // Answered handles the server's reply.
 func (a *attempt) Answered(r *command.Request) {

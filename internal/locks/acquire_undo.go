@@ -80,14 +80,14 @@ func (a *attempt) countHolds() {
 		return
 	}
 	answer, err := ask.Answer(reply)
-	count, needs := answer.N, int64(st.tally(&w.l.ObjectLock)+behind(st, &w.l.ObjectLock))
+	count, needs := answer.N, int64(st.tally(w.l)+behind(st, w.l))
 	switch {
 	case err != nil:
 		a.undecided(err.Error())
 	case count == 0:
 		// It did not run, and what this client held is gone as well.
 		if needs > 0 {
-			st.lose(&w.l.ObjectLock, errVanished)
+			st.lose(w.l, errVanished)
 		}
 		a.resumeAs()
 	case count == needs:

@@ -14,8 +14,8 @@ import (
 )
 
 // Ask reads something of the lock or of the owner. It blocks as Query does.
-func (l *ObjectLock) Ask(ctx context.Context, q kind.Question, o Owner) (kind.Answer, error) {
-	c := l.client
+func (l *Lock) Ask(ctx context.Context, q kind.Question, o Owner) (kind.Answer, error) {
+	c := l.Client
 	if c.Closed() {
 		return kind.Answer{}, ErrClosed
 	}
@@ -32,18 +32,17 @@ func (l *ObjectLock) Ask(ctx context.Context, q kind.Question, o Owner) (kind.An
 
 // Read sends a command that may run any number of times, and returns the reply. It blocks
 // as Query does.
-func (l *ObjectLock) Read(ctx context.Context, call func(*kind.Want) kind.Call) (any, error) {
-	reply, err := l.client.Query(ctx, l.slot, call(&kind.Want{Names: &l.names, Publish: l.publish()}))
+func (l *Lock) Read(ctx context.Context, call func(*kind.Want) kind.Call) (any, error) {
+	reply, err := l.Client.Query(ctx, l.slot, call(&kind.Want{Names: &l.names, Publish: l.publish()}))
 	l.mayHaveWritten()
 	return reply, err
 }
 
 // mayHaveWritten makes an owner read the keys of its holds again, after a command without an owner that
 // may have written them. For example, whatever asks for permits takes back those whose time is over.
-func (l *ObjectLock) mayHaveWritten() {
-	s := l.client.shard(l.Key())
-	defer s.enter(mustNotBlock).leave()
-	if n := s.names[nameKey{l.Key(), l.Traits.Family}]; n != nil {
+func (l *Lock) mayHaveWritten() {
+	defer l.shard.enter(mustNotBlock).leave()
+	if n := l.shard.find(l); n != nil {
 		n.readAgain(nil)
 	}
 }
@@ -105,7 +104,7 @@ func (c *Client) Prove(ctx context.Context) error {
 // them be counted. Of two kinds of channel it is the larger number: a client that listens
 // to both, as this library does, must not count twice. Where each owner has a channel, it
 // is how many wait in the server's queue.
-func (l *ObjectLock) countListeners(ctx context.Context) (int, error) {
+func (l *Lock) countListeners(ctx context.Context) (int, error) {
 	if l.Traits.ByOwner {
 		a, err := l.Ask(ctx, kind.Waiting, Owner{})
 		return int(a.N), err
@@ -115,7 +114,7 @@ func (l *ObjectLock) countListeners(ctx context.Context) (int, error) {
 	}
 	most := -1
 	for _, call := range l.listenerCalls() {
-		n, err := listeners(l.client.Query(ctx, l.slot, call))
+		n, err := listeners(l.Client.Query(ctx, l.slot, call))
 		if command.IsRefusal(err) {
 			continue // the server does not let this account count, or knows no such channels
 		}
@@ -129,8 +128,8 @@ func (l *ObjectLock) countListeners(ctx context.Context) (int, error) {
 
 // listenerCalls are the commands that count the subscribers of the lock's channel, one for
 // each kind of channel.
-func (l *ObjectLock) listenerCalls() (all []kind.Call) {
-	for _, s := range l.client.top.Subscriptions(l.slot) {
+func (l *Lock) listenerCalls() (all []kind.Call) {
+	for _, s := range l.Client.top.Subscriptions(l.slot) {
 		by := "NUMSUB"
 		if s.Sharded {
 			by = "SHARDNUMSUB"

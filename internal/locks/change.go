@@ -25,11 +25,11 @@ import (
 //
 // If keep is not nil, it gets an answered change and its receipt, and reports whether it needs that. Otherwise the
 // receipt is deleted.
-func sendChange(ctx context.Context, l *ObjectLock, due bool, call func(*kind.Want) kind.Call, keep func(*command.Request, any) bool) (any, error) {
+func sendChange(ctx context.Context, l *Lock, due bool, call func(*kind.Want) kind.Call, keep func(*command.Request, any) bool) (any, error) {
 	if err := ctx.Err(); err != nil && !due {
 		return nil, err
 	}
-	c := l.Client()
+	c := l.Client
 	g := &change{c: c, l: l, due: due, keep: keep, done: make(chan struct{})}
 	g.want = kind.Want{Since: &elapsed{&g.req, c}, Names: &l.names, Latch: codec.FreshLatch(l.Key()), LatchTTL: c.args.ReceiptTTL, Publish: l.publish(), Known: c.failsOver}
 	g.start(call(&g.want))
@@ -57,7 +57,7 @@ func sendChange(ctx context.Context, l *ObjectLock, due bool, call func(*kind.Wa
 type change struct {
 	req  command.Request
 	c    *Client
-	l    *ObjectLock
+	l    *Lock
 	want kind.Want
 	due  bool
 	keep func(*command.Request, any) bool

@@ -29,7 +29,7 @@ func to(s *redistest.Server) dials {
 func nobody(context.Context) (redis.Conn, error) { return nil, errors.New("nobody is there") }
 
 // openForChange makes a client and a semaphore, and closes the client with the test.
-func openForChange(t *testing.T, d dials, logger *slog.Logger) (c *Client, l ObjectLock) {
+func openForChange(t *testing.T, d dials, logger *slog.Logger) (c *Client, l Lock) {
 	t.Helper()
 	o := config()
 	o.Timeout, o.Logger, o.Topology = timeout, logger, d.topology
@@ -38,7 +38,7 @@ func openForChange(t *testing.T, d dials, logger *slog.Logger) (c *Client, l Obj
 		t.Fatal(err)
 	}
 	t.Cleanup(c.Close)
-	return c, c.newLock(kind.Semaphore(1), "seats", "seats")
+	return c, c.NewLock(kind.Semaphore(1), "seats", "seats")
 }
 
 func adding(w *kind.Want) kind.Call { return kind.ChangeSemaphore(w, luasrc.GiveBack, 2, 0) }

@@ -79,7 +79,7 @@ func (e *extension) Start() {
 	others := st.needs(h)
 	e.lease = others.Lease(e.length)
 	held := h.lock.held(st)
-	held.Count = st.tally(&h.lock.ObjectLock)
+	held.Count = st.tally(h.lock)
 	h.lock.Client.fill(&e.req, h.lock.slot, h.lock.kind.Renew(e.req.Wire.ArgBuffer[:0], h.lock.Client.leaseArg(e.lease), 1, func(int) kind.Held { return held }))
 	e.send()
 }
@@ -203,7 +203,7 @@ func (e *extension) answered(r *command.Request) {
 		e.mayHaveRun(r)
 		e.finish(err)
 	case !mine[0]:
-		st.lose(&h.lock.ObjectLock, errVanished)
+		st.lose(h.lock, errVanished)
 		e.finish(lostBy(errVanished))
 	case h.ended != nil:
 		// Lost or released while the answer was on its way.

@@ -233,7 +233,7 @@ func (st *OwnerState) check() {
 
 // tally is how many living holds the server counts together with those of l's
 // kind.
-func (st *OwnerState) tally(l *ObjectLock) (n int32) {
+func (st *OwnerState) tally(l *Lock) (n int32) {
 	for h := st.holds; h != nil; h = h.next {
 		if h.lock.Traits.Tally == l.Traits.Tally {
 			n++
@@ -244,7 +244,7 @@ func (st *OwnerState) tally(l *ObjectLock) (n int32) {
 
 // end ends the living holds that the server counts together with those of l's kind, or all if l
 // is nil. It removes them from the list and returns them.
-func (st *OwnerState) end(l *ObjectLock, cause error) (ended []*Hold) {
+func (st *OwnerState) end(l *Lock, cause error) (ended []*Hold) {
 	for h := st.holds; h != nil; {
 		next := h.next
 		if l == nil || h.lock.Traits.Tally == l.Traits.Tally {
@@ -259,7 +259,7 @@ func (st *OwnerState) end(l *ObjectLock, cause error) (ended []*Hold) {
 
 // lose ends living holds as end does, because the owner has lost them. It logs the loss and
 // wakes waiters.
-func (st *OwnerState) lose(l *ObjectLock, cause error) {
+func (st *OwnerState) lose(l *Lock, cause error) {
 	lost := st.end(l, lostBy(cause))
 	if st.held == 0 {
 		st.forget()
@@ -298,7 +298,7 @@ func (n *nameState) supersede(st *OwnerState, width int, sent time.Duration) {
 		if width == 1 {
 			other.lose(nil, cause)
 		} else if h := other.find(func(h *Hold) bool { return h.lock.Traits.Width == 1 }); h != nil {
-			other.lose(&h.lock.ObjectLock, cause)
+			other.lose(h.lock, cause)
 		}
 	}
 }

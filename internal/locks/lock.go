@@ -1,24 +1,125 @@
 package locks
 
 import (
-	"context"
+	"cmp"
+	"fmt"
+	"math/rand/v2"
 	"time"
 
-	"github.com/rlock-go/redisson/internal/clock"
+	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/internal/kind"
+	"github.com/rlock-go/redisson/internal/luasrc"
+	"github.com/rlock-go/redisson/internal/observe"
 )
 
 // Lock is a lock of one client. It never changes: the state of the lock is in its shard.
 type Lock struct {
-	ObjectLock
 	Client *Client
 	shard  *shard // the key's
+	name   string
+	kind   kind.Kind
+	Traits *kind.Traits // the kind's
+	names  kind.Names   // of the key, boxed once for every command
+	slot   uint16       // of the key
 }
 
 // NewLock makes a lock of a kind from its name and the key that the name is mapped to.
 func (c *Client) NewLock(k kind.Kind, name, key string) Lock {
-	l := c.newLock(k, name, key)
-	return Lock{ObjectLock: l, Client: c, shard: c.shard(l.Key())}
+	names := c.Older.Names(k, name, key)
+	key = names.Key()
+	return Lock{Client: c, shard: c.shard(key), name: name, kind: k, Traits: k.Traits(), names: names, slot: codec.Slot(key)}
+}
+
+// Name is the name that the caller gave it.
+func (l *Lock) Name() string { return l.name }
+
+// Timeout is the client's command timeout.
+func (l *Lock) Timeout() time.Duration { return l.Client.Timeout }
+
+// Key is the mapped name.
+func (l *Lock) Key() string { return l.names.Key() }
+
+// SameKey tells whether both locks have the same client and the same key.
+func (l *Lock) SameKey(other *Lock) bool {
+	return l.Client == other.Client && l.Key() == other.Key()
+}
+
+// Compare orders locks that are acquired together: by key, then by server. The key comes first,
+// because processes may call the same server by different names.
+func (l *Lock) Compare(other *Lock) int {
+	return cmp.Or(cmp.Compare(l.Key(), other.Key()), cmp.Compare(l.Client.top.String(), other.Client.top.String()))
+}
+
+// publish is the command that announces a release, as a script's argument.
+func (l *Lock) publish() luasrc.Arg { return l.Client.top.Publish(l.slot) }
+
+// pause is how long a waiter waits if nothing wakes it, after this many tries, the last one
+// answered with g. It is random within the bounds that the kind gives.
+func (l *Lock) pause(tries int, g kind.Grant) time.Duration {
+	least, most := l.kind.Pause(tries, g)
+	if least >= most {
+		return least
+	}
+	return least + rand.N(most-least+1)
+}
+
+// subject names the lock in an event, and the owner unless that is zero.
+func (l *Lock) subject(o Owner) observe.Subject {
+	s := observe.Subject{Name: l.name, Kind: l.Traits.Label.String()}
+	if o != (Owner{}) {
+		s.Owner = o
+	}
+	return s
+}
+
+// Taken is the error of an acquire that may wait no longer and has nothing.
+func (l *Lock) Taken() error {
+	switch {
+	case l.Traits.Permits:
+		return ErrNoPermits
+	case l.Traits.Gate:
+		return ErrNotOpen
+	}
+	return ErrLocked
+}
+
+// notHeld is the error of an unlock whose owner does not hold. Java throws
+// IllegalMonitorStateException there.
+func (l *Lock) notHeld(o Owner) error {
+	if l.Traits.Permits {
+		return fmt.Errorf("%w: some or all of its permits had been given up, or their time was over", ErrNotHeld)
+	}
+	return ofKind(fmt.Errorf("not held by owner %s: it expired, or was deleted, forced or taken before", o.String()), ErrNotHeld)
+}
+
+// server names the server that serves the lock, or the topology if none does.
+func (l *Lock) server() string {
+	if node, err := l.Client.top.Node(l.slot); err == nil {
+		return node.Server()
+	}
+	return l.Client.top.String()
+}
+
+// Keeps tells whether a release can leave the lock taken.
+func (l *Lock) Keeps() bool { return l.Traits.Keeps }
+
+// Scattered returns an error if a cluster would keep some name of the lock on another server than
+// the lock itself: it could be locked there and never unlocked. It returns nil if all are together,
+// and always where there is only one server.
+func (l *Lock) Scattered() error {
+	if l.Client.spansSlots {
+		return nil
+	}
+	const put = "put the part that decides the slot in braces, such as {order:17}:a"
+	for _, n := range l.names[1:] {
+		if name, ok := n.(string); ok && codec.Slot(name) != l.slot {
+			return fmt.Errorf("in a cluster the lock would be in slot %d, its %s in slot %d; %s", l.slot, Quote(name), codec.Slot(name), put)
+		}
+	}
+	if !codec.SlotSafe(l.Key()) { // unlocks have latches, and so have changes
+		return fmt.Errorf("in a cluster the lock would be in slot %d, each of its latches in another; %s", l.slot, put)
+	}
+	return nil
 }
 
 // nameKey is the key of the lock's state in its shard.
@@ -57,44 +158,6 @@ func (l *Lock) Margin(t *Terms) time.Duration {
 		return t.Margin
 	}
 	return l.Client.Margin
-}
-
-// info is what is known of a lock that is held.
-type info struct {
-	Owner   Owner         // who holds it
-	Count   int           // of the owner's holds
-	TTL     time.Duration // codec.NoTTL: it never expires
-	Waiters int           // clients that listen for its release; -1: the server does not let them be counted
-	Since   time.Time     // when this client acquired the oldest of the owner's living holds; zero: it has none
-}
-
-// Holder asks who holds the lock, and who waits; false means that nobody holds it.
-func (l *Lock) Holder(ctx context.Context) (info, bool, error) {
-	a, err := l.Ask(ctx, kind.Holding, Owner{})
-	if err != nil || !a.Yes {
-		return info{}, false, err
-	}
-	i := info{Count: int(a.N), TTL: a.TTL}
-	if i.Owner, err = readOwner(a.Owner); err == nil {
-		i.Since = l.since(i.Owner)
-		i.Waiters, err = l.countListeners(ctx)
-	}
-	return i, err == nil, err
-}
-
-// since is when this client acquired the oldest of the owner's living holds.
-func (l *Lock) since(o Owner) time.Time {
-	defer l.shard.enter(mustNotBlock).leave()
-	st := l.ownerState(o)
-	if st == nil || st.holds == nil {
-		return time.Time{}
-	}
-	first := clock.Never
-	for h := st.holds; h != nil; h = h.next {
-		first = min(first, h.since)
-	}
-	wall := time.Now()
-	return wall.Add(first - st.name.Now())
 }
 
 // Terms are what one acquisition asks for.

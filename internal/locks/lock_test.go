@@ -51,7 +51,7 @@ func TestEveryNameOfAKindMustBeInTheLocksSlot(t *testing.T) {
 		{kind.WriteLock, "{a}b", ""},
 	} {
 		c.spansSlots = true
-		l := c.newLock(tc.kind, tc.key, tc.key)
+		l := c.NewLock(tc.kind, tc.key, tc.key)
 		if err := l.Scattered(); err != nil {
 			t.Errorf("%s on one server: %v", tc.key, err)
 		}

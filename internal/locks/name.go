@@ -195,7 +195,7 @@ func (l *Lock) Snapshot() lockSnapshot {
 	if n == nil {
 		return lockSnapshot{InFlight: true}
 	}
-	q := n.find(&l.ObjectLock, Owner{})
+	q := n.find(l, Owner{})
 	now := lockSnapshot{Known: true, InFlight: q == nil}
 	if n.states != nil {
 		now.Hold = n.states.holds

@@ -297,7 +297,7 @@ func (st *OwnerState) find(such func(*Hold) bool) *Hold {
 func (st *OwnerState) newLeaver(l *Lock, want kind.Want, began time.Duration, left func(on uint64)) operation {
 	l.Client.waits.leaving.Add()
 	return operationFunc(func() {
-		st.name.leave(&l.ObjectLock, want, began, func(on uint64) {
+		st.name.leave(l, want, began, func(on uint64) {
 			left(on)
 			st.done()
 		})

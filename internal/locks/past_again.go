@@ -99,7 +99,7 @@ func repeat(s *shard, u past) {
 	n := s.pin(u.lock)
 	defer n.unpin()
 	if u.leavesOnly(s.Now()) {
-		if n.passPlaceOn(&u.lock.ObjectLock, u.owner) {
+		if n.passPlaceOn(u.lock, u.owner) {
 			s.past.ended(u, 0)
 			return
 		}

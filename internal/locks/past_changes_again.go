@@ -24,7 +24,7 @@ func Change(ctx context.Context, l *Lock, due bool, call func(*kind.Want) kind.C
 	if due && l.Client.failsOver {
 		keep = func(r *command.Request, receipt any) bool { return rememberChange(l, r, receipt) }
 	}
-	return sendChange(ctx, &l.ObjectLock, due, call, keep)
+	return sendChange(ctx, l, due, call, keep)
 }
 
 // rememberChange remembers a due change that was answered, with its receipt. It reports false if
@@ -63,7 +63,7 @@ func rememberTaken(l *Lock, by Owner, at time.Duration, reply any) {
 // giveTaken gives back what an acquire of what nobody owns has taken, if its receipt is not in its
 // slot. It blocks as a release does.
 func giveTaken(l *Lock) error {
-	_, err := sendChange(context.Background(), &l.ObjectLock, true, func(w *kind.Want) kind.Call { return kind.GiveTaken(l.kind, w) }, nil)
+	_, err := sendChange(context.Background(), l, true, func(w *kind.Want) kind.Call { return kind.GiveTaken(l.kind, w) }, nil)
 	return err
 }
 

@@ -93,7 +93,7 @@ func TestOneUnlockOfEachCountIsSentAgain(t *testing.T) {
 	defer c.actors.Close()
 	key := kind.Names{"orders"}
 	of := func(k kind.Kind) *Lock {
-		return &Lock{ObjectLock: ObjectLock{kind: k, names: key, Traits: k.Traits()}, Client: c}
+		return &Lock{kind: k, names: key, Traits: k.Traits(), Client: c}
 	}
 	read, write := of(kind.ReadLock), of(kind.WriteLock)
 	o, other := c.actors.new(), c.actors.new()
@@ -119,8 +119,8 @@ func TestOneUnlockOfEachCountIsSentAgain(t *testing.T) {
 // The older one may have left a place in a fair lock's queue, which a failover brings back too.
 func TestOlderUnlockStillLeavesItsPlace(t *testing.T) {
 	for name, extras := range map[string]*pastExtras{"none": nil, "kept": {keep: &keeping{until: 1}}, "its own": {place: new(placeTaken)}} {
-		fair := &Lock{ObjectLock: ObjectLock{names: kind.Names{"orders"}, Traits: kind.Fair(0).Traits()}, Client: new(Client)}
-		plain := &Lock{ObjectLock: ObjectLock{names: kind.Names{"orders"}, Traits: kind.Reentrant.Traits()}, Client: fair.Client}
+		fair := &Lock{names: kind.Names{"orders"}, Traits: kind.Fair(0).Traits(), Client: new(Client)}
+		plain := &Lock{names: kind.Names{"orders"}, Traits: kind.Reentrant.Traits(), Client: fair.Client}
 		now, place := time.Hour, new(placeTaken)
 		var m memory
 		m.add(past{lock: fair, sent: now, until: now + time.Minute, extras: &pastExtras{place: place}})
@@ -151,7 +151,7 @@ func TestRepetitionUnderWayIsNotDoubled(t *testing.T) {
 	c.actors.init(uuid.New())
 	defer c.actors.Close()
 	a, b := c.actors.new(), c.actors.new()
-	l := &Lock{ObjectLock: ObjectLock{names: kind.Names{"orders"}, Traits: kind.Reentrant.Traits()}, Client: c}
+	l := &Lock{names: kind.Names{"orders"}, Traits: kind.Reentrant.Traits(), Client: c}
 	now := time.Hour
 	var m memory
 	m.add(past{lock: l, owner: a, sent: now, until: now + time.Minute})
@@ -202,7 +202,7 @@ func TestRepeatedChangeUnderWayIsNotDoubled(t *testing.T) {
 // A lease may be over when a failover brings a fair lock's place back, and the place outlives it. Then only the place is
 // left again.
 func TestPlaceIsLeftAfterTheLease(t *testing.T) {
-	l := &Lock{ObjectLock: ObjectLock{names: kind.Names{"orders"}, Traits: kind.Reentrant.Traits()}, Client: new(Client)}
+	l := &Lock{names: kind.Names{"orders"}, Traits: kind.Reentrant.Traits(), Client: new(Client)}
 	now := time.Hour
 	for name, u := range map[string]past{
 		"no place":             {until: now},

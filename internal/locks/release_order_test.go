@@ -156,7 +156,7 @@ func TestWhoCouldNotFollowAReleaseHearsOfIt(t *testing.T) {
 			n.ahead++
 			s.forcing++
 			if expected {
-				n.handOff(&l.ObjectLock)
+				n.handOff(&l)
 			}
 			sec.leave()
 			refused(t, wait(t.Context(), t, &l, 1, ended, Terms{}), 1) // and makes no attempt for now
@@ -164,7 +164,7 @@ func TestWhoCouldNotFollowAReleaseHearsOfIt(t *testing.T) {
 			sec = s.enter(mayBlock)
 			n.ahead--
 			s.forcing--
-			q := n.find(&l.ObjectLock, Owner{})
+			q := n.find(&l, Owner{})
 			q.Message(s.Now(), 1)
 			n.step()
 			n.unpin()

@@ -18,7 +18,7 @@ type leaseHolder interface {
 	kind.Owner
 
 	// Lock is a lock of the name.
-	Lock() *ObjectLock
+	Lock() *Lock
 
 	// Begin begins a renewal or a look. It reports false if the lease is no longer the owner's, or if a
 	// command of the owner is under way, which sets the lease or ends it (H6).
@@ -26,7 +26,7 @@ type leaseHolder interface {
 
 	// Next ends the holds of lost's kind, if lost is not nil, and returns how many holds of next's kind are
 	// to be renewed.
-	Next(lost, next *ObjectLock) int32
+	Next(lost, next *Lock) int32
 
 	// End ends a renewal, whatever came of it.
 	End(renewalEnd)
@@ -35,14 +35,14 @@ type leaseHolder interface {
 	Failing(l *watchdog.Lease, err error)
 
 	// NotHeld says that a look has not found what the owner holds by of's kind.
-	NotHeld(l *watchdog.Lease, of *ObjectLock)
+	NotHeld(l *watchdog.Lease, of *Lock)
 }
 
 // need is what one lease needs of a script.
 type need struct {
-	of    *ObjectLock   // of the holds' kind
+	of    *Lock         // of the holds' kind
 	count int32         // how many
-	more  []*ObjectLock // further kinds of holds that share the lease, to be renewed after this one
+	more  []*Lock       // further kinds of holds that share the lease, to be renewed after this one
 	ttl   time.Duration // what the script passes; 0: it only reads
 	least time.Duration // how much of a renewed lease may be relied on
 }
@@ -192,7 +192,7 @@ func (p *renewalPart) scripts() (all []renewalScript) {
 }
 
 // share tells whether one script can renew both.
-func (r *renewer) share(l, o *ObjectLock) bool {
+func (r *renewer) share(l, o *Lock) bool {
 	return l.Traits.RenewGroup == o.Traits.RenewGroup && (r.c.spansSlots || l.slot == o.slot)
 }
 

@@ -38,7 +38,7 @@ func TestNoOfALookCountsIfItsOwnerHadNoCommandMeanwhile(t *testing.T) {
 			sec := l.shard.enter(mustNotBlock)
 			row.meanwhile(h)
 			sec.leave()
-			h.state.NotHeld(lease, &l.ObjectLock)
+			h.state.NotHeld(lease, &l)
 			if err := h.Err(); errors.Is(err, ErrLeaseLost) != row.lost {
 				t.Error(err)
 			}

@@ -11,7 +11,7 @@ import (
 // An OwnerState is a leaseHolder, by the methods that follow.
 
 // Lock is a lock of the name.
-func (st *OwnerState) Lock() *ObjectLock { return &st.name.lock.ObjectLock }
+func (st *OwnerState) Lock() *Lock { return st.name.lock }
 
 // Begin gives the command queue to a renewal. A look takes no place in it: NotHeld checks
 // afterwards that no command began meanwhile.
@@ -34,15 +34,15 @@ func (st *OwnerState) Begin(lease *watchdog.Lease, look bool) (n need, ready boo
 }
 
 // kinds are locks of the owner's holds, one for each tally.
-func (st *OwnerState) kinds() (l *ObjectLock, more []*ObjectLock) {
+func (st *OwnerState) kinds() (l *Lock, more []*Lock) {
 	l = st.Lock()
 	if st.holds != nil {
-		l = &st.holds.lock.ObjectLock
+		l = st.holds.lock
 	}
 	for h := st.holds; h != nil; h = h.next {
-		same := func(o *ObjectLock) bool { return o.Traits.Tally == h.lock.Traits.Tally }
+		same := func(o *Lock) bool { return o.Traits.Tally == h.lock.Traits.Tally }
 		if !same(l) && !slices.ContainsFunc(more, same) {
-			more = append(more, &h.lock.ObjectLock)
+			more = append(more, h.lock)
 		}
 	}
 	return l, more
@@ -50,7 +50,7 @@ func (st *OwnerState) kinds() (l *ObjectLock, more []*ObjectLock) {
 
 // Next ends the holds of lost's kind, unless lost is nil, and counts those of next's kind, for
 // the next script.
-func (st *OwnerState) Next(lost, next *ObjectLock) int32 {
+func (st *OwnerState) Next(lost, next *Lock) int32 {
 	defer st.name.lock.shard.enter(mustNotBlock).leave()
 	if lost != nil {
 		st.lose(lost, errVanished)
@@ -90,7 +90,7 @@ func (st *OwnerState) Failing(lease *watchdog.Lease, err error) {
 }
 
 // NotHeld ends holds that a look did not find, unless a command of the owner has begun since.
-func (st *OwnerState) NotHeld(lease *watchdog.Lease, of *ObjectLock) {
+func (st *OwnerState) NotHeld(lease *watchdog.Lease, of *Lock) {
 	defer st.name.lock.shard.enter(mustNotBlock).leave()
 	if st.lease != lease || !st.calm {
 		return

@@ -17,16 +17,16 @@ import (
 )
 
 // holder is the holder of a lock for which nothing is sent.
-type holder struct{ l ObjectLock }
+type holder struct{ l Lock }
 
 func (h *holder) RedisArg() any                            { return h.String() }
 func (h *holder) String() string                           { return "of " + h.l.Name() }
-func (h *holder) Lock() *ObjectLock                        { return &h.l }
+func (h *holder) Lock() *Lock                              { return &h.l }
 func (h *holder) Begin(*watchdog.Lease, bool) (need, bool) { return need{}, false }
-func (h *holder) Next(_, _ *ObjectLock) int32              { return 0 }
+func (h *holder) Next(_, _ *Lock) int32                    { return 0 }
 func (h *holder) End(renewalEnd)                           {}
 func (h *holder) Failing(*watchdog.Lease, error)           {}
-func (h *holder) NotHeld(*watchdog.Lease, *ObjectLock)     {}
+func (h *holder) NotHeld(*watchdog.Lease, *Lock)           {}
 func (h *holder) LeaseLost(*watchdog.Lease, error)         {}
 func (h *holder) LeaseAlarm(*watchdog.Lease)               {}
 
@@ -58,7 +58,7 @@ func TestBatchIsCutByNode(t *testing.T) {
 	defer w.Close()
 	batch := func(slots ...uint16) (leases []*watchdog.Lease) {
 		for _, slot := range slots {
-			leases = append(leases, w.Register(&holder{ObjectLock{slot: slot}}))
+			leases = append(leases, w.Register(&holder{Lock{slot: slot}}))
 		}
 		return leases
 	}
@@ -106,7 +106,7 @@ func TestFailedRenewalNamesTheLeaseThatEndsFirst(t *testing.T) {
 	w := watchdog.New(func([]*watchdog.Lease, func(int, watchdog.Answer)) {}, watchdog.Options{Clock: c.Clock})
 	defer w.Close()
 	for name, left := range map[string]time.Duration{"late": 3 * time.Hour, "early": time.Hour, "later": 2 * time.Hour, "lost": time.Minute} {
-		h := &holder{c.newLock(kind.Reentrant, name, name)}
+		h := &holder{c.NewLock(kind.Reentrant, name, name)}
 		l := w.Register(h)
 		l.Live(c.Now()+left, watchdog.Never, watchdog.Never)
 		if name == "lost" {

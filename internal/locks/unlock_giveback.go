@@ -69,7 +69,7 @@ func undoAgain(st *OwnerState, l *Lock, want *kind.Want, until time.Duration) {
 // behind is how many unlocks of holds that were living when they were called wait in the owner's
 // command queue. The server counts these holds together with those of l's kind; if l is nil, of
 // any kind.
-func behind(st *OwnerState, l *ObjectLock) (n int32) {
+func behind(st *OwnerState, l *Lock) (n int32) {
 	if st.extras == nil {
 		return 0
 	}

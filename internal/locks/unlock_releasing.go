@@ -79,10 +79,10 @@ func (r *releasing) Start() {
 		return
 	}
 	if !n.empty() {
-		r.ownMessage = n.handOff(&l.ObjectLock)
+		r.ownMessage = n.handOff(l)
 	}
 	if l.Client.Courtesy && l.Traits.FairShare {
-		n.noteRelease(&l.ObjectLock, r.since)
+		n.noteRelease(l, r.since)
 	}
 }
 
@@ -131,7 +131,7 @@ func (r *releasing) Facts() release.Facts {
 
 // needs is how many holds of its count the owner needs besides the one to be released.
 func (r *releasing) needs() int {
-	return int(r.st.tally(&r.l.ObjectLock) + behind(r.st, &r.l.ObjectLock))
+	return int(r.st.tally(r.l) + behind(r.st, r.l))
 }
 
 // Submit gives the command to the executor.
@@ -241,7 +241,7 @@ func (r *releasing) arrived(asExpected bool) {
 	}
 	if r.ownMessage && !asExpected {
 		r.ownMessage = false
-		if q := n.find(&r.l.ObjectLock, Owner{}); q != nil {
+		if q := n.find(r.l, Owner{}); q != nil {
 			q.ResetOwnMessages()
 		}
 		n.step()
@@ -255,7 +255,7 @@ func (r *releasing) Apply(e release.Effect) {
 	case release.Tell:
 		r.tell()
 	case release.Vanish:
-		st.lose(&r.l.ObjectLock, errVanished)
+		st.lose(r.l, errVanished)
 	case release.Leased:
 		trust := st.trust(r.req.First, r.lease)
 		if r.req.Wire.Sent > r.req.First { // the loss lowered the trust; renewals since then count
@@ -307,7 +307,7 @@ func (r *releasing) leavesPlace() bool {
 	case r.st.held > 0 || r.Why != release.Repeat && (r.req.Fate != command.Answered || r.req.Wire.Reply != nil):
 		return false
 	}
-	return !r.st.name.passPlaceOn(&r.l.ObjectLock, r.st.owner)
+	return !r.st.name.passPlaceOn(r.l, r.st.owner)
 }
 
 // encode makes the command of the release's form.

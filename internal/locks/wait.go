@@ -57,7 +57,7 @@ type lineName interface {
 // turn is a call that waits for its turn.
 type turn struct {
 	waitqueue.Waiter // its Call is a caller
-	lock             *ObjectLock
+	lock             *Lock
 	began            time.Duration
 	queueOwner       Owner // whose queue it waits in, where each owner has one
 }
@@ -98,7 +98,7 @@ func (x *line) endAlone(w *turn) bool {
 // passPlaceOn reports whether a caller with As still waits as the owner. That one needs the
 // owner's place in the server's queue, and leaves it in its turn, even if the server never answers
 // it. A caller that makes one attempt needs no place.
-func (x *line) passPlaceOn(l *ObjectLock, o Owner) bool {
+func (x *line) passPlaceOn(l *Lock, o Owner) bool {
 	q := x.find(l, o)
 	if q == nil {
 		return false

@@ -8,7 +8,7 @@ import (
 
 // noteRelease records in the name's fair share that this client releases its last hold of the
 // name, which it acquired at since. If a count is due, it counts the clients that want the name.
-func (x *line) noteRelease(l *ObjectLock, since time.Duration) {
+func (x *line) noteRelease(l *Lock, since time.Duration) {
 	s := x.name.Waiting()
 	now := s.Now()
 	if x.fairShare == nil {
@@ -33,7 +33,7 @@ func (x *line) noteRelease(l *ObjectLock, since time.Duration) {
 // both and takes the larger number: a client that subscribes to both, as this library does,
 // must not count twice. The count is complete with the last reply. listens says that this
 // client is among the subscribers.
-func (x *line) countClients(l *ObjectLock, listens bool) {
+func (x *line) countClients(l *Lock, listens bool) {
 	s, share, questions := x.name.Waiting(), x.fairShare, l.listenerCalls()
 	open, most, failed := len(questions), 0, false // guarded by the section
 	for _, call := range questions {

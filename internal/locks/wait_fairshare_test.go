@@ -15,7 +15,7 @@ func TestRefusedConnectionIsNoRefusalToCount(t *testing.T) {
 	s := redistest.Start(t, "--requirepass", "secret")
 	n := newName(t, s.URL())
 	c := n.shard.c
-	l := c.newLock(kind.Reentrant, "orders", "orders")
+	l := c.NewLock(kind.Reentrant, "orders", "orders")
 	if _, err := c.Query(t.Context(), 0, kind.Read("PING")); err != nil {
 		t.Fatal(err)
 	}

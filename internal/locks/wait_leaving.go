@@ -24,7 +24,7 @@ const (
 
 // leaver is a waiter that leaves the server's queue.
 type leaver struct {
-	l     *ObjectLock
+	l     *Lock
 	want  kind.Want
 	began time.Duration   // when its wait began
 	left  func(on uint64) // called when the server has answered, on the connection with this number
@@ -34,7 +34,7 @@ type leaver struct {
 // calls left with the number of the connection when the server has answered; until then the client counts it as leaving. The cost
 // of a script grows with the length of the server's queue, so waiters that leave while one is
 // under way share the next one.
-func (x *line) leave(l *ObjectLock, want kind.Want, began time.Duration, left func(on uint64)) {
+func (x *line) leave(l *Lock, want kind.Want, began time.Duration, left func(on uint64)) {
 	s := x.name.Waiting()
 	waits, underWay := s.leavers[x]
 	s.leavers[x] = append(waits, &leaver{l, want, began, left})

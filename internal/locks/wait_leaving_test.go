@@ -26,7 +26,7 @@ func TestWhoCameLastLeavesFirst(t *testing.T) {
 	t.Parallel()
 	n := newName(t, "redis://localhost:1")
 	var scripts [][]*kind.Want
-	l := n.shard.c.newLock(leaves{kind.Fair(0), &scripts}, "q", "q")
+	l := n.shard.c.NewLock(leaves{kind.Fair(0), &scripts}, "q", "q")
 	defer n.shard.enter(mustNotBlock).leave()
 	const crowd = mostLeave + 500
 	came := map[kind.Owner]int{}

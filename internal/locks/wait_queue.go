@@ -18,7 +18,7 @@ type queue struct {
 	waitqueue.Queue
 	shard *shardLines
 	line  *line         // that it belongs to; nil: none
-	l     *ObjectLock   // a handle, for its kind
+	l     *Lock         // a handle, for its kind
 	owner Owner         // whose queue it is, where each owner has one
 	place time.Duration // that owner's wait as the server was first told it; 0: without limit, -1: not told yet
 	prev  *queue        // in the name's list
@@ -65,7 +65,7 @@ type ownerQueue struct {
 }
 
 // find is the queue of l's kind, and of the owner where each has one, nil if nobody waits.
-func (x *line) find(l *ObjectLock, o Owner) *queue {
+func (x *line) find(l *Lock, o Owner) *queue {
 	q := x.queueLone()
 	if l.Traits.ByOwner {
 		q = x.name.Waiting().byOwner[ownerQueue{x, l.Traits.Queue, o}]
@@ -88,7 +88,7 @@ func (q *queue) touch() {
 }
 
 // ensure finds or makes the queue. Step must follow, which drops it if it is not needed.
-func (x *line) ensure(l *ObjectLock, o Owner) *queue {
+func (x *line) ensure(l *Lock, o Owner) *queue {
 	if q := x.find(l, o); q != nil {
 		return q
 	}
@@ -304,7 +304,7 @@ func (x *line) letThrough(o Owner) {
 
 // handOff lets the head's acquire follow an unlock of l's kind that has just been
 // queued. It reports whether the message is of no use to this client.
-func (x *line) handOff(l *ObjectLock) bool {
+func (x *line) handOff(l *Lock) bool {
 	q := x.find(l, Owner{})
 	if q == nil {
 		return false

@@ -10,7 +10,7 @@ import (
 func TestQueueThatDoesNotListenStaysSoWhenItsSlotMoves(t *testing.T) {
 	t.Parallel()
 	n := newName(t, "redis://localhost:1")
-	l := n.shard.c.newLock(kind.Reentrant, "orders", "orders")
+	l := n.shard.c.NewLock(kind.Reentrant, "orders", "orders")
 	defer n.shard.enter(mustNotBlock).leave()
 	q := n.ensure(&l, Owner{})
 	for range 2 {
@@ -31,7 +31,7 @@ func TestQueueThatDoesNotListenStaysSoWhenItsSlotMoves(t *testing.T) {
 func TestReusedQueueForgetsThatNoPermitsWereSet(t *testing.T) {
 	t.Parallel()
 	n := newName(t, "redis://localhost:1")
-	l := n.shard.c.newLock(kind.Reentrant, "orders", "orders")
+	l := n.shard.c.NewLock(kind.Reentrant, "orders", "orders")
 	defer n.shard.enter(mustNotBlock).leave()
 	q := n.ensure(&l, Owner{})
 	q.unset = true
