@@ -53,7 +53,7 @@ var kinds = []defect{
 	{"a non-reentrant lock's own owner waits for itself", "kinds", tests{"TestNonReentrantLockRefusesItsOwnerForGood"},
 		edits{{In: "nonReentrant.Granted", Stmt: "return Grant{Refused: ErrReentered}, nil", Put: "return Grant{TTL: 1000000000}, nil"}}},
 	{"a spin lock's waiters stand in the plain lock's queue", "kinds", tests{"TestForcedSpinLockIsLostAndPublishesNothing"},
-		edits{{In: "line.find", Expr: "q.l.Traits.Queue != l.Traits.Queue", Put: "false"}}},
+		edits{{In: "nameState.findQueue", Expr: "q.l.Traits.Queue != l.Traits.Queue", Put: "false"}}},
 	{"an unlock of a fair lock that is sent again counts again", "R1", tests{"TestFairUnlock"},
 		edits{inScript("fair_unlock", "if earlier then", "if false then")}},
 	{"an unlock to read that is sent again counts again", "R1", tests{"TestKinds"},

@@ -17,10 +17,12 @@ import (
 // Waiter is one call that wants the lock. The shard's mutex guards it until its
 // wait has ended. Then its caller reads hold and err.
 type Waiter struct {
-	turn
-	n     *nameState
-	l     *Lock
-	Terms Terms // set before Start
+	waitqueue.Waiter // as its queue knows it; its Call is this Waiter
+	n                *nameState
+	l                *Lock
+	Terms            Terms // set before Start
+	began            time.Duration
+	queueOwner       Owner // whose queue it waits in, where each owner has one
 
 	ready   chan struct{} // gets one value when the wait has ended; buffered
 	patient *time.Timer   // ends the wait of one that makes one attempt and gets no answer; nil: not made yet
@@ -55,7 +57,7 @@ func NewWaiter(l *Lock) *Waiter {
 	if w.ready == nil {
 		w.ready, w.Call = make(chan struct{}, 1), w
 	}
-	w.l, w.lock = l, l
+	w.l = l
 	return w
 }
 
@@ -89,8 +91,8 @@ func (w *Waiter) Start() error {
 		w.place = w.Terms.Place
 	}
 	if isOnly(n, w) {
-		n.alone(&w.turn)
-		w.Try()
+		n.lone = w
+		w.try()
 		return nil
 	}
 	return w.join()
@@ -112,9 +114,9 @@ func admitReentry(l *Lock, t *Terms) error {
 // and its fair share does not make it wait. Most calls are like that, and are granted at once.
 // Anything else, such as another call, a refusal, trouble or a caller that gives up, first
 // makes the queue that the waiter would have had, in the state that it would be in
-// (line.alone). It is called with the shard locked.
+// (nameState.queueLone). It is called with the shard locked.
 func isOnly(n *nameState, w *Waiter) bool {
-	if !n.empty() || n.states != nil || w.Terms.As || w.l.Traits.ByOwner {
+	if !n.nobodyWaits() || n.states != nil || w.Terms.As || w.l.Traits.ByOwner {
 		return false
 	}
 	return n.fairShare == nil || !w.l.Traits.FairShare || waitqueue.Free(n.fairShare, w.began, w.Until)
@@ -134,7 +136,7 @@ func (w *Waiter) join() error {
 		}
 		w.queueOwner = w.acquirer()
 	}
-	q := n.ensure(l, w.queueOwner)
+	q := n.ensureQueue(l, w.queueOwner)
 	w.place = q.choosePlace(w.place)
 	if w.OneTry || w.Terms.As || q.Roomy() {
 		q.JoinUnqueued(w.began, &w.Waiter)
@@ -170,7 +172,7 @@ func (w *Waiter) acquirer() Owner {
 }
 
 // queue is the queue that w waits in, or nil if it was dropped.
-func (w *Waiter) queue() *queue { return w.n.find(w.l, w.queueOwner) }
+func (w *Waiter) queue() *queue { return w.n.findQueue(w.l, w.queueOwner) }
 
 // want tells a kind what the waiter wants.
 func (w *Waiter) want(o kind.Owner) kind.Want {
@@ -257,10 +259,10 @@ func (w *Waiter) giveUp(cause error) (*Hold, error) {
 	return nil, err
 }
 
-// EndWait tells the caller that its wait has ended, and why. If its attempt was not written
+// endWait tells the caller that its wait has ended, and why. If its attempt was not written
 // yet, it is taken back. It is the queue's last action for the waiter, and is called with the
 // shard locked.
-func (w *Waiter) EndWait(why waitqueue.Reason, err error) {
+func (w *Waiter) endWait(why waitqueue.Reason, err error) {
 	a := w.attempt
 	cancelled := why != waitqueue.Granted && a != nil && a.cancel()
 	switch why {
@@ -297,16 +299,16 @@ func (w *Waiter) leaveServer() {
 	w.refused = false
 	n := w.n
 	o := w.acquirer()
-	if !w.l.Traits.ByOwner || w.OneTry || w.Terms.As && n.passPlaceOn(w.lock, o) {
+	if !w.l.Traits.ByOwner || w.OneTry || w.Terms.As && n.passPlaceOn(w.l, o) {
 		return
 	}
 	st := n.ensureOwnerState(o)
-	st.Run(newLeaver(st, w.l, w.want(st), w.began))
+	st.run(newLeaver(st, w.l, w.want(st), w.began))
 }
 
-// TakePlace takes over the place in the server's queue that another caller of the owner leaves, if
+// takePlace takes over the place in the server's queue that another caller of the owner leaves, if
 // w needs one.
-func (w *Waiter) TakePlace() bool {
+func (w *Waiter) takePlace() bool {
 	takes := w.Terms.As && !w.OneTry
 	w.refused = w.refused || takes
 	return takes

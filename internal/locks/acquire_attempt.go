@@ -29,10 +29,10 @@ type attempt struct {
 	detached   bool // it has ended
 }
 
-// Try makes an attempt for w when the queue asks for one. It is called with the shard locked.
+// try makes an attempt for w when the queue asks for one. It is called with the shard locked.
 // The outcome is reported to the queue once: as granted, refused, unsent, rejected, troubled,
 // or resolved after it was open.
-func (w *Waiter) Try() {
+func (w *Waiter) try() {
 	n := w.n
 	var st *OwnerState
 	switch {
@@ -61,7 +61,7 @@ func (w *Waiter) Try() {
 		a.referenced = true
 		a.stuckTimer = w.l.Client.timers.After(w.l.Client.Timeout, a.stuck)
 	}
-	st.Run(a)
+	st.run(a)
 }
 
 // Start queues the command. It runs with the shard locked, in the owner's
@@ -118,7 +118,7 @@ func (a *attempt) send() {
 
 // queue is the wait queue that the attempt reports to. It is made again if the waiter has left
 // and was the last one there.
-func (a *attempt) queue() *queue { return a.st.name.ensure(a.w.l, a.w.queueOwner) }
+func (a *attempt) queue() *queue { return a.st.name.ensureQueue(a.w.l, a.w.queueOwner) }
 
 // Answered handles the server's reply.
 func (a *attempt) Answered(r *command.Request) {
@@ -299,7 +299,7 @@ func (a *attempt) end() {
 		a.left = true
 		st.done()
 	}
-	if n.queued() || n.states == nil {
+	if n.queues != nil || n.states == nil {
 		n.step()
 	}
 	c.work.Done()

@@ -26,8 +26,8 @@ func (a *attempt) granted(r *command.Request, token int64) {
 	if token > 0 {
 		st.ensureExtras().token = token
 	}
-	if n.endAlone(&w.turn) {
-		w.Settled = true
+	if n.lone == w {
+		n.lone, w.Settled = nil, true
 		w.ready <- struct{}{}
 	} else {
 		a.reportGrant()

@@ -74,7 +74,7 @@ func (a *attempt) countHolds() {
 		a.undecided("what it did can't be known")
 		return
 	}
-	reply, err := n.lock.shard.ask(n.lock.Client, n.lock.slot, ask.Call, watchdog.Never)
+	reply, err := n.lock.shard.ask(n.lock.slot, ask.Call, watchdog.Never)
 	if err != nil {
 		a.undecided(fmt.Sprintf("asking for its count failed: %v", err))
 		return
@@ -215,5 +215,5 @@ func (w *Waiter) undoTaken() {
 		giveTakenLater(st, w.l, n.lock.Client.work.Done)
 		return
 	}
-	st.Run(undo(st, w.l, &kind.Want{}, func(err error) { logGivenBack(st, err) }))
+	st.run(undo(st, w.l, &kind.Want{}, func(err error) { logGivenBack(st, err) }))
 }

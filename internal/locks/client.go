@@ -60,10 +60,13 @@ type Client struct {
 	actors     actors            // who may act as its owners
 	renewer    *renewer
 	shards     [shardCount]shard
-	waits      allLines     // what the waiters of all names share
 	pastShared atomic.Int64 // the room that its shards have taken of sharedPast
 	masters    atomic.Pointer[[]masterChange]
 	spares     spares
+
+	lastLeft       atomic.Pointer[time.Time] // when a server last answered that some have left its queue
+	unheard        atomic.Int64              // queues that have subscribed and are not listening yet
+	noClientCounts atomic.Bool               // the server refuses to count subscribers
 
 	counts        [kind.Labels]totals
 	reconnects    atomic.Int64
@@ -76,6 +79,7 @@ type Client struct {
 	work      clock.Gauge    // commands under way that change something, except those that their callers count
 	liveHolds clock.Gauge    // holds that have not ended
 	releases  clock.Gauge    // calls of Unlock and UnlockAs
+	leaving   clock.Gauge    // waiters that leave a server's queue
 	following sync.WaitGroup // the goroutine that follows the topology's changes
 
 	// Ending is over when the client is being shut down or is closed.
@@ -95,7 +99,7 @@ const (
 // New makes the state of a client that has just begun. It does no I/O. Close or
 // Shutdown must be called. Its error is the topology's.
 func New(o Config) (*Client, error) {
-	c := &Client{Config: o, ID: uuid.New(), work: clock.NewGauge(), liveHolds: clock.NewGauge(), releases: clock.NewGauge(), gone: make(chan struct{})}
+	c := &Client{Config: o, ID: uuid.New(), work: clock.NewGauge(), liveHolds: clock.NewGauge(), releases: clock.NewGauge(), leaving: clock.NewGauge(), gone: make(chan struct{})}
 	c.Ending, c.end = context.WithCancel(context.Background())
 	c.Log = eventlog.New(o.Logger, c.ID.String())
 	c.args.Lease = o.Watchdog.Milliseconds()
@@ -128,7 +132,6 @@ func New(o Config) (*Client, error) {
 		After: func(d time.Duration, fn func()) { c.timers.After(d, fn) }, Go: c.spawn,
 	})
 	c.actors.init(c.ID)
-	c.waits.init(c)
 	for i := range c.shards {
 		c.shards[i].init(c)
 	}
@@ -226,13 +229,13 @@ func (c *Client) close(patience time.Duration) {
 		go n.Hub.Close() // nobody waits any more; the topology's Close waits for it too
 	}
 	c.timers.RunAll()
-	deadline := c.waits.awaitLeavers(patience)
+	deadline := c.awaitLeavers(patience)
 	ctx, cancel := context.WithDeadline(context.Background(), deadline)
 	defer cancel()
 	c.work.Wait(ctx.Done(), nil)
 	c.releases.Wait(ctx.Done(), nil)
-	c.waits.leaving.Wait(ctx.Done(), nil) // waiters whose acquires were undone meanwhile
-	open := c.waits.leaving.Count() + c.work.Count() + c.releases.Count()
+	c.leaving.Wait(ctx.Done(), nil) // waiters whose acquires were undone meanwhile
+	open := c.leaving.Count() + c.work.Count() + c.releases.Count()
 	c.forgetChanges()
 	c.top.Close(time.Until(deadline))
 	c.following.Wait()

@@ -25,5 +25,5 @@ func TakenAway(server, from string) {
 // UnderWay tells how many timers are set or running, and how many commands that change
 // something are under way, without those of Unlock and UnlockAs.
 func (c *Client) UnderWay() (timers, commands int) {
-	return c.timers.Live(), int(c.work.Count() + c.waits.leaving.Count())
+	return c.timers.Live(), int(c.work.Count() + c.leaving.Count())
 }

@@ -58,7 +58,7 @@ func (c *Client) Stats() (all [kind.Labels]Counts, reconnects, dropped int64) {
 		}
 		for w := range n.waiters {
 			w := w.Call.(*Waiter)
-			to := &all[w.lock.Traits.Label]
+			to := &all[w.l.Traits.Label]
 			to.Waiters++
 			to.Oldest.wait(n.Now(), w.began)
 		}
@@ -84,7 +84,7 @@ func (c *Client) Ages(yield func(name string, of kind.Label, age Age) bool) {
 			}
 			for w := range n.waiters {
 				w := w.Call.(*Waiter)
-				all[w.lock.Traits.Label].wait(n.Now(), w.began)
+				all[w.l.Traits.Label].wait(n.Now(), w.began)
 			}
 			for of, age := range all {
 				if age != (Age{}) {

@@ -38,8 +38,8 @@
 // is done in it, and no code of others is called: both happen when it has ended. A function that
 // must wait for the server leaves it meanwhile, and says so ([section.without]).
 //
-// A [nameState] is one key and one family of kinds. It has a [line] of those who wait and the
-// states of its owners, and exists while there is one of either. A [Lock] is a handle.
+// A [nameState] is one key and one family of kinds. It has those who wait and the states of its
+// owners, and exists while there is one of either. A [Lock] is a handle.
 //
 // An [OwnerState] is the state of one owner on one name. Its commands are sent one at a time and
 // in order, none while the outcome of an earlier one is open (H6): [OwnerState.run] starts an
@@ -65,9 +65,9 @@
 //
 // # Waiting
 //
-// A line has a [queue] for each sort of waiters: one for those of a plain lock, one for readers,
+// A name has a [queue] for each sort of waiters: one for those of a plain lock, one for readers,
 // and where the server keeps the order, one for each owner. Package waitqueue decides; here are
-// the timer and the subscriptions that it asks for. Each event goes to a queue, and [line.step]
+// the timer and the subscriptions that it asks for. Each event goes to a queue, and [nameState.step]
 // must follow, which does what the queues with an event ask for. A waiter that is alone gets its
 // queue only when something other than its own attempt happens.
 //
@@ -114,7 +114,7 @@
 // promised ([OwnerState.commandLease]), and what may be trusted afterwards ([OwnerState.live],
 // [OwnerState.mayHaveSet]). Whoever asks a hold reads the clock (H3): no hold that has expired
 // still says that it is held. A hold ends once, in [Hold.over]: released by its caller, lost, or
-// closed with its client. If no message will come of a loss, the waiters of the line look.
+// closed with its client. If no message will come of a loss, the waiters of the name look.
 //
 // # Renewals
 //

@@ -54,7 +54,7 @@ func startExtend(h *Hold, d time.Duration) (*extension, error) {
 	e.length = d.Truncate(time.Millisecond)
 	e.req.Handler, e.req.Aside, e.req.Resend, e.req.Until, e.req.Slot = e, true, kind.Always, s.Now()+h.lock.Client.Timeout, h.lock.slot
 	h.lock.Client.work.Add()
-	h.state.Run(e)
+	h.state.run(e)
 	return e, nil
 }
 

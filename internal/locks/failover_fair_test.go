@@ -72,7 +72,7 @@ func TestRepeatedFairUnlockLeavesItsOwnersNextWaiterThePlace(t *testing.T) {
 	r.setBack()
 	refused(t, wait(t.Context(), t, &r.l, 0, r.ended, r.as), 1)
 	repeated(t, r.c)
-	r.c.waits.awaitLeavers(soon)
+	r.c.awaitLeavers(soon)
 	if n := do(t, r.conn, "LLEN", codec.FairQueue("q")); n != int64(1) { // without its place it would take another one later
 		t.Errorf("%v have a place", n)
 	}
@@ -117,12 +117,12 @@ func TestLeaveOfAFairLockIsRepeated(t *testing.T) {
 			leave()
 			<-ended
 			becomes(t, r.conn, 0, "LLEN", codec.FairQueue("q"))
-			r.c.waits.awaitLeavers(soon)
+			r.c.awaitLeavers(soon)
 			r.setBack()
 			if as { // another one waits as the owner by now, and keeps the place
 				refused(t, wait(t.Context(), t, &r.l, 1, ended, r.as), 1)
 				repeated(t, r.c)
-				r.c.waits.awaitLeavers(soon)
+				r.c.awaitLeavers(soon)
 				if n := do(t, r.conn, "LLEN", codec.FairQueue("q")); n != int64(1) {
 					t.Errorf("%v have a place", n)
 				}

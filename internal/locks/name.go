@@ -1,6 +1,10 @@
 package locks
 
-import "time"
+import (
+	"time"
+
+	"github.com/rlock-go/redisson/internal/waitqueue"
+)
 
 // shardCount is how many shards a client has.
 const shardCount = 64
@@ -11,18 +15,23 @@ const shardCount = 64
 // mutex held, which does no I/O. Only a section takes the mutex.
 type shard struct {
 	section // guards what follows
+	client  *Client
 
 	names   map[nameKey]*nameState
-	waiting shardLines
 	forcing int    // number of ForceUnlocks that may still run, of any name
 	past    memory // what a failover may undo, of all names
+
+	fairShares  waitqueue.Table
+	spareQueues []*queue // queues that nobody waits in
+	byOwner     map[ownerQueue]*queue
+	touched     *queue                   // list of the queues that step must look at
+	leavers     map[*nameState][]*leaver // who waits to leave the server's queue; while there is an entry, a script is under way
 }
 
 // init makes the zero shard ready.
 func (s *shard) init(c *Client) {
-	s.names = map[nameKey]*nameState{}
-	s.initSection(c.Clock, c.exec)
-	s.waiting.init(&c.waits, &s.section)
+	s.client, s.clock, s.exec = c, c.Clock, c.exec
+	s.names, s.byOwner, s.leavers = map[nameKey]*nameState{}, map[ownerQueue]*queue{}, map[*nameState][]*leaver{}
 }
 
 // nameKey is a key and a family of kinds.
@@ -32,11 +41,13 @@ type nameKey struct{ key, family string }
 // its owners. It exists as long as there is one of either. There may be a
 // hundred thousand names that are held and never waited for, so it is small.
 type nameState struct {
-	line
 	lock *Lock // a handle, for its key, its family and its shard
 
 	// Everything below is guarded by the shard's section. What never changes is in the handle,
 	// since names come and go with each acquisition.
+	fairShare *waitqueue.FairShare  // nil unless this client releases the name often
+	lone      *Waiter               // its attempt is under way, and there is nobody else: most attempts are granted at once
+	queues    *queue                // one for each sort of waiters; nil while nobody waits and nothing is under way
 	states    *OwnerState           // a list in no order; most of the time it has one element
 	index     map[Owner]*OwnerState // of all states; nil while they are few
 	forces    int16                 // how many times ForceUnlock was queued for it
@@ -45,9 +56,6 @@ type nameState struct {
 	holders   int32                 // owners with a living hold
 	exclusive int32                 // living holds of kinds of width 1
 }
-
-// Waiting is what the names of the shard share.
-func (n *nameState) Waiting() *shardLines { return &n.lock.shard.waiting }
 
 // Now is the time of the section that is in progress.
 func (n *nameState) Now() time.Duration { return n.lock.shard.Now() }
@@ -76,8 +84,7 @@ func (s *shard) eachName(fn func(*nameState)) {
 func (s *shard) ensure(l *Lock) *nameState {
 	n := s.find(l)
 	if n == nil {
-		n = &nameState{lock: l}
-		n.line.init(n, l.Key())
+		n = &nameState{lock: l, fairShare: s.fairShares.Find(l.Key())}
 		s.names[l.nameKey()] = n
 	}
 	return n
@@ -107,12 +114,12 @@ func (s *shard) pinKey(l *Lock) []*nameState {
 // unpin ends what pin began. It is called with the shard locked.
 func (n *nameState) unpin() {
 	n.pins--
-	n.DropIfIdle()
+	n.dropIfIdle()
 }
 
-// DropIfIdle drops the name if nobody waits or holds.
-func (n *nameState) DropIfIdle() {
-	if n.pins == 0 && n.states == nil && n.empty() {
+// dropIfIdle drops the name if nobody waits or holds.
+func (n *nameState) dropIfIdle() {
+	if n.pins == 0 && n.states == nil && n.nobodyWaits() {
 		delete(n.lock.shard.names, n.lock.nameKey())
 	}
 }
@@ -195,7 +202,7 @@ func (l *Lock) Snapshot() lockSnapshot {
 	if n == nil {
 		return lockSnapshot{InFlight: true}
 	}
-	q := n.find(l, Owner{})
+	q := n.findQueue(l, Owner{})
 	now := lockSnapshot{Known: true, InFlight: q == nil}
 	if n.states != nil {
 		now.Hold = n.states.holds

@@ -31,7 +31,7 @@ func TestRefusedCallerLeavesInOneStep(t *testing.T) {
 		before := made
 		// This waiter has no caller: a search of the waiters would panic at it.
 		sec := l.shard.enter(mustNotBlock)
-		q := l.shard.find(&l).ensure(&l, Owner{})
+		q := l.shard.find(&l).ensureQueue(&l, Owner{})
 		nobody := new(waitqueue.Waiter)
 		q.JoinUnqueued(sec.Now(), nobody)
 		for q.Next(sec.Now()).Do != waitqueue.Nothing {

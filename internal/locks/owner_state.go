@@ -152,8 +152,8 @@ func (st *OwnerState) grant(l *Lock, t *Terms, sent, ttl time.Duration) (*Hold, 
 	return h, now < min(h.promise.End, expiry) && st.live(sent, expiry)
 }
 
-// Run begins cmd, at once or when the commands before it have ended.
-func (st *OwnerState) Run(cmd operation) {
+// run begins cmd, at once or when the commands before it have ended.
+func (st *OwnerState) run(cmd operation) {
 	if st.busy {
 		r := st.ensureExtras()
 		r.queue = append(r.queue, cmd)
@@ -263,7 +263,7 @@ func (st *OwnerState) dropIfIdle() {
 	if delete(n.index, st.owner); len(n.index) < indexFrom/2 {
 		n.index = nil
 	}
-	n.DropIfIdle()
+	n.dropIfIdle()
 }
 
 // drop removes h from the living holds, if it is one.
@@ -295,9 +295,9 @@ func (st *OwnerState) find(such func(*Hold) bool) *Hold {
 // newLeaver makes the operation that takes the owner, which has waited since began, as want says,
 // out of the server's queue. It counts as leaving until the server has answered. left is called then.
 func (st *OwnerState) newLeaver(l *Lock, want kind.Want, began time.Duration, left func(on uint64)) operation {
-	l.Client.waits.leaving.Add()
+	l.Client.leaving.Add()
 	return operationFunc(func() {
-		st.name.leave(l, want, began, func(on uint64) {
+		st.name.leaveServer(l, want, began, func(on uint64) {
 			left(on)
 			st.done()
 		})

@@ -105,7 +105,7 @@ func repeat(s *shard, u past) {
 		}
 		st := n.ensureOwnerState(u.owner)
 		want := kind.Want{Names: &u.lock.names, Owner: st, Wait: u.extras.place.wait, Publish: u.lock.publish()}
-		st.Run(st.newLeaver(u.lock, want, u.sent, ended))
+		st.run(st.newLeaver(u.lock, want, u.sent, ended))
 		return
 	}
 	st := n.ensureOwnerState(u.owner)
@@ -114,5 +114,5 @@ func repeat(s *shard, u past) {
 		r.keep, r.place = u.extras.keep, u.extras.place
 	}
 	r.then = func(error) { ended(r.req.Connection()) }
-	st.Run(r)
+	st.run(r)
 }

@@ -164,7 +164,7 @@ func TestWhoCouldNotFollowAReleaseHearsOfIt(t *testing.T) {
 			sec = s.enter(mayBlock)
 			n.ahead--
 			s.forcing--
-			q := n.find(&l, Owner{})
+			q := n.findQueue(&l, Owner{})
 			q.Message(s.Now(), 1)
 			n.step()
 			n.unpin()

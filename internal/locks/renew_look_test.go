@@ -17,7 +17,7 @@ import (
 func TestNoOfALookCountsIfItsOwnerHadNoCommandMeanwhile(t *testing.T) {
 	t.Parallel()
 	c := newClient(t, "redis://localhost:1", 2*time.Second) // its watchdog does nothing for 20 s
-	begins := func(h *Hold) { h.state.Run(operationFunc(h.state.done)) }
+	begins := func(h *Hold) { h.state.run(operationFunc(h.state.done)) }
 	renewed := func(h *Hold) { h.state.beginRenewal(); h.state.endRenewal() }
 	for name, row := range map[string]struct {
 		meanwhile func(*Hold)

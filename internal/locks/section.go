@@ -10,7 +10,7 @@ import (
 
 // section is a mutex, and the critical section in which it is held. The clock is read at most once in a
 // section, when Now is first called. What was queued is written by Leave, so callers need not
-// remember to. Init makes it ready.
+// remember to.
 type section struct {
 	mu      sync.Mutex // guards what follows, and all that its owner says it does
 	clock   clock.Clock
@@ -36,9 +36,6 @@ const (
 	// write.
 	mustNotBlock ending = false
 )
-
-// initSection makes the zero section ready. It is called once, before any other method.
-func (x *section) initSection(now clock.Clock, exec *command.Executor) { x.clock, x.exec = now, exec }
 
 // enter begins a section and returns x. Leave must be called.
 func (x *section) enter(e ending) *section {

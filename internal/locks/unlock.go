@@ -113,7 +113,7 @@ func endAndUnlock(h *Hold, then func(error), u *observedUnlock) *releasing {
 		// still open. When the client is closed that one ends, and this one is sent.
 		r.setTimer(max(r.Limit-h.lock.shard.Now(), c.Timeout))
 	}
-	st.Run(r)
+	st.run(r)
 	return r
 }
 
@@ -210,6 +210,6 @@ func startUnlockAs(l *Lock, o Owner) (r *releasing, outcome chan error, err erro
 	r = newRelease(st, release.UnlockAs, l, n.Now()+l.Client.unlockFor)
 	r.keepTaken(st)
 	r.setTimer(r.Limit - n.Now())
-	st.Run(r)
+	st.run(r)
 	return r, r.outcome, nil
 }

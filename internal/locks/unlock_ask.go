@@ -12,7 +12,7 @@ func (r *releasing) Ask(about release.Question) release.Reply {
 	}
 	c, l := r.l.Client, r.st.name.lock
 	query := r.l.kind.Ask(kind.RemainTTL, &r.want)
-	reply, err := l.shard.ask(c, l.slot, query.Call, r.Limit)
+	reply, err := l.shard.ask(l.slot, query.Call, r.Limit)
 	var a kind.Answer
 	if err == nil {
 		a, err = query.Answer(reply)

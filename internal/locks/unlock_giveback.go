@@ -56,7 +56,7 @@ func undoAgain(st *OwnerState, l *Lock, want *kind.Want, until time.Duration) {
 	marked := st.marked
 	st = n.ensureOwnerState(st.owner)
 	st.marked = st.marked || marked
-	st.Run(undo(st, l, want, func(err error) {
+	st.run(undo(st, l, want, func(err error) {
 		if err == nil {
 			logUndone(st, l, err)
 		}

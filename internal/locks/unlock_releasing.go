@@ -78,7 +78,7 @@ func (r *releasing) Start() {
 	if !r.Why.Living() || r.Told() || st.held > 0 || r.want.Keep.Millis > 0 {
 		return
 	}
-	if !n.empty() {
+	if !n.nobodyWaits() {
 		r.ownMessage = n.handOff(l)
 	}
 	if l.Client.Courtesy && l.Traits.FairShare {
@@ -241,7 +241,7 @@ func (r *releasing) arrived(asExpected bool) {
 	}
 	if r.ownMessage && !asExpected {
 		r.ownMessage = false
-		if q := n.find(r.l, Owner{}); q != nil {
+		if q := n.findQueue(r.l, Owner{}); q != nil {
 			q.ResetOwnMessages()
 		}
 		n.step()

@@ -8,23 +8,23 @@ import (
 
 // noteRelease records in the name's fair share that this client releases its last hold of the
 // name, which it acquired at since. If a count is due, it counts the clients that want the name.
-func (x *line) noteRelease(l *Lock, since time.Duration) {
-	s := x.name.Waiting()
+func (n *nameState) noteRelease(l *Lock, since time.Duration) {
+	s := n.lock.shard
 	now := s.Now()
-	if x.fairShare == nil {
-		x.fairShare = s.fairShares.Released(l.Key(), since, now)
+	if n.fairShare == nil {
+		n.fairShare = s.fairShares.Released(l.Key(), since, now)
 	}
-	if x.fairShare == nil {
+	if n.fairShare == nil {
 		return
 	}
-	q := x.find(l, Owner{})
+	q := n.findQueue(l, Owner{})
 	if q != nil {
-		q.Use(x.fairShare)
+		q.Use(n.fairShare)
 	}
 	listens := q != nil && q.Listening()
-	x.fairShare.Released(now, listens)
-	if !s.c.noClientCounts.Load() && x.fairShare.CountDue(now) {
-		x.countClients(l, listens)
+	n.fairShare.Released(now, listens)
+	if !s.client.noClientCounts.Load() && n.fairShare.CountDue(now) {
+		n.countClients(l, listens)
 	}
 }
 
@@ -33,14 +33,14 @@ func (x *line) noteRelease(l *Lock, since time.Duration) {
 // both and takes the larger number: a client that subscribes to both, as this library does,
 // must not count twice. The count is complete with the last reply. listens says that this
 // client is among the subscribers.
-func (x *line) countClients(l *Lock, listens bool) {
-	s, share, questions := x.name.Waiting(), x.fairShare, l.listenerCalls()
+func (n *nameState) countClients(l *Lock, listens bool) {
+	s, share, questions := n.lock.shard, n.fairShare, l.listenerCalls()
 	open, most, failed := len(questions), 0, false // guarded by the section
 	for _, call := range questions {
-		s.askLater(s.c.Client, l.slot, call, s.Now(), func(r *command.Request) {
+		s.askLater(l.slot, call, s.Now(), func(r *command.Request) {
 			clients, err := listeners(replied(r))
 			if command.IsRefusal(err) { // fair shares work without a count
-				s.c.noClientCounts.Store(true)
+				s.client.noClientCounts.Store(true)
 			}
 			open, most, failed = open-1, max(most, clients), failed || err != nil
 			switch {

@@ -14,7 +14,7 @@ func TestRefusedConnectionIsNoRefusalToCount(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t, "--requirepass", "secret")
 	n := newName(t, s.URL())
-	c := n.shard.c
+	c := n.lock.Client
 	l := c.NewLock(kind.Reentrant, "orders", "orders")
 	if _, err := c.Query(t.Context(), 0, kind.Read("PING")); err != nil {
 		t.Fatal(err)
@@ -34,12 +34,12 @@ func TestRefusedConnectionIsNoRefusalToCount(t *testing.T) {
 		if !asked.CountDue(time.Hour) {
 			t.Fatal("no count is due")
 		}
-		sec := n.shard.enter(mustNotBlock)
+		sec := n.lock.shard.enter(mustNotBlock)
 		n.fairShare = asked
 		n.countClients(&l, true)
 		sec.leave()
 		redistest.Becomes(t, "the read has ended", func() bool {
-			defer n.shard.enter(mustNotBlock).leave()
+			defer n.lock.shard.enter(mustNotBlock).leave()
 			answered := asked.CountDue(time.Hour)
 			if answered {
 				asked.CountFailed() // here no count is made

@@ -30,26 +30,26 @@ type leaver struct {
 	left  func(on uint64) // called when the server has answered, on the connection with this number
 }
 
-// leave takes an owner, which has waited since began, as want says, out of the server's queue. It
+// leaveServer takes an owner, which has waited since began, as want says, out of the server's queue. It
 // calls left with the number of the connection when the server has answered; until then the client counts it as leaving. The cost
 // of a script grows with the length of the server's queue, so waiters that leave while one is
 // under way share the next one.
-func (x *line) leave(l *Lock, want kind.Want, began time.Duration, left func(on uint64)) {
-	s := x.name.Waiting()
-	waits, underWay := s.leavers[x]
-	s.leavers[x] = append(waits, &leaver{l, want, began, left})
+func (n *nameState) leaveServer(l *Lock, want kind.Want, began time.Duration, left func(on uint64)) {
+	s := n.lock.shard
+	waits, underWay := s.leavers[n]
+	s.leavers[n] = append(waits, &leaver{l, want, began, left})
 	if !underWay {
-		x.sendLeavers()
+		n.sendLeavers()
 	}
 }
 
 // sendLeavers sends a script for the next leavers, if there are any. It takes those that came
 // last: the server has the least to do behind them.
-func (x *line) sendLeavers() {
-	s := x.name.Waiting()
-	all := s.leavers[x]
+func (n *nameState) sendLeavers() {
+	s := n.lock.shard
+	all := s.leavers[n]
 	if len(all) == 0 {
-		delete(s.leavers, x)
+		delete(s.leavers, n)
 		return
 	}
 	if len(all) > mostLeave {
@@ -57,19 +57,19 @@ func (x *line) sendLeavers() {
 	}
 	rest := max(len(all)-mostLeave, 0)
 	part := slices.Clone(all[rest:])
-	s.leavers[x] = all[:rest]
+	s.leavers[n] = all[:rest]
 	wants := make([]*kind.Want, len(part))
 	for i, o := range part {
 		wants[i] = &o.want
 	}
-	l, c, sent := part[0].l, s.c, s.Now()
-	s.askLater(c.Client, l.slot, l.kind.Leave(wants...), clock.Never, func(r *command.Request) { // the reply does not matter
-		if more := len(s.leavers[x]); more == 0 || more >= mostLeave {
-			x.sendLeavers()
+	l, c, sent := part[0].l, s.client, s.Now()
+	s.askLater(l.slot, l.kind.Leave(wants...), clock.Never, func(r *command.Request) { // the reply does not matter
+		if more := len(s.leavers[n]); more == 0 || more >= mostLeave {
+			n.sendLeavers()
 		} else {
 			c.timers.After(min(leavePauses*(s.Now()-sent), longestLeavePause), func() {
 				defer s.enter(mayBlock).leave()
-				x.sendLeavers()
+				n.sendLeavers()
 			})
 		}
 		for _, o := range part {
@@ -79,7 +79,7 @@ func (x *line) sendLeavers() {
 	})
 }
 
-func (c *allLines) leaverIsAnswered() {
+func (c *Client) leaverIsAnswered() {
 	now := time.Now()
 	c.lastLeft.Store(&now)
 	c.leaving.Done()
@@ -87,7 +87,7 @@ func (c *allLines) leaverIsAnswered() {
 
 // awaitLeavers waits until all leavers have left the servers' queues, but no longer than
 // patience after the last reply. It returns when that time would be over.
-func (c *allLines) awaitLeavers(patience time.Duration) time.Time {
+func (c *Client) awaitLeavers(patience time.Duration) time.Time {
 	for until := time.Now().Add(patience); ; {
 		ctx, cancel := context.WithDeadline(context.Background(), until)
 		ended := c.leaving.Wait(ctx.Done(), nil)

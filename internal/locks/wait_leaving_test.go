@@ -26,17 +26,17 @@ func TestWhoCameLastLeavesFirst(t *testing.T) {
 	t.Parallel()
 	n := newName(t, "redis://localhost:1")
 	var scripts [][]*kind.Want
-	l := n.shard.c.NewLock(leaves{kind.Fair(0), &scripts}, "q", "q")
-	defer n.shard.enter(mustNotBlock).leave()
+	l := n.lock.Client.NewLock(leaves{kind.Fair(0), &scripts}, "q", "q")
+	defer n.lock.shard.enter(mustNotBlock).leave()
 	const crowd = mostLeave + 500
 	came := map[kind.Owner]int{}
 	for _, i := range rand.Perm(crowd) {
-		o := n.shard.c.actors.ofAcquire()
+		o := n.lock.Client.actors.ofAcquire()
 		came[o] = i
-		n.shard.leavers[&n.line] = append(n.shard.leavers[&n.line], &leaver{&l, kind.Want{Names: &l.names, Owner: o}, time.Duration(i), func(uint64) {}})
+		n.lock.shard.leavers[n] = append(n.lock.shard.leavers[n], &leaver{&l, kind.Want{Names: &l.names, Owner: o}, time.Duration(i), func(uint64) {}})
 	}
 	n.sendLeavers()
-	if rest := n.shard.leavers[&n.line]; len(scripts) != 1 || len(scripts[0]) != mostLeave || len(rest) != crowd-mostLeave {
+	if rest := n.lock.shard.leavers[n]; len(scripts) != 1 || len(scripts[0]) != mostLeave || len(rest) != crowd-mostLeave {
 		t.Fatalf("%d scripts, and %d wait", len(scripts), len(rest))
 	}
 	for _, w := range scripts[0] {
@@ -61,7 +61,7 @@ func TestCloseWaitsWhileLeaversAreAnswered(t *testing.T) {
 		"one is answered as another one comes": {at{900 * time.Millisecond}, at{900 * time.Millisecond}, 1900 * time.Millisecond},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			c := &allLines{leaving: clock.NewGauge()}
+			c := &Client{leaving: clock.NewGauge()}
 			for range 5 {
 				c.leaving.Add()
 			}

@@ -16,8 +16,8 @@ const maxSpares = 8
 // subscriptions and the name's attempts. All of it is guarded by the shard's mutex.
 type queue struct {
 	waitqueue.Queue
-	shard *shardLines
-	line  *line         // that it belongs to; nil: none
+	shard *shard
+	name  *nameState    // that it belongs to; nil: none
 	l     *Lock         // a handle, for its kind
 	owner Owner         // whose queue it is, where each owner has one
 	place time.Duration // that owner's wait as the server was first told it; 0: without limit, -1: not told yet
@@ -30,7 +30,7 @@ type queue struct {
 	timer       *time.Timer
 	subs        []*topology.Listening // as many as the topology says; it listens when all are confirmed
 	unconfirmed int                   // of them
-	deaf        bool                  // it counts in allLines.unheard
+	deaf        bool                  // it counts in Client.unheard
 	listens     Owner                 // the owner whose channel it listens on, where each has one
 	epoch       int                   // counts subscriptions, to ignore the calls of old ones
 	acting      bool                  // step is running
@@ -39,17 +39,17 @@ type queue struct {
 }
 
 // queueLone gives a lone waiter its queue. It returns the first of the name's queues, nil if nobody waits.
-func (x *line) queueLone() *queue {
-	if w := x.lone; w != nil { // its attempt is under way; it gets its queue
-		x.lone = nil
-		x.ensure(w.lock, w.queueOwner).Adopt(w.began, &w.Waiter)
+func (n *nameState) queueLone() *queue {
+	if w := n.lone; w != nil { // its attempt is under way; it gets its queue
+		n.lone = nil
+		n.ensureQueue(w.l, w.queueOwner).Adopt(w.began, &w.Waiter)
 	}
-	return x.queues
+	return n.queues
 }
 
 // eachQueue iterates over the name's queues. The loop may report events to the current one.
-func (x *line) eachQueue(yield func(*queue) bool) {
-	for q := x.queueLone(); q != nil; q = q.next {
+func (n *nameState) eachQueue(yield func(*queue) bool) {
+	for q := n.queueLone(); q != nil; q = q.next {
 		if q.touch(); !yield(q) {
 			return
 		}
@@ -59,16 +59,16 @@ func (x *line) eachQueue(yield func(*queue) bool) {
 // ownerQueue is the key of an owner's queue in its shard, so that finding it does not depend on
 // how many there are.
 type ownerQueue struct {
-	line  *line
+	name  *nameState
 	sort  string // Traits.Queue
 	owner Owner
 }
 
-// find is the queue of l's kind, and of the owner where each has one, nil if nobody waits.
-func (x *line) find(l *Lock, o Owner) *queue {
-	q := x.queueLone()
+// findQueue is the queue of l's kind, and of the owner where each has one, nil if nobody waits.
+func (n *nameState) findQueue(l *Lock, o Owner) *queue {
+	q := n.queueLone()
 	if l.Traits.ByOwner {
-		q = x.name.Waiting().byOwner[ownerQueue{x, l.Traits.Queue, o}]
+		q = n.lock.shard.byOwner[ownerQueue{n, l.Traits.Queue, o}]
 	} else {
 		for q != nil && (q.l.Traits.ByOwner || q.l.Traits.Queue != l.Traits.Queue) {
 			q = q.next
@@ -87,32 +87,32 @@ func (q *queue) touch() {
 	}
 }
 
-// ensure finds or makes the queue. Step must follow, which drops it if it is not needed.
-func (x *line) ensure(l *Lock, o Owner) *queue {
-	if q := x.find(l, o); q != nil {
+// ensureQueue finds or makes the queue. Step must follow, which drops it if it is not needed.
+func (n *nameState) ensureQueue(l *Lock, o Owner) *queue {
+	if q := n.findQueue(l, o); q != nil {
 		return q
 	}
-	s := x.name.Waiting()
+	s := n.lock.shard
 	var q *queue
-	if last := len(s.spares) - 1; last >= 0 {
-		q, s.spares = s.spares[last], s.spares[:last]
+	if last := len(s.spareQueues) - 1; last >= 0 {
+		q, s.spareQueues = s.spareQueues[last], s.spareQueues[:last]
 	} else {
-		q = &queue{Queue: waitqueue.New(s.c.Timeout, rand.N[time.Duration]), shard: s}
+		q = &queue{Queue: waitqueue.New(s.client.Timeout, rand.N[time.Duration]), shard: s}
 	}
-	q.line, q.l, q.owner, q.listens, q.place, q.unset = x, l, o, o, -1, false
+	q.name, q.l, q.owner, q.listens, q.place, q.unset = n, l, o, o, -1, false
 	q.ttl = 0
-	if q.next = x.queues; q.next != nil {
+	if q.next = n.queues; q.next != nil {
 		q.next.prev = q
 	}
-	x.queues = q
+	n.queues = q
 	if l.Traits.ByOwner {
-		s.byOwner[ownerQueue{x, l.Traits.Queue, o}] = q
+		s.byOwner[ownerQueue{n, l.Traits.Queue, o}] = q
 	}
 	q.touch()
 	q.Follow(l.Traits)
 	q.Use(nil)
 	if l.Traits.FairShare {
-		q.Use(x.fairShare)
+		q.Use(n.fairShare)
 	}
 	return q
 }
@@ -129,10 +129,10 @@ func (q *queue) choosePlace(wait time.Duration) time.Duration {
 // step carries out what the queues ask for to which something has happened, so its cost does
 // not grow with the other queues. It is called after every event. If an action caused the
 // event, the step under way handles it.
-func (x *line) step() {
-	s := x.name.Waiting()
-	if x.queues == nil {
-		x.name.DropIfIdle()
+func (n *nameState) step() {
+	s := n.lock.shard
+	if n.queues == nil {
+		n.dropIfIdle()
 	}
 	for q := s.touched; q != nil; q = s.touched { // an action may make and drop others
 		s.touched, q.nextTouched, q.touched = q.nextTouched, nil, false
@@ -142,13 +142,13 @@ func (x *line) step() {
 
 // step takes the actions of one queue.
 func (q *queue) step() {
-	x := q.line
-	if q.acting || x == nil {
+	n := q.name
+	if q.acting || n == nil {
 		return
 	}
 	q.acting = true
 	now := q.shard.Now()
-	for q.line == x {
+	for q.name == n {
 		a := q.Next(now)
 		if a.Do == waitqueue.Nothing {
 			break
@@ -160,9 +160,9 @@ func (q *queue) step() {
 
 // drop removes the queue from its name, and keeps it for another.
 func (q *queue) drop() {
-	x, s := q.line, q.shard
+	n, s := q.name, q.shard
 	if q.prev == nil {
-		x.queues = q.next
+		n.queues = q.next
 	} else {
 		q.prev.next = q.next
 	}
@@ -170,22 +170,22 @@ func (q *queue) drop() {
 		q.next.prev = q.prev
 	}
 	if q.l.Traits.ByOwner {
-		delete(s.byOwner, ownerQueue{x, q.l.Traits.Queue, q.owner})
+		delete(s.byOwner, ownerQueue{n, q.l.Traits.Queue, q.owner})
 	}
-	q.line, q.l, q.prev, q.next = nil, nil, nil, nil
-	if len(s.spares) < maxSpares {
-		s.spares = append(s.spares, q)
+	q.name, q.l, q.prev, q.next = nil, nil, nil, nil
+	if len(s.spareQueues) < maxSpares {
+		s.spareQueues = append(s.spareQueues, q)
 	}
-	x.name.DropIfIdle()
+	n.dropIfIdle()
 }
 
 // act takes one action.
 func (q *queue) act(a waitqueue.Action, now time.Duration) {
 	switch a.Do {
 	case waitqueue.Attempt:
-		a.Waiter.Call.(caller).Try()
+		a.Waiter.Call.(*Waiter).try()
 	case waitqueue.Settle:
-		a.Waiter.Call.(caller).EndWait(a.Why, a.Err)
+		a.Waiter.Call.(*Waiter).endWait(a.Why, a.Err)
 	case waitqueue.Unsubscribe:
 		q.unsubscribe()
 	case waitqueue.Subscribe:
@@ -207,7 +207,7 @@ func (q *queue) act(a waitqueue.Action, now time.Duration) {
 func (q *queue) subscribe() {
 	q.epoch++
 	l := q.l
-	channel, where := l.kind.Channel(&l.names, q.listens), q.shard.c.top.Subscriptions(l.slot)
+	channel, where := l.kind.Channel(&l.names, q.listens), q.shard.client.top.Subscriptions(l.slot)
 	q.unconfirmed = len(where)
 	q.setDeaf(true)
 	for _, s := range where {
@@ -240,7 +240,7 @@ func (q *queue) unsubscribe() {
 
 // setDeaf records whether the queue has subscribed but hears of no release.
 func (q *queue) setDeaf(deaf bool) {
-	unheard := &q.shard.c.unheard
+	unheard := &q.shard.client.unheard
 	switch {
 	case q.deaf == deaf:
 	case deaf:
@@ -257,8 +257,8 @@ func (q *queue) setDeaf(deaf bool) {
 const lookEvery = time.Second
 
 // lookAfter is how long such a queue waits before it looks again, less up to a fifth at random.
-func (s *shardLines) lookAfter() time.Duration {
-	pause := max(lookEvery, time.Duration(s.c.unheard.Load())*lookEvery/1000)
+func (s *shard) lookAfter() time.Duration {
+	pause := max(lookEvery, time.Duration(s.client.unheard.Load())*lookEvery/1000)
 	return pause - rand.N(pause/5)
 }
 
@@ -285,17 +285,17 @@ func (q *queue) listenFor(o Owner) {
 // tick is called by the timer.
 func (q *queue) tick() {
 	defer q.shard.enter(mustNotBlock).leave()
-	if x := q.line; x != nil { // it has not been dropped since
+	if n := q.name; n != nil { // it has not been dropped since
 		q.touch()
 		q.Tick(q.shard.Now())
-		x.step()
+		n.step()
 	}
 }
 
 // letThrough makes attempts for the waiters whose owner has just acquired the
 // name by another call. Otherwise they would wait for themselves (A3).
-func (x *line) letThrough(o Owner) {
-	for q := range x.eachQueue {
+func (n *nameState) letThrough(o Owner) {
+	for q := range n.eachQueue {
 		if q.Shares() {
 			q.LetThrough(o)
 		}
@@ -304,26 +304,26 @@ func (x *line) letThrough(o Owner) {
 
 // handOff lets the head's acquire follow an unlock of l's kind that has just been
 // queued. It reports whether the message is of no use to this client.
-func (x *line) handOff(l *Lock) bool {
-	q := x.find(l, Owner{})
+func (n *nameState) handOff(l *Lock) bool {
+	q := n.findQueue(l, Owner{})
 	if q == nil {
 		return false
 	}
 	own := q.HandOff(q.shard.Now())
-	x.step()
+	n.step()
 	return own
 }
 
 // wakeHead makes an attempt for the head of each queue, when no message will come of the
 // release that it waits for. It leaves out queues by owner: there the server knows whose turn
 // it is, and has told that owner.
-func (x *line) wakeHead() {
-	for q := range x.eachQueue {
+func (n *nameState) wakeHead() {
+	for q := range n.eachQueue {
 		if !q.l.Traits.ByOwner {
 			q.WakeHead()
 		}
 	}
-	if x.queues != nil {
-		x.step()
+	if n.queues != nil {
+		n.step()
 	}
 }

@@ -10,9 +10,9 @@ import (
 func TestQueueThatDoesNotListenStaysSoWhenItsSlotMoves(t *testing.T) {
 	t.Parallel()
 	n := newName(t, "redis://localhost:1")
-	l := n.shard.c.NewLock(kind.Reentrant, "orders", "orders")
-	defer n.shard.enter(mustNotBlock).leave()
-	q := n.ensure(&l, Owner{})
+	l := n.lock.Client.NewLock(kind.Reentrant, "orders", "orders")
+	defer n.lock.shard.enter(mustNotBlock).leave()
+	q := n.ensureQueue(&l, Owner{})
 	for range 2 {
 		q.subscribe()
 		if q.resubscribe(); len(q.subs) != 1 {
@@ -31,13 +31,13 @@ func TestQueueThatDoesNotListenStaysSoWhenItsSlotMoves(t *testing.T) {
 func TestReusedQueueForgetsThatNoPermitsWereSet(t *testing.T) {
 	t.Parallel()
 	n := newName(t, "redis://localhost:1")
-	l := n.shard.c.NewLock(kind.Reentrant, "orders", "orders")
-	defer n.shard.enter(mustNotBlock).leave()
-	q := n.ensure(&l, Owner{})
+	l := n.lock.Client.NewLock(kind.Reentrant, "orders", "orders")
+	defer n.lock.shard.enter(mustNotBlock).leave()
+	q := n.ensureQueue(&l, Owner{})
 	q.unset = true
-	q.Tick(n.shard.Now())
+	q.Tick(n.lock.shard.Now())
 	n.step() // nobody waits
-	if n.queued() || n.ensure(&l, Owner{}) != q || q.unset {
+	if n.queues != nil || n.ensureQueue(&l, Owner{}) != q || q.unset {
 		t.Errorf("it is not reused, or it remembers: %t", q.unset)
 	}
 	n.step()

@@ -75,5 +75,5 @@ func (sub *subscriber) tell(event func(*queue)) {
 	}
 	q.touch()
 	event(q)
-	q.line.step()
+	q.name.step()
 }

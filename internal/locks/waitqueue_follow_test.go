@@ -22,12 +22,12 @@ func TestQueueDoesNotListenBeforeItsNewSubscriptionIsConfirmed(t *testing.T) {
 	wait(t.Context(), t, &l, 0, ended, Terms{})
 	listens := func() bool {
 		defer l.shard.enter(mustNotBlock).leave()
-		return l.shard.find(&l).find(&l, Owner{}).Listening()
+		return l.shard.find(&l).findQueue(&l, Owner{}).Listening()
 	}
 	redistest.Becomes(t, "the waiter listens", listens)
 	func() { // in one section, so that no confirmation comes between
 		defer l.shard.enter(mayBlock).leave()
-		q := l.shard.find(&l).find(&l, Owner{})
+		q := l.shard.find(&l).findQueue(&l, Owner{})
 		if q.resubscribe(); q.Listening() {
 			t.Error("it listens, though its subscription was made anew and is not confirmed")
 		}
@@ -81,7 +81,7 @@ func TestWaiterWhoseSlotHasMovedLooksUntilItListens(t *testing.T) {
 	awaitsMessage(t, &l, 1)
 	func() { // its timer may still be for a look before it listened
 		defer l.shard.enter(mustNotBlock).leave()
-		q := l.shard.find(&l).find(&l, Owner{})
+		q := l.shard.find(&l).findQueue(&l, Owner{})
 		q.Tick(l.shard.Now())
 		l.shard.find(&l).step()
 	}()
