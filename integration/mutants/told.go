@@ -21,7 +21,7 @@ var atOnce = []defect{
 	{"a fixed lease is looked at once", "told at once", tests{"TestLeaseIsLookedAtByTheTable"},
 		edits{{In: "Watchdog.round", Expr: "third && b.group == &w.resting", Put: "false"}}},
 	{"a look's no counts though the owner has sent something meanwhile", "told at once", tests{"TestNoOfALookCountsIfItsOwnerHadNoCommandMeanwhile"},
-		edits{{In: "OwnerState.NotHeld", Expr: "!st.calm", Put: "false"}}},
+		edits{{In: "OwnerState.notHeld", Expr: "!st.calm", Put: "false"}}},
 	{"another listener has nothing read again", "told at once", tests{"TestHoldIsWatchedAgainByOtherConnections"},
 		edits{{In: "topology.tracking.Confirmed", Stmt: "by.Told(t.n, false)", Put: "_ = by"}}},
 	{"who waited for somebody who tells waits for a round more", "told at once", tests{"TestLeaseIsLookedAtByTheTable"},

@@ -135,7 +135,7 @@ func New(o Config) (*Client, error) {
 	for i := range c.shards {
 		c.shards[i].init(c)
 	}
-	c.renewer = newRenewer(c, c.idle, c.keyChanged)
+	c.renewer = newRenewer(c)
 	openClients.Store(c.ID, c)
 	c.following.Go(c.follow)
 	return c, nil

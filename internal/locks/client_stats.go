@@ -47,7 +47,7 @@ func (c *Client) Stats() (all [kind.Labels]Counts, reconnects, dropped int64) {
 		for j := range to.Lost {
 			to.Lost[j] = from.lost[j].Load()
 		}
-		to.Undone, to.Unsure, to.Renewals = from.undone.Load(), from.unsure.Load(), c.renewer.extendedOf(i)
+		to.Undone, to.Unsure, to.Renewals = from.undone.Load(), from.unsure.Load(), from.renewals.Load()
 	}
 	c.eachName(func(n *nameState) {
 		for h := range n.livingHolds {
@@ -106,6 +106,7 @@ type totals struct {
 	lost     [observe.Reasons]atomic.Int64
 	unsure   atomic.Int64 // releases
 	undone   atomic.Int64
+	renewals atomic.Int64 // leases that were extended
 }
 
 // counts are the totals of the lock's kind.

@@ -203,28 +203,6 @@ func (st *OwnerState) pause(d time.Duration) {
 	st.paused = false
 }
 
-// beginRenewal gives the command queue to a renewal, if no command is under way
-// or the one under way pauses.
-func (st *OwnerState) beginRenewal() bool {
-	switch {
-	case st.paused:
-		st.paused, st.renewing = false, true
-	case st.busy:
-		return false
-	}
-	st.busy, st.calm = true, false
-	return true
-}
-
-// endRenewal gives the command queue back after the renewal.
-func (st *OwnerState) endRenewal() {
-	if st.renewing {
-		st.paused, st.renewing = true, false
-		return
-	}
-	st.goOn()
-}
-
 // ensureExtras finds or makes the extras.
 func (st *OwnerState) ensureExtras() *extras {
 	if st.extras == nil {

@@ -12,32 +12,6 @@ import (
 	"github.com/rlock-go/redisson/watchdog"
 )
 
-// leaseHolder is one owner's state on one name: a lease, and the holds that share it. It is the [watchdog.Holder]
-// of each registered lease. Its methods lock what they need.
-type leaseHolder interface {
-	kind.Owner
-
-	// Lock is a lock of the name.
-	Lock() *Lock
-
-	// Begin begins a renewal or a look. It reports false if the lease is no longer the owner's, or if a
-	// command of the owner is under way, which sets the lease or ends it (H6).
-	Begin(l *watchdog.Lease, look bool) (need, bool)
-
-	// Next ends the holds of lost's kind, if lost is not nil, and returns how many holds of next's kind are
-	// to be renewed.
-	Next(lost, next *Lock) int32
-
-	// End ends a renewal, whatever came of it.
-	End(renewalEnd)
-
-	// Failing says that renewals of the lease begin to fail, and why, or with nil that they work again.
-	Failing(l *watchdog.Lease, err error)
-
-	// NotHeld says that a look has not found what the owner holds by of's kind.
-	NotHeld(l *watchdog.Lease, of *Lock)
-}
-
 // need is what one lease needs of a script.
 type need struct {
 	of    *Lock         // of the holds' kind
@@ -47,26 +21,18 @@ type need struct {
 	least time.Duration // how much of a renewed lease may be relied on
 }
 
-// renewalEnd is what an owner needs to know of a renewal that has ended.
-type renewalEnd struct {
-	late time.Duration // the lease that it may still set, as it was lost on a connection that could not be killed; 0: none
-}
-
 // renewer is a client's watchdog, and what the watchdog calls.
 type renewer struct {
 	*watchdog.Watchdog
-	c        *Client
-	changed  func(key []byte)
-	untold   atomic.Bool               // it was logged that a server does not report changes
-	extended [kind.Labels]atomic.Int64 // leases, since the client began
+	c      *Client
+	untold atomic.Bool // it was logged that a server does not report changes
 }
 
-// newRenewer starts the watchdog. idle is called when nothing has been registered for a while. changed is called
-// when a server reports that a key has changed. Close must be called.
-func newRenewer(c *Client, idle func(), changed func(key []byte)) *renewer {
-	r := &renewer{c: c, changed: changed}
-	r.Watchdog = watchdog.New(r.renew, watchdog.Options{TTL: c.Watchdog, Clock: c.Clock, Group: renewGroup(c.top), Look: r.look, Idle: idle,
-		Failing: func(l *watchdog.Lease, err error) { l.Holder().(leaseHolder).Failing(l, err) }})
+// newRenewer starts the watchdog. Close must be called.
+func newRenewer(c *Client) *renewer {
+	r := &renewer{c: c}
+	r.Watchdog = watchdog.New(r.renew, watchdog.Options{TTL: c.Watchdog, Clock: c.Clock, Group: renewGroup(c.top), Look: r.look, Idle: c.idle,
+		Failing: func(l *watchdog.Lease, err error) { l.Holder().(*OwnerState).failing(l, err) }})
 	return r
 }
 
@@ -79,10 +45,7 @@ func renewGroup(top topology.Topology) func(watchdog.Holder) int {
 }
 
 // leaseSlot is the slot of a lease's lock.
-func leaseSlot(h watchdog.Holder) uint16 { return h.(leaseHolder).Lock().slot }
-
-// extendedOf is how many leases of a kind were extended.
-func (r *renewer) extendedOf(of int) int64 { return r.extended[of].Load() }
+func leaseSlot(h watchdog.Holder) uint16 { return h.(*OwnerState).name.lock.slot }
 
 // renewIn renews the leases in these slots at once, which shows what is lost.
 func (r *renewer) renewIn(slots topology.Slots) {
@@ -110,14 +73,14 @@ type answerFunc = func(int, watchdog.Answer)
 type renewee struct {
 	need
 	i     int // in the watchdog's batch
-	h     leaseHolder
+	st    *OwnerState
 	lease *watchdog.Lease
 	sent  time.Duration // when holds of another kind were renewed for this lease; 0: none were
 }
 
 // held is what the script is to renew for the lease.
 func (sub *renewee) held() kind.Held {
-	return kind.Held{Kind: sub.of.kind, Names: &sub.of.names, Owner: sub.h, Count: sub.count}
+	return kind.Held{Kind: sub.of.kind, Names: &sub.of.names, Owner: sub.st, Count: sub.count}
 }
 
 // renewalScript renews, or looks at, some leases of a part.
@@ -142,7 +105,7 @@ func (r *renewer) cut(batch []*watchdog.Lease, looks bool, answer answerFunc) (p
 			k = len(parts)
 			parts = append(parts, &renewalPart{renewer: r, node: node, looks: looks, answer: answer})
 		}
-		parts[k].leases = append(parts[k].leases, renewee{i: i, h: l.Holder().(leaseHolder), lease: l})
+		parts[k].leases = append(parts[k].leases, renewee{i: i, st: l.Holder().(*OwnerState), lease: l})
 	}
 	return parts
 }
@@ -173,7 +136,7 @@ func (p *renewalPart) scripts() (all []renewalScript) {
 	for i := range p.leases {
 		sub := &p.leases[i]
 		var ready bool
-		if sub.need, ready = sub.h.Begin(sub.lease, p.looks); !ready {
+		if sub.need, ready = sub.st.begin(sub.lease, p.looks); !ready {
 			p.answer(sub.i, watchdog.Answer{Result: watchdog.Busy})
 			continue
 		}

@@ -52,7 +52,7 @@ func (k *look) end(mine []bool, tracked bool) {
 		held := mine != nil && mine[i]
 		switch {
 		case mine != nil && !held:
-			sub.h.NotHeld(sub.lease, sub.of)
+			sub.st.notHeld(sub.lease, sub.of)
 		case held && !tracked && !k.untold.Load():
 			sub.lease.Wrote() // the first command on a connection only switches reports on, so look again
 		}
@@ -71,25 +71,22 @@ func (r *renewer) Told(n *topology.Node, changed bool) {
 	}, changed)
 }
 
-// Changed looks at the holders of a key.
-func (r *renewer) Changed(key []byte) { r.changed(key) }
-
-// Untold logs, once, that holders learn of a loss only when they renew.
-func (r *renewer) Untold(n *topology.Node, err error) {
-	if !r.untold.Swap(true) {
-		r.c.Log.Untold(n.Server(), err)
-	}
-}
-
-// keyChanged makes the watchdog look at all holders of a key.
-func (c *Client) keyChanged(key []byte) {
-	for _, of := range c.Older.Locks(string(key)) {
-		s := c.shard(of.Key)
+// Changed makes the watchdog look at all holders of a key.
+func (r *renewer) Changed(key []byte) {
+	for _, of := range r.c.Older.Locks(string(key)) {
+		s := r.c.shard(of.Key)
 		sec := s.enter(mustNotBlock)
 		if n := s.names[nameKey{of.Key, of.Family}]; n != nil {
 			n.changed()
 		}
 		sec.leave()
+	}
+}
+
+// Untold logs, once, that holders learn of a loss only when they renew.
+func (r *renewer) Untold(n *topology.Node, err error) {
+	if !r.untold.Swap(true) {
+		r.c.Log.Untold(n.Server(), err)
 	}
 }
 

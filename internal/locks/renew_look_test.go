@@ -18,7 +18,9 @@ func TestNoOfALookCountsIfItsOwnerHadNoCommandMeanwhile(t *testing.T) {
 	t.Parallel()
 	c := newClient(t, "redis://localhost:1", 2*time.Second) // its watchdog does nothing for 20 s
 	begins := func(h *Hold) { h.state.run(operationFunc(h.state.done)) }
-	renewed := func(h *Hold) { h.state.beginRenewal(); h.state.endRenewal() }
+	renewed := func(h *Hold) {
+		h.lock.shard.without(func() { h.state.begin(h.state.lease, false); h.state.endRenewal(0) })
+	}
 	for name, row := range map[string]struct {
 		meanwhile func(*Hold)
 		lost      bool
@@ -32,13 +34,13 @@ func TestNoOfALookCountsIfItsOwnerHadNoCommandMeanwhile(t *testing.T) {
 			l := c.NewLock(kind.Reentrant, name, name)
 			h := granted(t, &l)
 			lease := h.state.lease
-			if _, ready := h.state.Begin(lease, true); !ready {
+			if _, ready := h.state.begin(lease, true); !ready {
 				t.Fatal("nobody may look")
 			}
 			sec := l.shard.enter(mustNotBlock)
 			row.meanwhile(h)
 			sec.leave()
-			h.state.NotHeld(lease, &l)
+			h.state.notHeld(lease, &l)
 			if err := h.Err(); errors.Is(err, ErrLeaseLost) != row.lost {
 				t.Error(err)
 			}
@@ -58,7 +60,7 @@ func TestNobodyLooksWhileACommandIsUnderWay(t *testing.T) {
 	sec := l.shard.enter(mustNotBlock)
 	h.state.busy = true
 	sec.leave()
-	if _, ready := h.state.Begin(h.state.lease, true); ready {
+	if _, ready := h.state.begin(h.state.lease, true); ready {
 		t.Error("a look is sent")
 	}
 	sec = l.shard.enter(mustNotBlock)
@@ -90,7 +92,7 @@ func TestOnlyTheFailureOfTheHeldLeaseIsTold(t *testing.T) {
 			sec := l.shard.enter(mustNotBlock)
 			row.meanwhile(h)
 			sec.leave()
-			h.state.Failing(lease, row.err)
+			h.state.failing(lease, row.err)
 			if n := strings.Count(log.String(), "lease not renewed"); n != row.told {
 				t.Errorf("told %d times", n)
 			}

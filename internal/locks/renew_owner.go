@@ -2,40 +2,56 @@ package locks
 
 import (
 	"slices"
+	"time"
 
 	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/observe"
 	"github.com/rlock-go/redisson/watchdog"
 )
 
-// An OwnerState is a leaseHolder, by the methods that follow.
+// The methods that follow are called by renewals and looks. They lock what they need.
 
-// Lock is a lock of the name.
-func (st *OwnerState) Lock() *Lock { return st.name.lock }
-
-// Begin gives the command queue to a renewal. A look takes no place in it: NotHeld checks
-// afterwards that no command began meanwhile.
-func (st *OwnerState) Begin(lease *watchdog.Lease, look bool) (n need, ready bool) {
+// begin begins a renewal or a look. It reports false if the lease is no longer the owner's, or if a
+// command of the owner is under way, which sets the lease or ends it (H6). A renewal gets the command
+// queue. A look takes no place in it: notHeld checks afterwards that no command began meanwhile.
+func (st *OwnerState) begin(lease *watchdog.Lease, look bool) (n need, ready bool) {
 	defer st.name.lock.shard.enter(mustNotBlock).leave()
 	if st.lease != lease {
 		return n, false
 	}
 	n.of, n.more = st.kinds()
-	if look {
+	switch {
+	case look:
 		st.calm = st.held > 0 && !st.busy
 		return n, st.calm
-	}
-	if !st.beginRenewal() {
+	case st.paused: // the command under way waits until the renewal has ended
+		st.paused, st.renewing = false, true
+	case st.busy:
 		return n, false
 	}
+	st.busy, st.calm = true, false
 	n.count, n.ttl = st.tally(n.of), st.renewedLease()
 	n.least = st.least(st.name.Now(), n.ttl)
 	return n, true
 }
 
+// endRenewal gives the command queue back after a renewal, whatever came of it. late is the lease that
+// it may still set, as it was lost on a connection that could not be killed; 0: none.
+func (st *OwnerState) endRenewal(late time.Duration) {
+	defer st.name.lock.shard.enter(mustNotBlock).leave()
+	if late > 0 {
+		st.mayArrive(late)
+	}
+	if st.renewing {
+		st.paused, st.renewing = true, false
+		return
+	}
+	st.goOn()
+}
+
 // kinds are locks of the owner's holds, one for each tally.
 func (st *OwnerState) kinds() (l *Lock, more []*Lock) {
-	l = st.Lock()
+	l = st.name.lock
 	if st.holds != nil {
 		l = st.holds.lock
 	}
@@ -48,9 +64,9 @@ func (st *OwnerState) kinds() (l *Lock, more []*Lock) {
 	return l, more
 }
 
-// Next ends the holds of lost's kind, unless lost is nil, and counts those of next's kind, for
+// goOnRenewing ends the holds of lost's kind, unless lost is nil, and counts those of next's kind, for
 // the next script.
-func (st *OwnerState) Next(lost, next *Lock) int32 {
+func (st *OwnerState) goOnRenewing(lost, next *Lock) int32 {
 	defer st.name.lock.shard.enter(mustNotBlock).leave()
 	if lost != nil {
 		st.lose(lost, errVanished)
@@ -58,17 +74,8 @@ func (st *OwnerState) Next(lost, next *Lock) int32 {
 	return st.tally(next)
 }
 
-// End gives the command queue back.
-func (st *OwnerState) End(o renewalEnd) {
-	defer st.name.lock.shard.enter(mustNotBlock).leave()
-	if o.late > 0 {
-		st.mayArrive(o.late)
-	}
-	st.endRenewal()
-}
-
-// Failing tells that renewals of the lease begin to fail, or work again.
-func (st *OwnerState) Failing(lease *watchdog.Lease, err error) {
+// failing tells that renewals of the lease begin to fail, and why, or with nil that they work again.
+func (st *OwnerState) failing(lease *watchdog.Lease, err error) {
 	s := st.name.lock.shard
 	defer s.enter(mustNotBlock).leave()
 	if st.lease != lease || st.held == 0 || command.IsClosed(err) {
@@ -89,8 +96,8 @@ func (st *OwnerState) Failing(lease *watchdog.Lease, err error) {
 	}
 }
 
-// NotHeld ends holds that a look did not find, unless a command of the owner has begun since.
-func (st *OwnerState) NotHeld(lease *watchdog.Lease, of *Lock) {
+// notHeld ends holds that a look did not find, unless a command of the owner has begun since.
+func (st *OwnerState) notHeld(lease *watchdog.Lease, of *Lock) {
 	defer st.name.lock.shard.enter(mustNotBlock).leave()
 	if st.lease != lease || !st.calm {
 		return

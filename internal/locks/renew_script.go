@@ -1,8 +1,9 @@
 package locks
 
 import (
+	"time"
+
 	"github.com/rlock-go/redisson/internal/command"
-	"github.com/rlock-go/redisson/internal/eventlog"
 	"github.com/rlock-go/redisson/internal/observe"
 	"github.com/rlock-go/redisson/watchdog"
 )
@@ -11,7 +12,7 @@ import (
 // outcome is known.
 type renewal struct {
 	renewalScript
-	renewalEnd
+	late time.Duration // the lease that it may still set, as it was lost on a connection that could not be killed; 0: none
 }
 
 // renew extends a batch for the watchdog, each node's part when the node's limiter admits
@@ -90,7 +91,7 @@ func (r *renewal) renewMore(sub *renewee, mine bool, q *command.Request) {
 	if len(sub.more) > 0 {
 		next.of, next.more = sub.more[0], sub.more[1:]
 	}
-	next.count = sub.h.Next(lost, next.of)
+	next.count = sub.st.goOnRenewing(lost, next.of)
 	if mine && sub.sent == 0 {
 		sub.sent = q.Wire.Sent
 	}
@@ -99,7 +100,7 @@ func (r *renewal) renewMore(sub *renewee, mine bool, q *command.Request) {
 		return
 	}
 	next.sent = sub.sent
-	sub.h = nil // the next script frees its command queue
+	sub.st = nil // the next script frees its command queue
 	r.alone(next)
 }
 
@@ -125,7 +126,7 @@ func (r *renewal) logFailure(err error) {
 		}
 	}
 	if first != nil {
-		r.c.Log.RenewalFailed(len(r.subs), eventlog.Lock{Name: first.h.Lock().Name(), Owner: first.h}, max(first.lease.Expiry()-r.c.Now(), 0), err)
+		r.c.Log.RenewalFailed(len(r.subs), first.st.told(), max(first.lease.Expiry()-r.c.Now(), 0), err)
 	}
 }
 
@@ -135,13 +136,13 @@ func (r *renewal) tell(mine []bool, err error) {
 		sub := &r.subs[i]
 		extended := err == nil && mine[i]
 		if extended {
-			r.extended[sub.of.Traits.Label].Add(1)
+			r.c.counts[sub.of.Traits.Label].renewals.Add(1)
 		}
 		if r.c.Observer == nil {
 			continue
 		}
 		s, e := sub.of.subject(Owner{}), observe.Renewal{Outcome: "renewed"}
-		s.Owner = sub.h
+		s.Owner = sub.st
 		switch {
 		case err != nil:
 			e = observe.Renewal{Outcome: "failed", Err: err}
@@ -155,8 +156,8 @@ func (r *renewal) tell(mine []bool, err error) {
 // freeCommandQueues ends the renewal in the command queues of its owners.
 func (r *renewal) freeCommandQueues() {
 	for _, sub := range r.subs {
-		if sub.h != nil {
-			sub.h.End(r.renewalEnd)
+		if sub.st != nil {
+			sub.st.endRenewal(r.late)
 		}
 	}
 }

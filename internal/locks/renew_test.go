@@ -16,19 +16,8 @@ import (
 	"github.com/rlock-go/redisson/watchdog"
 )
 
-// holder is the holder of a lock for which nothing is sent.
-type holder struct{ l Lock }
-
-func (h *holder) RedisArg() any                            { return h.String() }
-func (h *holder) String() string                           { return "of " + h.l.Name() }
-func (h *holder) Lock() *Lock                              { return &h.l }
-func (h *holder) Begin(*watchdog.Lease, bool) (need, bool) { return need{}, false }
-func (h *holder) Next(_, _ *Lock) int32                    { return 0 }
-func (h *holder) End(renewalEnd)                           {}
-func (h *holder) Failing(*watchdog.Lease, error)           {}
-func (h *holder) NotHeld(*watchdog.Lease, *Lock)           {}
-func (h *holder) LeaseLost(*watchdog.Lease, error)         {}
-func (h *holder) LeaseAlarm(*watchdog.Lease)               {}
+// holding is the state of an owner that holds a lock for which nothing is sent.
+func holding(l Lock) *OwnerState { return &OwnerState{name: &nameState{lock: &l}} }
 
 // halves is a topology of two nodes that only says which node serves a slot.
 type halves struct {
@@ -58,7 +47,7 @@ func TestBatchIsCutByNode(t *testing.T) {
 	defer w.Close()
 	batch := func(slots ...uint16) (leases []*watchdog.Lease) {
 		for _, slot := range slots {
-			leases = append(leases, w.Register(&holder{Lock{slot: slot}}))
+			leases = append(leases, w.Register(holding(Lock{slot: slot})))
 		}
 		return leases
 	}
@@ -84,7 +73,7 @@ func TestBatchIsCutByNode(t *testing.T) {
 			var at []int
 			for _, sub := range p.leases {
 				at = append(at, sub.i)
-				if sub.lease != leases[sub.i] || watchdog.Holder(sub.h.(*holder)) != sub.lease.Holder() {
+				if sub.lease != leases[sub.i] || watchdog.Holder(sub.st) != sub.lease.Holder() {
 					t.Errorf("%v: a lease of a part is not number %d of the batch", row.slots, sub.i)
 				}
 				if slot := leaseSlot(sub.lease.Holder()); p.node != top.nodes[slot/8192] {
@@ -106,18 +95,18 @@ func TestFailedRenewalNamesTheLeaseThatEndsFirst(t *testing.T) {
 	w := watchdog.New(func([]*watchdog.Lease, func(int, watchdog.Answer)) {}, watchdog.Options{Clock: c.Clock})
 	defer w.Close()
 	for name, left := range map[string]time.Duration{"late": 3 * time.Hour, "early": time.Hour, "later": 2 * time.Hour, "lost": time.Minute} {
-		h := &holder{c.NewLock(kind.Reentrant, name, name)}
-		l := w.Register(h)
+		st := holding(c.NewLock(kind.Reentrant, name, name))
+		l := w.Register(st)
 		l.Live(c.Now()+left, watchdog.Never, watchdog.Never)
 		if name == "lost" {
 			l.Forget()
 		}
-		r.subs = append(r.subs, renewee{i: len(r.subs), h: h, lease: l})
+		r.subs = append(r.subs, renewee{i: len(r.subs), st: st, lease: l})
 	}
 	var text bytes.Buffer
 	c.Log = eventlog.New(slog.New(slog.NewTextHandler(&text, nil)), "a client")
 	r.logFailure(errors.New("trouble"))
-	if line := text.String(); !strings.Contains(line, `leases=4 lock=early owner="of early" trust_left=59m59.`) {
+	if line := text.String(); !strings.Contains(line, `leases=4 lock=early owner=00000000-0000-0000-0000-000000000000:0 trust_left=59m59.`) {
 		t.Error(line)
 	}
 	for _, c.Log = range []*eventlog.Log{nil, eventlog.New(slog.New(slog.DiscardHandler), "a client")} {

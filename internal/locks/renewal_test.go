@@ -41,7 +41,7 @@ func renewBySort(t *testing.T, s *redistest.Server, key string, spans bool, want
 	c.renewer.renewIn(topology.AllSlots)
 	renewed := func() (n int64) {
 		for label := range kind.Labels {
-			n += c.renewer.extendedOf(int(label))
+			n += c.counts[label].renewals.Load()
 		}
 		return n
 	}
