@@ -24,24 +24,24 @@ type Lock struct {
 
 var errZeroHandle = fmt.Errorf("rlock: %w: a zero handle; take one from its Client", ErrInvalidOption)
 
-// unusable returns why no call can use the handle, or nil. A handle without a key is
-// the zero Lock, unless its name is wrong.
-func (l *Lock) unusable() error {
-	if l.wrong == nil && l.l.Key() == "" {
-		return errZeroHandle
-	}
-	return l.wrong
-}
-
 var errNoContext = fmt.Errorf("%w: a nil context", ErrInvalidOption)
 
-// unusableIn is unusable for a call that sends something, for which ctx must not be nil.
+// unusableIn returns why no call with ctx can use the handle, or nil. A handle without a client is
+// the zero Lock, unless its name is wrong.
 func (l *Lock) unusableIn(ctx context.Context) error {
-	if err := l.unusable(); err != nil || ctx != nil {
-		return err
+	switch {
+	case l.wrong != nil:
+		return l.wrong
+	case l.l.Client == nil:
+		return errZeroHandle
+	case ctx == nil:
+		return wrap("use", l.Name(), errNoContext)
 	}
-	return wrap("use", l.Name(), errNoContext)
+	return nil
 }
+
+// unusable is unusableIn for a call that sends nothing.
+func (l *Lock) unusable() error { return l.unusableIn(context.Background()) }
 
 // Name is the name that was given to NewLock.
 func (l *Lock) Name() string { return l.l.Name() }

@@ -11,7 +11,7 @@ var forTests = []defect{
 	{"a hold that is to be lost is released", "rlocktest", tests{"TestHoldWithoutAServerEndsAsItIsTold"},
 		edits{{In: "rlocktest.NewHold", Stmt: "_, err = lock.ForceUnlock(ctx)", Put: "err = hold.Unlock(ctx)"}}},
 	{"a hold of another client outlives the lock that was taken away", "rlocktest", tests{"TestAnyLockIsTakenAway"},
-		edits{{In: "TakenAway", If: "n.lock.Name() == from", Put: "false"}}},
+		edits{{In: "TakenAway", If: "n.lock.name == from", Put: "false"}}},
 	{"permits are not taken away", "rlocktest", tests{"TestAnyLockIsTakenAway"},
 		edits{{In: "Client.takePermitsAway", If: "err != nil || taken == 0", Put: "err != nil || taken >= 0"}}},
 	{"a test that takes nothing away goes on", "rlocktest", tests{"TestTakingNothingAwayFailsTheTest"},

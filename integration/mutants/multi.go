@@ -3,9 +3,9 @@ package main
 // multi breaks what several locks need that are acquired together.
 var multi = []defect{
 	{"members are acquired in the order that is given", "multi", tests{"TestMembersAreAcquiredInOneOrder"},
-		edits{{In: "locks.Lock.Compare", Expr: "cmp.Or(cmp.Compare(l.Key(), other.Key()), cmp.Compare(l.Client.top.String(), other.Client.top.String()))", Put: "cmp.Compare(0, 0)"}}},
+		edits{{In: "locks.Lock.Compare", Expr: "cmp.Or(cmp.Compare(l.key, other.key), cmp.Compare(l.Client.top.String(), other.Client.top.String()))", Put: "cmp.Compare(0, 0)"}}},
 	{"members are acquired in the order of what the process calls their servers", "multi", tests{"TestMembersAreSortedByKeyWhateverTheServersAreCalled"},
-		edits{{In: "locks.Lock.Compare", Expr: "cmp.Compare(l.Key(), other.Key())", Put: "cmp.Compare(l.Client.top.String(), other.Client.top.String())"}}},
+		edits{{In: "locks.Lock.Compare", Expr: "cmp.Compare(l.key, other.key)", Put: "cmp.Compare(l.Client.top.String(), other.Client.top.String())"}}},
 	{"the holds are in the order in which they were acquired", "multi", tests{"TestMembersAreAcquiredInOneOrder"},
 		edits{{In: "MultiLock.round", Expr: "given[i]", Put: "given[at+0*i]"}}},
 	{"a round keeps what it got when a member is refused", "multi", tests{"TestMultiLockHoldsAllMembersOrNone"},

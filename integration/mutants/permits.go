@@ -32,7 +32,7 @@ var permits = []defect{
 	{"the text of an owner keeps a release of permits from being repeated", "permits", tests{"TestPermitsAreExactThoughRepliesAreLost"},
 		edits{{In: "releasing.Facts", If: "r.l.Traits.Latched", Put: "true"}}},
 	{"a receipt may be in another slot", "permits", tests{"TestEveryNameOfAKindMustBeInTheLocksSlot"},
-		edits{{In: "locks.Lock.Scattered", If: "!codec.SlotSafe(l.Key())", Put: "l.Traits.Latched && !codec.SlotSafe(l.Key())"}}},
+		edits{{In: "locks.Lock.Scattered", If: "!codec.SlotSafe(l.key)", Put: "l.Traits.Latched && !codec.SlotSafe(l.key)"}}},
 	{"a message wakes one who waits for permits", "permits", tests{"TestPermitMessagesWakeByTheirNumber"},
 		edits{{In: "permits.Wake", Expr: "max(n, 0)", Put: "min(max(n, 0), 1)"}}},
 	{"one who wants few permits waits behind one who wants many", "permits", tests{"TestWaiterForPermitsIsWoken"},

@@ -27,7 +27,7 @@ var replicas = []defect{
 	{"repetitions that have ended count as under way", "counts over failovers, R5", tests{"TestUnlocksBeyondThoseUnderWayAreSentAgain"},
 		edits{{In: "memory.ended", Stmt: "m.repeats--", Remove: true}}},
 	{"the changes of a number have one receipt", "counts over failovers", tests{"TestSemaphoreIsExactThoughRepliesAreLost"},
-		edits{{In: "locks.sendChange", Expr: "codec.FreshLatch(l.Key())", Put: `codec.Latch(l.Key(), "change")`}}},
+		edits{{In: "locks.sendChange", Expr: "codec.FreshLatch(l.key)", Put: `codec.Latch(l.key, "change")`}}},
 	{"a script that announces by two commands is told of one", "numbers, permits", tests{"TestNumbersAreAnnouncedByBothCommands", "TestPermitsAreAnnouncedByBothCommands"},
 		edits{{In: "Call.telling", If: "publish == Both", Put: "false"}}},
 	{"settings are sent again", "counts over failovers", tests{"TestChangeThatTheNextMasterLacksIsSentAgain"},

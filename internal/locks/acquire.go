@@ -142,7 +142,7 @@ func (w *Waiter) join() error {
 		q.JoinUnqueued(w.began, &w.Waiter)
 	} else {
 		q.Join(w.began, &w.Waiter, n.holders > 0)
-		l.Client.Log.Queued(l.shard, eventlog.Lock{Name: n.lock.Name()}, q.Len()-1)
+		l.Client.Log.Queued(l.shard, eventlog.Lock{Name: n.lock.name}, q.Len()-1)
 	}
 	n.step()
 	if w.tries == 0 && !w.Settled {
@@ -176,7 +176,7 @@ func (w *Waiter) queue() *queue { return w.n.findQueue(w.l, w.queueOwner) }
 
 // want tells a kind what the waiter wants.
 func (w *Waiter) want(o kind.Owner) kind.Want {
-	return kind.Want{Names: &w.l.names, Owner: o, OneTry: w.OneTry, Wait: w.place, Publish: w.l.publish(), Known: w.l.Client.failsOver}
+	return kind.Want{Names: &w.l.names, Owner: o, OneTry: w.OneTry, Wait: w.place, Publish: w.l.Client.top.Publish(w.l.slot), Known: w.l.Client.failsOver}
 }
 
 // Result is what the caller returns. cause is why it stopped waiting, nil if

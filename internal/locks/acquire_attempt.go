@@ -187,7 +187,7 @@ func (a *attempt) refused(g kind.Grant) {
 		q.ttl, a.w.ttl = g.TTL, g.TTL
 	}
 	if w := a.w; !w.Told && !w.OneTry && !w.Settled {
-		w.l.Client.Log.Waiting(w.l.shard, eventlog.Lock{Name: w.n.lock.Name()}, g.TTL)
+		w.l.Client.Log.Waiting(w.l.shard, eventlog.Lock{Name: w.n.lock.name}, g.TTL)
 	}
 	a.w.ownerUsed = false
 	if !a.w.contended && !a.w.Settled { // a caller that has left tells what it saw without the mutex

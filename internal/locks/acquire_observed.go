@@ -38,7 +38,7 @@ func (w *Waiter) Begin(ctx context.Context) error {
 func (w *Waiter) count(ctx context.Context, h *Hold, err error) {
 	l := w.l
 	outcome := w.outcome(ctx, err)
-	l.counts().acquires[outcome].Add(1)
+	l.Client.counts[l.Traits.Label].acquires[outcome].Add(1)
 	call, o := w.call, l.Client.Observer
 	if o == nil {
 		return
@@ -126,7 +126,7 @@ func (w *Waiter) waitsForOthers() {
 
 // logResult logs how the wait ended.
 func (w *Waiter) logResult(ctx context.Context, h *Hold, err error) {
-	c, l := w.l.Client, eventlog.Lock{Name: w.n.lock.Name()}
+	c, l := w.l.Client, eventlog.Lock{Name: w.n.lock.name}
 	if !c.Log.On(ctx, slog.LevelDebug) {
 		return
 	}

@@ -33,7 +33,7 @@ func (l *Lock) Ask(ctx context.Context, q kind.Question, o Owner) (kind.Answer, 
 // Read sends a command that may run any number of times, and returns the reply. It blocks
 // as Query does.
 func (l *Lock) Read(ctx context.Context, call func(*kind.Want) kind.Call) (any, error) {
-	reply, err := l.Client.Query(ctx, l.slot, call(&kind.Want{Names: &l.names, Publish: l.publish()}))
+	reply, err := l.Client.Query(ctx, l.slot, call(&kind.Want{Names: &l.names, Publish: l.Client.top.Publish(l.slot)}))
 	l.mayHaveWritten()
 	return reply, err
 }
@@ -42,7 +42,7 @@ func (l *Lock) Read(ctx context.Context, call func(*kind.Want) kind.Call) (any, 
 // may have written them. For example, whatever asks for permits takes back those whose time is over.
 func (l *Lock) mayHaveWritten() {
 	defer l.shard.enter(mustNotBlock).leave()
-	if n := l.shard.find(l); n != nil {
+	if n := l.shard.names[l.nameKey]; n != nil {
 		n.readAgain(nil)
 	}
 }

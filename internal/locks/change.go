@@ -31,7 +31,7 @@ func sendChange(ctx context.Context, l *Lock, due bool, call func(*kind.Want) ki
 	}
 	c := l.Client
 	g := &change{c: c, l: l, due: due, keep: keep, done: make(chan struct{})}
-	g.want = kind.Want{Since: &elapsed{&g.req, c}, Names: &l.names, Latch: codec.FreshLatch(l.Key()), LatchTTL: c.args.ReceiptTTL, Publish: l.publish(), Known: c.failsOver}
+	g.want = kind.Want{Since: &elapsed{&g.req, c}, Names: &l.names, Latch: codec.FreshLatch(l.key), LatchTTL: c.args.ReceiptTTL, Publish: l.Client.top.Publish(l.slot), Known: c.failsOver}
 	g.start(call(&g.want))
 	limit := time.NewTimer(c.unlockFor)
 	defer limit.Stop()
@@ -180,7 +180,7 @@ func (g *change) end(err error) {
 	left := g.left
 	g.mu.Unlock()
 	if err != nil && left && !g.c.Closed() {
-		g.c.Log.NotDone(nil, eventlog.Lock{Name: g.l.Name()}, err)
+		g.c.Log.NotDone(nil, eventlog.Lock{Name: g.l.name}, err)
 	}
 	g.finish()
 }

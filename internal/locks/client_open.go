@@ -12,7 +12,7 @@ func TakenAway(server, from string) {
 		if c := client.(*Client); c.top.String() == server {
 			c.eachName(func(n *nameState) {
 				for _, st := range n.ownerStates() {
-					if n.lock.Name() == from {
+					if n.lock.name == from {
 						st.lose(nil, errForced)
 					}
 				}

@@ -88,7 +88,7 @@ func (c *Client) Ages(yield func(name string, of kind.Label, age Age) bool) {
 			}
 			for of, age := range all {
 				if age != (Age{}) {
-					found = append(found, named{n.lock.Name(), kind.Label(of), age})
+					found = append(found, named{n.lock.name, kind.Label(of), age})
 				}
 			}
 		})
@@ -108,6 +108,3 @@ type totals struct {
 	undone   atomic.Int64
 	renewals atomic.Int64 // leases that were extended
 }
-
-// counts are the totals of the lock's kind.
-func (l *Lock) counts() *totals { return &l.Client.counts[l.Traits.Label] }

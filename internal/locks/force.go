@@ -17,7 +17,7 @@ import (
 func ForceUnlock(ctx context.Context, l *Lock) (bool, error) {
 	// Redisson's script deletes whatever has the name; a key that is no lock
 	// stays untouched here (I2).
-	found, err := redis.String(l.Client.Query(ctx, l.slot, kind.Read("TYPE", l.Key())))
+	found, err := redis.String(l.Client.Query(ctx, l.slot, kind.Read("TYPE", l.key)))
 	if err != nil {
 		return false, err
 	}
@@ -35,7 +35,7 @@ func ForceUnlock(ctx context.Context, l *Lock) (bool, error) {
 	if err != nil {
 		return there, err
 	}
-	l.Client.Log.Forced(ctx, eventlog.Lock{Name: l.Name()}, there)
+	l.Client.Log.Forced(ctx, eventlog.Lock{Name: l.name}, there)
 	return ended || there, nil
 }
 
@@ -72,7 +72,7 @@ func force(l *Lock) (there, ended bool, err error) {
 		ended = ended || st.held > 0
 		st.lose(nil, errForced)
 	}
-	want, r := kind.Want{Names: &l.names, Publish: l.publish()}, new(command.Request)
+	want, r := kind.Want{Names: &l.names, Publish: l.Client.top.Publish(l.slot)}, new(command.Request)
 	send := func() {
 		for _, n := range names {
 			n.forces++ // attempts that were queued before notice it

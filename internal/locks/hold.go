@@ -53,10 +53,10 @@ var (
 func lostBy(cause error) error { return fmt.Errorf("%w: %w", ErrLeaseLost, cause) }
 
 // told names the hold in an event.
-func (h *Hold) told() eventlog.Lock { return eventlog.Lock{Name: h.lock.Name(), Owner: h.state} }
+func (h *Hold) told() eventlog.Lock { return eventlog.Lock{Name: h.lock.name, Owner: h.state} }
 
 // Name is the lock's name as it was given to NewLock.
-func (h *Hold) Name() string { return h.lock.Name() }
+func (h *Hold) Name() string { return h.lock.name }
 
 // Token is the newest fencing token that this client was granted for the hold's owner; 0: none.
 func (h *Hold) Token() int64 {
@@ -82,7 +82,7 @@ func (h *Hold) Done() <-chan struct{} {
 func (h *Hold) Err() error {
 	defer h.lock.shard.enter(mustNotBlock).leave()
 	if why := h.check(); why != nil {
-		return overError{h.lock.Name(), why}
+		return overError{h.lock.name, why}
 	}
 	return nil
 }

@@ -70,7 +70,7 @@ func (h *Hold) notReleased(cause error, until time.Duration) {
 	e := observe.Hold{End: "expired", Held: now - h.since, At: time.Now().Add(min(until-now, 0))}
 	if cause != ErrClosed {
 		reason := h.lossReason(cause)
-		l.counts().lost[reason].Add(1)
+		l.Client.counts[l.Traits.Label].lost[reason].Add(1)
 		e.Reason = observe.ReasonNames[reason]
 		if reason != observe.Expired {
 			e.End = "lost"

@@ -127,7 +127,7 @@ func TestNewcomersDoNotWaitForEachOthersAnswer(t *testing.T) {
 	}
 	sec := l.shard.enter(mustNotBlock)
 	sent := 0
-	for _, st := range l.shard.find(&l).ownerStates() {
+	for _, st := range l.shard.names[l.nameKey].ownerStates() {
 		sent += int(st.attempts)
 	}
 	sec.leave()

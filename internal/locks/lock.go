@@ -8,26 +8,26 @@ import (
 
 	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/internal/kind"
-	"github.com/rlock-go/redisson/internal/luasrc"
 	"github.com/rlock-go/redisson/internal/observe"
 )
 
 // Lock is a lock of one client. It never changes: the state of the lock is in its shard.
 type Lock struct {
-	Client *Client
-	shard  *shard // the key's
-	name   string
-	kind   kind.Kind
-	Traits *kind.Traits // the kind's
-	names  kind.Names   // of the key, boxed once for every command
-	slot   uint16       // of the key
+	Client  *Client
+	nameKey // of its state in its shard
+	shard   *shard
+	name    string // as the caller gave it
+	kind    kind.Kind
+	Traits  *kind.Traits // the kind's
+	names   kind.Names   // of the key, boxed once for every command
+	slot    uint16       // of the key
 }
 
 // NewLock makes a lock of a kind from its name and the key that the name is mapped to.
 func (c *Client) NewLock(k kind.Kind, name, key string) Lock {
 	names := c.Older.Names(k, name, key)
-	key = names.Key()
-	return Lock{Client: c, shard: c.shard(key), name: name, kind: k, Traits: k.Traits(), names: names, slot: codec.Slot(key)}
+	at := nameKey{names.Key(), k.Traits().Family}
+	return Lock{Client: c, nameKey: at, shard: c.shard(at.key), name: name, kind: k, Traits: k.Traits(), names: names, slot: codec.Slot(at.key)}
 }
 
 // Name is the name that the caller gave it.
@@ -37,21 +37,18 @@ func (l *Lock) Name() string { return l.name }
 func (l *Lock) Timeout() time.Duration { return l.Client.Timeout }
 
 // Key is the mapped name.
-func (l *Lock) Key() string { return l.names.Key() }
+func (l *Lock) Key() string { return l.key }
 
 // SameKey tells whether both locks have the same client and the same key.
 func (l *Lock) SameKey(other *Lock) bool {
-	return l.Client == other.Client && l.Key() == other.Key()
+	return l.Client == other.Client && l.key == other.key
 }
 
 // Compare orders locks that are acquired together: by key, then by server. The key comes first,
 // because processes may call the same server by different names.
 func (l *Lock) Compare(other *Lock) int {
-	return cmp.Or(cmp.Compare(l.Key(), other.Key()), cmp.Compare(l.Client.top.String(), other.Client.top.String()))
+	return cmp.Or(cmp.Compare(l.key, other.key), cmp.Compare(l.Client.top.String(), other.Client.top.String()))
 }
-
-// publish is the command that announces a release, as a script's argument.
-func (l *Lock) publish() luasrc.Arg { return l.Client.top.Publish(l.slot) }
 
 // pause is how long a waiter waits if nothing wakes it, after this many tries, the last one
 // answered with g. It is random within the bounds that the kind gives.
@@ -116,14 +113,11 @@ func (l *Lock) Scattered() error {
 			return fmt.Errorf("in a cluster the lock would be in slot %d, its %s in slot %d; %s", l.slot, Quote(name), codec.Slot(name), put)
 		}
 	}
-	if !codec.SlotSafe(l.Key()) { // unlocks have latches, and so have changes
+	if !codec.SlotSafe(l.key) { // unlocks have latches, and so have changes
 		return fmt.Errorf("in a cluster the lock would be in slot %d, each of its latches in another; %s", l.slot, put)
 	}
 	return nil
 }
-
-// nameKey is the key of the lock's state in its shard.
-func (l *Lock) nameKey() nameKey { return nameKey{l.Key(), l.Traits.Family} }
 
 // held is what an owner holds by l's kind.
 func (l *Lock) held(st *OwnerState) kind.Held {
@@ -133,7 +127,7 @@ func (l *Lock) held(st *OwnerState) kind.Held {
 // AnyHeld tells whether this client has a living hold of the name for which such returns true.
 func (l *Lock) AnyHeld(such func(kind.Held) bool) bool {
 	defer l.shard.enter(mustNotBlock).leave()
-	n := l.shard.find(l)
+	n := l.shard.names[l.nameKey]
 	if n == nil {
 		return false
 	}

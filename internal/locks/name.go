@@ -60,12 +60,9 @@ type nameState struct {
 // Now is the time of the section that is in progress.
 func (n *nameState) Now() time.Duration { return n.lock.shard.Now() }
 
-// find is the state of l's key and family, or nil. It is called with the shard locked.
-func (s *shard) find(l *Lock) *nameState { return s.names[l.nameKey()] }
-
 // ownerState is the state of an owner of the lock, or nil. It is called with the shard locked.
 func (l *Lock) ownerState(o Owner) *OwnerState {
-	if n := l.shard.find(l); n != nil {
+	if n := l.shard.names[l.nameKey]; n != nil {
 		return n.findOwnerState(o)
 	}
 	return nil
@@ -82,10 +79,10 @@ func (s *shard) eachName(fn func(*nameState)) {
 // ensure finds or makes the name's state. The caller must give it a waiter or an owner at once,
 // or else use pin. It is called with the shard locked.
 func (s *shard) ensure(l *Lock) *nameState {
-	n := s.find(l)
+	n := s.names[l.nameKey]
 	if n == nil {
-		n = &nameState{lock: l, fairShare: s.fairShares.Find(l.Key())}
-		s.names[l.nameKey()] = n
+		n = &nameState{lock: l, fairShare: s.fairShares.Find(l.key)}
+		s.names[l.nameKey] = n
 	}
 	return n
 }
@@ -103,7 +100,7 @@ func (s *shard) pin(l *Lock) *nameState {
 func (s *shard) pinKey(l *Lock) []*nameState {
 	all := []*nameState{s.pin(l)}
 	for at, n := range s.names {
-		if at.key == l.Key() && n != all[0] {
+		if at.key == l.key && n != all[0] {
 			n.pins++
 			all = append(all, n)
 		}
@@ -120,7 +117,7 @@ func (n *nameState) unpin() {
 // dropIfIdle drops the name if nobody waits or holds.
 func (n *nameState) dropIfIdle() {
 	if n.pins == 0 && n.states == nil && n.nobodyWaits() {
-		delete(n.lock.shard.names, n.lock.nameKey())
+		delete(n.lock.shard.names, n.lock.nameKey)
 	}
 }
 
@@ -198,7 +195,7 @@ type lockSnapshot struct {
 func (l *Lock) Snapshot() lockSnapshot {
 	s := l.shard
 	defer s.enter(mustNotBlock).leave()
-	n := s.find(l)
+	n := s.names[l.nameKey]
 	if n == nil {
 		return lockSnapshot{InFlight: true}
 	}

@@ -31,7 +31,7 @@ func TestRefusedCallerLeavesInOneStep(t *testing.T) {
 		before := made
 		// This waiter has no caller: a search of the waiters would panic at it.
 		sec := l.shard.enter(mustNotBlock)
-		q := l.shard.find(&l).ensureQueue(&l, Owner{})
+		q := l.shard.names[l.nameKey].ensureQueue(&l, Owner{})
 		nobody := new(waitqueue.Waiter)
 		q.JoinUnqueued(sec.Now(), nobody)
 		for q.Next(sec.Now()).Do != waitqueue.Nothing {
@@ -60,7 +60,7 @@ func TestRefusedCallerLeavesInOneStep(t *testing.T) {
 		}
 		sec = l.shard.enter(mustNotBlock)
 		q.Leave(nobody)
-		l.shard.find(&l).step()
+		l.shard.names[l.nameKey].step()
 		sec.leave()
 	}
 	mustUnlock(t, h)

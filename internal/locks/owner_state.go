@@ -78,7 +78,7 @@ func (st *OwnerState) String() string { return st.owner.String() }
 
 // told names the owner in an event.
 func (st *OwnerState) told() eventlog.Lock {
-	return eventlog.Lock{Name: st.name.lock.Name(), Owner: st}
+	return eventlog.Lock{Name: st.name.lock.name, Owner: st}
 }
 
 // operation is a command that waits in its owner's command queue. Start runs with

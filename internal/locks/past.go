@@ -132,7 +132,7 @@ func (m *memory) replaced(slots topology.Slots, was bool, now time.Duration) {
 		if !u.due || u.extras != nil && u.extras.leaves {
 			continue
 		}
-		of := counted{u.lock.nameKey(), u.lock.Traits.Tally, u.owner}
+		of := counted{u.lock.nameKey, u.lock.Traits.Tally, u.owner}
 		if n := newest[of]; n == nil {
 			newest[of] = u
 		} else {

@@ -104,7 +104,7 @@ func repeat(s *shard, u past) {
 			return
 		}
 		st := n.ensureOwnerState(u.owner)
-		want := kind.Want{Names: &u.lock.names, Owner: st, Wait: u.extras.place.wait, Publish: u.lock.publish()}
+		want := kind.Want{Names: &u.lock.names, Owner: st, Wait: u.extras.place.wait, Publish: u.lock.Client.top.Publish(u.lock.slot)}
 		st.run(st.newLeaver(u.lock, want, u.sent, ended))
 		return
 	}

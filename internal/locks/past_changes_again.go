@@ -38,7 +38,7 @@ func rememberChange(l *Lock, r *command.Request, receipt any) (kept bool) {
 	}
 	defer l.shard.enter(mustNotBlock).leave()
 	addChange(l.shard, &pastChange{
-		client: l.Client, name: l.Name(), slot: l.slot, receipt: receipt, call: call, sent: r.Wire.Sent, until: r.Until, due: r.ServedElsewhere(), late: r.MayArrive, on: r.Connection(),
+		client: l.Client, name: l.name, slot: l.slot, receipt: receipt, call: call, sent: r.Wire.Sent, until: r.Until, due: r.ServedElsewhere(), late: r.MayArrive, on: r.Connection(),
 	})
 	return true
 }
@@ -48,7 +48,7 @@ func rememberChange(l *Lock, r *command.Request, receipt any) (kept bool) {
 // release alone would add to what there is to take.
 func rememberTaken(l *Lock, by Owner, at time.Duration, reply any) {
 	c := l.Client
-	want := kind.Want{Names: &l.names, Latch: kind.Receipt(&l.names, by), LatchTTL: c.args.ReceiptTTL, Publish: l.publish()}
+	want := kind.Want{Names: &l.names, Latch: kind.Receipt(&l.names, by), LatchTTL: c.args.ReceiptTTL, Publish: l.Client.top.Publish(l.slot)}
 	call, known := kind.Repeated(kind.TakeAgain(l.kind, &want), reply)
 	if !known {
 		c.exec.Discard(l.slot, want.Latch)
@@ -56,7 +56,7 @@ func rememberTaken(l *Lock, by Owner, at time.Duration, reply any) {
 	}
 	defer l.shard.enter(mayBlock).leave()
 	addChange(l.shard, &pastChange{
-		client: c, name: l.Name(), slot: l.slot, receipt: want.Latch, call: call, sent: at, until: at + c.changeFor, due: c.newMaster(l.slot, at),
+		client: c, name: l.name, slot: l.slot, receipt: want.Latch, call: call, sent: at, until: at + c.changeFor, due: c.newMaster(l.slot, at),
 	})
 }
 

@@ -175,9 +175,9 @@ func logReleasedAs(ctx context.Context, l *Lock, o Owner, err error) {
 	switch log := l.Client.Log; {
 	case !log.On(ctx, slog.LevelWarn):
 	case err != nil:
-		log.Unreleased(ctx, eventlog.Lock{Name: l.Name(), Owner: o}, errors.Is(err, ErrUncertain), err)
+		log.Unreleased(ctx, eventlog.Lock{Name: l.name, Owner: o}, errors.Is(err, ErrUncertain), err)
 	case log.On(ctx, slog.LevelDebug):
-		log.ReleasedAs(ctx, eventlog.Lock{Name: l.Name(), Owner: o})
+		log.ReleasedAs(ctx, eventlog.Lock{Name: l.name, Owner: o})
 	}
 }
 

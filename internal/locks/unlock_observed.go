@@ -55,7 +55,7 @@ func lossOf(h *Hold) (reason string, at time.Time) {
 func unlocked(h *Hold, u observedUnlock, wasLost, err error) {
 	l := h.lock
 	if errors.Is(err, ErrUncertain) {
-		l.counts().unsure.Add(1)
+		l.Client.counts[l.Traits.Label].unsure.Add(1)
 	}
 	o := l.Client.Observer
 	if o == nil {
@@ -87,7 +87,7 @@ func undid(l *Lock, o Owner, err error) {
 		u.Outcome = "failed"
 	}
 	if err == nil {
-		l.counts().undone.Add(1)
+		l.Client.counts[l.Traits.Label].undone.Add(1)
 	}
 	if l.Client.Observer != nil {
 		s := l.subject(o)

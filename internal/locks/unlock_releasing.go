@@ -62,7 +62,7 @@ func newRelease(st *OwnerState, why release.Why, l *Lock, limit time.Duration) *
 	}
 	r.Why, r.Limit, r.Retry, r.Sibling = why, limit, c.unlockFor, st.mixed && kind.Sibling(l.kind) != nil
 	r.st, r.l, r.lease = st, l, c.Watchdog
-	r.want = kind.Want{Names: &l.names, Owner: st, Lease: c.args.Lease, LatchTTL: c.args.LatchTTL, Publish: l.publish()}
+	r.want = kind.Want{Names: &l.names, Owner: st, Lease: c.args.Lease, LatchTTL: c.args.LatchTTL, Publish: l.Client.top.Publish(l.slot)}
 	r.req.Handler = r
 	return r
 }
@@ -333,7 +333,7 @@ func (r *releasing) encode() {
 		r.want.Latch = nil
 		r.want.Left = kind.Left{Least: r.needs(), Exact: r.Left != release.OneLess}
 	case r.want.Latch == nil && r.l.Traits.Latched:
-		r.want.Latch = codec.FreshLatch(r.l.Key())
+		r.want.Latch = codec.FreshLatch(r.l.key)
 	}
 	r.want.Keep = kind.Keep{}
 	if st.held == 0 && r.keep != nil {

@@ -12,7 +12,7 @@ func (n *nameState) noteRelease(l *Lock, since time.Duration) {
 	s := n.lock.shard
 	now := s.Now()
 	if n.fairShare == nil {
-		n.fairShare = s.fairShares.Released(l.Key(), since, now)
+		n.fairShare = s.fairShares.Released(l.key, since, now)
 	}
 	if n.fairShare == nil {
 		return

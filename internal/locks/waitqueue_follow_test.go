@@ -22,12 +22,12 @@ func TestQueueDoesNotListenBeforeItsNewSubscriptionIsConfirmed(t *testing.T) {
 	wait(t.Context(), t, &l, 0, ended, Terms{})
 	listens := func() bool {
 		defer l.shard.enter(mustNotBlock).leave()
-		return l.shard.find(&l).findQueue(&l, Owner{}).Listening()
+		return l.shard.names[l.nameKey].findQueue(&l, Owner{}).Listening()
 	}
 	redistest.Becomes(t, "the waiter listens", listens)
 	func() { // in one section, so that no confirmation comes between
 		defer l.shard.enter(mayBlock).leave()
-		q := l.shard.find(&l).findQueue(&l, Owner{})
+		q := l.shard.names[l.nameKey].findQueue(&l, Owner{})
 		if q.resubscribe(); q.Listening() {
 			t.Error("it listens, though its subscription was made anew and is not confirmed")
 		}
@@ -81,9 +81,9 @@ func TestWaiterWhoseSlotHasMovedLooksUntilItListens(t *testing.T) {
 	awaitsMessage(t, &l, 1)
 	func() { // its timer may still be for a look before it listened
 		defer l.shard.enter(mustNotBlock).leave()
-		q := l.shard.find(&l).findQueue(&l, Owner{})
+		q := l.shard.names[l.nameKey].findQueue(&l, Owner{})
 		q.Tick(l.shard.Now())
-		l.shard.find(&l).step()
+		l.shard.names[l.nameKey].step()
 	}()
 	moved.Store(true)
 	c.changed(topology.Change{Slots: topology.AllSlots, From: c.top.Nodes()[0], To: other.Nodes()[0]})
