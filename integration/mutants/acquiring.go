@@ -23,7 +23,7 @@ var acquiring = []defect{
 	{"a lost acquire is sent again though its connection lives", "A5", tests{"TestAcquireWithoutAKillBarrierIsNotSentAgain", "TestA5WithoutKillASharedOwnerIsUncertain"},
 		edits{{In: "attempt.mayRepeat", Expr: "!a.req.MayArrive", Put: "true"}}},
 	{"a lost acquire of an owner that others may use is sent again", "A5", tests{"TestAcquireOfAForeignOwnerIsNotSentAgain", "TestA5HoldOfAnotherClientIsNotUndone"},
-		edits{{In: "attempt.mayRepeat", Expr: "c.actors.exclusive(a.st.owner)", Put: "true"}}},
+		edits{{In: "attempt.mayRepeat", Expr: "c.actors.exclusive(a.st.Owner)", Put: "true"}}},
 	{"holds that a re-entry sent again found gone go on", "A5", tests{"TestLostReentryEndsTheHoldsThatAreGone"},
 		edits{{In: "attempt.gone", Call: "a.st.lose", Put: "_ = errVanished"}}},
 	{"a repetition that is taken back counts as never sent", "A5", tests{"TestRepetitionThatIsTakenBackIsUndone"},

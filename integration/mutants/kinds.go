@@ -39,7 +39,7 @@ var kinds = []defect{
 	{"a fenced lock's token is read when it is asked for", "kinds", tests{"TestTokenIsTheGrantsOwn"},
 		edits{{
 			In: "locks.Hold.Token", Stmt: "defer h.lock.shard.enter(mustNotBlock).leave()",
-			Put: "if a, err := h.lock.Ask(h.lock.Client.Ending, 255, h.state.owner); err == nil {\nreturn a.N\n}",
+			Put: "if a, err := h.lock.Ask(h.lock.Client.Ending, 255, h.state.Owner); err == nil {\nreturn a.N\n}",
 		}, {
 			In: "locks.Lock.Ask", Stmt: "query := l.kind.Ask(q, &kind.Want{Names: &l.names, Owner: o})",
 			Before: "if q == 255 {\nq = kind.LastToken\n}", // the other file does not import package kind

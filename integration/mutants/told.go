@@ -15,7 +15,7 @@ var atOnce = []defect{
 	{"a look counts though the key was written behind it", "told at once", tests{"TestLeaseIsLookedAtByTheTable"},
 		edits{{In: "Watchdog.wrote", Stmt: "l.owed = _", Put: "_ = l.owed"}}},
 	{"what another hold of the client wrote is not read again", "told at once", tests{"TestHoldIsToldThoughAnotherOfItsClientCameAndWent"},
-		edits{{In: "OwnerState.done", Stmt: "st.tellOthers()", Put: "_ = st.tellOthers"}}},
+		edits{{In: "OwnerState.done", Call: "n.readAgain", Put: "_ = n.readAgain"}}},
 	{"a renewal that nobody tracks counts as read", "told at once", tests{"TestRenewalReadsToo"},
 		edits{{In: "Watchdog.renewalRead", Case: "!read", Put: "false"}}},
 	{"a fixed lease is looked at once", "told at once", tests{"TestLeaseIsLookedAtByTheTable"},

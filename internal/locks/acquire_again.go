@@ -37,7 +37,7 @@ func (a *attempt) again() (answered bool) {
 // any more, and only this client acts for the owner, so that nobody else changes its count.
 func (a *attempt) mayRepeat() bool {
 	w, c := a.w, a.w.l.Client
-	return w.l.Traits.Repeats && !w.Settled && !a.req.MayArrive && c.actors.exclusive(a.st.owner) && !c.Closed()
+	return w.l.Traits.Repeats && !w.Settled && !a.req.MayArrive && c.actors.exclusive(a.st.Owner) && !c.Closed()
 }
 
 // gone ends an attempt that the server answered otherwise: the owner's other holds, on top of which

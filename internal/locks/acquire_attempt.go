@@ -68,8 +68,8 @@ func (w *Waiter) try() {
 // command queue.
 func (a *attempt) Start() {
 	w, st := a.w, a.st
-	if w.Terms.As && w.l.Client.actors.isStray(st.owner) { // it became a stray while this attempt waited
-		w.fail(strayed(st.owner))
+	if w.Terms.As && w.l.Client.actors.isStray(st.Owner) { // it became a stray while this attempt waited
+		w.fail(strayed(st.Owner))
 	}
 	if w.Settled {
 		a.unsent()

@@ -31,7 +31,7 @@ func (a *attempt) granted(r *command.Request, token int64) {
 		w.ready <- struct{}{}
 	} else {
 		a.reportGrant()
-		n.letThrough(st.owner)
+		n.letThrough(st.Owner)
 	}
 	a.end()
 	if w.tries == 1 {

@@ -47,7 +47,7 @@ func (a *attempt) retract() {
 	case a.req.MayArrive:
 		st.mayArrive(a.lease)
 		a.undecided("its connection could not be killed")
-	case w.l.Client.Exclusive(st.owner):
+	case w.l.Client.Exclusive(st.Owner):
 		u := retract(st, w.l, func(err error) {
 			logUndone(st, w.l, err)
 			if err != nil && !errors.Is(err, ErrNotHeld) {

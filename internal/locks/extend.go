@@ -218,7 +218,7 @@ func (e *extension) answered(r *command.Request) {
 		st.live(r.Wire.Sent, st.trust(r.Wire.Sent, e.lease))
 		err := h.check()
 		if least := st.least(r.Wire.Sent, e.lease); err == nil && least < e.length {
-			err = fmt.Errorf("%w: an earlier command of owner %s was lost, its connection could not be killed and it may still arrive; it would cut the lease to %v", ErrUncertain, st.owner.String(), least)
+			err = fmt.Errorf("%w: an earlier command of owner %s was lost, its connection could not be killed and it may still arrive; it would cut the lease to %v", ErrUncertain, st.Owner.String(), least)
 		}
 		e.finish(err)
 	}

@@ -102,7 +102,7 @@ func (f *failover) acquire(in era, i int, o Owner) {
 	case err != nil:
 		f.t.Errorf("%v", err)
 	default:
-		f.holds = append(f.holds, &modelHold{Hold: h, owner: h.state.owner, in: in})
+		f.holds = append(f.holds, &modelHold{Hold: h, owner: h.state.Owner, in: in})
 	}
 }
 

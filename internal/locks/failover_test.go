@@ -146,7 +146,7 @@ func TestRepetitionThatWasNotNeededMeetsNoLaterHold(t *testing.T) {
 // backAgain restores on the server what an unlock deleted, as if it had not run.
 func backAgain(t *testing.T, conn redis.Conn, h *Hold) {
 	t.Helper()
-	do(t, conn, "HSET", h.lock.key, h.state.owner.String(), 1)
+	do(t, conn, "HSET", h.lock.key, h.state.Owner.String(), 1)
 }
 
 // The repetition wakes the waiter.

@@ -11,7 +11,7 @@ import (
 // ownerOf is the owner of a state, as an event may keep it. It allocates nothing.
 type ownerOf struct{ st *OwnerState }
 
-func (o ownerOf) String() string { return o.st.owner.String() }
+func (o ownerOf) String() string { return o.st.Owner.String() }
 
 // subject is the lock, and the hold's owner.
 func (h *Hold) subject() observe.Subject {

@@ -15,7 +15,7 @@ func TestUnlockIsRememberedHoweverManyAcknowledgedIt(t *testing.T) {
 	mustUnlock(t, h)
 	defer l.shard.enter(mustNotBlock).leave()
 	for u := range l.shard.past.each {
-		if u.owner == h.state.owner {
+		if u.owner == h.state.Owner {
 			return
 		}
 	}

@@ -135,14 +135,14 @@ func (n *nameState) findOwnerState(o Owner) *OwnerState {
 	}
 	st := n.states
 	for range indexFrom {
-		if st == nil || st.owner == o {
+		if st == nil || st.Owner == o {
 			return st
 		}
 		st = st.next
 	}
 	n.index = map[Owner]*OwnerState{}
 	for st = n.states; st != nil; st = st.next {
-		n.index[st.owner] = st
+		n.index[st.Owner] = st
 	}
 	return n.index[o]
 }

@@ -26,7 +26,7 @@ func TestOwnerOfACrowdIsFoundInAFewSteps(t *testing.T) {
 	rest := last.next
 	last.next = nil
 	for i, st := range states {
-		if found := n.findOwnerState(st.owner); found != st {
+		if found := n.findOwnerState(st.Owner); found != st {
 			t.Fatalf("owner %d of %d is not found", i, crowd)
 		}
 	}
@@ -35,14 +35,14 @@ func TestOwnerOfACrowdIsFoundInAFewSteps(t *testing.T) {
 		t.Error("a stranger is found")
 	}
 	late := n.newOwnerState(c.NewOwner())
-	if n.findOwnerState(late.owner) != late {
+	if n.findOwnerState(late.Owner) != late {
 		t.Error("one that came later is not found")
 	}
 	for i, st := range append(states, late) {
-		if st.dropIfIdle(); n.findOwnerState(st.owner) != nil {
+		if st.dropIfIdle(); n.findOwnerState(st.Owner) != nil {
 			t.Errorf("owner %d is found after it was dropped", i)
 		}
-		if next := i + 1; next < crowd && n.findOwnerState(states[next].owner) == nil {
+		if next := i + 1; next < crowd && n.findOwnerState(states[next].Owner) == nil {
 			t.Errorf("owner %d is lost with the one before", next)
 		}
 	}

@@ -9,7 +9,7 @@ func (c *Client) Exclusive(o Owner) bool { return c.actors.exclusive(o) }
 // Owner is the owner that holds. From this call on it may act by As and UnlockAs.
 func (h *Hold) Owner() Owner {
 	defer h.lock.shard.enter(mustNotBlock).leave()
-	o := h.state.owner
+	o := h.state.Owner
 	h.state.marked = true
 	if st := h.lock.ownerState(o); st != nil {
 		st.marked = true // the hold's own state may have been dropped
@@ -20,7 +20,7 @@ func (h *Hold) Owner() Owner {
 
 // OwnerText is the owner as Redis stores it, for texts that nobody uses to act as the owner. So
 // it does not count as shared.
-func (h *Hold) OwnerText() string { return h.state.owner.String() }
+func (h *Hold) OwnerText() string { return h.state.Owner.String() }
 
 // ensureMarked is ensureOwnerState for an owner that acts by As or UnlockAs.
 func (n *nameState) ensureMarked(o Owner) *OwnerState {

@@ -13,11 +13,12 @@ import (
 
 // OwnerState is the state of one owner on one name: its holds, the lease that they share, and
 // its command queue. The commands of an owner are sent one at a time and in order, none while
-// the outcome of an earlier one is open (H6). The shard's mutex guards all fields. It is also
-// the owner's argument in a command.
+// the outcome of an earlier one is open (H6). The shard's mutex guards all fields. As its Owner it is
+// the owner's argument in a command, so that the text is made for each command: locks are held for
+// much longer than they are acquired and released.
 type OwnerState struct {
+	Owner
 	name       *nameState
-	owner      Owner
 	prev, next *OwnerState // in the name's list
 
 	holds     *Hold           // living: neither released nor lost; the latest first
@@ -64,18 +65,6 @@ type extras struct {
 // once and never changed.
 type placeTaken struct{ wait time.Duration }
 
-// RedisArg is the owner as Redis stores it. It is made for each command,
-// because locks are held for much longer than they are acquired and released.
-func (st *OwnerState) RedisArg() any { return st.owner.String() }
-
-// AppendArg is RedisArg for a connection that needs no string.
-func (st *OwnerState) AppendArg(b []byte) []byte {
-	return st.owner.AppendArg(b)
-}
-
-// String is the owner as Redis stores it.
-func (st *OwnerState) String() string { return st.owner.String() }
-
 // told names the owner in an event.
 func (st *OwnerState) told() eventlog.Lock {
 	return eventlog.Lock{Name: st.name.lock.name, Owner: st}
@@ -93,7 +82,7 @@ func (f operationFunc) Start() { f() }
 // newOwnerState makes the state of an owner that has none.
 func (n *nameState) newOwnerState(o Owner) *OwnerState {
 	st, first := n.lock.Client.NewState()
-	st.name, st.owner, st.next, st.listed, st.firstHold = n, o, n.states, true, first
+	st.name, st.Owner, st.next, st.listed, st.firstHold = n, o, n.states, true, first
 	if st.next != nil {
 		st.next.prev = st
 	}
@@ -163,9 +152,13 @@ func (st *OwnerState) run(cmd operation) {
 	cmd.Start()
 }
 
-// done ends a command and starts the next.
+// done ends a command and starts the next. If other owners of this client hold the name too, one of
+// them must read the key again: the server does not tell this client of its own writes, but of later
+// changes, for all owners.
 func (st *OwnerState) done() {
-	st.tellOthers()
+	if n := st.name; n.exclusive == 0 && (n.holders > 1 || n.holders == 1 && st.held == 0) {
+		n.readAgain(st)
+	}
 	st.goOn()
 }
 
@@ -238,7 +231,7 @@ func (st *OwnerState) dropIfIdle() {
 		st.next.prev = st.prev
 	}
 	st.prev, st.next, st.listed = nil, nil, false
-	if delete(n.index, st.owner); len(n.index) < indexFrom/2 {
+	if delete(n.index, st.Owner); len(n.index) < indexFrom/2 {
 		n.index = nil
 	}
 	n.dropIfIdle()

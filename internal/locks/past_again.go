@@ -31,7 +31,7 @@ func (r *releasing) remember(q *command.Request) {
 	if r.Why == release.Repeat || r.Form != release.Own { // it is remembered already, or must not be sent twice
 		return
 	}
-	u := past{lock: r.l, owner: r.st.owner, sent: q.Wire.Sent, until: r.req.Until, due: q.ServedElsewhere(), on: q.Connection()}
+	u := past{lock: r.l, owner: r.st.Owner, sent: q.Wire.Sent, until: r.req.Until, due: q.ServedElsewhere(), on: q.Connection()}
 	if r.keep != nil || r.place != nil {
 		u.extras = &pastExtras{keep: r.keep, place: r.place}
 	}
@@ -42,7 +42,7 @@ func (r *releasing) remember(q *command.Request) {
 // OwnerState.newLeaver. It is remembered: a next master that lacks it would keep everyone
 // behind the place out of the free lock until the place expires.
 func newLeaver(st *OwnerState, l *Lock, want kind.Want, began time.Duration) operation {
-	s, by, since := st.name.lock.shard, st.owner, st.name.Now()
+	s, by, since := st.name.lock.shard, st.Owner, st.name.Now()
 	return st.newLeaver(l, want, began, func(on uint64) {
 		if l.Client.failsOver {
 			addPast(s, past{

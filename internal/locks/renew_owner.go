@@ -118,17 +118,6 @@ func (n *nameState) changed() {
 	}
 }
 
-// tellOthers is called after a command of st on a name that other owners of this client hold
-// too. The server does not tell this client of its own writes. So one of those owners must read
-// the key again; then the server tells of changes, for all of them.
-func (st *OwnerState) tellOthers() {
-	n := st.name
-	if n.exclusive > 0 || n.holders == 0 || n.holders == 1 && st.held > 0 {
-		return
-	}
-	n.readAgain(st)
-}
-
 // readAgain makes one of the owners that hold the name, but not besides, read the key again.
 func (n *nameState) readAgain(besides *OwnerState) {
 	for o := n.states; o != nil; o = o.next {

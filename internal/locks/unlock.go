@@ -77,7 +77,7 @@ func endAndUnlock(h *Hold, then func(error), u *observedUnlock) *releasing {
 		defer n.unpin()
 		// The state of a lost hold's name may have been dropped and made anew. What
 		// was known of its owner is lost with it.
-		if st = n.ensureOwnerState(h.state.owner); st.lease != h.lease && (st.held > 0 || st.attempts > 0) {
+		if st = n.ensureOwnerState(h.state.Owner); st.lease != h.lease && (st.held > 0 || st.attempts > 0) {
 			return nil
 		}
 		if why, limit = release.Lost, min(limit, n.Now()+c.Timeout); then != nil {

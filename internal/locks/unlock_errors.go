@@ -18,7 +18,7 @@ func unwritten(c *Client) error {
 
 // verdict is the error for the release's Verdict.
 func (r *releasing) verdict() error {
-	failed, o := r.Failed, r.st.owner
+	failed, o := r.Failed, r.st.Owner
 	switch r.Verdict {
 	case release.NotHeld:
 		return r.l.notHeld(o)
@@ -65,7 +65,7 @@ func (r *releasing) verdict() error {
 // queued is the error at the limit of an unlock that still waited for an earlier command of its
 // owner, or for the read of the TTL.
 func (r *releasing) queued() error {
-	waits := fmt.Errorf("an earlier command of owner %s is still without an answer", r.st.owner.String())
+	waits := fmt.Errorf("an earlier command of owner %s is still without an answer", r.st.Owner.String())
 	switch {
 	case r.Why != release.UnlockAs:
 		return fmt.Errorf("not released so far: %w", command.Unsent(waits))
@@ -103,7 +103,7 @@ func (r *releasing) unsentSoFar() error {
 // releasedLate is the outcome of the unlock of a hold that had been lost.
 func releasedLate(h *Hold, wasLost, err error) error {
 	if errors.Is(err, ErrNotHeld) {
-		err = fmt.Errorf("nothing was left to release for owner %s", h.state.owner.String())
+		err = fmt.Errorf("nothing was left to release for owner %s", h.state.Owner.String())
 	} else if err == nil {
 		err = errors.New("its key was still there and is released")
 	}

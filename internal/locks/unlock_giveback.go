@@ -15,7 +15,7 @@ const undoEvery = time.Second
 
 // logUndone logs how the undo of a lost acquire ended.
 func logUndone(st *OwnerState, l *Lock, err error) {
-	undid(l, st.owner, err)
+	undid(l, st.Owner, err)
 	s := st.name.lock.shard
 	if err != nil && !errors.Is(err, ErrNotHeld) {
 		st.name.lock.Client.Log.UndoFailed(s, st.told(), err)
@@ -54,7 +54,7 @@ func undoAgain(st *OwnerState, l *Lock, want *kind.Want, until time.Duration) {
 	n = n.lock.shard.pin(l)
 	defer n.unpin()
 	marked := st.marked
-	st = n.ensureOwnerState(st.owner)
+	st = n.ensureOwnerState(st.Owner)
 	st.marked = st.marked || marked
 	st.run(undo(st, l, want, func(err error) {
 		if err == nil {

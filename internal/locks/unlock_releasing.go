@@ -121,11 +121,11 @@ func (r *releasing) Facts() release.Facts {
 	}
 	f.Left, f.Lasts = st.held > 0, st.rare().lasts
 	if r.l.Traits.Latched {
-		f.Foreign = !c.Exclusive(st.owner)
+		f.Foreign = !c.Exclusive(st.Owner)
 		f.Last, f.Needs = st.held == 0 && behind(st, nil) == 0, r.needs()
 	}
 	f.MayArrive, f.Answered, f.Replicas = q.MayArrive, q.Fate == command.Answered, q.Wire.Replicas > 0
-	f.Barred = r.Why == release.UnlockAs && c.actors.isStray(st.owner)
+	f.Barred = r.Why == release.UnlockAs && c.actors.isStray(st.Owner)
 	return f
 }
 
@@ -271,7 +271,7 @@ func (r *releasing) Apply(e release.Effect) {
 			c.exec.Discard(r.l.slot, r.want.Latch)
 		}
 	case release.Stray:
-		c.stray(st.owner)
+		c.stray(st.Owner)
 	case release.Late:
 		if r.least > 0 || r.l.Traits.Asserts { // a late release to read may end a later hold's key
 			st.mayArrive(r.least)
@@ -307,7 +307,7 @@ func (r *releasing) leavesPlace() bool {
 	case r.st.held > 0 || r.Why != release.Repeat && (r.req.Fate != command.Answered || r.req.Wire.Reply != nil):
 		return false
 	}
-	return !r.st.name.passPlaceOn(r.l, r.st.owner)
+	return !r.st.name.passPlaceOn(r.l, r.st.Owner)
 }
 
 // encode makes the command of the release's form.
