@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 	"sync/atomic"
 
 	"github.com/gomodule/redigo/redis"
@@ -101,11 +100,12 @@ func Open(ctx context.Context, rawURL string, opts ...Option) (*Client, error) {
 	if !o.given["WithReplicaSync"] {
 		o.Replicas = topology.HasReplicas(rawURL)
 	}
-	if p, err := topology.Parse(rawURL); err == nil {
+	p, err := topology.Parse(rawURL)
+	if err == nil {
 		o.database = strconv.Itoa(p.Target.Database)
 	}
 	c, err := newClient(o, func(s topology.Settings) (topology.Topology, error) {
-		if o.given["WithClusterPublish"] && !strings.HasPrefix(rawURL, "redis+cluster://") {
+		if o.given["WithClusterPublish"] && !p.Cluster {
 			return nil, errPublish
 		}
 		return topology.Open(rawURL, s)

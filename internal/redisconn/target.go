@@ -62,13 +62,14 @@ const wantSchemes = "want redis://, rediss://, valkey://, valkeys://, unix://, r
 // and never prints the URL or a piece of it that could hold a password. A URL of
 // several servers, a Sentinel or a cluster gives an error that matches ErrTopology.
 func ParseURL(raw string) (*Target, error) {
-	if strings.ContainsFunc(raw, func(r rune) bool { return r <= ' ' || r == 0x7f }) {
-		return nil, errors.New("url: a space or a control character, such as a newline at the end")
+	if err := CheckURL(raw); err != nil {
+		return nil, err
 	}
-	scheme, rest, ok := strings.Cut(raw, "://")
+	_, rest, ok := strings.Cut(raw, "://")
 	if !ok {
 		return nil, errors.New("url: no scheme; " + wantSchemes + "; host:port is written redis://host:port")
 	}
+	scheme := Scheme(raw)
 	switch scheme {
 	case "redis", "rediss", "valkey", "valkeys", "unix":
 	case "redis+sentinel", "redis+cluster", "redis+replicated":
@@ -86,6 +87,9 @@ func ParseURL(raw string) (*Target, error) {
 	// the end of a password.
 	u, err := url.Parse(raw)
 	if err != nil {
+		if scheme != "unix" && oddPort(rest) {
+			return nil, errPort
+		}
 		return nil, errors.New("url: user, host or port malformed; reserved characters in a password are percent-encoded")
 	}
 	db := strings.TrimPrefix(u.Path, "/")
@@ -130,13 +134,41 @@ func ParseURL(raw string) (*Target, error) {
 		port = "6379"
 	}
 	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
-		return nil, errors.New("url: the port is not a number from 1 to 65535")
+		return nil, errPort
 	}
 	t.Address = net.JoinHostPort(host, port)
 	if scheme == "rediss" || scheme == "valkeys" {
 		t.TLS = &tls.Config{ServerName: host}
 	}
 	return t, nil
+}
+
+var errPort = errors.New("url: the port is not a number from 1 to 65535")
+
+// oddPort tells whether the text that follows a URL's scheme has a port that is no number. If an @
+// follows the host, that text may be the start of a password instead.
+func oddPort(rest string) bool {
+	host, after, _ := strings.Cut(rest, "/")
+	host = host[strings.LastIndexByte(host, '@')+1:]
+	_, port, ok := strings.Cut(host[strings.LastIndexByte(host, ']')+1:], ":")
+	return ok && strings.Trim(port, "0123456789") != "" && !strings.ContainsAny(port, "?:") && !strings.Contains(after, "@")
+}
+
+// Scheme returns the scheme of a URL, in small letters because its case means nothing.
+func Scheme(raw string) string {
+	scheme, _, _ := strings.Cut(raw, "://")
+	return strings.ToLower(scheme)
+}
+
+// CheckURL returns an error for characters that no URL has.
+func CheckURL(raw string) error {
+	switch {
+	case raw != "" && strings.Trim(raw[len(raw)-1:], "\r\n") == "":
+		return errors.New("url: a newline at the end, as of a line in a file; remove it before Open")
+	case strings.ContainsFunc(raw, func(r rune) bool { return r <= ' ' || r == 0x7f }):
+		return errors.New("url: a space or a control character")
+	}
+	return nil
 }
 
 // network is the network of t.Address, for a dialer.

@@ -27,6 +27,10 @@ func TestURLs(t *testing.T) {
 		{"unix:///run/redis.sock", "/run/redis.sock", "", "", 0, false},
 		{"unix://u:p%3F@/run/a:b,c.sock?db=3", "/run/a:b,c.sock", "u", "p?", 3, false},
 		{"rediss://u:p@h.example", "h.example:6379", "u", "p", 0, true},
+		{"REDIS://H:1", "H:1", "", "", 0, false},
+		{"ReDISS://h", "h:6379", "", "", 0, true},
+		{"VALKEYS://h", "h:6379", "", "", 0, true},
+		{"UNIX:///Run/x", "/Run/x", "", "", 0, false},
 	} {
 		got, err := ParseURL(row.url)
 		if err != nil {
@@ -50,7 +54,9 @@ func TestMalformedURLNamesThePartAndHidesTheRest(t *testing.T) {
 		"redis://u:" + secret + "/x@h:1":   "malformed",
 		"redis://u:" + secret + "#x@h:1":   "fragment",
 		"redis://u:" + secret + "%zz@h":    "malformed",
-		"redis://u:" + secret + "@h:p":     "malformed",
+		"redis://u:" + secret + "@h:p":     "the port is not a number from 1 to 65535",
+		"redis://[::1]:6379x":              "the port is not a number from 1 to 65535",
+		"redis://u:" + secret + "@::1:p":   "malformed",
 		"redis://u:" + secret + "@h:":      "port",
 		"redis://u:" + secret + "@h:0":     "port",
 		"redis://u:" + secret + "@h:65536": "port",
@@ -59,7 +65,9 @@ func TestMalformedURLNamesThePartAndHidesTheRest(t *testing.T) {
 		"redis://u:" + secret + "@h/1/2":   "database",
 		"redis://u:" + secret + "@h?x=1":   "query",
 		"redis://" + secret + "@h":         "password",
-		"redis://u:" + secret + "@h:1\n":   "newline",
+		"redis://u:" + secret + "@h:1\n":   "a newline at the end",
+		"redis://u:" + secret + "@h:1\r\n": "a newline at the end",
+		"redis://u:" + secret + "\n@h:1":   "control character",
 		" redis://u:" + secret + "@h:1":    "a space",
 		"unix://u:" + secret + "@":         "three slashes",
 		"unix://u:" + secret + "@h/x":      "three slashes",
@@ -79,7 +87,7 @@ func TestMalformedURLNamesThePartAndHidesTheRest(t *testing.T) {
 			t.Errorf("%s: %q tells a secret", url, err)
 		}
 	}
-	for _, url := range []string{"redis+sentinel://h:1/m", "redis+cluster://h:1,h:2"} {
+	for _, url := range []string{"redis+sentinel://h:1/m", "redis+cluster://h:1,h:2", "Redis+Cluster://h:1"} {
 		if _, err := ParseURL(url); !errors.Is(err, ErrTopology) {
 			t.Errorf("%s: %v", url, err)
 		}

@@ -23,13 +23,13 @@ func Register(scheme string, open Opener) { registered[scheme] = open }
 // HasReplicas tells whether the URL's scheme means masters with replicas that may take
 // their place.
 func HasReplicas(rawURL string) bool {
-	scheme, _, _ := strings.Cut(rawURL, "://")
+	scheme := redisconn.Scheme(rawURL)
 	return scheme == sentinelScheme || scheme == clusterScheme || scheme == replicatedScheme
 }
 
 // Open makes the topology that the URL's scheme names. It is an Opener.
 func Open(rawURL string, s Settings) (Topology, error) {
-	scheme, _, _ := strings.Cut(rawURL, "://")
+	scheme := redisconn.Scheme(rawURL)
 	if scheme != sentinelScheme && (s.SentinelTLS != nil || s.SentinelCredentials != nil) {
 		return nil, errors.New("WithSentinelTLSConfig and WithSentinelCredentials are for redis+sentinel:// URLs")
 	}
@@ -73,7 +73,7 @@ type Parts struct {
 // Parse reads a URL, without I/O. Its error names the part that is wrong, and prints no
 // secret.
 func Parse(rawURL string) (Parts, error) {
-	switch scheme, _, _ := strings.Cut(rawURL, "://"); scheme {
+	switch redisconn.Scheme(rawURL) {
 	case sentinelScheme:
 		return parseSentinelURL(rawURL)
 	case clusterScheme:
@@ -92,6 +92,9 @@ func Parse(rawURL string) (Parts, error) {
 // as in a single server's URL, but for the default port. Like redisconn.ParseURL, it
 // prints nothing that could hold a password.
 func parseSeveral(raw, port string) (p Parts, more string, err error) {
+	if err := redisconn.CheckURL(raw); err != nil {
+		return p, "", err
+	}
 	_, rest, _ := strings.Cut(raw, "://")
 	authority, more, _ := strings.Cut(rest, "/")
 	if strings.ContainsAny(more, "@?#") {

@@ -1,12 +1,16 @@
 package topology
 
 import (
+	"crypto/tls"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/rlock-go/redisson/internal/clock"
 )
 
 func TestParseTellsTheTopologiesApart(t *testing.T) {
@@ -25,6 +29,29 @@ func TestParseTellsTheTopologiesApart(t *testing.T) {
 		}
 		if _, err := Parse(url + "?secret"); err == nil || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%s?secret: %v", url, err)
+		}
+	}
+}
+
+// The case of a scheme means nothing, also for what depends on the scheme.
+func TestSchemesHaveNoCase(t *testing.T) {
+	for _, url := range []string{"redis://h", "rediss://h", "unix:///x", "redis+sentinel://h/m", "redis+cluster://h", "redis+replicated://h"} {
+		scheme, rest, _ := strings.Cut(url, "://")
+		loud := strings.ToUpper(scheme) + "://" + rest
+		if HasReplicas(loud) != HasReplicas(url) {
+			t.Errorf("%s: replicas: %t", loud, HasReplicas(loud))
+		}
+		for _, s := range []Settings{{Clock: clock.System()}, {TLS: &tls.Config{}, Clock: clock.System()}, {SentinelTLS: &tls.Config{}, Clock: clock.System()}} {
+			kinds := [2]string{}
+			for i, url := range []string{url, loud} {
+				top, err := Open(url, s)
+				if kinds[i] = fmt.Sprintf("%T", top); err == nil {
+					top.Close(0)
+				}
+			}
+			if kinds[0] != kinds[1] {
+				t.Errorf("%s: %s, but of %s %s", loud, kinds[1], url, kinds[0])
+			}
 		}
 	}
 }
