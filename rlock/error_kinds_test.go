@@ -111,7 +111,7 @@ func TestErrorOfEveryCallIsOfAKind(t *testing.T) {
 	for call, f := range numbers {
 		err := f("orders")
 		isOf(t, "keys of another type: "+call, err, rlock.ErrRefused)
-		if !strings.Contains(fmt.Sprint(err), "WRONGTYPE") {
+		if !strings.Contains(fmt.Sprint(err), "the key holds a hash, which is no ") {
 			t.Errorf("%s does not say what it found: %v", call, err)
 		}
 	}

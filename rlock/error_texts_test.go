@@ -20,7 +20,7 @@ func TestErrorsSayOnceWhatHappened(t *testing.T) {
 	conn := s.Dial(t)
 	broken := errors.New("broken")
 	const (
-		gone   = "the server says that the owner holds nothing any more"
+		gone   = "the server no longer knows of it"
 		forced = "released by ForceUnlock"
 		ranOut = "its time ran out"
 	)
@@ -32,9 +32,9 @@ func TestErrorsSayOnceWhatHappened(t *testing.T) {
 		says   string
 		is     []error
 	}{
-		"Unlock after a release": {false, released, unlocks, `rlock: release "orders": hold already released`, []error{ErrReleased}},
-		"Extend after a release": {true, released, extends, `rlock: extend "orders": hold already released`, []error{ErrReleased}},
-		"Err after a release":    {false, released, errs, `rlock: hold "orders": hold already released`, []error{ErrReleased}},
+		"Unlock after a release": {false, released, unlocks, `rlock: release "orders": already released`, []error{ErrReleased}},
+		"Extend after a release": {true, released, extends, `rlock: extend "orders": already released`, []error{ErrReleased}},
+		"Err after a release":    {false, released, errs, `rlock: hold "orders": already released`, []error{ErrReleased}},
 
 		"Unlock after a loss by time":                               {true, expired, unlocks, `rlock: release "orders": lease lost: ` + ranOut + `; nothing was left to release for owner CLIENT:THREAD`, lost},
 		"Extend after a loss by time":                               {true, expired, extends, `rlock: extend "orders": lease lost: ` + ranOut, lost},

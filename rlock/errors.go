@@ -55,8 +55,8 @@ var (
 	// asked for.
 	ErrInvalidOption = locks.ErrInvalidOption
 
-	// ErrInvalidName: a lock name can't be used. Nothing was sent.
-	ErrInvalidName = errors.New("invalid lock name")
+	// ErrInvalidName: a name can't be used. Nothing was sent.
+	ErrInvalidName = errors.New("invalid name")
 
 	// ErrUnavailable: no server ran the command in time. None could be reached,
 	// or none would run it because it was loading, a replica or busy, or

@@ -88,7 +88,7 @@ func ExampleHold_Context() {
 	fmt.Println(held.Err(), "/", context.Cause(held))
 	// Output:
 	// <nil>
-	// context canceled / rlock: hold "index": hold already released
+	// context canceled / rlock: hold "index": already released
 }
 
 // Done is for a select; Err then says what happened.

@@ -32,11 +32,7 @@ func (l *Lock) named(ctx context.Context, err error) error {
 	if asked != nil || found == "none" || found == l.l.Traits.KeyType {
 		return err // another key of the lock has the wrong type, or the key has changed
 	}
-	wanted := "lock"
-	if l.l.Traits.Permits {
-		wanted = "semaphore"
-	}
-	return otherType{locks.Classify(err), found, wanted}
+	return otherType{locks.Classify(err), found, l.l.Traits.Object()}
 }
 
 // noLock asks the server once more. For a hash that is no lock it returns the error that says so, or

@@ -45,7 +45,8 @@ func (o *object) send(ctx context.Context, due bool, call func(*kind.Want) kind.
 	if err := o.lock.unusableIn(ctx); err != nil {
 		return nil, err
 	}
-	return locks.Change(ctx, &o.lock.l, due, call)
+	reply, err := locks.Change(ctx, &o.lock.l, due, call)
+	return reply, o.lock.named(ctx, err)
 }
 
 // change is send for a command whose reply says whether it changed anything.
@@ -59,7 +60,8 @@ func (o *object) ask(ctx context.Context, call func(*kind.Want) kind.Call) (any,
 	if err := o.lock.unusableIn(ctx); err != nil {
 		return nil, err
 	}
-	return o.lock.l.Read(ctx, call)
+	reply, err := o.lock.l.Read(ctx, call)
+	return reply, o.lock.named(ctx, err)
 }
 
 // number reads the object's number.
@@ -79,6 +81,7 @@ func (o *object) pass(ctx context.Context, doing string, k kind.Kind, t locks.Te
 	err := w.Begin(ctx)
 	if err == nil {
 		_, err = w.Result(ctx, w.Await(ctx))
+		err = o.lock.named(ctx, err)
 	}
 	return o.failed(doing, err)
 }

@@ -146,7 +146,7 @@ func (s *PermitSemaphore) ReleaseIDs(ctx context.Context, ids ...string) error {
 	}
 	done, err := s.change(ctx, doing, true, func(w *kind.Want) kind.Call { return kind.ReleasePermits(w, raw) })
 	if err == nil && !done {
-		err = s.failed(doing, fmt.Errorf("%w: a permit with one of these ids", ErrNotHeld))
+		err = s.failed(doing, locks.NotHeld("a permit with one of these ids is not taken"))
 	}
 	return err
 }
@@ -221,7 +221,7 @@ func (s *PermitSemaphore) LeaseOf(ctx context.Context, id string) (time.Duration
 func leaseLeft(reply any) (time.Duration, error) {
 	left, taken, err := codec.DecodePermitLeft(reply)
 	if err == nil && !taken {
-		err = fmt.Errorf("%w: no permit with this id is taken", ErrNotHeld)
+		err = locks.NotHeld("no permit with this id is taken")
 	}
 	return left, err
 }

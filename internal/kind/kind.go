@@ -159,6 +159,17 @@ type Traits struct {
 	RenewGroup string
 }
 
+// Object is what an error calls the object.
+func (t Traits) Object() string {
+	switch {
+	case t.Permits:
+		return "semaphore"
+	case t.Gate:
+		return "latch"
+	}
+	return "lock"
+}
+
 // Label names a kind in statistics.
 type Label uint8
 

@@ -107,6 +107,9 @@ func admitReentry(l *Lock, t *Terms) error {
 	if st := l.ownerState(t.Owner); t.As && st != nil && st.held > 0 {
 		return nil
 	}
+	if l.Traits.Object() != "lock" {
+		return fmt.Errorf("%w: it is being shut down", ErrClosed)
+	}
 	return fmt.Errorf("%w: it is being shut down, only owners that hold the lock may re-enter", ErrClosed)
 }
 

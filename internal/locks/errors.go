@@ -25,7 +25,7 @@ var (
 	ErrNotHeld = errors.New("not held by this owner")
 
 	// ErrReleased: the hold was released before.
-	ErrReleased = errors.New("hold already released")
+	ErrReleased = errors.New("already released")
 
 	// ErrLeaseLost: the hold ended before it was released.
 	ErrLeaseLost = errors.New("lease lost")
@@ -125,6 +125,9 @@ func Quote(s string) string {
 	}
 	return fmt.Sprintf("%q", s)
 }
+
+// NotHeld is an ErrNotHeld with another text.
+func NotHeld(text string) error { return ofKind(errors.New(text), ErrNotHeld) }
 
 // lost makes the loss of a hold the error of a call that needed the hold. It also matches
 // ErrNotHeld, without repeating that in the text.

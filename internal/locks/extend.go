@@ -41,7 +41,7 @@ func startExtend(h *Hold, d time.Duration) (*extension, error) {
 	err := h.check()
 	switch {
 	case !h.promise.Fixed:
-		err = fmt.Errorf("%w: only a hold taken with Lease is extended by hand; the watchdog extends this one", ErrInvalidOption)
+		err = fmt.Errorf("%w: it was taken without Lease, so the watchdog extends it", ErrInvalidOption)
 	case h.lock.Client.Closed():
 		err = ErrClosed
 	case errors.Is(err, ErrLeaseLost):

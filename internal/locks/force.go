@@ -22,7 +22,7 @@ func ForceUnlock(ctx context.Context, l *Lock) (bool, error) {
 		return false, err
 	}
 	if found != l.Traits.KeyType && found != "none" {
-		return false, ofKind(fmt.Errorf("the key holds a %.80s, which is no lock; it was left alone", found), ErrRefused)
+		return false, ofKind(fmt.Errorf("the key holds a %.80s, which is no %s; it was left alone", found, l.Traits.Object()), ErrRefused)
 	}
 	// If other kinds share the key, there may be nothing to force. Then this client's holds of the other
 	// kinds must not end.
@@ -38,6 +38,17 @@ func ForceUnlock(ctx context.Context, l *Lock) (bool, error) {
 	l.Client.Log.Forced(ctx, eventlog.Lock{Name: l.name}, there)
 	return ended || there, nil
 }
+
+// forcedBy is why holds of l that are forced end.
+func (l *Lock) forcedBy() error {
+	if l.Traits.Permits {
+		return errDeleted
+	}
+	return errForced
+}
+
+// forced tells whether this client forced the holds that ended because of cause.
+func forced(cause error) bool { return cause == errForced || cause == errDeleted }
 
 // force ends this client's holds of the name, and deletes the key. It takes no context: the caller's may be
 // derived from one of the holds, and end with it. The pipeline bounds the wait. Once the command may have run
@@ -70,7 +81,7 @@ func force(l *Lock) (there, ended bool, err error) {
 	// These count as ended: a holder's own Unlock may delete the key before the command does.
 	for st := range states {
 		ended = ended || st.held > 0
-		st.lose(nil, errForced)
+		st.lose(nil, l.forcedBy())
 	}
 	want, r := kind.Want{Names: &l.names, Publish: l.Client.top.Publish(l.slot)}, new(command.Request)
 	send := func() {
@@ -100,7 +111,7 @@ func force(l *Lock) (there, ended bool, err error) {
 		// sent before it ran before it.
 		for st := range states {
 			if st.find(func(h *Hold) bool { return h.since > r.Wire.Sent }) == nil {
-				st.lose(nil, errForced)
+				st.lose(nil, l.forcedBy())
 			}
 		}
 	}

@@ -43,9 +43,10 @@ type extending struct {
 
 // Why a hold is lost.
 var (
-	errVanished   = errors.New("the server says that the owner holds nothing any more")
+	errVanished   = errors.New("the server no longer knows of it")
 	errSuperseded = errors.New("the server has granted the lock to another owner")
 	errForced     = errors.New("released by ForceUnlock")
+	errDeleted    = errors.New("its semaphore was deleted")
 	errExpired    = errors.New("its time ran out")
 )
 
@@ -82,7 +83,7 @@ func (h *Hold) Done() <-chan struct{} {
 func (h *Hold) Err() error {
 	defer h.lock.shard.enter(mustNotBlock).leave()
 	if why := h.check(); why != nil {
-		return overError{h.lock.name, why}
+		return overError{h.lock.holding(), h.lock.name, why}
 	}
 	return nil
 }
@@ -90,11 +91,11 @@ func (h *Hold) Err() error {
 // overError is why a hold is over, with the lock's name, for callers that have only the error.
 // Two of the same hold are equal.
 type overError struct {
-	name  string
-	cause error
+	what, name string
+	cause      error
 }
 
-func (e overError) Error() string { return Named("hold", e.name, e.cause).Error() }
+func (e overError) Error() string { return Named(e.what, e.name, e.cause).Error() }
 
 func (e overError) Unwrap() error { return e.cause }
 

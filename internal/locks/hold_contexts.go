@@ -23,7 +23,7 @@ func (h *Hold) Context(parent context.Context, early bool) (context.Context, con
 	s := h.lock.shard
 	defer s.enter(mustNotBlock).leave()
 	if why := h.check(); why != nil {
-		cancel(overError{h.lock.name, why})
+		cancel(overError{h.lock.holding(), h.lock.name, why})
 		return ctx, func() {}
 	}
 	if h.ctxs == nil {
@@ -72,7 +72,7 @@ func (h *Hold) endEarly(now time.Duration) {
 // endContexts ends all of these contexts. It is called with the shard locked.
 func (h *Hold) endContexts(all *cancels, cause error) {
 	for cancel := range *all {
-		h.lock.shard.After(func() { (*cancel)(overError{h.lock.name, cause}) })
+		h.lock.shard.After(func() { (*cancel)(overError{h.lock.holding(), h.lock.name, cause}) })
 	}
 	*all = nil
 }

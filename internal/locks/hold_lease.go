@@ -274,7 +274,7 @@ func (st *OwnerState) lose(l *Lock, cause error) {
 		st.logLost(lost, cause)
 		st.updateLease()
 		// The message of a forced unlock is still to come.
-		if cause != errForced {
+		if !forced(cause) {
 			st.name.wakeHead()
 		}
 	}
@@ -320,7 +320,7 @@ func (st *OwnerState) logLost(holds []*Hold, cause error) {
 		there = max(since, now-c.Watchdog)
 	}
 	held := now - since
-	if cause != errForced && c.newMaster(slot, there) {
+	if !forced(cause) && c.newMaster(slot, there) {
 		cause = fmt.Errorf("%w, after the master changed", cause)
 	}
 	c.Log.Lost(st.name.lock.shard, st.told(), st.name.lock.server(), len(holds), held, renewed, cause)

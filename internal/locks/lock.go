@@ -84,9 +84,25 @@ func (l *Lock) Taken() error {
 // IllegalMonitorStateException there.
 func (l *Lock) notHeld(o Owner) error {
 	if l.Traits.Permits {
-		return fmt.Errorf("%w: some or all of its permits had been given up, or their time was over", ErrNotHeld)
+		return NotHeld("some or all of its permits had been given up, or their time was over")
 	}
-	return ofKind(fmt.Errorf("not held by owner %s: it expired, or was deleted, forced or taken before", o.String()), ErrNotHeld)
+	return NotHeld(fmt.Sprintf("not held by owner %s: it expired, or was deleted, forced or taken before", o.String()))
+}
+
+// whose says for whom a command is. Permits have an owner that nobody sees.
+func (l *Lock) whose(o Owner) string {
+	if l.Traits.Permits {
+		return "for these permits"
+	}
+	return "for owner " + o.String()
+}
+
+// holding is what an error calls that which an acquire took.
+func (l *Lock) holding() string {
+	if l.Traits.Permits {
+		return "permits of"
+	}
+	return "hold"
 }
 
 // server names the server that serves the lock, or the topology if none does.
@@ -110,11 +126,11 @@ func (l *Lock) Scattered() error {
 	const put = "put the part that decides the slot in braces, such as {order:17}:a"
 	for _, n := range l.names[1:] {
 		if name, ok := n.(string); ok && codec.Slot(name) != l.slot {
-			return fmt.Errorf("in a cluster the lock would be in slot %d, its %s in slot %d; %s", l.slot, Quote(name), codec.Slot(name), put)
+			return fmt.Errorf("in a cluster its key would be in slot %d, and %s in slot %d; %s", l.slot, Quote(name), codec.Slot(name), put)
 		}
 	}
 	if !codec.SlotSafe(l.key) { // unlocks have latches, and so have changes
-		return fmt.Errorf("in a cluster the lock would be in slot %d, each of its latches in another; %s", l.slot, put)
+		return fmt.Errorf("in a cluster its key would be in slot %d, and the results of its changes in others; %s", l.slot, put)
 	}
 	return nil
 }

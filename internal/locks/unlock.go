@@ -147,7 +147,7 @@ func (r *releasing) await(ctx context.Context, l *Lock, outcome chan error) erro
 	if r.Unsent(r) {
 		return r.unsentSoFar()
 	}
-	return fmt.Errorf("%w: no answer to the unlock within %v after the context ended; it goes on in the background", ErrUncertain, l.Client.Timeout)
+	return fmt.Errorf("%w: no answer within %v after the context ended; it goes on in the background", ErrUncertain, l.Client.Timeout)
 }
 
 // willLeave notes when the caller leaves, unless there is an outcome.

@@ -13,7 +13,7 @@ import (
 // unwritten is the error of an unlock that was never written, because it waited behind other
 // commands until its limit.
 func unwritten(c *Client) error {
-	return command.Unsent(fmt.Errorf("the unlock was not sent within %v", c.Timeout))
+	return command.Unsent(fmt.Errorf("it waited behind other commands for %v", c.Timeout))
 }
 
 // verdict is the error for the release's Verdict.
@@ -35,7 +35,7 @@ func (r *releasing) verdict() error {
 	case release.Uncertain:
 		return r.uncertain()
 	case release.Unanswered:
-		return fmt.Errorf("%w: the unlock is still without an answer", ErrUncertain)
+		return fmt.Errorf("%w: it was sent and is still without an answer", ErrUncertain)
 	case release.Queued:
 		return r.queued()
 	case release.UnsentSoFar:
@@ -57,7 +57,7 @@ func (r *releasing) verdict() error {
 		if failed == nil {
 			return fmt.Errorf("%w: %s", ErrUncertain, why)
 		}
-		return fmt.Errorf("%w: the unlock was lost, and %s: %w", ErrUncertain, why, failed)
+		return fmt.Errorf("%w: it was lost, and %s: %w", ErrUncertain, why, failed)
 	}
 	return nil
 }
@@ -65,7 +65,7 @@ func (r *releasing) verdict() error {
 // queued is the error at the limit of an unlock that still waited for an earlier command of its
 // owner, or for the read of the TTL.
 func (r *releasing) queued() error {
-	waits := fmt.Errorf("an earlier command of owner %s is still without an answer", r.st.Owner.String())
+	waits := fmt.Errorf("an earlier command %s is still without an answer", r.l.whose(r.st.Owner))
 	switch {
 	case r.Why != release.UnlockAs:
 		return fmt.Errorf("not released so far: %w", command.Unsent(waits))
@@ -85,9 +85,9 @@ func (r *releasing) uncertain() error {
 		then = "it is repeated while the lease lasts"
 	}
 	if r.Failed == nil {
-		return fmt.Errorf("%w: the unlock was sent and is still without an answer; %s", ErrUncertain, then)
+		return fmt.Errorf("%w: it was sent and is still without an answer; %s", ErrUncertain, then)
 	}
-	return fmt.Errorf("%w: the unlock was sent and never answered; %s: %w", ErrUncertain, then, r.Failed)
+	return fmt.Errorf("%w: it was sent and never answered; %s: %w", ErrUncertain, then, r.Failed)
 }
 
 // unsentSoFar is the error at the limit of an unlock of which nothing has run.
@@ -103,7 +103,7 @@ func (r *releasing) unsentSoFar() error {
 // releasedLate is the outcome of the unlock of a hold that had been lost.
 func releasedLate(h *Hold, wasLost, err error) error {
 	if errors.Is(err, ErrNotHeld) {
-		err = fmt.Errorf("nothing was left to release for owner %s", h.state.Owner.String())
+		err = fmt.Errorf("nothing was left to release %s", h.lock.whose(h.state.Owner))
 	} else if err == nil {
 		err = errors.New("its key was still there and is released")
 	}

@@ -38,7 +38,7 @@ func TestUnlockIsNotTriedTooLate(t *testing.T) {
 			t.Errorf("%s: too late: %t", what, got)
 		}
 	}
-	if says := unwritten(c).Error(); !strings.Contains(says, "the unlock was not sent within 1m0s") {
+	if says := unwritten(c).Error(); !strings.Contains(says, "it waited behind other commands for 1m0s") {
 		t.Errorf("without any trouble it says %s", says)
 	}
 }

@@ -105,7 +105,7 @@ func renewals(t *testing.T, s redisserver.Server) []*rig {
 }
 
 // vanished is the cause of a loss that a renewal finds.
-const vanished = "the server says that the owner holds nothing any more"
+const vanished = "the server no longer knows of it"
 
 // long holds are logged once, each when it is as old as the option says.
 func long(t *testing.T, s redisserver.Server) []*rig {
