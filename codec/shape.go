@@ -24,14 +24,14 @@ func (e *ShapeError) Error() string {
 	if e.What == noLock {
 		return "the key is a hash that is no lock of this kind (" + e.Got + ")"
 	}
-	return "codec: unexpected " + e.What + ": " + e.Got
+	return "the server sent an unexpected " + e.What + ": " + e.Got
 }
 
 // mismatch returns the error for a reply of the wrong form: the server's error,
 // wrapped, if the reply is one, otherwise a ShapeError.
 func mismatch(what string, reply any) error {
 	if err, ok := reply.(error); ok {
-		return fmt.Errorf("codec: %s: %w", what, err)
+		return fmt.Errorf("%s: %w", what, err)
 	}
 	return &ShapeError{What: what, Got: describe(reply)}
 }

@@ -131,7 +131,7 @@ func (writeLock) Acquire(room []any, w *Want) Call {
 
 func (k readLock) Granted(reply any) (Grant, error) {
 	if found, ok := reply.([]byte); ok && string(found) == luasrc.NoReadWriteLock {
-		return Grant{Refused: &codec.ShapeError{What: "read-write lock", Got: string(found)}}, nil
+		return Grant{Refused: &codec.ShapeError{What: "hash", Got: string(found)}}, nil
 	}
 	return k.reentrant.Granted(reply)
 }
