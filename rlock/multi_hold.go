@@ -1,6 +1,7 @@
 package rlock
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/rlock-go/redisson/internal/locks"
 )
 
 // MultiHold is one acquisition of a [MultiLock]: a [Hold] of each member. It is over as soon
@@ -104,8 +107,9 @@ func (h *MultiHold) derive(ctx context.Context, early bool) (context.Context, co
 	}
 }
 
-// Unlock releases every member, even if others fail, and joins the errors. They are those
-// of [Hold.Unlock]: ErrLeaseLost, ErrReleased, ErrUncertain, ErrClosed, ErrUnreplicated,
+// Unlock releases every member, even if others fail. Its error is one line, which says how many
+// holds there are, which were released, and the error of each other. It wraps those errors, which
+// are of [Hold.Unlock]: ErrLeaseLost, ErrReleased, ErrUncertain, ErrClosed, ErrUnreplicated,
 // ErrUnavailable, ErrRefused, ErrUnannounced, or ErrInvalidOption for the zero MultiHold.
 // It blocks as long as Hold.Unlock, because it releases them at the same time. nil means
 // that all are released. Redisson's unlock stops at the first member that was lost, and
@@ -114,7 +118,7 @@ func (h *MultiHold) Unlock(ctx context.Context) error {
 	if err := h.unusableIn(ctx); err != nil {
 		return wrap("release", h.names(), err)
 	}
-	err := h.each(func(one *Hold) error { return one.Unlock(ctx) })
+	err := h.each("release", "released", func(one *Hold) error { return one.Unlock(ctx) })
 	if h.end != nil {
 		h.end()
 	}
@@ -122,24 +126,59 @@ func (h *MultiHold) Unlock(ctx context.Context) error {
 }
 
 // Extend gives every member a fixed lease of d from now, as [Hold.Extend] does, all at
-// the same time, and joins the errors: ctx's, ErrUncertain, ErrUnavailable, ErrRefused,
+// the same time. Its error says which were extended, as Unlock's says which were released. It
+// wraps the errors of the others: ctx's, ErrUncertain, ErrUnavailable, ErrRefused,
 // ErrUnreplicated, ErrReleased, ErrClosed, ErrLeaseLost and ErrInvalidOption.
 func (h *MultiHold) Extend(ctx context.Context, d time.Duration) error {
-	if err := h.unusableIn(ctx); err != nil {
+	if err := cmp.Or(h.unusableIn(ctx), checkLease(d)); err != nil {
 		return wrap("extend", h.names(), err)
 	}
-	return h.each(func(one *Hold) error { return one.Extend(ctx, d) })
+	return h.each("extend", "extended", func(one *Hold) error { return one.Extend(ctx, d) })
 }
 
-// each calls do for all members at the same time, and joins the errors in the members' order.
-func (h *MultiHold) each(do func(*Hold) error) error {
+// each calls do for all members at the same time. doing and done name it in the error.
+func (h *MultiHold) each(doing, done string, do func(*Hold) error) error {
 	errs := slices.Repeat([]error{errGoroutineEnded}, len(h.holds)) // until do returns
 	var all sync.WaitGroup
 	for i, one := range h.holds {
 		all.Go(func() { errs[i] = do(one) })
 	}
 	all.Wait()
-	return errors.Join(errs...)
+	if errors.Join(errs...) == nil {
+		return nil
+	}
+	return &membersError{h.holds, doing, done, errs}
+}
+
+// membersError has the errors of members, in the members' order. Those that did what was asked
+// have nil. It is one line.
+type membersError struct {
+	holds       []*Hold
+	doing, done string
+	errs        []error
+}
+
+func (e *membersError) Error() string {
+	did, failed := []string{}, ""
+	for i, err := range e.errs {
+		name := e.holds[i].Name()
+		if err == nil {
+			did = append(did, name)
+			continue
+		}
+		text, own := err.Error(), locks.Named(e.doing, name, errors.New("")).Error()
+		failed += fmt.Sprintf("; %s: %s", locks.Quote(name), strings.TrimPrefix(text, own))
+	}
+	all := "none"
+	if len(did) > 0 {
+		all = locks.Quote(strings.Join(did, ", "))
+	}
+	return fmt.Sprintf("rlock: %s %d holds: %s %s%s", e.doing, len(e.errs), e.done, all, failed)
+}
+
+// Unwrap returns the members' errors.
+func (e *membersError) Unwrap() []error {
+	return slices.DeleteFunc(slices.Clone(e.errs), func(err error) bool { return err == nil })
 }
 
 // giveBack releases the members that a round got before it failed. The round's caller may not

@@ -45,5 +45,8 @@ func (h *Hold) String() string {
 // String names the members, cut to a length that suits a log line.
 func (m *MultiLock) String() string { return printed("MultiLock", m.names()) }
 
-// String names the members and their owners, for people. See [Hold.String].
-func (h *MultiHold) String() string { return fmt.Sprintf("rlock.MultiHold%v", h.holds) }
+// String is the number of holds and the names of the members, cut to a length that suits a log
+// line. For their owners see Holds.
+func (h *MultiHold) String() string {
+	return fmt.Sprintf("rlock.MultiHold(%d holds, %s)", len(h.holds), locks.Quote(h.names()))
+}
