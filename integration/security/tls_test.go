@@ -184,29 +184,61 @@ func TestClientsThatAreNotWhatTheySayAreRefused(t *testing.T) {
 	}
 }
 
-// TestSchemeOfTheOtherSortIsGuessed: neither side can know that the scheme is wrong, so the error says what to check.
-func TestSchemeOfTheOtherSortIsGuessed(t *testing.T) {
+// Neither side can know that the scheme is wrong, or whose a certificate is, so the error says what to check and what to set.
+func TestTLSThatFailsSaysWhatToSet(t *testing.T) {
 	t.Parallel()
 	plain := redisserver.Local(t).Addr()
-	secured := redisserver.TLS(t, true).Addr()
+	wary, open := redisserver.TLS(t, true), redisserver.TLS(t, false)
+	secured, authority := open.Addr(), open.Authority
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
 	testbed.Must(t, err)
 	defer silent.Close()
-	for url, want := range map[string]string{
-		"rediss://" + plain:                 "a port without TLS answers like that",
-		"redis://" + secured:                "a port with TLS answers like that",
-		"redis+cluster://" + secured:        "a port with TLS answers like that",
-		"redis+replicated://" + secured:     "a port with TLS answers like that",
-		"redis://user:password@" + secured:  "a port with TLS answers like that",
-		"redis://" + silent.Addr().String(): "a port with TLS answers like that: try rediss://",
-		secured:                             "host:port is written redis://host:port",
+	const (
+		noTLS, tlsToo = "a port without TLS answers like that: try ", "a port with TLS answers like that: try "
+		unknown       = "if that authority is yours, put it into RootCAs of "
+		shy           = "the server wants a certificate that it trusts: put it into Certificates of WithTLSConfig"
+	)
+	known := &tls.Config{RootCAs: wary.Authority.Pool()}
+	for _, row := range []struct {
+		url  string
+		tls  *tls.Config // nil: no option
+		says string
+	}{
+		{"rediss://" + plain, nil, noTLS + "redis://"},
+		{"rediss://" + plain, known, noTLS + "redis://"},
+		{"redis+cluster://" + plain, known, noTLS + "it without WithTLSConfig"},
+		{"redis+replicated://" + plain, known, noTLS + "it without WithTLSConfig"},
+		{"redis+sentinel://" + plain + "/orders", known, noTLS + "it without WithSentinelTLSConfig"},
+		{"redis://" + secured, nil, tlsToo + "rediss://"},
+		{"redis+cluster://" + secured, nil, tlsToo + "WithTLSConfig"},
+		{"redis+replicated://" + secured, nil, tlsToo + "WithTLSConfig"},
+		{"redis+sentinel://" + secured + "/orders", nil, tlsToo + "WithSentinelTLSConfig"},
+		{"redis://user:password@" + secured, nil, tlsToo + "rediss://"},
+		{"redis://" + silent.Addr().String(), nil, tlsToo + "rediss://"},
+		{secured, nil, "host:port is written redis://host:port"},
+		{"rediss://" + secured, nil, unknown + "WithTLSConfig"},
+		{"redis+cluster://" + secured, known, unknown + "WithTLSConfig"},
+		{"redis+replicated://" + secured, known, unknown + "WithTLSConfig"},
+		{"rediss://" + secured, &tls.Config{RootCAs: authority.Pool(), ServerName: "elsewhere"}, "put a name that its certificate has into ServerName of WithTLSConfig"},
+		{"redis+sentinel://" + secured + "/orders", known, unknown + "WithSentinelTLSConfig"},
+		{"rediss://" + wary.Addr(), known, shy},
+		{"redis+cluster://" + wary.Addr(), known, shy},
+		{"redis+replicated://" + wary.Addr(), known, shy},
 	} {
-		c, err := rlock.Open(t.Context(), url, rlock.WithCommandTimeout(timeout))
+		opts := []rlock.Option{rlock.WithCommandTimeout(timeout)}
+		if row.tls != nil {
+			given := rlock.WithTLSConfig
+			if strings.HasPrefix(row.url, "redis+sentinel") {
+				given = rlock.WithSentinelTLSConfig
+			}
+			opts = append(opts, given(row.tls))
+		}
+		c, err := rlock.Open(t.Context(), row.url, opts...)
 		if err == nil {
 			c.Close()
-			t.Errorf("%s: it connected", url)
-		} else if !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v", url, err)
+			t.Errorf("%s: it connected", row.url)
+		} else if !strings.Contains(err.Error(), row.says) {
+			t.Errorf("%s: %v", row.url, err)
 		}
 	}
 }

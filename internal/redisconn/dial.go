@@ -1,8 +1,10 @@
 package redisconn
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -78,6 +80,13 @@ func (t *Target) Dial(ctx context.Context, timeout time.Duration) (redis.Conn, e
 	if err != nil {
 		return nil, err
 	}
+	// A server that says nothing ends Dial before the caller's time is over, so that the caller
+	// learns why.
+	if deadline, ok := ctx.Deadline(); ok {
+		var end context.CancelFunc
+		ctx, end = context.WithDeadline(ctx, deadline.Add(-time.Until(deadline)/32))
+		defer end()
+	}
 	raw, certified := nc, false
 	if t.TLS != nil {
 		var tc net.Conn
@@ -87,7 +96,7 @@ func (t *Target) Dial(ctx context.Context, timeout time.Duration) (redis.Conn, e
 			return err
 		}); err != nil {
 			nc.Close()
-			return nil, fmt.Errorf("connect to %s: TLS: %w", t.Address, noTLS(err))
+			return nil, fmt.Errorf("connect to %s: TLS: %w", t.Address, t.whyNoTLS(err))
 		}
 		nc, certified = tc, asked
 	}
@@ -107,7 +116,7 @@ func (t *Target) Dial(ctx context.Context, timeout time.Duration) (redis.Conn, e
 	if err != nil {
 		c.Close()
 		if certified {
-			err = t.alert(ctx, err)
+			err = t.whyNoTLS(t.alert(ctx, err))
 		}
 		if t.TLS == nil && t.network() == "tcp" {
 			err = t.wantsTLS(err, c.Reads() > 1)
@@ -118,12 +127,26 @@ func (t *Target) Dial(ctx context.Context, timeout time.Duration) (redis.Conn, e
 	return c, nil
 }
 
-// noTLS adds a likely reason to the error of a handshake: a Redis without TLS
-// takes the handshake for an unfinished command, or refuses it in plain text.
-func noTLS(err error) error {
+// whyNoTLS adds to the error of a handshake a likely reason and what to do about it. A Redis
+// without TLS takes the handshake for an unfinished command, or refuses it in plain text.
+func (t *Target) whyNoTLS(err error) error {
+	option := cmp.Or(t.TLSOption, "WithTLSConfig")
 	_, plain := errors.AsType[tls.RecordHeaderError](err)
-	if plain || errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, context.DeadlineExceeded) {
-		return fmt.Errorf("%w; a port without TLS answers like that", err)
+	_, unknown := errors.AsType[x509.UnknownAuthorityError](err)
+	_, named := errors.AsType[x509.HostnameError](err)
+	switch {
+	case plain || errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, context.DeadlineExceeded):
+		without := "redis://"
+		if t.TLSOption != "" {
+			without = "it without " + option
+		}
+		return fmt.Errorf("%w; a port without TLS answers like that: try %s", err, without)
+	case unknown:
+		return fmt.Errorf("%w; if that authority is yours, put it into RootCAs of %s", err, option)
+	case named:
+		return fmt.Errorf("%w; if the server is yours, put a name that its certificate has into ServerName of %s", err, option)
+	case alerted(err) && strings.Contains(err.Error(), "certificate"):
+		return fmt.Errorf("%w; the server wants a certificate that it trusts: put it into Certificates of %s", err, option)
 	}
 	return err
 }
@@ -134,7 +157,7 @@ func noTLS(err error) error {
 func (t *Target) wantsTLS(err error, answered bool) error {
 	silent := errors.Is(err, os.ErrDeadlineExceeded) && !answered && !t.first().worked.Load()
 	if silent || errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, errAlert) {
-		return fmt.Errorf("%w; TLS is not in use here, and a port with TLS answers like that: try rediss://, or WithTLSConfig with a URL of several servers", err)
+		return fmt.Errorf("%w; TLS is not in use here, and a port with TLS answers like that: try %s", err, cmp.Or(t.TLSOption, "rediss://"))
 	}
 	return err
 }

@@ -2,10 +2,13 @@ package redisconn
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
+	"io"
 	"net"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -35,6 +38,23 @@ func TestDialEndsWithItsContext(t *testing.T) {
 	time.AfterFunc(50*time.Millisecond, cancel)
 	if _, err := silent(t).Dial(ctx, time.Minute); err == nil {
 		t.Error("it connected")
+	}
+}
+
+// A server that says nothing ends Dial before its caller's time is over, so that the caller learns why.
+func TestSilentServerEndsDialBeforeItsContext(t *testing.T) {
+	for hint, config := range map[string]*tls.Config{"a port with TLS": nil, "a port without TLS": {ServerName: "h"}} {
+		synctest.Test(t, func(t *testing.T) {
+			here, there := net.Pipe()
+			defer there.Close()
+			go func() { _, _ = io.Copy(io.Discard, there) }()
+			target := &Target{Address: "h:1", Name: "rlock", TLS: config, Dialer: func(context.Context, string, string) (net.Conn, error) { return here, nil }}
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			if _, err := target.Dial(ctx, time.Minute); err == nil || !strings.Contains(err.Error(), hint) || ctx.Err() != nil {
+				t.Errorf("%v, when its context said %v", err, ctx.Err())
+			}
+		})
 	}
 }
 

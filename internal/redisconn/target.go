@@ -26,6 +26,7 @@ type Target struct {
 	Name        string      // for CLIENT SETNAME; empty: none
 	Credentials Credentials // called at each Dial, instead of Username and Password; may be nil
 	Option      string      // the option that sets Credentials, for an error; empty: WithCredentials, or the URL
+	TLSOption   string      // the option that sets TLS, for an error; empty: the URL's scheme and WithTLSConfig
 	Dialer      Dialer      // makes the stream beneath TLS; nil: a net.Dialer does
 
 	open  sync.Map // of *Conn: the open connections
@@ -184,7 +185,7 @@ func (t *Target) network() string {
 func (t *Target) At(addr string) *Target {
 	at := &Target{
 		Address: addr, Username: t.Username, Password: t.Password, Database: t.Database, TLS: t.TLS.Clone(),
-		Name: t.Name, Credentials: t.Credentials, Option: t.Option, Dialer: t.Dialer, from: t.first(),
+		Name: t.Name, Credentials: t.Credentials, Option: t.Option, TLSOption: t.TLSOption, Dialer: t.Dialer, from: t.first(),
 	}
 	if at.TLS != nil {
 		at.TLS.MinVersion = cmp.Or(at.TLS.MinVersion, tls.VersionTLS12)

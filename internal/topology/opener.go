@@ -50,6 +50,9 @@ func Open(rawURL string, s Settings) (Topology, error) {
 	if s.TLS != nil {
 		t.TLS = s.TLS
 	}
+	if strings.Contains(scheme, "+") {
+		t.TLSOption = "WithTLSConfig" // these schemes have no form with TLS
+	}
 	switch scheme {
 	case sentinelScheme:
 		return newSentinel(p, s), nil

@@ -41,7 +41,7 @@ const (
 
 func newSentinelNode(t *Sentinel, m sentinelAddr, given bool) *sentinelNode {
 	// Sentinels have accounts of their own.
-	as := redisconn.Target{TLS: t.s.SentinelTLS, Name: t.s.ConnectionName, Credentials: t.s.SentinelCredentials, Option: "WithSentinelCredentials", Dialer: t.s.Dialer}
+	as := redisconn.Target{TLS: t.s.SentinelTLS, Name: t.s.ConnectionName, Credentials: t.s.SentinelCredentials, Option: "WithSentinelCredentials", TLSOption: "WithSentinelTLSConfig", Dialer: t.s.Dialer}
 	p := &sentinelNode{t: t, target: as.At(m.addr), given: given, id: m.id}
 	// No error is permanent: the other Sentinels may say all that is needed.
 	p.hub = pubsub.New(func(ctx context.Context) (redis.Conn, error) { return p.target.Dial(ctx, t.s.Timeout) }, pubsub.Options{Timeout: t.s.Timeout, MaxRetry: lastRetry, Logger: t.s.Log.Logger(), Name: "sentinel " + m.addr})

@@ -278,7 +278,7 @@ func TestSentinelsThatCannotBeAsked(t *testing.T) {
 	}{
 		"no password":      {redistest.MasterName, nil, "NOAUTH", true},
 		"a wrong password": {redistest.MasterName, wrong, "WRONGPASS", false},
-		"a wrong name":     {"nobody", right, "knows no master of that name", true},
+		"a wrong name":     {"nobody", right, "knows no master of that name; SENTINEL MASTERS lists those that it knows", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			top := openSet(t, "redis+sentinel://"+set.Addrs()+"/"+row.master, func(s *topology.Settings) {

@@ -15,7 +15,7 @@ import (
 )
 
 // errUnknownMaster is why a Sentinel names no master.
-var errUnknownMaster = errors.New("it knows no master of that name")
+var errUnknownMaster = errors.New("it knows no master of that name; SENTINEL MASTERS lists those that it knows, and the URL has the name after the hosts")
 
 // pingedWithin is how long ago a master may have answered a Sentinel's ping, of which there
 // is one each second. The Sentinel calls it down only after down-after-milliseconds.

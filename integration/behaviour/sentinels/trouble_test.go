@@ -83,9 +83,10 @@ func TestSentinelsAndMasterSpeakTLS(t *testing.T) {
 		opts []rlock.Option
 		says string
 	}{
-		"only the Sentinel is trusted": {[]rlock.Option{both[1], rlock.WithTLSConfig(&tls.Config{})}, "certificate signed by unknown authority"},
-		"only the master is trusted":   {[]rlock.Option{both[0], rlock.WithSentinelTLSConfig(&tls.Config{})}, "certificate signed by unknown authority"},
-		"neither is expected":          {nil, "no Sentinel names the master"},
+		"only the Sentinel is trusted": {[]rlock.Option{both[1], rlock.WithTLSConfig(&tls.Config{})}, "put it into RootCAs of WithTLSConfig"},
+		"only the master is trusted":   {[]rlock.Option{both[0], rlock.WithSentinelTLSConfig(&tls.Config{})}, "put it into RootCAs of WithSentinelTLSConfig"},
+		"neither is expected":          {nil, "try WithSentinelTLSConfig"},
+		"only the Sentinel has TLS":    {both[1:], "try WithTLSConfig"},
 	} {
 		c, err := rlock.Open(t.Context(), url, append(row.opts, rlock.WithCommandTimeout(2*time.Second))...)
 		if err == nil {
