@@ -27,7 +27,7 @@ var releasing = []defect{
 	{"a release that finds nothing is no loss", "errors", tests{"TestErrorsSayOnceWhatHappened"},
 		edits{{In: "locks.Unlock", Stmt: "err = ofKind(err, ErrLeaseLost)", Remove: true}}},
 	{"a hold that is over does not name its lock", "errors", tests{"TestErrorsSayOnceWhatHappened"},
-		edits{{In: "overError.Error", Expr: "Named(\"hold\", e.name, e.cause).Error()", Put: "e.cause.Error()"}}},
+		edits{{In: "overError.Error", Expr: "Named(e.what, e.name, e.cause).Error()", Put: "e.cause.Error()"}}},
 	{"each send of an unlock has a latch of its own", "R1", tests{"TestR1LostUnlockReplyCountsOnce"},
 		edits{{In: "releasing.Submit", If: "!r.encoded || r.Form == release.Own || r.sentAs != r.Form || r.want.Keep.Millis > 0", Before: "r.want.Latch = codec.FreshLatch(r.l.key); r.encode()"}}},
 	{"an announcement that is refused ends a script", "R1", tests{"TestR1RepetitionThatFindsNothingIsNotHeldOnlyIfTheUnlockCouldRun", "TestWhatACallSaysIsSoThoughItMayNotPublish"},

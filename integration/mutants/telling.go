@@ -39,7 +39,7 @@ var telling = []defect{
 	{"connections to a master that was left stay", "topology", tests{"TestAcquiresThatAreLostWithADemotedMasterHoldNothing"},
 		edits{{In: "oneMaster.move", Call: "target.Sever", Put: "fmt.Sprint(target)"}}},
 	{"why a server refused a certificate is not asked once more", "kinds of errors", tests{"TestRefusedCertificateIsToldThoughItsAlertWasLost"},
-		edits{{In: "Target.Dial", Stmt: "err = t.alert(ctx, err)", Put: "_ = t.alert"}}},
+		edits{{In: "Target.Dial", Stmt: "err = t.whyNoTLS(t.alert(ctx, err))", Put: "err, _ = t.whyNoTLS(err), t.alert"}}},
 	{"a master that is being replaced is connected to", "topology", tests{"TestNewestConfigurationOfTheMasterCounts", "TestMasterThatIsBeingReplacedIsNotConnectedTo"},
 		edits{{In: "choice.replaced", Stmt: "return going && now.Sub(c.going) < leftFor", Put: "return false"}}},
 	{"the last sort of subscribers that is asked for is the number of waiters", "Info", tests{"TestInfoCountsBothSortsOfSubscribers"},
