@@ -162,8 +162,8 @@ var (
 func (c *comparison) run(conn int, cmds [][]string) {
 	answers := c.real.conns[conn].do(c.t, cmds)
 	last := c.compare(conn, cmds, answers)
-	if c.d.short { // what has lived for a millisecond ends on both sides
-		for c.now() < last+2000 {
+	if c.d.short { // what has lived for a millisecond, or until a time of one side's, ends on both sides
+		for c.now() < last+2000+1000*c.skew {
 			time.Sleep(time.Millisecond)
 		}
 		exist := append([]string{"EXISTS"}, everyKey...)
