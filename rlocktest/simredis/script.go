@@ -59,8 +59,12 @@ func init() {
 	l.SetGlobal("error", l.NewFunction(raise))
 	tonumber := l.GetGlobal("tonumber")
 	l.SetGlobal("tonumber", l.NewFunction(func(l *lua.LState) int {
-		if text, ok := l.Get(1).(lua.LString); ok && l.GetTop() == 1 {
-			l.Push(toNumber(string(text)))
+		if text, ok := l.Get(1).(lua.LString); ok {
+			if base := l.OptInt(2, 10); base == 10 {
+				l.Push(toNumber(string(text)))
+			} else {
+				l.Push(toInteger(string(text), base))
+			}
 			return 1
 		}
 		n := l.GetTop()
@@ -105,6 +109,22 @@ func toNumber(text string) lua.LValue {
 		return lua.LNumber(n)
 	}
 	return lua.LNil
+}
+
+// toInteger reads a number of another base as C's strtoul does.
+func toInteger(text string, base int) lua.LValue {
+	digits, negative := strings.CutPrefix(strings.TrimSpace(text), "-")
+	if base == 16 {
+		digits = strings.TrimPrefix(strings.ToLower(digits), "0x")
+	}
+	n, err := strconv.ParseUint(digits, base, 64)
+	if err != nil {
+		return lua.LNil
+	}
+	if negative {
+		n = -n
+	}
+	return lua.LNumber(n)
 }
 
 func tagged(l *lua.LState, tag string) int {
