@@ -29,7 +29,7 @@ func DecodeHolder(reply any) (h Holder, held bool, err error) {
 	case !ok || fields < 1 || fields == 1 && len(found) != 4:
 		return Holder{}, false, mismatch(what, reply)
 	case fields > 1:
-		return Holder{}, false, &ShapeError{What: noLock, Got: strconv.FormatInt(fields, 10) + " fields, as of a read-write lock or the multi-lock of a group"}
+		return Holder{}, false, &ShapeError{What: noLock, Got: strconv.FormatInt(fields, 10) + " fields, as of a read-write lock"}
 	}
 	owner, ok := found[2].([]byte)
 	if !ok {

@@ -143,7 +143,7 @@ func TestInfoOfWhatIsNoLock(t *testing.T) {
 		says    string
 	}{
 		"text":      {[]any{"SET", "text", "x"}, "the key holds a string, which is no lock"},
-		"two":       {[]any{"HSET", "two", "a", 1, "b", 2}, "the key is a hash that is no lock of this kind (2 fields, as of a read-write lock or the multi-lock of a group)"},
+		"two":       {[]any{"HSET", "two", "a", 1, "b", 2}, "the key is a hash that is no lock of this kind (2 fields, as of a read-write lock)"},
 		"foreign":   {[]any{"HSET", "foreign", "colour", "red"}, `the key is a hash that is no lock of this kind (field "colour")`},
 		"uncounted": {[]any{"HSET", "uncounted", c.NewOwner().String(), "many"}, "many"},
 		"zero":      {[]any{"HSET", "zero", c.NewOwner().String(), "0"}, "hold count"},

@@ -249,8 +249,7 @@ func (l *Lock) UnlockAs(ctx context.Context, owner Owner) error {
 // be sent, and ForceUnlock blocks until the server answers or a command timeout
 // has passed, with WithReplicaSync a second longer.
 //
-//   - ErrRefused: the key is not a hash, or one that no lock writes, such as the multi-lock of
-//     a group in Java; it is left alone.
+//   - ErrRefused: the key is not a hash; it is left alone.
 //   - ErrUnannounced: the lock is free, but waiters could not be notified.
 //   - ErrUncertain: the command was sent and not answered. It is not sent
 //     again, because it could hit the next holder.

@@ -2,7 +2,6 @@ package locks
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/gomodule/redigo/redis"
@@ -12,7 +11,6 @@ import (
 	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/eventlog"
 	"github.com/rlock-go/redisson/internal/kind"
-	"github.com/rlock-go/redisson/internal/redisconn"
 )
 
 // ForceUnlock deletes the lock whoever holds it, as the public method says.
@@ -32,10 +30,6 @@ func ForceUnlock(ctx context.Context, l *Lock) (bool, error) {
 		if a, err := l.Ask(ctx, kind.Forcible, Owner{}); !a.Yes || err != nil {
 			return false, err
 		}
-	} else if found == "hash" {
-		if err := noLock(ctx, l); err != nil {
-			return false, err
-		}
 	}
 	there, ended, err := force(l)
 	if err != nil {
@@ -43,23 +37,6 @@ func ForceUnlock(ctx context.Context, l *Lock) (bool, error) {
 	}
 	l.Client.Log.Forced(ctx, eventlog.Lock{Name: l.name}, there)
 	return ended || there, nil
-}
-
-// noLock returns an error for a hash that neither a lock nor a read-write lock writes, such as the
-// multi-lock of a group in Java. If the account may not look, it returns nil.
-func noLock(ctx context.Context, l *Lock) error {
-	_, err := l.Ask(ctx, kind.Holding, Owner{})
-	if _, shape := errors.AsType[*codec.ShapeError](err); !shape {
-		if redisconn.IsRefusal(err) {
-			return nil
-		}
-		return err
-	}
-	mode, asked := l.Client.Query(ctx, l.slot, kind.Read("HGET", l.Key(), "mode"))
-	if asked != nil || mode != nil {
-		return asked
-	}
-	return ofKind(fmt.Errorf("%w; it was left alone", err), ErrRefused)
 }
 
 // forcedBy is why holds of l that are forced end.
