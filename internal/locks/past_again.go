@@ -113,6 +113,12 @@ func repeat(s *shard, u past) {
 	if u.extras != nil {
 		r.keep, r.place = u.extras.keep, u.extras.place
 	}
-	r.then = func(error) { ended(r.req.Connection()) }
+	r.then = func(error) {
+		if r.Over() {
+			ended(r.req.Connection())
+		} else { // its limit has passed, and a send may be under way
+			ended(0)
+		}
+	}
 	st.run(r)
 }

@@ -344,6 +344,9 @@ func (u *Release) failed(w World, how How) Verdict {
 // Told tells whether the caller was told the Verdict.
 func (u *Release) Told() bool { return u.Verdict != Open }
 
+// Over tells whether nothing is sent any more.
+func (u *Release) Over() bool { return u.over }
+
 // UnderWay tells whether a send is under way, or was lost and may still run.
 func (u *Release) UnderWay() bool { return u.open }
 
