@@ -3,7 +3,9 @@ package rlock_test
 import (
 	"context"
 	"errors"
+	"io"
 	"net"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -38,6 +40,26 @@ func TestContextThatEndsFirstHidesNoTrouble(t *testing.T) {
 					t.Errorf("IsLocked: %v", err)
 				}
 			})
+		})
+	}
+}
+
+// A port with TLS that is asked without takes the bytes for an unfinished handshake and stays silent. Each scheme's error says
+// what to set, though the wait for a server ends when the last dial does.
+func TestSilentPortIsHintedAtByEachScheme(t *testing.T) {
+	for url, hint := range map[string]string{
+		"redis://h:1": "rediss://", "redis+cluster://h:1": "WithTLSConfig", "redis+replicated://h:1": "WithTLSConfig",
+		"redis+sentinel://h:1/orders": "WithSentinelTLSConfig",
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			silent := func(context.Context, string, string) (net.Conn, error) {
+				here, there := net.Pipe()
+				go func() { _, _ = io.Copy(io.Discard, there) }()
+				return here, nil
+			}
+			if _, err := rlock.Open(t.Context(), url, rlock.WithDialer(silent)); err == nil || !strings.Contains(err.Error(), "a port with TLS answers like that: try "+hint) {
+				t.Errorf("%s: %v", url, err)
+			}
 		})
 	}
 }

@@ -127,7 +127,6 @@ func TestI1BadClientOptionsAndURLsDialNobody(t *testing.T) {
 		"another scheme":     {"http://" + at, nil},
 		"no database":        {url + "/one", nil},
 		"password, bad db":   {"redis://:hunter2@" + at + "/x", nil},
-		"capital scheme":     {"REDIS://" + at, nil},
 		"only a user":        {"redis://worker@" + at, nil},
 		"name of two":        {url, []rlock.Option{rlock.WithConnectionName("two words")}},
 		"name of lines":      {url, []rlock.Option{rlock.WithConnectionName("line\nbreak")}},

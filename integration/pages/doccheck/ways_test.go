@@ -69,6 +69,7 @@ var ways = map[string]way{
 	"cd integration && go run ./simulation/replay SEED -overlay DIR/overlay.json": {part: "integration/simulation.TestReplay"},
 
 	"make test-all":                 {part: "integration/redisson/interop.TestInterop"},
+	"make builds":                   {part: "integration/pages/doccheck.TestEveryModuleIsFetchedByItsImportPath"},
 	"make unraced":                  {target: "unit"},
 	"make docker":                   {part: "integration/behaviour.TestNetworkThatIsCutAndHeals"},
 	"make chaos":                    {part: "integration/chaos.TestOneServer"},
