@@ -83,7 +83,7 @@ func (l *Lock) checkName() error {
 // may have one hold more than it knows, until the lease ends.
 //
 //   - ctx's error: ctx ended. It is joined with the server's last error, if
-//     there was one, with ErrRefused if a key that never expires is a hash and no lock,
+//     there was one, with ErrRefused if the key is a hash and no lock (see TryLockFor),
 //     and with ErrUncertain if the owner is marked (see [Owner.String]) and the last
 //     attempt had no answer.
 //   - ErrClosed: the client was closed.
@@ -115,7 +115,8 @@ func (l *Lock) TryLock(ctx context.Context, opts ...AcquireOption) (*Hold, error
 
 // TryLockFor waits at most for wait, or until ctx ends. If the key never expires, it then asks
 // what the key holds, for a command timeout at most: a hash that is no lock is ErrRefused. One with
-// a TTL, and any at a fair lock, count as locked. ErrLocked:
+// a TTL counts as locked until it expires. Calls of a fair lock don't learn the TTL, so they ask
+// if they have waited for a command timeout. A read-write lock refuses either hash at once. ErrLocked:
 // the wait is over, and the last answer was that another owner holds the lock. The text says
 // whether this client holds it, or else for how long the call was refused, and the TTL that the
 // server said last. If an attempt after that was not answered, the text says so, and the client gives back

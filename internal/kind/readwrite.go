@@ -130,10 +130,18 @@ func (writeLock) Acquire(room []any, w *Want) Call {
 }
 
 func (k readLock) Granted(reply any) (Grant, error) {
-	if found, ok := reply.([]byte); ok && string(found) == luasrc.NoReadWriteLock {
-		return Grant{Refused: &codec.ShapeError{What: "hash", Got: string(found)}}, nil
+	if err := noReadWriteLock(reply); err != nil {
+		return Grant{Refused: err}, nil
 	}
 	return k.reentrant.Granted(reply)
+}
+
+// noReadWriteLock is the error of the reply for a hash of another kind.
+func noReadWriteLock(reply any) error {
+	if found, ok := reply.([]byte); ok && string(found) == luasrc.NoReadWriteLock {
+		return &codec.ShapeError{What: "hash", Got: string(found)}
+	}
+	return nil
 }
 
 func (readLock) Release(room []any, w *Want) Call {
@@ -196,7 +204,15 @@ func (writeLock) Ask(q Question, w *Want) Query {
 func askMode(q Question, w *Want, mode string) Query {
 	switch q {
 	case Locked, Holding:
-		return Query{Look(luasrc.ReadWriteInfo(nil, w.Names[keyName], mode)), holder}
+		return Query{Look(luasrc.ReadWriteInfo(nil, w.Names[keyName], mode)), func(reply any) (Answer, error) {
+			switch err := noReadWriteLock(reply); {
+			case err == nil:
+				return holder(reply)
+			case q == Holding:
+				return Answer{}, err
+			}
+			return Answer{}, nil // Java says too that it is not locked
+		}}
 	case Forcible:
 		return Query{Read("HGET", w.Names[keyName], "mode"), func(reply any) (Answer, error) {
 			found, ok := reply.([]byte)

@@ -16,7 +16,7 @@ var (
 	WriteLockAgainScript = newAgain("again_write", "write_lock") // Again of WriteLock
 )
 
-// NoReadWriteLock is the reply of ReadLock and WriteLock if key is a hash of another kind.
+// NoReadWriteLock is the reply of ReadLock, WriteLock and ReadWriteInfo if key is a hash of another kind.
 const NoReadWriteLock = "a hash without mode"
 
 // ReadLock acquires a read-write lock for owner to read, unless another owner writes, and makes

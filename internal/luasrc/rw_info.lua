@@ -4,7 +4,7 @@
 -- ARGV[1]  the way, read or write
 --
 -- Reply: of one owner that holds so, as info.lua's: PTTL, 1, the owner, how many holds it
--- has. With none, and of a hash that is no read-write lock: -2, 0.
+-- has. With none: -2, 0. Of a hash that is no read-write lock: a text.
 
 local call, lock = redis.call, KEYS[1]
 if call('hexists', lock, 'mode') == 1 then
@@ -15,5 +15,7 @@ if call('hexists', lock, 'mode') == 1 then
       return {call('pttl', lock), 1, owner, string.sub(fields[f + 1], 1, 100)}
     end
   end
+elseif call('exists', lock) == 1 then
+  return 'a hash without mode'
 end
 return {-2, 0}
