@@ -131,20 +131,28 @@ func (m *metrics) collect(_ context.Context, to metric.Observer) error {
 	}
 	for kind := range holds {
 		of := metric.WithAttributes(attribute.String("rlock.kind", string(kind)))
-		to.ObserveInt64(m.holds, holds[kind], of)
+		if held(kind) {
+			to.ObserveInt64(m.holds, holds[kind], of)
+		}
 		to.ObserveInt64(m.waiters, waiters[kind], of)
 		if left, ok := least[kind]; ok {
 			to.ObserveFloat64(m.remaining, left, of)
 		}
 	}
 	for kind, n := range sums.uncertain {
-		to.ObserveInt64(m.uncertain, n, metric.WithAttributes(attribute.String("rlock.kind", string(kind))))
+		if held(kind) {
+			to.ObserveInt64(m.uncertain, n, metric.WithAttributes(attribute.String("rlock.kind", string(kind))))
+		}
 	}
 	m.acquired.observe(to, m.acquires)
 	to.ObserveInt64(m.reconnects, sums.reconnects)
 	to.ObserveInt64(m.unobserved, sums.unobserved)
 	return nil
 }
+
+// held tells whether a client holds what it acquires of a kind. Nobody holds a latch or the permits of
+// a Semaphore.
+func held(k rlock.Kind) bool { return k != rlock.KindSemaphore && k != rlock.KindLatch }
 
 // ages yields a client's ages, by name if names are shown. Events may come more than once.
 func (m *metrics) ages(c *rlock.Client, stats rlock.Stats) iter.Seq2[event, rlock.Age] {

@@ -24,7 +24,8 @@
 //	rlock_oldest_hold_seconds          kind                       the age of the oldest hold, if there is one
 //	rlock_oldest_wait_seconds          kind                       the age of the oldest call that waits
 //
-// The labels' values are the words of rlock's events. A call is counted when it ends, so a hold
+// The labels' values are the words of rlock's events. Nobody holds a latch or the permits of a
+// [rlock.Semaphore], so these kinds have no series of holds, leases and releases. A call is counted when it ends, so a hold
 // and a wait that never end are seen only in the last two.
 package rlockprom
 
@@ -240,17 +241,25 @@ func (c *Collector) begin(s rlock.Subject) {
 			add(n, c.labels(s, w), 0)
 		}
 	}
-	each(c.lost, "taken", "expired", "unreachable")
-	each(c.renewals, "renewed", "failed", "lost")
-	each(c.failing, "begun", "ended")
+	if held(s.Kind) {
+		each(c.lost, "taken", "expired", "unreachable")
+		each(c.renewals, "renewed", "failed", "lost")
+		each(c.failing, "begun", "ended")
+	}
 	each(c.wakeUps, "message", "expiry", "handoff", "look")
-	each(c.undos, "undone", "nothing", "failed")
+	if s.Kind != rlock.KindLatch { // a wait for a latch takes nothing
+		each(c.undos, "undone", "nothing", "failed")
+	}
 	for _, outcome := range []string{"acquired", "locked", "timeout", "cancelled", "uncertain", "error"} {
 		l := c.labels(s, outcome)
 		l.contended = "false"
 		c.acquires.of(l)
 	}
 }
+
+// held tells whether a client holds what it acquires of a kind. Nobody holds a latch or the permits of
+// a Semaphore, so that 0 holds or losses of them would say nothing.
+func held(k rlock.Kind) bool { return k != rlock.KindSemaphore && k != rlock.KindLatch }
 
 func (c *Collector) labels(s rlock.Subject, word string) labels {
 	l := labels{kind: string(s.Kind), word: word}
@@ -321,13 +330,18 @@ func (c *Collector) Collect(to chan<- prometheus.Metric) {
 		}
 	}
 	for kind, k := range all {
-		to <- prometheus.MustNewConstMetric(c.holds, prometheus.GaugeValue, float64(k.Holds), string(kind))
+		if held(kind) {
+			to <- prometheus.MustNewConstMetric(c.holds, prometheus.GaugeValue, float64(k.Holds), string(kind))
+		}
 		to <- prometheus.MustNewConstMetric(c.waiters, prometheus.GaugeValue, float64(k.Waiters), string(kind))
 		if k.Holds > 0 && k.LeastRemaining != rlock.NoExpiry {
 			to <- prometheus.MustNewConstMetric(c.remaining, prometheus.GaugeValue, k.LeastRemaining.Seconds(), string(kind))
 		}
 	}
 	for kind, n := range sums.uncertain {
+		if !held(kind) {
+			continue
+		}
 		to <- prometheus.MustNewConstMetric(c.uncertain, prometheus.CounterValue, float64(n), string(kind))
 	}
 	to <- prometheus.MustNewConstMetric(c.reconnects, prometheus.CounterValue, float64(sums.reconnects))

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -224,6 +226,77 @@ func TestCountsOfStatsOutliveTheClient(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// A kind has the series that it can have, with 0 if nothing of the sort has happened, and no kind that was not acquired has any:
+// nobody holds a latch or a Semaphore's permits, and a wait for a latch takes nothing.
+func TestKindHasOnlyTheSeriesThatItCanHave(t *testing.T) {
+	registry := prometheus.NewPedanticRegistry()
+	metrics := rlockprom.New()
+	registry.MustRegister(metrics)
+	client, err := rlock.Open(t.Context(), redistest.Start(t).URL(), rlock.WithObserver(metrics.Observer()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	latch, seats, permits := client.NewCountDownLatch("gate"), client.NewSemaphore("seats"), client.NewPermitSemaphore("slots")
+	if _, err := latch.TrySetCount(t.Context(), 1); err != nil {
+		t.Fatal(err)
+	}
+	for _, set := range []func(context.Context, int, ...rlock.SetOption) (bool, error){seats.TrySetPermits, permits.TrySetPermits} {
+		if _, err := set(t.Context(), 2); err != nil {
+			t.Fatal(err)
+		}
+	}
+	of := func() map[string][]string { // the metrics that have series, by kind
+		all, err := registry.Gather()
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := map[string][]string{}
+		for _, family := range all {
+			for _, m := range family.Metric {
+				for _, l := range m.Label {
+					if l.GetName() == "kind" && !slices.Contains(found[l.GetValue()], family.GetName()) {
+						found[l.GetValue()] = append(found[l.GetValue()], family.GetName())
+					}
+				}
+			}
+		}
+		return found
+	}
+	if found := of(); len(found) > 0 {
+		t.Errorf("before any wait: %v", found)
+	}
+	if err := latch.AwaitFor(t.Context(), 0); !errors.Is(err, rlock.ErrNotOpen) {
+		t.Fatal(err)
+	}
+	if err := seats.Acquire(t.Context(), 1); err != nil {
+		t.Fatal(err)
+	}
+	slot, err := permits.Acquire(t.Context(), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer slot.Release(context.Background())
+	waits := []string{"rlock_acquires_total", "rlock_waiters", "rlock_wakeups_total"}
+	taking := append([]string{"rlock_acquire_duration_seconds", "rlock_undos_total"}, waits...)
+	want := map[string][]string{
+		"latch": waits, "semaphore": taking,
+		"permits": append([]string{"rlock_holds", "rlock_lease_remaining_min_seconds", "rlock_leases_failing_total", "rlock_leases_lost_total", "rlock_oldest_hold_seconds",
+			"rlock_releases_uncertain_total", "rlock_renewals_total"}, taking...),
+	}
+	var found map[string][]string
+	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) { // events are told a moment later
+		found = of()
+		for kind := range want {
+			slices.Sort(want[kind])
+		}
+		if maps.EqualFunc(found, want, slices.Equal) {
+			return
+		}
+	}
+	t.Errorf("%v, want %v", found, want)
 }
 
 // An outcome that did not occur has a counter, but no histogram.
