@@ -64,7 +64,8 @@ func (l *CountDownLatch) set(ctx context.Context, doing string, due bool, how st
 	return l.change(ctx, doing, due, func(w *kind.Want) kind.Call { return kind.CountDown(w, how, n) })
 }
 
-// Await waits until the latch is open or ctx ends. It is Redisson's await.
+// Await waits until the latch is open or ctx ends. If nobody has set a count, it returns at once,
+// as in Redisson, whose await it is.
 //
 //   - ctx's error: ctx ended. It is joined with the server's last error, if there was one.
 //   - ErrClosed: the client was closed.

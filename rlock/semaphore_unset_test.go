@@ -47,7 +47,7 @@ func acquirers(c *Client, name string) map[string]acquirer {
 	}
 }
 
-const unset = "no permits were set: TrySetPermits"
+const unset = "none were set with TrySetPermits, or the semaphore was deleted"
 
 func TestErrorSaysThatNobodyHasSetPermits(t *testing.T) {
 	t.Parallel()

@@ -80,8 +80,14 @@ func told(err error) string {
 	case redisconn.IsRefusal(err):
 		opening = "the server refused: "
 	}
-	return strings.NewReplacer("\nrlock: ", "\n", "WithCredentials", "--password-file", "WithSentinelCredentials", "--sentinel-password-file", "WithTLSConfig", "--tls",
-		"open: invalid option: not sent: ", opening, "open: not sent: ", opening, "no permits were set: TrySetPermits", "no permits were set: rlock permits NAME set N").Replace(text)
+	return strings.NewReplacer("\nrlock: ", "\n", "WithCredentials", "--password-file", "WithSentinelCredentials", "--sentinel-password-file",
+		"put it into RootCAs of WithTLSConfig", "give it with --tls-ca", "put it into RootCAs of WithSentinelTLSConfig", "give it with --tls-ca",
+		"put it into Certificates of WithTLSConfig", "give it with --tls-cert and --tls-key",
+		"put it into Certificates of WithSentinelTLSConfig", "give it with --tls-cert and --tls-key",
+		"put a name that its certificate has into ServerName of WithTLSConfig", "use a name that its certificate has",
+		"put a name that its certificate has into ServerName of WithSentinelTLSConfig", "use a name that its certificate has",
+		"WithTLSConfig", "--tls", "WithSentinelTLSConfig", "--sentinel-tls",
+		"open: invalid option: not sent: ", opening, "open: not sent: ", opening, "set with TrySetPermits", "set with rlock permits NAME set N").Replace(text)
 }
 
 // judged gives a command's error its status.

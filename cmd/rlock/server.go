@@ -161,7 +161,7 @@ func (s *server) reader() (*reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	sentinels := &redisconn.Target{Name: "rlock-cli"}
+	sentinels := &redisconn.Target{Name: "rlock-cli", TLSOption: "WithSentinelTLSConfig"}
 	if sentinels.Credentials, err = s.sentinelAccount(); err != nil {
 		return nil, err
 	}

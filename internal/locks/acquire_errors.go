@@ -43,11 +43,9 @@ func (w *Waiter) waitError(cause error) error {
 		}
 		return WithTrouble(err, last)
 	case known && elapsed && unanswered:
-		return WithTrouble(fmt.Errorf("%w: the last attempt was not answered in time; %s", cause, w.left()), last)
-	case known && last == nil:
-		return w.unsetToo(cause)
+		return WithTrouble(fmt.Errorf("%w: the last attempt was not answered in time; %s", w.unsetToo(cause), w.left()), last)
 	case known:
-		return WithTrouble(cause, last)
+		return WithTrouble(w.unsetToo(cause), last)
 	case last == nil && unanswered:
 		return fmt.Errorf("%w: %s before an answer came; %s", ErrUncertain, over, w.left())
 	case unanswered || w.ownerUsed && command.IsLost(last):
@@ -125,10 +123,10 @@ func (e takenError) Error() string {
 
 func (e takenError) Unwrap() error { return e.error }
 
-// unsetToo adds to a wait's error that no permits were ever set, if the server said so.
+// unsetToo adds to a wait's error that the semaphore does not exist, if the server said so.
 func (w *Waiter) unsetToo(err error) error {
 	if q := w.queue(); w.unset || q != nil && q.unset {
-		return fmt.Errorf("%w: no permits were set: TrySetPermits", err)
+		return fmt.Errorf("%w: none were set with TrySetPermits, or the semaphore was deleted", err)
 	}
 	return err
 }

@@ -50,9 +50,6 @@ func Open(rawURL string, s Settings) (Topology, error) {
 	if s.TLS != nil {
 		t.TLS = s.TLS
 	}
-	if strings.Contains(scheme, "+") {
-		t.TLSOption = "WithTLSConfig" // these schemes have no form with TLS
-	}
 	switch scheme {
 	case sentinelScheme:
 		return newSentinel(p, s), nil
@@ -111,6 +108,7 @@ func parseSeveral(raw, port string) (p Parts, more string, err error) {
 		if p.Target, err = redisconn.ParseURL("redis://" + authority[:at] + host); err != nil {
 			return p, "", fmt.Errorf("url: host %d: %s", i+1, strings.TrimPrefix(err.Error(), "url: "))
 		}
+		p.Target.TLSOption = "WithTLSConfig" // the scheme has no form with TLS
 		if !slices.Contains(p.Servers, p.Target.Address) {
 			p.Servers = append(p.Servers, p.Target.Address)
 		}
