@@ -167,11 +167,11 @@ func (m *methodCall) do(ctx context.Context) error {
 var endless = []string{"Lead"}
 
 // everyMethod prepares the calls, and creates their objects on a server.
-func everyMethod(t *testing.T, s *server, conn redis.Conn) []*methodCall {
+func everyMethod(t *testing.T, open func(*testing.T, ...rlock.Option) *rlock.Client, conn redis.Conn) []*methodCall {
 	t.Helper()
 	var calls []*methodCall
 	for i, o := range calledObjects() {
-		c := open(t, s, rlock.WithCommandTimeout(callTimeout))
+		c := open(t, rlock.WithCommandTimeout(callTimeout))
 		probe := fmt.Sprintf("o%d", i)
 		if err := o.setUp(conn, probe); err != nil {
 			t.Fatal(err)
@@ -187,7 +187,7 @@ func everyMethod(t *testing.T, s *server, conn redis.Conn) []*methodCall {
 			}
 			own := c
 			if m.Name == "Shutdown" {
-				own = open(t, s, rlock.WithCommandTimeout(callTimeout))
+				own = open(t, rlock.WithCommandTimeout(callTimeout))
 			}
 			name := fmt.Sprintf("o%d.%s", i, m.Name)
 			// This loads the scripts, so that the call itself sends one command.
@@ -288,7 +288,7 @@ func TestEveryMethodKeepsItsWordInTrouble(t *testing.T) {
 
 func everyMethodIn(t *testing.T, s *server, tr trouble, ctxEnds bool) {
 	conn := s.Dial(t)
-	calls := everyMethod(t, s, conn)
+	calls := everyMethod(t, func(t *testing.T, opts ...rlock.Option) *rlock.Client { return open(t, s, opts...) }, conn)
 	ctx := context.Background()
 	tr.begin(s)
 	if ctxEnds {
