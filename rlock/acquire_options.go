@@ -137,12 +137,12 @@ func AtLeast(d time.Duration) AcquireOption {
 	})
 }
 
-// Wait limits how long Lock and Do wait for the lock, in addition to ctx. With
-// 0 they make one attempt, as TryLock does. When the wait is over, the error is
-// ErrLocked, as TryLockFor explains, and Do has not run fn. A negative d is
-// ErrInvalidOption, and so is Wait with TryLock or TryLockFor, which have a
-// wait already. Default is to wait until ctx ends. It is the waitTime of
-// Redisson's tryLock.
+// Wait limits how long Lock, Acquire and Do wait, in addition to ctx. With 0 they
+// make one attempt, as TryLock does. When the wait is over, the error is ErrLocked,
+// as TryLockFor explains, or ErrNoPermits of a semaphore, and Do has not run fn. A
+// negative d is ErrInvalidOption, and so is Wait with TryLock, TryLockFor,
+// TryAcquire or TryAcquireFor, which have a wait already. Default is to wait until
+// ctx ends. It is the waitTime of Redisson's tryLock and tryAcquire.
 func Wait(d time.Duration) WaitOption {
 	return waitOption{permitOption{func(t *terms) error {
 		if t.HasWait {

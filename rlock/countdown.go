@@ -64,8 +64,8 @@ func (l *CountDownLatch) set(ctx context.Context, doing string, due bool, how st
 	return l.change(ctx, doing, due, func(w *kind.Want) kind.Call { return kind.CountDown(w, how, n) })
 }
 
-// Await waits until the latch is open or ctx ends. If nobody has set a count, it returns at once,
-// as in Redisson, whose await it is.
+// Await waits until the latch is open or ctx ends. A latch whose count nobody has set is open, so
+// it returns at once. It is Redisson's await.
 //
 //   - ctx's error: ctx ended. It is joined with the server's last error, if there was one.
 //   - ErrClosed: the client was closed.

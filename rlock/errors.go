@@ -27,18 +27,19 @@ var (
 	// ErrNotLocked: nobody holds the lock. Nothing was changed.
 	ErrNotLocked = errors.New("not locked")
 
-	// ErrNotHeld: the owner does not hold the lock, or no longer does. Nothing
-	// was changed. Only the Unlock of a lost hold may return it after it released
+	// ErrNotHeld: the owner does not hold the lock, or no longer does, or no permit with
+	// this id is taken. Nothing was changed. Only the Unlock of a lost hold may return it after it released
 	// a key that was still there. From a Hold or Permits it is
 	// always ErrLeaseLost too. Java throws IllegalMonitorStateException here.
 	ErrNotHeld = locks.ErrNotHeld
 
-	// ErrReleased: an earlier Unlock has released this Hold.
+	// ErrReleased: an earlier Unlock has released this Hold, or an earlier Release these
+	// Permits.
 	ErrReleased = locks.ErrReleased
 
-	// ErrLeaseLost: the hold ended before it was released. Its lease ran out,
-	// perhaps before the acquire was answered; or the server says that the lock
-	// belongs to somebody else; or the lock was forced. Others may hold it by now.
+	// ErrLeaseLost: the hold ended before it was released, and others may hold the lock by
+	// now. Its lease ran out, perhaps before the acquire was answered, or the server no
+	// longer knows of the hold, or this client forced the lock or deleted the semaphore.
 	ErrLeaseLost = locks.ErrLeaseLost
 
 	// ErrUncertain: the command was sent, no answer came, and the client could

@@ -113,11 +113,7 @@ func (l *Lock) TryLock(ctx context.Context, opts ...AcquireOption) (*Hold, error
 	return l.acquire(ctx, 0, opts)
 }
 
-// TryLockFor waits at most for wait, or until ctx ends. If the key never expires, it then asks
-// what the key holds, for a command timeout at most: a hash that is no lock is ErrRefused. One with
-// a TTL counts as locked until it expires. Calls of a fair lock don't learn the TTL, so they ask
-// if they have waited for a command timeout. A read-write lock refuses either hash at once. ErrLocked:
-// the wait is over, and the last answer was that another owner holds the lock. The text says
+// TryLockFor waits at most for wait, or until ctx ends. ErrLocked: the wait is over, and the last answer was that another owner holds the lock. The text says
 // whether this client holds it, or else for how long the call was refused, and the TTL that the
 // server said last. If an attempt after that was not answered, the text says so, and the client gives back
 // whatever it took; if others may use its owner, the error is ErrUncertain. If the
@@ -126,6 +122,11 @@ func (l *Lock) TryLock(ctx context.Context, opts ...AcquireOption) (*Hold, error
 // TryLock. It is Lock with Wait(wait), so a second Wait is ErrInvalidOption. Its other
 // errors are Lock's: ctx's, ErrClosed, ErrLeaseLost, ErrInvalidName, ErrRefused and
 // ErrUnreplicated. It is Redisson's tryLock(waitTime, unit).
+//
+// If the key never expires, a call whose wait is over asks what the key holds, for a command
+// timeout at most. If that is a hash but no lock, the error is ErrRefused. Such a hash with a TTL
+// counts as locked until it expires. A fair lock's calls don't learn the TTL, so they ask if they
+// have waited for a command timeout. A read-write lock refuses such a hash at once.
 func (l *Lock) TryLockFor(ctx context.Context, wait time.Duration, opts ...AcquireOption) (*Hold, error) {
 	return l.acquire(ctx, max(wait, 0), opts)
 }

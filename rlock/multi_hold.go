@@ -107,9 +107,9 @@ func (h *MultiHold) derive(ctx context.Context, early bool) (context.Context, co
 	}
 }
 
-// Unlock releases every member, even if others fail. Its error is one line, which says how many
-// holds there are, which were released, and the error of each other. It wraps those errors, which
-// are of [Hold.Unlock]: ErrLeaseLost, ErrReleased, ErrUncertain, ErrClosed, ErrUnreplicated,
+// Unlock releases every member, even if others fail. Its error is one line: how many holds there
+// are, which of them were released, and what happened to each of the others. It wraps the errors
+// of those, which are [Hold.Unlock]'s: ErrLeaseLost, ErrReleased, ErrUncertain, ErrClosed, ErrUnreplicated,
 // ErrUnavailable, ErrRefused, ErrUnannounced, or ErrInvalidOption for the zero MultiHold.
 // It blocks as long as Hold.Unlock, because it releases them at the same time. nil means
 // that all are released. Redisson's unlock stops at the first member that was lost, and

@@ -146,7 +146,7 @@ type RenewalEvent struct {
 	Err     error // nil unless it failed
 }
 
-// FailingEvent is the begin of a trouble in which renewals of a lease fail, or its end.
+// FailingEvent says that renewals of a lease have begun to fail, or that they work again.
 type FailingEvent struct {
 	Err    error         // why they fail; nil: they work again
 	Left   time.Duration // how long the client may still rely on the lease

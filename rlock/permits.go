@@ -59,9 +59,9 @@ func (s *PermitSemaphore) Name() string { return s.lock.Name() }
 //   - ErrUnreplicated: for a command timeout no replica acknowledged the grant.
 //   - ErrInvalidOption, ErrInvalidName: nothing was sent.
 //
-// If nobody has set permits yet, see TrySetPermits, or fewer than n, it waits until somebody does.
-// Its error then says so, whether Wait or ctx ended the wait. To say that there are fewer than n, it
-// may ask the server once more when the Wait is over.
+// If nobody has set permits with TrySetPermits, it waits until somebody does. Its error then says
+// so, whether Wait or ctx ended the wait. If there are fewer than n, it waits too. When the Wait is
+// over, it asks the server once more, so that its error can say how many there are.
 func (s *PermitSemaphore) Acquire(ctx context.Context, n int, opts ...PermitOption) (*Permits, error) {
 	return s.acquire(ctx, n, -1, opts)
 }

@@ -51,7 +51,7 @@ func (s *Semaphore) Name() string { return s.lock.Name() }
 //   - ErrUnreplicated: for a command timeout no replica acknowledged the grant.
 //   - ErrInvalidOption, ErrInvalidName: nothing was sent.
 //
-// If nobody has set permits yet, see TrySetPermits, it waits until somebody does. Its error then
+// If nobody has set permits with TrySetPermits, it waits until somebody does. Its error then
 // says so, whether Wait or ctx ended the wait.
 func (s *Semaphore) Acquire(ctx context.Context, n int, opts ...WaitOption) error {
 	return s.acquire(ctx, n, -1, opts)

@@ -53,8 +53,8 @@ type KindStats struct {
 	Oldest Age
 }
 
-// Age is how long a hold and a wait have lasted so far. What never ends is seen here: it
-// has no event, because holds and calls are counted when they end.
+// Age is how long a hold and a wait have lasted so far. It shows a hold or a wait that never
+// ends, which has no event, because holds and calls are counted when they end.
 type Age struct {
 	Hold time.Duration // since its acquire was sent; 0: there is no hold
 	Wait time.Duration // since the call began; 0: no call waits

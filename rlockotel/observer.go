@@ -73,11 +73,11 @@ func WithMeterProvider(p metric.MeterProvider) Option { return func(o *observer)
 // metrics.
 func WithTracerProvider(p trace.TracerProvider) Option { return func(o *observer) { o.tracers = p } }
 
-// WithName sets the attribute rlock.name of spans and metrics to what of returns for a lock's
-// name. If that is empty, there is no such attribute. These metrics never have it: rlock.holds,
+// WithName sets the attribute rlock.name of spans and metrics, whose value of makes from a lock's
+// name. If it returns an empty text, there is no such attribute. These metrics never have it: rlock.holds,
 // rlock.waiters, rlock.lease.remaining.min, those of commands, and counters that come from Stats.
-// In metrics each value makes a separate series, so of must return one of a few. Default is the lock's name in spans, and none in
-// metrics.
+// In metrics each value makes a separate series, so of must return one of a few. Default is the
+// lock's name in spans, and none in metrics.
 func WithName(of func(name string) string) Option { return func(o *observer) { o.label = of } }
 
 // WithRenewalSpans makes a span for each command that no call waits for, mostly renewals.

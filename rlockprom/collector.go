@@ -51,7 +51,7 @@ type settings struct {
 	buckets []float64
 }
 
-// WithName adds a label "name" with what of returns for a lock's name. These have no such label:
+// WithName adds a label "name", whose value of makes from a lock's name. These have no such label:
 // rlock_holds, rlock_waiters, rlock_lease_remaining_min_seconds, the commands' durations, and the
 // counters of releases, reconnects and dropped events. Each value makes a series that is never
 // dropped, so of must return one of a few. Default is no such label.

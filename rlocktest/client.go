@@ -18,8 +18,8 @@ import (
 )
 
 // Client is a client with its own server. In addition to rlock.Client's methods
-// it has some that cause what a test can't wait for. One that can't do that fails
-// the test, so call it on the test's goroutine.
+// it has some that cause events that a test can't wait for. If one of these can't
+// do its work, it fails the test, so call it on the test's goroutine.
 type Client struct {
 	*rlock.Client
 
@@ -42,8 +42,8 @@ type server interface {
 type dialer = func(ctx context.Context, network, addr string) (net.Conn, error)
 
 // Open starts a Redis inside this process and opens a client on it. The end of
-// the test closes both. Leases run in real time; OpenVirtual has a server whose
-// time costs none. opts are those of rlock.Open, except WithDialer, which Open
+// the test closes both. Leases run in real time, while OpenVirtual's run in
+// virtual time. opts are those of rlock.Open, except WithDialer, which Open
 // uses itself.
 func Open(t testing.TB, opts ...rlock.Option) *Client {
 	t.Helper()

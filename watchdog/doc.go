@@ -19,12 +19,13 @@
 //
 // # What is guaranteed
 //
-//   - A renewing lease is renewed every third of the TTL (with groups, to four slots
-//     of the schedule), or earlier, and has one renewal in flight at most. A failed
-//     renewal is repeated while trust lasts. No renewal starts after renewUntil, but for
-//     one behind [Watchdog.RenewNow], for a server that may lack what set the lease last.
-//   - n leases of one group cost no more than n/25 + 1 batches in any stretch of
-//     a third while none comes, goes or fails, and these are evenly spread over it.
+//   - A renewing lease is renewed every third of the TTL or earlier, with groups up to
+//     four slots of the schedule later. It has at most one renewal in flight. A failed
+//     renewal is repeated while trust lasts. No renewal starts after renewUntil, except
+//     one that [Watchdog.RenewNow] asks for, because the server may lack the command
+//     that set the lease last.
+//   - While no lease comes, goes or fails, n leases of one group cost at most n/25 + 1
+//     batches in any third of the TTL, and these are evenly spread over it.
 //   - A lease is lost when its trust ends by the clock, or when the server
 //     says "not yours", and for no other reason. The clock alone decides: once
 //     expiry has passed, no late answer and no call revives the lease, even if

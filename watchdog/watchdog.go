@@ -91,7 +91,7 @@ func New(renew RenewFunc, o Options) *Watchdog {
 }
 
 // RenewNow renews every lease as soon as the pace allows, in the order in which they were
-// due. Those that are not renewed by their terms come last, and once. Call it when a
+// due. The leases that are otherwise not renewed come last, and are renewed once. Call it when a
 // connection broke or its server was replaced: the answers show which leases are still
 // there, and a server that lacks the last command gives each the time that it is trusted
 // for. It does not block.
