@@ -3,6 +3,7 @@ package rlockprom_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"net/http"
@@ -286,17 +287,11 @@ func TestKindHasOnlyTheSeriesThatItCanHave(t *testing.T) {
 		"permits": append([]string{"rlock_holds", "rlock_lease_remaining_min_seconds", "rlock_leases_failing_total", "rlock_leases_lost_total", "rlock_oldest_hold_seconds",
 			"rlock_releases_uncertain_total", "rlock_renewals_total"}, taking...),
 	}
-	var found map[string][]string
-	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) { // events are told a moment later
-		found = of()
-		for kind := range want {
-			slices.Sort(want[kind])
-		}
-		if maps.EqualFunc(found, want, slices.Equal) {
-			return
-		}
+	for kind := range want {
+		slices.Sort(want[kind])
 	}
-	t.Errorf("%v, want %v", found, want)
+	// Events are told a moment later.
+	redistest.Becomes(t, "the series are those", func() bool { return maps.EqualFunc(of(), want, slices.Equal) }, func() string { return fmt.Sprint(of()) })
 }
 
 // An outcome that did not occur has a counter, but no histogram.
