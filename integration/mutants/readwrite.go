@@ -66,7 +66,7 @@ var readWrite = []defect{
 	{"who reads may wait to write", "read-write", tests{"TestReaderCannotBecomeAWriter"},
 		edits{{In: "locks.checkUpgrade", If: "_ && st.held > 0 && _", Put: "st != nil && false"}}},
 	{"a hash without a mode is taken for a free lock", "read-write", tests{"TestReadWriteLockLeavesOtherKeysAlone", "TestReadWriteLockMeetsWhatIsNone"},
-		edits{inScript("read_lock", "call('exists', lock) == 1", "false"), {In: "readLock.Granted", Expr: "string(found) == luasrc.NoReadWriteLock", Put: "true"}}},
+		edits{inScript("read_lock", "call('exists', lock) == 1", "false"), {In: "noReadWriteLock", Expr: "string(found) == luasrc.NoReadWriteLock", Put: "true"}}},
 	{"force asks for no mode", "read-write", tests{"TestReadWriteForceUnlock"},
 		edits{{In: "askMode", Case: "Forcible", Put: "Waiting"}}},
 	{"force leaves the keys of the holds", "read-write", tests{"TestReadWriteForceUnlock"},
