@@ -66,7 +66,7 @@ func (w *Waiter) Start() error {
 	l := w.l
 	if w.Terms.As {
 		w.Shared = w.Terms.Owner
-		if !l.Client.actors.madeHere(w.Terms.Owner) {
+		if w.Terms.Owner.client != l.Client.ID {
 			w.Terms.Owner.Share() // another client of this process may have made it
 		}
 		if err := l.MayAct(w.Terms.Owner); err != nil {

@@ -180,7 +180,7 @@ func (a *attempt) undoFirst(then func()) {
 // undoSpare is undo for an acquire whose receipt is in another slot (command.Request.Spare).
 func (a *attempt) undoSpare() {
 	l, st, c := a.w.l, a.st, a.w.l.Client
-	c.spawn(func() {
+	c.Go(func() {
 		ran, err := c.exec.Settle(&a.req)
 		if ran {
 			err = giveTaken(l)
@@ -196,7 +196,7 @@ func (a *attempt) undoSpare() {
 
 // giveTakenLater gives back what was taken with a receipt in another slot.
 func giveTakenLater(st *OwnerState, l *Lock, then func()) {
-	l.Client.spawn(func() {
+	l.Client.Go(func() {
 		err := giveTaken(l)
 		defer l.shard.enter(mayBlock).leave()
 		logGivenBack(st, err)

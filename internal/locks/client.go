@@ -129,7 +129,7 @@ func New(o Config) (*Client, error) {
 	}
 	c.exec = command.New(c.top, command.Options{
 		Timeout: o.Timeout, Ended: sent, Now: c.Now, Closing: c.Closed,
-		After: func(d time.Duration, fn func()) { c.timers.After(d, fn) }, Go: c.spawn,
+		After: func(d time.Duration, fn func()) { c.timers.After(d, fn) }, Go: c.Go,
 	})
 	c.actors.init(c.ID)
 	for i := range c.shards {
@@ -265,8 +265,8 @@ func (c *Client) endHolds() {
 // Now is the clock's reading. Code in a section asks the section instead.
 func (c *Client) Now() time.Duration { return c.Clock.Now() }
 
-// spawn calls fn on another goroutine, which the client's end waits for.
-func (c *Client) spawn(fn func()) { c.timers.After(0, fn) }
+// Go calls fn on another goroutine, which the client's end waits for.
+func (c *Client) Go(fn func()) { c.timers.After(0, fn) }
 
 // sleep waits for d, or until the client is closed.
 func (c *Client) sleep(d time.Duration) {

@@ -68,7 +68,7 @@ func (f *failover) step(in era) {
 		f.note("%d show %s", in, h.owner.String())
 	case n < 8 && len(f.shared) > 0:
 		o := f.shared[f.rand.IntN(len(f.shared))]
-		if !f.crossed && !f.clients[i].actors.madeHere(o) {
+		if !f.crossed && o.client != f.clients[i].ID {
 			i = 1 - i
 		}
 		// Before it first shares an owner, a client holds as it or waits: a repetition may be on its way.

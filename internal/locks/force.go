@@ -119,7 +119,7 @@ func force(l *Lock) (there, ended bool, err error) {
 		n.wakeHead() // no message will come
 	}
 	if r.Fate == command.Lost { // bytes of it may still run
-		c.spawn(func() {
+		c.Go(func() {
 			c.exec.Barrier(r)
 			defer s.enter(mustNotBlock).leave()
 			s.forcing--

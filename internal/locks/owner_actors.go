@@ -13,22 +13,18 @@ import (
 // actors know who may act as the owners of one client. All methods are safe for concurrent use.
 type actors struct {
 	client    uuid.UUID
-	made      sorted       // how many owners the client made
-	keepers   atomic.Int64 // and how many that nobody acts as
-	foreign   [2]foreign   // those that others may act as, of each sort
-	handedOut atomic.Int64 // the newest odd number that left as a value, or has acted here
+	made      [2]atomic.Int64 // how many owners the client made, of each sort
+	keepers   atomic.Int64    // and how many that nobody acts as
+	foreign   [2]foreign      // those that others may act as, of each sort
+	handedOut atomic.Int64    // the newest odd number that left as a value, or has acted here
 	strays    strays
 }
 
-// sorted is a number for each sort of a client's owners, the even and the odd.
-type sorted [2]atomic.Int64
-
+// The sorts of a client's owners, by their numbers.
 const (
 	even = 0
 	odd  = 1
 )
-
-func (s *sorted) of(o Owner) *atomic.Int64 { return &s[o.thread&1] }
 
 // raise makes n at least as large as to.
 func raise(n *atomic.Int64, to int64) {
@@ -68,17 +64,14 @@ func (a *actors) ofAcquire() Owner { return Owner{a.client, 2*a.made[odd].Add(1)
 // keeper makes an owner to whom a released lock is left. Nobody acts as it.
 func (a *actors) keeper() Owner { return Owner{a.client, codec.Keeper(a.keepers.Add(1))} }
 
-// madeHere tells whether the owner has the client's id. It does not check that its number was ever used.
-func (a *actors) madeHere(o Owner) bool { return o.client == a.client }
-
 // exclusive tells whether o is the client's own: only the client can hold as it.
 func (a *actors) exclusive(o Owner) bool {
-	return a.madeHere(o) && !a.foreign[o.thread&1].has(o.thread)
+	return o.client == a.client && !a.foreign[o.thread&1].has(o.thread)
 }
 
 // handOut records that o leaves the client as a value.
 func (a *actors) handOut(o Owner) {
-	if a.madeHere(o) && o.thread&1 == odd {
+	if o.client == a.client && o.thread&1 == odd {
 		raise(&a.handedOut, o.thread)
 	}
 }
@@ -89,9 +82,9 @@ func (a *actors) mayAct(o Owner, knows func() bool) error {
 	switch {
 	case a.isStray(o):
 		return strayed(o)
-	case !a.madeHere(o):
+	case o.client != a.client:
 		return nil
-	case o.thread < 1 || o.thread > 2*a.made.of(o).Load():
+	case o.thread < 1 || o.thread > 2*a.made[o.thread&1].Load():
 		return neverHandedOut(o)
 	case o.thread&1 == even || o.thread <= a.handedOut.Load():
 		return nil
@@ -151,12 +144,6 @@ type strays struct {
 	of   map[Owner]int
 }
 
-// stray records that an unlock of o may still arrive, until Arrived is called.
-func (a *actors) stray(o Owner) { a.strays.count(o, 1) }
-
-// arrived ends what one call of Stray began.
-func (a *actors) arrived(o Owner) { a.strays.count(o, -1) }
-
 // isStray tells whether an unlock of o may arrive.
 func (a *actors) isStray(o Owner) bool {
 	s := &a.strays
@@ -168,7 +155,7 @@ func (a *actors) isStray(o Owner) bool {
 	return s.of[o] > 0
 }
 
-// count adds n to the unlocks of o that may arrive.
+// count adds n to the unlocks of o that may arrive: 1, and later -1.
 func (s *strays) count(o Owner, n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

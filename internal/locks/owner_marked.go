@@ -51,6 +51,6 @@ func (c *Client) knows(o Owner) (known bool) {
 // stray records that a lost unlock of o may still run, for lateFor from now on. It is called
 // with a shard locked.
 func (c *Client) stray(o Owner) {
-	c.actors.stray(o)
-	c.timers.After(c.lateFor(), func() { c.actors.arrived(o) })
+	c.actors.strays.count(o, 1)
+	c.timers.After(c.lateFor(), func() { c.actors.strays.count(o, -1) })
 }

@@ -45,8 +45,8 @@ func TestWhoMayAct(t *testing.T) {
 	}
 	a.handOut(out)
 	a.handOut(foreign) // has no effect: it is another client's
-	a.stray(stray)
-	a.stray(stray)
+	a.strays.count(stray, 1)
+	a.strays.count(stray, 1)
 	for _, row := range []struct {
 		what  string
 		o     Owner
@@ -68,10 +68,10 @@ func TestWhoMayAct(t *testing.T) {
 			t.Errorf("%s: %v, want %v", row.what, err, row.err)
 		}
 	}
-	if a.arrived(stray); !a.isStray(stray) {
+	if a.strays.count(stray, -1); !a.isStray(stray) {
 		t.Error("two may arrive, and one did")
 	}
-	if a.arrived(stray); a.isStray(stray) || len(a.strays.of) > 0 || a.mayAct(stray, never) != nil {
+	if a.strays.count(stray, -1); a.isStray(stray) || len(a.strays.of) > 0 || a.mayAct(stray, never) != nil {
 		t.Errorf("both have arrived; %d are remembered", len(a.strays.of))
 	}
 }

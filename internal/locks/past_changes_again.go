@@ -81,7 +81,7 @@ func repeatChange(s *shard, u *pastChange) {
 	q := &repeatedChange{s, u}
 	r := c.question(u.slot, u.call, u.until)
 	if r.Handler = q; !s.enqueue(r) {
-		c.spawn(func() { q.Answered(r) })
+		c.Go(func() { q.Answered(r) })
 	}
 }
 

@@ -78,9 +78,6 @@ func (x *section) enqueue(r *command.Request) bool {
 	return x.exec.Enqueue(r)
 }
 
-// noteQueued notes that something was given to the executor by another way than Enqueue.
-func (x *section) noteQueued() { x.queued = true }
-
 // without runs fn, which may block, without the section, and enters another one.
 func (x *section) without(fn func()) {
 	x.leave()

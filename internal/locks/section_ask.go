@@ -22,7 +22,7 @@ func (s *shard) askLater(slot uint16, call kind.Call, limit time.Duration, then 
 	r := s.client.question(slot, call, limit)
 	q := &asking{s, then}
 	if r.Handler = q; !s.enqueue(r) {
-		s.client.spawn(func() { q.Answered(r) })
+		s.client.Go(func() { q.Answered(r) })
 	}
 }
 

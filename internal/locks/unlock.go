@@ -193,7 +193,7 @@ func startUnlockAs(l *Lock, o Owner) (r *releasing, outcome chan error, err erro
 	if err := l.MayAct(o); err != nil {
 		return nil, nil, err
 	}
-	if !l.Client.actors.madeHere(o) {
+	if o.client != l.Client.ID {
 		o.Share() // another client of this process may have made it
 	}
 	s := l.shard

@@ -24,7 +24,7 @@ func (r *releasing) Ask(about release.Question) release.Reply {
 // askReplicas asks the replicas once more.
 func (r *releasing) askReplicas() (a release.Reply) {
 	s := r.st.name.lock.shard
-	s.noteQueued()
+	s.queued = true // by AwaitReplicas
 	answer := make(chan release.Reply, 1)
 	asks, err := r.l.Client.exec.AwaitReplicas(&r.req, func(acked int, err error) {
 		answer <- release.Reply{N: int64(acked), Err: err}

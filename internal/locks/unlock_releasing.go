@@ -72,7 +72,7 @@ func (r *releasing) Start() {
 	st, n, l := r.st, r.st.name, r.l
 	if !r.Begin(r) || r.unsendable {
 		r.req.Handler = nil // Rest waits for the request itself
-		l.Client.spawn(func() { r.Rest(&r.req) })
+		l.Client.Go(func() { r.Rest(&r.req) })
 		return
 	}
 	if !r.Why.Living() || r.Told() || st.held > 0 || r.want.Keep.Millis > 0 {
