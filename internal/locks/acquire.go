@@ -90,12 +90,17 @@ func (w *Waiter) Start() error {
 	if w.Terms.Place > 0 {
 		w.place = w.Terms.Place
 	}
-	if isOnly(n, w) {
-		n.lone = w
-		w.try()
-		return nil
+	only := n.nobodyWaits() && n.states == nil && !w.Terms.As && !l.Traits.ByOwner
+	if !only || n.fairShare != nil && l.Traits.FairShare && !waitqueue.Free(n.fairShare, w.began, w.Until) {
+		return w.join()
 	}
-	return w.join()
+	// This client has no other state of the name, and its fair share does not make w wait. So w needs no
+	// queue for now: most calls are like that, and are granted at once. Anything else, such as another call, a refusal, trouble or a caller that
+	// gives up, first makes the queue that the waiter would have had, in the state that it would be in
+	// (nameState.queueLone).
+	n.lone = w
+	w.try()
+	return nil
 }
 
 // admitReentry returns an error unless an acquire may begin although the client is being shut down: it
@@ -111,18 +116,6 @@ func admitReentry(l *Lock, t *Terms) error {
 		return fmt.Errorf("%w: it is being shut down", ErrClosed)
 	}
 	return fmt.Errorf("%w: it is being shut down, only owners that hold the lock may re-enter", ErrClosed)
-}
-
-// isOnly tells whether w needs no queue for now: this client has no other state of the name,
-// and its fair share does not make it wait. Most calls are like that, and are granted at once.
-// Anything else, such as another call, a refusal, trouble or a caller that gives up, first
-// makes the queue that the waiter would have had, in the state that it would be in
-// (nameState.queueLone). It is called with the shard locked.
-func isOnly(n *nameState, w *Waiter) bool {
-	if !n.nobodyWaits() || n.states != nil || w.Terms.As || w.l.Traits.ByOwner {
-		return false
-	}
-	return n.fairShare == nil || !w.l.Traits.FairShare || waitqueue.Free(n.fairShare, w.began, w.Until)
 }
 
 // join queues a waiter that is not alone. It is called with the shard locked.

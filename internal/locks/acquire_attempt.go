@@ -52,7 +52,9 @@ func (w *Waiter) try() {
 	}
 	a := spare[attempt](&w.l.Client.spares.attempts)
 	a.w, a.st, a.began = w, st, n.Now()
-	w.tried()
+	if w.contended && w.l.Client.Observer != nil {
+		w.seen().Woken(wakeNames[w.Woken])
+	}
 	w.tries++
 	w.attempt = a
 	st.attempts++

@@ -109,13 +109,6 @@ func (w *Waiter) seen() *observe.Call {
 	return w.call.seen
 }
 
-// tried notes that an attempt is about to be made in the waiter's name.
-func (w *Waiter) tried() {
-	if w.contended && w.l.Client.Observer != nil {
-		w.seen().Woken(wakeNames[w.Woken])
-	}
-}
-
 // waitsForOthers notes that the waiter did not get what it came for at once.
 func (w *Waiter) waitsForOthers() {
 	w.contended = true
