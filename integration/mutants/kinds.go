@@ -17,7 +17,7 @@ var kinds = []defect{
 	{"a waiter that gives up stays in the server's queue", "kinds", tests{"TestWaiterThatGivesUpLeavesTheServersQueue"},
 		edits{{In: "Waiter.giveUp", Call: "leaveServer", Remove: true}}},
 	{"an undo leaves its owner in the server's queue", "kinds", tests{"TestLostTryLeavesTheServersQueueAndItsWaiterListensAnew"},
-		edits{{In: "releasing.leavesPlace", Case: "r.place == nil", Put: "r.place == nil || r.Why == release.Undo"}}},
+		edits{{In: "releasing.Apply", If: "r.place != nil && r.leavesPlace()", Put: "r.place != nil && r.Why != release.Undo && r.leavesPlace()"}}},
 	{"an owner that holds of two kinds loses both with one", "kinds", tests{"TestOwnerOfTwoKindsIsRenewedAsBoth"},
 		edits{{In: "OwnerState.end", Expr: "h.lock.Traits.Tally == l.Traits.Tally", Put: "true"}}},
 	{"kinds of two families on one key meet", "kinds", tests{"TestKindsOfTwoFamiliesOnOneKeyDoNotMeet"},

@@ -45,5 +45,5 @@ var once = []defect{
 	{"an own number that nobody was given is an owner", "R4", tests{"TestR4OwnNumberThatWasNeverHandedOutIsRefused"},
 		edits{{In: "actors.mayAct", Case: "o.thread < 1 || _", Put: "false"}, {In: "actors.mayAct", If: "!knows()", Put: "false"}}},
 	{"a lost unlock without a latch is not sent again, and called released", "R4", tests{"TestR4LostUnlockOfAnOwnerThatIsUsedOnceIsSentAgain"},
-		edits{{In: "Release.live", If: "!u.open", Before: "if u.Form == Own && u.lost {\n\t\treturn Released\n\t}"}}},
+		edits{{In: "Release.live", If: "!u.UnderWay", Before: "if u.Form == Own && u.lost {\n\t\treturn Released\n\t}"}}},
 }

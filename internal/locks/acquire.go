@@ -338,7 +338,9 @@ func (w *Waiter) done() {
 		return
 	}
 	c := w.l.Client
-	c.forgetCall(w.call.seen)
+	if w.call.seen != nil {
+		c.forgetCall(w.call.seen)
+	}
 	*w = Waiter{ready: w.ready, patient: w.patient}
 	w.Call = w
 	c.spares.waiters.Put(w)

@@ -166,7 +166,7 @@ func (h *Hold) check() error {
 	if now >= h.trust() {
 		h.timeIsUp(now)
 	}
-	if h.ended == nil {
+	if h.ended == nil && h.ctxs != nil {
 		h.endEarly(now)
 	}
 	return h.ended

@@ -38,16 +38,14 @@ func (c *Client) call(ctx context.Context) observedCall {
 
 // forgetCall recycles seen, which nobody refers to any more.
 func (c *Client) forgetCall(seen *observe.Call) {
-	if seen != nil {
-		*seen = observe.Call{}
-		c.spares.calls.Put(seen)
-	}
+	*seen = observe.Call{}
+	c.spares.calls.Put(seen)
 }
 
 // leaveCall is called by each of the two that refer to an unlock's seen: its release and its
 // caller. The second call recycles seen.
 func (c *Client) leaveCall(seen *observe.Call) {
-	if seen != nil && seen.Left() == 2 {
+	if seen.Left() == 2 {
 		c.forgetCall(seen)
 	}
 }

@@ -62,8 +62,10 @@ func unlocked(h *Hold, u observedUnlock, wasLost, err error) {
 		return
 	}
 	s := h.subject()
-	u.seen.Tell(o, s)
-	l.Client.leaveCall(u.seen)
+	if u.seen != nil {
+		u.seen.Tell(o, s)
+		l.Client.leaveCall(u.seen)
+	}
 	if u.ended {
 		o.Ended(s, observe.Hold{End: "released", Held: u.held, At: time.Now()})
 	}

@@ -95,7 +95,9 @@ func (r *releasing) Answered(q *command.Request) {
 		return
 	}
 	if r.Answer(r, r.answer()); !r.timed { // nobody refers to it any more
-		c.leaveCall(r.seen)
+		if r.seen != nil {
+			c.leaveCall(r.seen)
+		}
 		*r = releasing{}
 		c.spares.releases.Put(r)
 	}
@@ -115,13 +117,13 @@ func (r *releasing) Rest(*command.Request) {
 func (r *releasing) Facts() release.Facts {
 	st, q, c := r.st, &r.req, r.l.Client
 	f := release.Facts{Now: st.name.Now(), Closed: c.Closed(), Reached: q.Reached()}
-	if r.UnderWay() {
+	if r.UnderWay {
 		f.Waits = c.exec.Waiting(q)
 		return f
 	}
 	f.Left, f.Lasts = st.held > 0, st.rare().lasts
 	if r.l.Traits.Latched {
-		f.Foreign = !c.Exclusive(st.Owner)
+		f.Foreign = !c.actors.exclusive(st.Owner)
 		f.Last, f.Needs = st.held == 0 && behind(st, nil) == 0, r.needs()
 	}
 	f.MayArrive, f.Answered, f.Replicas = q.MayArrive, q.Fate == command.Answered, q.Wire.Replicas > 0
@@ -279,7 +281,7 @@ func (r *releasing) Apply(e release.Effect) {
 	case release.Wake:
 		st.name.wakeHead()
 	case release.End:
-		if r.leavesPlace() {
+		if r.place != nil && r.leavesPlace() {
 			r.want.Wait = r.place.wait
 			r.leaver().Start()
 		} else {
@@ -294,14 +296,12 @@ func (r *releasing) Apply(e release.Effect) {
 // mayLeave tells whether a leave may follow whose caller does not wait for it.
 func (r *releasing) mayLeave() bool { return r.Why == release.Undo || r.Why == release.Repeat }
 
-// leavesPlace tells whether the owner must leave the server's queue after the release. After an
+// leavesPlace tells whether the owner must leave its place in the server's queue after the release. After an
 // undo the attempt may have been refused. If a failover undid the grant, the owner has its place
 // again: then its unlock finds no hold, whatever an earlier send that was lost may have released,
 // or this is the unlock's repetition.
 func (r *releasing) leavesPlace() bool {
 	switch {
-	case r.place == nil:
-		return false
 	case r.Why == release.Undo:
 		return true
 	case r.st.held > 0 || r.Why != release.Repeat && (r.req.Fate != command.Answered || r.req.Wire.Reply != nil):

@@ -41,7 +41,7 @@ func (u *Release) takeBack(w World) {
 		u.tell(w, Unanswered)
 		return
 	}
-	u.open, u.Failed = false, cmp.Or(u.Failed, why)
+	u.UnderWay, u.Failed = false, cmp.Or(u.Failed, why)
 	u.end(w, u.failed(w, TakenBack))
 }
 

@@ -23,9 +23,9 @@ type Release struct {
 	Reply    Reply         // to that
 	Verdict  Verdict       // what was told, or is to be told
 	Failed   error         // the last trouble
+	UnderWay bool          // a send of it is under way, or was lost and may still run
 
 	begun  bool // it was sent
-	open   bool // a send of it is under way, or was lost and may still run
 	paused bool // nothing of it is under way, and it is sent again after a pause
 	split  bool // a send found its keys in two places
 	lost   bool // a send was lost
@@ -48,7 +48,8 @@ func (u *Release) Begin(w World) bool {
 	if _, ends := u.ends(w, f); ends {
 		return false
 	}
-	u.submit(w)
+	u.begun, u.UnderWay = true, true
+	w.Submit()
 	return true
 }
 
@@ -58,15 +59,15 @@ func (u *Release) Plain(w World, did codec.Release, unreplicated bool) bool {
 	if unreplicated || did != codec.Partial {
 		return !unreplicated
 	}
-	u.open = false
+	u.UnderWay = false
 	more := u.tooMuch(w.Facts(), did)
-	u.open = more
+	u.UnderWay = more
 	return !more
 }
 
 // Answer ends the unlock with a plain reply to its first send. It does not block.
 func (u *Release) Answer(w World, a Answer) {
-	u.open = false
+	u.UnderWay = false
 	u.end(w, u.answered(w, a))
 }
 
@@ -87,14 +88,15 @@ func (u *Release) live(w World) Verdict {
 		u.choose(w.Facts())
 	}
 	for {
-		if !u.open {
+		if !u.UnderWay {
 			if v, ends := u.ends(w, w.Facts()); ends {
 				return v
 			}
-			u.submit(w)
+			u.begun, u.UnderWay = true, true
+			w.Submit()
 		}
 		s := w.Wait()
-		u.open = s.How == NoAnswer
+		u.UnderWay = s.How == NoAnswer
 		switch s.How {
 		case Ran:
 			if v := u.answered(w, s.Answer); v != Open {
@@ -104,7 +106,7 @@ func (u *Release) live(w World) Verdict {
 			u.lost, u.Failed = true, s.Err
 			w.Apply(Lower)
 			w.Settle() // nothing is decided before
-			u.open = false
+			u.UnderWay = false
 		case ForNow:
 			u.Failed = s.Err
 			u.refused(w, s.Split)
@@ -151,11 +153,6 @@ func (u *Release) choose(f Facts) {
 	case u.Told():
 		u.Until = f.Now + u.Retry // its caller waits no longer; the server still counts the hold
 	}
-}
-
-func (u *Release) submit(w World) {
-	u.begun, u.open = true, true
-	w.Submit()
 }
 
 // refused waits before the unlock is sent again, after a send of which nothing ran.
@@ -346,9 +343,6 @@ func (u *Release) Told() bool { return u.Verdict != Open }
 
 // Over tells whether nothing is sent any more.
 func (u *Release) Over() bool { return u.over }
-
-// UnderWay tells whether a send is under way, or was lost and may still run.
-func (u *Release) UnderWay() bool { return u.open }
 
 // called tells whether a caller still waits for the outcome.
 func (u *Release) called() bool { return u.Why.Called() && !u.Told() }

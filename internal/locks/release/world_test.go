@@ -130,7 +130,7 @@ func (w *again) Wait() Sent {
 
 func (w *world) Facts() Facts {
 	f := Facts{Now: w.now, Closed: w.closed, Reached: w.reached}
-	if w.u.UnderWay() {
+	if w.u.UnderWay {
 		f.Waits = w.waits
 		return f
 	}
@@ -243,7 +243,7 @@ func (w *world) blocks() (kindly bool) {
 		// from before that takes one hold meets the old one first. One that leaves exactly what this
 		// client needs meets the new one.
 		met := len(w.flying)
-		if w.u.UnderWay() {
+		if w.u.UnderWay {
 			met++
 		}
 		if w.ours && w.u.Left == OneLess {
@@ -421,7 +421,7 @@ func (w *world) tell() {
 			w.t.Fatalf("it released, and says %v", v)
 		}
 	case Unanswered:
-		if w.reached == 0 && !w.u.UnderWay() {
+		if w.reached == 0 && !w.u.UnderWay {
 			w.t.Fatalf("nothing of it has run or is under way, and it says %v", v)
 		}
 	case Released, Unreplicated, ReplicasUnknown, Untold:
