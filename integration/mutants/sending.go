@@ -37,7 +37,7 @@ var sending = []defect{
 	{"a connection pauses between two attempts to connect though another server is known", "failover", tests{"TestRetryEndsThePauseBetweenTwoAttempts", "TestRedialEndsThePauseBetweenTwoAttempts"},
 		edits{{In: "Link.Retry", Call: "clock.Signal", Put: "_ = clock.Signal"}}},
 	{"what one write sends is sent at one moment", "order of one connection", tests{"TestWhatIsSentLaterIsSaidToBe"},
-		edits{{In: "Pipeline.cutBatch", Call: "p.nextSent", Put: "now"}}},
+		edits{{In: "Pipeline.cutBatch", Expr: "max(now, p.lastSent+1)", Put: "now"}}},
 	{"what must be sent once is sent again after a loss", "resend rules", tests{"TestDoSendsAgainWhatMayBe"},
 		edits{{In: "Executor.Finish", If: "r.Resend != kind.Always || x.settleSpare(r)", Put: "false"}}},
 	{"an idempotent command is not sent again after a loss", "resend rules, R1", tests{"TestDoSendsAgainWhatMayBe"},

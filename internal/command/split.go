@@ -24,8 +24,10 @@ import (
 // Only a request that has not run is sent so, or one that needs no receipt. What it finds under the
 // other names may be incomplete, since the slot's other server may have them.
 
-// Fill makes call the command of r, in the form with all keys.
-func (r *Request) Fill(call kind.Call) {
+// Fill makes call the command of r, in the form with all keys, which are in slot. With replicas, a call
+// that writes is followed by WAIT.
+func (r *Request) Fill(slot uint16, call kind.Call, replicas bool) {
+	r.Slot, r.Wait = slot, call.Writes && replicas
 	r.Wire.Command, r.Wire.Script, r.Wire.Args = call.Name, call.Script, call.Args
 	r.OneKey, r.Receipt, r.ahead, r.lacks, r.whole, r.spare = call.OneKey, call.Receipt, call.Ahead, "", nil, ""
 }
@@ -79,8 +81,8 @@ func (x *Executor) goAhead(r *Request) {
 		return
 	}
 	for _, call := range r.ahead(r.whole, which, 2*x.o.Timeout) {
-		q := &Request{Resend: call.Resend, Until: r.bound, Slot: r.Slot}
-		q.Fill(call)
+		q := &Request{Resend: call.Resend, Until: r.bound}
+		q.Fill(r.Slot, call, false)
 		if x.Do(q) != Answered {
 			r.Wire.Args, r.whole = r.whole, nil
 			return

@@ -107,7 +107,7 @@ func (a *attempt) send() {
 		// and with it the command queue, while the holds must be renewed (H6).
 		a.req.Resend = kind.Unrun
 	}
-	c.fill(&a.req, w.l.slot, call)
+	a.req.Fill(w.l.slot, call, c.Replicas)
 	a.queued = n.lock.shard.enqueue(&a.req)
 	if a.queued && n.ahead > 0 && !a.req.WentAside {
 		// The server may refuse it before a release that was queued earlier has run. So every

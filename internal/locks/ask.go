@@ -51,7 +51,7 @@ func (l *Lock) mayHaveWritten() {
 // is sent again until it is answered, its limit has passed or the client is closed.
 func (c *Client) question(slot uint16, call kind.Call, limit time.Duration) *command.Request {
 	r := &command.Request{Resend: call.Resend, Until: limit, Aside: call.Writes}
-	c.fill(r, slot, call)
+	r.Fill(slot, call, c.Replicas)
 	return r
 }
 

@@ -98,7 +98,7 @@ func (g *change) start(call kind.Call) {
 	if !g.due { // it is given up if no server has run it for a command timeout
 		limit, g.req.Unrun = c.unlockFor, now+c.Timeout
 	}
-	c.fill(&g.req, g.l.slot, call)
+	g.req.Fill(g.l.slot, call, c.Replicas)
 	g.req.Handler, g.req.Resend, g.req.Aside, g.req.Until = g, call.Resend, true, now+limit
 	c.work.Add()
 	if !c.exec.Enqueue(&g.req) {

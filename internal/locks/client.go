@@ -286,9 +286,3 @@ func (c *Client) leaseArg(d time.Duration) any {
 // lateFor is how long a lost command may still run if its connection could not be killed: it is taken to be
 // one watchdog timeout, and at least latchTTL.
 func (c *Client) lateFor() time.Duration { return max(c.Watchdog, c.latchTTL) }
-
-// fill makes r a request for a kind's call.
-func (c *Client) fill(r *command.Request, slot uint16, call kind.Call) {
-	r.Wait, r.Slot = call.Writes && c.Replicas, slot
-	r.Fill(call)
-}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/internal/topology"
+	"github.com/rlock-go/redisson/watchdog"
 )
 
 // follow handles the topology's changes until the topology is closed.
@@ -24,7 +25,7 @@ func (c *Client) changed(change topology.Change) {
 		c.noteMaster(change.Slots)
 	}
 	c.nodeChanged(change)
-	c.renewer.renewIn(change.Slots)
+	c.renewer.RenewThose(func(h watchdog.Holder) bool { return change.Slots.Has(leaseSlot(h)) })
 	repeatPast(c, change.Slots, change.NewMaster)
 	if change.From == change.To {
 		return // the hub follows by itself

@@ -80,7 +80,7 @@ func (e *extension) Start() {
 	e.lease = others.Lease(e.length)
 	held := h.lock.held(st)
 	held.Count = st.tally(h.lock)
-	h.lock.Client.fill(&e.req, h.lock.slot, h.lock.kind.Renew(e.req.Wire.ArgBuffer[:0], h.lock.Client.leaseArg(e.lease), 1, func(int) kind.Held { return held }))
+	e.req.Fill(h.lock.slot, h.lock.kind.Renew(e.req.Wire.ArgBuffer[:0], h.lock.Client.leaseArg(e.lease), 1, func(int) kind.Held { return held }), h.lock.Client.Replicas)
 	e.send()
 }
 

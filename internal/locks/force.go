@@ -88,7 +88,7 @@ func force(l *Lock) (there, ended bool, err error) {
 		for _, n := range names {
 			n.forces++ // attempts that were queued before notice it
 		}
-		c.fill(r, l.slot, l.kind.Force(&want))
+		r.Fill(l.slot, l.kind.Force(&want), c.Replicas)
 		if s.enqueue(r) {
 			s.await(r)
 		}

@@ -47,11 +47,6 @@ func renewGroup(top topology.Topology) func(watchdog.Holder) int {
 // leaseSlot is the slot of a lease's lock.
 func leaseSlot(h watchdog.Holder) uint16 { return h.(*OwnerState).name.lock.slot }
 
-// renewIn renews the leases in these slots at once, which shows what is lost.
-func (r *renewer) renewIn(slots topology.Slots) {
-	r.RenewThose(func(h watchdog.Holder) bool { return slots.Has(leaseSlot(h)) })
-}
-
 // renewalPart is the share of a batch that one node serves: leases to be renewed, or to be looked at. It goes in one
 // write, and counts as one at the node's limiter, whatever the number of its scripts.
 type renewalPart struct {
@@ -167,7 +162,7 @@ func (s renewalScript) send() {
 	c, of := s.c, s.subs[0].of
 	c.work.Add()
 	q := &command.Request{Handler: &renewal{renewalScript: s}, Aside: true, Several: len(s.subs) > 1}
-	c.fill(q, of.slot, of.kind.Renew(q.Wire.ArgBuffer[:0], c.leaseArg(s.ttl), len(s.subs), func(i int) kind.Held { return s.subs[i].held() }))
+	q.Fill(of.slot, of.kind.Renew(q.Wire.ArgBuffer[:0], c.leaseArg(s.ttl), len(s.subs), func(i int) kind.Held { return s.subs[i].held() }), c.Replicas)
 	q.Wire.Track = true
 	if s.looks {
 		q.Handler, q.Wait = &look{s}, false

@@ -9,7 +9,6 @@ import (
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/testkit/monitor"
 	"github.com/rlock-go/redisson/internal/testkit/redistest"
-	"github.com/rlock-go/redisson/internal/topology"
 )
 
 // The watchdog may renew leases of several kinds on one node. Kinds that different scripts renew get a script each,
@@ -38,7 +37,7 @@ func renewBySort(t *testing.T, s *redistest.Server, key string, spans bool, want
 	}
 	tap := monitor.Tap(t, s.URL())
 	tap.Mark()
-	c.renewer.renewIn(topology.AllSlots)
+	c.renewer.RenewNow()
 	renewed := func() (n int64) {
 		for label := range kind.Labels {
 			n += c.counts[label].renewals.Load()

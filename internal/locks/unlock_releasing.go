@@ -345,7 +345,7 @@ func (r *releasing) encode() {
 		of, r.want.Left.Least = kind.Sibling(of), 0
 	}
 	call := of.Release(q.Wire.ArgBuffer[:0], &r.want)
-	r.l.Client.fill(q, r.l.slot, call)
+	q.Fill(r.l.slot, call, r.l.Client.Replicas)
 	q.Resend = call.Resend
 }
 

@@ -173,7 +173,8 @@ func (p *Pipeline) cutBatch() (alone bool) {
 	var sync *Request
 	counts := false
 	for _, r := range b {
-		r.Sent, r.conn, r.batch = p.nextSent(now), c, p.batches
+		p.lastSent = max(now, p.lastSent+1) // later than that of any earlier request
+		r.Sent, r.conn, r.batch = p.lastSent, c, p.batches
 		r.Replicas, r.Acked, r.sync, r.foregone = 0, 0, false, false
 		r.counts, r.Lasting = false, 0
 		r.begins, r.Tracked = false, false
@@ -259,13 +260,6 @@ func (c *conn) push(wait bool) (all bool, err error) {
 	}
 	c.unsent = nil
 	return c.pusher.Push(wait)
-}
-
-// nextSent returns the Sent of a request written now, later than that of any earlier
-// request. It is called with mu held.
-func (p *Pipeline) nextSent(now time.Duration) time.Duration {
-	p.lastSent = max(now, p.lastSent+1)
-	return p.lastSent
 }
 
 // recycle takes back a batch's backing array. It is called with mu held.
