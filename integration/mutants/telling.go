@@ -29,7 +29,7 @@ var telling = []defect{
 	{"the type of another key is said of the lock's", "kinds of errors", tests{"TestErrorNamesTheKeyThatIsOfAnotherType"},
 		edits{{In: "Lock.named", Expr: "l.l.Traits.KeyType", Put: `"hash"`}}},
 	{"the undo of an acquire looks like an unlock", "observer", tests{"TestObserverIsToldEachOutcomeByItsFault"},
-		edits{{In: "releasing.Seen", Expr: "r.Why == release.Undo", Put: "r.Why == release.Undo && false"}}},
+		edits{{In: "Client.sent", Expr: "h.Why == release.Undo", Put: "h.Why == release.Undo && false"}}},
 	{"a server that can't be reached is called its refusal", "kinds of errors", tests{"TestErrorOfEveryCallIsOfAKind"},
 		edits{{In: "Unavailable", Stmt: "return true", Put: "return false"}}},
 	{"a wait that ends before there is a connection has the connection's bare error", "kinds of errors", tests{"TestErrorOfEveryCallIsOfAKind"},

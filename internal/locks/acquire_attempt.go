@@ -7,7 +7,6 @@ import (
 	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/eventlog"
 	"github.com/rlock-go/redisson/internal/kind"
-	"github.com/rlock-go/redisson/internal/observe"
 )
 
 // attempt is one acquire command. It can outlive its waiter: the outcome is handled here, once,
@@ -335,9 +334,6 @@ func (a *attempt) stuck() {
 		a.unsent()
 	}
 }
-
-// Seen is the call that the command is a part of, which is no undo.
-func (a *attempt) Seen() (*observe.Call, bool) { return a.w.call.seen, false }
 
 // inCommandQueue tells whether the attempt waits for an earlier command of its
 // owner.

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/internal/command"
+	"github.com/rlock-go/redisson/internal/locks/release"
 	"github.com/rlock-go/redisson/internal/observe"
 	"github.com/rlock-go/redisson/internal/topology"
 )
@@ -33,10 +34,12 @@ func (c *Client) sent(r *command.Request) {
 	}
 	var by *observe.Call
 	switch h := r.Handler.(type) {
-	case interface{ Seen() (*observe.Call, bool) }:
-		by, cmd.Undo = h.Seen()
-	case interface{ Leases() int }:
-		cmd.Leases = h.Leases()
+	case *attempt:
+		by = h.w.call.seen
+	case *releasing:
+		by, cmd.Undo = h.seen, h.Why == release.Undo
+	case *renewal:
+		cmd.Leases = len(h.subs)
 	}
 	if by != nil && by.Sent(cmd) {
 		return

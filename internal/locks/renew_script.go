@@ -24,9 +24,6 @@ func (r *renewer) renew(batch []*watchdog.Lease, answer answerFunc) {
 	}
 }
 
-// Leases is how many leases it renews.
-func (r *renewal) Leases() int { return len(r.subs) }
-
 // Rest handles the end of a renewal that was not answered. If it was lost, the command
 // queues stay occupied until none of it can run any more. The watchdog renews again.
 func (r *renewal) Rest(q *command.Request) {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/rlock-go/redisson/internal/locks/release"
 	"github.com/rlock-go/redisson/internal/observe"
 )
 
@@ -96,6 +95,3 @@ func undid(l *Lock, o Owner, err error) {
 		l.Client.post(func(o observe.Observer) { o.Undone(s, u) })
 	}
 }
-
-// Seen is the call that the command is a part of, if any, and whether it is an undo.
-func (r *releasing) Seen() (*observe.Call, bool) { return r.seen, r.Why == release.Undo }
