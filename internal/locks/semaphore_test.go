@@ -112,7 +112,7 @@ func TestPermitsOfNobodyAreGivenBackThatNobodyWants(t *testing.T) {
 	r.take(2)
 	r.change(luasrc.GiveBack, 2)
 	two := r.of(2)
-	leaves := func(when func(WaiterSnapshot) bool, meanwhile func()) {
+	leaves := func(when func(waiterSnapshot) bool, meanwhile func()) {
 		t.Helper()
 		ctx, cancel := context.WithCancel(t.Context())
 		w := NewWaiter(&two)
@@ -135,16 +135,16 @@ func TestPermitsOfNobodyAreGivenBackThatNobodyWants(t *testing.T) {
 			t.Fatal(when)
 		}
 	}
-	leaves(func(now WaiterSnapshot) bool { return now.taken }, nothing)
+	leaves(func(now waiterSnapshot) bool { return now.taken }, nothing)
 	given("the grant is there")
 	r.server.Pause()
-	leaves(func(now WaiterSnapshot) bool { return now.written }, nothing)
+	leaves(func(now waiterSnapshot) bool { return now.written }, nothing)
 	r.server.Resume()
 	r.change(luasrc.GiveExisting, 1) // answered after the acquire
 	r.change(luasrc.AddMore, -1)
 	given("the grant is under way")
 	// Close waits for a caller that has a grant and has not run since.
-	leaves(func(now WaiterSnapshot) bool { return now.taken }, func() {
+	leaves(func(now waiterSnapshot) bool { return now.taken }, func() {
 		if _, commands := r.c.UnderWay(); commands != 1 {
 			t.Errorf("%d are under way", commands)
 		}

@@ -2,9 +2,9 @@ package locks
 
 import "github.com/rlock-go/redisson/internal/command"
 
-// WaiterSnapshot is what there is of a call that waits at one moment. It is for tests, which wait until
+// waiterSnapshot is what there is of a call that waits at one moment. Tests wait until
 // something is under way.
-type WaiterSnapshot struct {
+type waiterSnapshot struct {
 	attempt   *command.Request // of the attempt under way; nil: there is none
 	written   bool             // it may have reached the server
 	tries     int              // attempts in its name
@@ -17,9 +17,9 @@ type WaiterSnapshot struct {
 }
 
 // snapshot tells what there is of w.
-func (w *Waiter) snapshot() WaiterSnapshot {
+func (w *Waiter) snapshot() waiterSnapshot {
 	defer w.l.shard.enter(mustNotBlock).leave()
-	now := WaiterSnapshot{tries: w.tries, owner: w.owner, contended: w.contended, taken: w.taken, ended: len(w.ready) > 0}
+	now := waiterSnapshot{tries: w.tries, owner: w.owner, contended: w.contended, taken: w.taken, ended: len(w.ready) > 0}
 	if a := w.attempt; a != nil {
 		now.attempt, now.written = &a.req, a.unanswered()
 	}
