@@ -72,7 +72,7 @@ func (l *Lock) Lead(ctx context.Context, fn func(ctx context.Context) error, opt
 		case err != nil && (over != nil || ended || isFinal(err)):
 			return err
 		}
-		if lasted := time.Since(began); led && lasted > lastLeadPause || lasted > 2*l.l.Timeout() {
+		if lasted := time.Since(began); led && lasted > lastLeadPause || lasted > 2*l.l.Client.Timeout {
 			pause.Reset()
 			logged = "" // it has led, or has waited while another one led
 		}

@@ -173,7 +173,7 @@ func (l *Lock) startAcquire(ctx context.Context, wait time.Duration, opts []Acqu
 
 // checkTerms returns why no lock of l's kind can be acquired on these terms, or nil.
 func (l *Lock) checkTerms(t *terms) error {
-	if t.AtLeast > 0 && !l.l.Keeps() {
+	if t.AtLeast > 0 && !l.l.Traits.Keeps {
 		return fmt.Errorf("%w: AtLeast is for locks that one owner holds alone", ErrInvalidOption)
 	}
 	lease := cmp.Or(t.Lease, l.l.Client.Watchdog)

@@ -175,7 +175,7 @@ func (m *MultiLock) terms(ctx context.Context, wait time.Duration, opts []Acquir
 // timeout returns the longest command timeout of the members.
 func (m *MultiLock) timeout() (longest time.Duration) {
 	for _, l := range m.members {
-		longest = max(longest, l.l.Timeout())
+		longest = max(longest, l.l.Client.Timeout)
 	}
 	return longest
 }

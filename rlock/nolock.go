@@ -42,7 +42,7 @@ func (l *Lock) noLock(ctx context.Context, err error) error {
 	over := ctx.Err() != nil
 	if over {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), l.l.Timeout()/16)
+		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), l.l.Client.Timeout/16)
 		defer cancel()
 	}
 	_, asked := l.l.Ask(ctx, kind.Holding, locks.Owner{})

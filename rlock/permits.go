@@ -300,7 +300,7 @@ func (s *PermitSemaphore) count(ctx context.Context) (free, taken int, err error
 // never be n, or else err, which says that too few are free. The wait is over, so the question takes
 // no longer than any call may take beyond its bound.
 func (l *Lock) tooFew(ctx context.Context, n int, err error) error {
-	ctx, cancel := context.WithTimeout(ctx, l.l.Timeout()/16)
+	ctx, cancel := context.WithTimeout(ctx, l.l.Client.Timeout/16)
 	defer cancel()
 	reply, asked := l.l.Read(ctx, kind.CountPermits)
 	if asked != nil {

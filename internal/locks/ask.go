@@ -55,7 +55,7 @@ func (c *Client) question(slot uint16, call kind.Call, limit time.Duration) *com
 	return r
 }
 
-// replied is the outcome of a Question that has ended.
+// replied is the outcome of a question that has ended.
 func replied(r *command.Request) (reply any, err error) {
 	if r.Fate == command.Closed {
 		return nil, ErrClosed

@@ -53,8 +53,8 @@ type Client struct {
 	unlockFor  time.Duration                             // for how long an unlock is repeated: its latch outlives every send by a command timeout (R1)
 	changeFor  time.Duration                             // for how long a due change is repeated: half as long as its receipt lives
 	top        topology.Topology
-	spansSlots bool              // Top.SpansSlots(), cached
-	failsOver  bool              // Top.FailsOver(), cached
+	spansSlots bool              // top.SpansSlots(), cached
+	failsOver  bool              // top.FailsOver(), cached
 	exec       *command.Executor // of all commands
 	Log        *eventlog.Log     // nil: silent
 	actors     actors            // who may act as its owners
@@ -69,7 +69,7 @@ type Client struct {
 	noClientCounts atomic.Bool               // the server refuses to count subscribers
 
 	counts        [kind.Labels]totals
-	reconnects    atomic.Int64
+	reconnects    atomic.Int64 // connections that replaced others
 	events        observe.Queue
 	tellsCalls    bool // the observer is told when calls begin, and when unlocks end
 	keepsCommands bool // the observer is told of commands

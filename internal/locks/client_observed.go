@@ -61,6 +61,3 @@ func (c *Client) reconnected(server string, down time.Duration) {
 	e := observe.Server{To: server, Down: down}
 	c.post(func(o observe.Observer) { o.Reconnected(e) })
 }
-
-// Reconnects is how often a connection replaced another.
-func (c *Client) Reconnects() int64 { return c.reconnects.Load() }

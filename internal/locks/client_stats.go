@@ -63,7 +63,7 @@ func (c *Client) Stats() (all [kind.Labels]Counts, reconnects, dropped int64) {
 			to.Oldest.wait(n.Now(), w.began)
 		}
 	})
-	return all, c.Reconnects(), c.events.Dropped()
+	return all, c.reconnects.Load(), c.events.Dropped()
 }
 
 // Ages yields the age of each name that is held or waited for, for each kind by which it is. No lock is held while it

@@ -33,9 +33,6 @@ func (c *Client) NewLock(k kind.Kind, name, key string) Lock {
 // Name is the name that the caller gave it.
 func (l *Lock) Name() string { return l.name }
 
-// Timeout is the client's command timeout.
-func (l *Lock) Timeout() time.Duration { return l.Client.Timeout }
-
 // Key is the mapped name.
 func (l *Lock) Key() string { return l.key }
 
@@ -112,9 +109,6 @@ func (l *Lock) server() string {
 	}
 	return l.Client.top.String()
 }
-
-// Keeps tells whether a release can leave the lock taken.
-func (l *Lock) Keeps() bool { return l.Traits.Keeps }
 
 // Scattered returns an error if a cluster would keep some name of the lock on another server than
 // the lock itself: it could be locked there and never unlocked. It returns nil if all are together,

@@ -71,7 +71,7 @@ func (st *OwnerState) told() eventlog.Lock {
 }
 
 // operation is a command that waits in its owner's command queue. Start runs with
-// the shard locked. Done must be called when the command has ended.
+// the shard locked. done must be called when the command has ended.
 type operation interface{ Start() }
 
 // operationFunc makes an operation of a function.
@@ -180,7 +180,7 @@ func (st *OwnerState) goOn() {
 // pause waits for d before the command under way is sent again. The last send can't run any
 // more. The command keeps its place in the command queue, but a renewal of the owner's other
 // holds may run in between: the server may accept that although it refuses the command, and
-// those holds must not be lost because of the pause (H6). Pause leaves the section while it
+// those holds must not be lost because of the pause (H6). It leaves the section while it
 // waits.
 func (st *OwnerState) pause(d time.Duration) {
 	s := st.name.lock.shard

@@ -197,7 +197,7 @@ func (u *past) leavesOnly(now time.Duration) bool {
 // connection; 0: it was not. If u has become due meanwhile, it is due from now on: one that has not
 // found a server yet goes to whichever serves by then, so another behind it would be a copy.
 func (m *memory) ended(u past, on uint64) {
-	for i := range m.all { // Take returned it lately
+	for i := range m.all { // take returned it lately
 		if last := &m.all[(m.next+2*len(m.all)-1-i)%len(m.all)]; last.again == u.again {
 			last.on = on
 			break

@@ -9,7 +9,7 @@ import (
 )
 
 // section is a mutex, and the critical section in which it is held. The clock is read at most once in a
-// section, when Now is first called. What was queued is written by Leave, so callers need not
+// section, when Now is first called. What was queued is written by leave, so callers need not
 // remember to.
 type section struct {
 	mu      sync.Mutex // guards what follows, and all that its owner says it does
@@ -37,7 +37,7 @@ const (
 	mustNotBlock ending = false
 )
 
-// enter begins a section and returns x. Leave must be called.
+// enter begins a section and returns x. leave must be called.
 func (x *section) enter(e ending) *section {
 	x.mu.Lock()
 	x.ending, x.read = e, false

@@ -80,14 +80,14 @@ func (n *nameState) findQueue(l *Lock, o Owner) *queue {
 	return q
 }
 
-// touch notes that something may happen to the queue. Step must follow.
+// touch notes that something may happen to the queue. step must follow.
 func (q *queue) touch() {
 	if s := q.shard; !q.touched {
 		q.touched, q.nextTouched, s.touched = true, s.touched, q
 	}
 }
 
-// ensureQueue finds or makes the queue. Step must follow, which drops it if it is not needed.
+// ensureQueue finds or makes the queue. step must follow, which drops it if it is not needed.
 func (n *nameState) ensureQueue(l *Lock, o Owner) *queue {
 	if q := n.findQueue(l, o); q != nil {
 		return q
