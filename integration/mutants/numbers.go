@@ -72,7 +72,7 @@ var numbers = []defect{
 	{"nobody looks whether a message was lost", "numbers", tests{"TestSemaphoreAndLatchReplies", "TestLatchAndSemaphoreAreLookedAt"},
 		edits{{In: "semaphore.Pause", Expr: "poll", Nth: 2, Put: "time.Minute"}, {In: "semaphore.Pause", Expr: "poll * 4 / 5", Put: "time.Minute"}}},
 	{"a release that is given up in the background is not told", "numbers", tests{"TestReleaseThatIsGivenUpInTheBackgroundIsLogged"},
-		edits{{In: "change.end", If: "err != nil && left && !g.c.Closed()", Put: "left && false"}}},
+		edits{{In: "change.end", If: "err != nil && left && !g.l.Client.Closed()", Put: "left && false"}}},
 	{"objects that have moved wait until their slot has settled", "moved slots", tests{"TestObjectsThatHaveMovedAreUsedWhileTheirSlotIsOpen", "TestReadersEnterWhileTheirSlotIsOpen"},
 		edits{{In: "Request.switchForm", Case: `r.whole == nil && r.mayHaveOneKey() && said.Split()`, Put: "false"}}},
 	{"a number waits for its turn to move", "moved slots", tests{"TestObjectsThatHaveMovedAreUsedWhileTheirSlotIsOpen"},

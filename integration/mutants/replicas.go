@@ -11,7 +11,7 @@ var replicas = []defect{
 	{"permits that a failover has lost are not taken again", "counts over failovers", tests{"TestCountThatTheNextMasterLacksIsSentAgain"},
 		edits{{In: "Waiter.Result", Expr: "c.failsOver", Put: "false"}}},
 	{"a release that is sent again forgets how long the lock stays taken", "AtLeast", tests{"TestAtLeastEndsInTimeBehindAFailover"},
-		edits{{In: "locks.repeat", Expr: "u.extras.keep", Put: "(*keeping)(nil)"}}},
+		edits{{In: "shard.repeat", Expr: "u.extras.keep", Put: "(*keeping)(nil)"}}},
 	{"a replica that is about to be promoted is not counted", "count of replicas", tests{"TestReplicaThatIsAboutToBePromotedIsCounted"},
 		edits{{In: "sentinelNode.listen", Stmt: "p.hub.Subscribe(selectedChannel, selected{p.t})", Remove: true}}},
 	{"a receipt is deleted while its change is sent again", "counts over failovers", tests{"TestReceiptOfAForgottenChangeIsDeleted"},

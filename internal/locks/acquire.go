@@ -348,7 +348,7 @@ func (w *Waiter) done() {
 
 // failAll ends all waits with ErrClosed, but not those of owners that hold, if re-entry is
 // still allowed.
-func failAll(c *Client, reentry bool) {
+func (c *Client) failAll(reentry bool) {
 	c.eachName(func(n *nameState) {
 		for q := range n.eachQueue {
 			if c.Closed() {

@@ -30,7 +30,7 @@ func sendChange(ctx context.Context, l *Lock, due bool, call func(*kind.Want) ki
 		return nil, err
 	}
 	c := l.Client
-	g := &change{c: c, l: l, due: due, keep: keep, done: make(chan struct{})}
+	g := &change{l: l, due: due, keep: keep, done: make(chan struct{})}
 	g.want = kind.Want{Since: &elapsed{&g.req, c}, Names: &l.names, Latch: codec.FreshLatch(l.key), LatchTTL: c.args.ReceiptTTL, Publish: l.Client.top.Publish(l.slot), Known: c.failsOver}
 	g.start(call(&g.want))
 	limit := time.NewTimer(c.unlockFor)
@@ -56,7 +56,6 @@ func sendChange(ctx context.Context, l *Lock, due bool, call func(*kind.Want) ki
 // change is one change on its way.
 type change struct {
 	req  command.Request
-	c    *Client
 	l    *Lock
 	want kind.Want
 	due  bool
@@ -93,7 +92,8 @@ func (g *change) reply() any {
 
 // start sends the change for the first time.
 func (g *change) start(call kind.Call) {
-	c, now := g.c, g.c.Now()
+	c := g.l.Client
+	now := c.Now()
 	limit := c.changeFor
 	if !g.due { // it is given up if no server has run it for a command timeout
 		limit, g.req.Unrun = c.unlockFor, now+c.Timeout
@@ -111,7 +111,7 @@ func (g *change) start(call kind.Call) {
 // takeBack takes the change back unless it was sent or has ended, and reports whether it did.
 func (g *change) takeBack() bool {
 	g.mu.Lock()
-	back := !g.ended && g.req.Reached() == 0 && g.c.exec.Cancel(&g.req)
+	back := !g.ended && g.req.Reached() == 0 && g.l.Client.exec.Cancel(&g.req)
 	g.ended = g.ended || back
 	g.mu.Unlock()
 	if back {
@@ -131,7 +131,7 @@ func (g *change) leave(why error) (any, error) {
 	switch {
 	case g.ended:
 		return g.reply(), g.err
-	case g.due && g.req.Reached() == 0 && g.c.exec.Waiting(&g.req):
+	case g.due && g.req.Reached() == 0 && g.l.Client.exec.Waiting(&g.req):
 		return nil, fmt.Errorf("not done so far, it goes on in the background for a while: %w", g.unsent())
 	}
 	return nil, fmt.Errorf("%w: %w", ErrUncertain, why)
@@ -139,7 +139,7 @@ func (g *change) leave(why error) (any, error) {
 
 // unsent is why nothing of the change has run.
 func (g *change) unsent() error {
-	return cmp.Or(g.c.exec.Delay(&g.req), g.c.exec.Trouble(g.l.slot), command.Unsent(errors.New("it waited to be written")))
+	return cmp.Or(g.l.Client.exec.Delay(&g.req), g.l.Client.exec.Trouble(g.l.slot), command.Unsent(errors.New("it waited to be written")))
 }
 
 // Answered ends the change by the outcome of its last send.
@@ -147,7 +147,7 @@ func (g *change) Answered(*command.Request) { g.end(g.verdict()) }
 
 // Rest sends the change again, behind the kill barrier or after a pause.
 func (g *change) Rest(r *command.Request) {
-	g.c.exec.Finish(r)
+	g.l.Client.exec.Finish(r)
 	g.Answered(r)
 }
 
@@ -179,8 +179,8 @@ func (g *change) end(err error) {
 	g.ended, g.err = true, err
 	left := g.left
 	g.mu.Unlock()
-	if err != nil && left && !g.c.Closed() {
-		g.c.Log.NotDone(nil, eventlog.Lock{Name: g.l.name}, err)
+	if err != nil && left && !g.l.Client.Closed() {
+		g.l.Client.Log.NotDone(nil, eventlog.Lock{Name: g.l.name}, err)
 	}
 	g.finish()
 }
@@ -190,11 +190,11 @@ func (g *change) finish() {
 	r := &g.req
 	kept := g.keep != nil && r.Fate == command.Answered && g.keep(r, g.want.Latch)
 	if !kept && r.First != 0 && !r.MayArrive {
-		g.c.exec.Discard(g.l.slot, g.want.Latch)
+		g.l.Client.exec.Discard(g.l.slot, g.want.Latch)
 	}
 	if g.req.First != 0 {
 		g.l.mayHaveWritten()
 	}
 	close(g.done)
-	g.c.work.Done()
+	g.l.Client.work.Done()
 }

@@ -179,7 +179,7 @@ func (c *Client) Started() { c.Log.Started(c.top.String(), c.Watchdog, c.Timeout
 func (c *Client) Shutdown(ctx context.Context) error {
 	c.startDraining()
 	c.Log.Draining(c.liveHolds.Count())
-	failAll(c, true)
+	c.failAll(true)
 	patience, err := c.drain(ctx)
 	c.close(patience)
 	return err
@@ -221,7 +221,7 @@ func (c *Client) close(patience time.Duration) {
 		return
 	}
 	c.shut()
-	failAll(c, false)
+	c.failAll(false)
 	holds := c.liveHolds.Count()
 	c.endHolds()
 	c.renewer.Close()

@@ -26,7 +26,7 @@ func (c *Client) changed(change topology.Change) {
 	}
 	c.nodeChanged(change)
 	c.renewer.RenewThose(func(h watchdog.Holder) bool { return change.Slots.Has(leaseSlot(h)) })
-	repeatPast(c, change.Slots, change.NewMaster)
+	c.repeatPast(change.Slots, change.NewMaster)
 	if change.From == change.To {
 		return // the hub follows by itself
 	}

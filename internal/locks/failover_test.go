@@ -84,7 +84,7 @@ func openReplaced(t *testing.T, s *redistest.Server) *Client {
 func repeated(t *testing.T, clients ...*Client) {
 	t.Helper()
 	for _, c := range clients {
-		repeatPast(c, topology.AllSlots, true)
+		c.repeatPast(topology.AllSlots, true)
 	}
 	for _, c := range clients {
 		redistest.Becomes(t, "the repetitions end", func() bool { return !c.repeatsLeft() })
@@ -230,7 +230,7 @@ func TestCloseDoesNotWaitForRepetitions(t *testing.T) {
 		mustUnlock(t, mustAcquire(t, &l))
 	}
 	s.Kill()
-	repeatPast(c, topology.AllSlots, true)
+	c.repeatPast(topology.AllSlots, true)
 	if !c.repeatsLeft() {
 		t.Fatal("nothing is sent again")
 	}

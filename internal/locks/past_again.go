@@ -35,7 +35,7 @@ func (r *releasing) remember(q *command.Request) {
 	if r.keep != nil || r.place != nil {
 		u.extras = &pastExtras{keep: r.keep, place: r.place}
 	}
-	addPast(r.st.name.lock.shard, u)
+	r.st.name.lock.shard.addPast(u)
 }
 
 // newLeaver makes the operation that takes an owner out of the server's queue, see
@@ -45,7 +45,7 @@ func newLeaver(st *OwnerState, l *Lock, want kind.Want, began time.Duration) ope
 	s, by, since := st.name.lock.shard, st.Owner, st.name.Now()
 	return st.newLeaver(l, want, began, func(on uint64) {
 		if l.Client.failsOver {
-			addPast(s, past{
+			s.addPast(past{
 				lock: l, owner: by, sent: since, until: clock.Never, due: l.Client.newMaster(l.slot, since), on: on,
 				extras: &pastExtras{place: &placeTaken{wait: want.Wait}, leaves: true},
 			})
@@ -62,39 +62,39 @@ func (r *releasing) leaver() operation {
 }
 
 // addPast remembers u. What is due is sent.
-func addPast(s *shard, u past) {
+func (s *shard) addPast(u past) {
 	if s.past.add(u); u.due {
-		repeatDue(s)
+		s.repeatDue()
 	}
 }
 
 // repeatPast sends the unlocks and changes of these slots again, since the server that ran
 // them may have been replaced, or was.
-func repeatPast(c *Client, slots topology.Slots, was bool) {
+func (c *Client) repeatPast(slots topology.Slots, was bool) {
 	for i := range c.shards {
 		s := &c.shards[i]
 		sec := s.enter(mustNotBlock)
 		s.past.replaced(slots, was, sec.Now())
-		repeatDue(s)
+		s.repeatDue()
 		sec.leave()
 	}
 }
 
 // repeatDue sends what is due. It is called with the shard locked.
-func repeatDue(s *shard) {
+func (s *shard) repeatDue() {
 	for u := s.past.take(s.Now()); u != nil; u = s.past.take(s.Now()) {
-		repeat(s, *u)
+		s.repeat(*u)
 	}
 	for u := s.past.takeChange(s.Now()); u != nil; u = s.past.takeChange(s.Now()) {
-		repeatChange(s, u)
+		s.repeatChange(u)
 	}
 }
 
 // repeat sends an unlock again.
-func repeat(s *shard, u past) {
+func (s *shard) repeat(u past) {
 	ended := func(on uint64) {
 		s.past.ended(u, on)
-		repeatDue(s)
+		s.repeatDue()
 	}
 	n := s.pin(u.lock)
 	defer n.unpin()

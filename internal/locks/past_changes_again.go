@@ -37,7 +37,7 @@ func rememberChange(l *Lock, r *command.Request, receipt any) (kept bool) {
 		}
 	}
 	defer l.shard.enter(mustNotBlock).leave()
-	addChange(l.shard, &pastChange{
+	l.shard.addChange(&pastChange{
 		client: l.Client, name: l.name, slot: l.slot, receipt: receipt, call: call, sent: r.Wire.Sent, until: r.Until, due: r.ServedElsewhere(), late: r.MayArrive, on: r.Connection(),
 	})
 	return true
@@ -55,7 +55,7 @@ func rememberTaken(l *Lock, by Owner, at time.Duration, reply any) {
 		return
 	}
 	defer l.shard.enter(mayBlock).leave()
-	addChange(l.shard, &pastChange{
+	l.shard.addChange(&pastChange{
 		client: c, name: l.name, slot: l.slot, receipt: want.Latch, call: call, sent: at, until: at + c.changeFor, due: c.newMaster(l.slot, at),
 	})
 }
@@ -68,14 +68,14 @@ func giveTaken(l *Lock) error {
 }
 
 // addChange remembers u. What is due is sent.
-func addChange(s *shard, u *pastChange) {
+func (s *shard) addChange(u *pastChange) {
 	if s.remember(u); u.due {
-		repeatDue(s)
+		s.repeatDue()
 	}
 }
 
 // repeatChange sends a change again.
-func repeatChange(s *shard, u *pastChange) {
+func (s *shard) repeatChange(u *pastChange) {
 	c := u.client
 	c.work.Add()
 	q := &repeatedChange{s, u}
@@ -100,7 +100,7 @@ func (q *repeatedChange) Answered(r *command.Request) {
 		c.Log.NotDone(q.s, eventlog.Lock{Name: q.u.name}, err)
 	}
 	q.s.past.repeated(q.u, r.Connection(), r.MayArrive || err != nil)
-	repeatDue(q.s)
+	q.s.repeatDue()
 	c.work.Done()
 }
 
