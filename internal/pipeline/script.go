@@ -12,7 +12,12 @@ const maxLoads = 3
 // server refuses SCRIPT or, like some proxies, does not know it, the request goes
 // as EVAL, with the text.
 func (p *Pipeline) complete(r *Request) {
-	if said, _ := redisconn.RefusalOf(r.Err); r.Script == nil || !said.NoScript() {
+	lacks := false
+	if r.Err != nil && r.Script != nil {
+		said, _ := redisconn.RefusalOf(r.Err)
+		lacks = said.NoScript()
+	}
+	if !lacks {
 		r.Done.Complete(r)
 		return
 	}
