@@ -29,7 +29,7 @@ var leading = []defect{
 	{"a dead process keeps what the watchdog extended", "AtLeast", tests{"TestAtLeastOfALivingHoldEndsWithItsProcess"},
 		edits{{In: "OwnerState.keepOwed", If: "h.promise.Fixed", Put: "true || h.promise.Fixed"}}},
 	{"UnlockAs frees what a hold keeps", "AtLeast", tests{"TestWhateverEndsBesideItLeavesTheLockTakenForAtLeast"},
-		edits{{In: "locks.startUnlockAs", Stmt: "r.keepTaken(st)", Put: "_ = r.keepTaken"}}},
+		edits{{In: "locks.startUnlockAs", Stmt: "r.keepTaken(st.extras)", Put: "_ = r.keepTaken"}}},
 	{"an owner is forgotten while its hold keeps the lock", "AtLeast", tests{"TestWhateverEndsBesideItLeavesTheLockTakenForAtLeast"},
 		edits{{In: "OwnerState.hasLateCommands", Expr: "max(r.late.Left(st.name.Now()), r.keepOwed-st.name.Now())", Put: "r.late.Left(st.name.Now())"}}},
 	{"a release cuts what it leaves to a hold in another client", "AtLeast", tests{"TestWhateverEndsBesideItLeavesTheLockTakenForAtLeast"},

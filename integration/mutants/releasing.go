@@ -11,7 +11,7 @@ var releasing = []defect{
 	{"a grant that is given back stays for AtLeast", "AtLeast", tests{"TestAtLeastIsNotForAGrantThatIsGivenBack", "TestNestedGrantThatIsGivenBackChangesNoAtLeast"},
 		edits{{In: "OwnerState.grant", Stmt: "h.lease = st.lease", Before: "if t.AtLeast > 0 { st.ensureExtras().keepUntil = clock.Later(now, t.AtLeast) }"}}},
 	{"a nested grant that is given back last frees a lock that stays", "AtLeast", tests{"TestNestedGrantThatIsGivenBackChangesNoAtLeast"},
-		edits{{In: "locks.endAndUnlock", Stmt: "r.keepTaken(h.state)", Put: "if then == nil { r.keepTaken(h.state) }"}}},
+		edits{{In: "locks.endAndUnlock", Stmt: "r.keepTaken(h.state.extras)", Put: "if then == nil { r.keepTaken(h.state.extras) }"}}},
 	{"who waits is not told of a lock that stays", "AtLeast", tests{"TestUnlockKeepLeavesTheLockAndTellsOnce", "TestReleaseLeavesTheLockForTheRestOfAtLeast"},
 		edits{inScript("unlock_keep", "announce(ARGV[i], ARGV[4], ARGV[1])", "")}},
 	{"a repetition of a release that leaves the lock finds nothing", "AtLeast", tests{"TestUnlockKeepLeavesTheLockAndTellsOnce"},

@@ -89,7 +89,9 @@ func endAndUnlock(h *Hold, then func(error), u *observedUnlock) *releasing {
 	if h.lock.Traits.ByOwner { // kinds without a queue share the owner's state
 		r.place = h.state.rare().place
 	}
-	r.keepTaken(h.state)
+	if h.state.extras != nil {
+		r.keepTaken(h.state.extras)
+	}
 	ends := clock.Later(h.lock.shard.Now(), c.Watchdog) // if no command of its owner follows
 	if h.promise.Fixed {
 		ends = h.promise.Until
@@ -181,10 +183,10 @@ func logReleasedAs(ctx context.Context, l *Lock, o Owner, err error) {
 	}
 }
 
-// keepTaken lets r leave the lock taken for as long as holds of st have asked for it.
-func (r *releasing) keepTaken(st *OwnerState) {
-	if until := st.rare().keepUntil; until > st.name.Now() {
-		r.keep = &keeping{until: until, by: r.l.Client.actors.keeper().String()}
+// keepTaken lets r leave the lock taken for as long as holds of an owner have asked for it.
+func (r *releasing) keepTaken(x *extras) {
+	if x.keepUntil > r.st.name.Now() {
+		r.keep = &keeping{until: x.keepUntil, by: r.l.Client.actors.keeper().String()}
 	}
 }
 
@@ -208,7 +210,9 @@ func startUnlockAs(l *Lock, o Owner) (r *releasing, outcome chan error, err erro
 		return nil, nil, fmt.Errorf("%w: owner %s has a Hold in this client; release that", ErrInvalidOption, o.String())
 	}
 	r = newRelease(st, release.UnlockAs, l, n.Now()+l.Client.unlockFor)
-	r.keepTaken(st)
+	if st.extras != nil {
+		r.keepTaken(st.extras)
+	}
 	r.setTimer(r.Limit - n.Now())
 	st.run(r)
 	return r, r.outcome, nil
