@@ -21,7 +21,7 @@ var kinds = []defect{
 	{"an owner that holds of two kinds loses both with one", "kinds", tests{"TestOwnerOfTwoKindsIsRenewedAsBoth"},
 		edits{{In: "OwnerState.end", Expr: "h.lock.Traits.Tally == l.Traits.Tally", Put: "true"}}},
 	{"kinds of two families on one key meet", "kinds", tests{"TestKindsOfTwoFamiliesOnOneKeyDoNotMeet"},
-		edits{{In: "locks.Client.NewLock", Expr: "k.Traits().Family", Put: `k.Traits().Family[:0]`}}},
+		edits{{In: "locks.Client.NewLock", Expr: "traits.Family", Put: `""`}}},
 	{"newcomers wait for each other where any number may hold", "kinds", tests{"TestNewcomersDoNotWaitForEachOthersAnswer", "TestNewcomersTryAtOnceUntilOneWasRefused"},
 		edits{{In: "Queue.Roomy", Expr: "q.wide()", Put: "false"}}},
 	{"whom a grant lets try, where any number may hold, try one by one", "kinds", tests{"TestNewcomersTryAtOnceUntilOneWasRefused", "TestMessageWakesAsManyAsItIsWorth"},

@@ -25,9 +25,9 @@ type Lock struct {
 
 // NewLock makes a lock of a kind from its name and the key that the name is mapped to.
 func (c *Client) NewLock(k kind.Kind, name, key string) Lock {
-	names := c.Older.Names(k, name, key)
-	at := nameKey{names.Key(), k.Traits().Family}
-	return Lock{Client: c, nameKey: at, shard: c.shard(at.key), name: name, kind: k, Traits: k.Traits(), names: names, slot: codec.Slot(at.key)}
+	names, traits := c.Older.Names(k, name, key), k.Traits()
+	at := nameKey{names.Key(), traits.Family}
+	return Lock{Client: c, nameKey: at, shard: c.shard(at.key), name: name, kind: k, Traits: traits, names: names, slot: codec.Slot(at.key)}
 }
 
 // Name is the name that the caller gave it.
