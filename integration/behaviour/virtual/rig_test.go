@@ -63,6 +63,9 @@ func (r *rig) pass(d time.Duration) {
 	synctest.Wait()
 }
 
+// do sends the server a command of another client, which has run when it returns.
+func (r *rig) do(args ...string) { r.at(func() { r.server.Session("10.9.0.1").Do(args...) }) }
+
 // refuse makes the server answer all scripts with an error; with "" it runs them again.
 func (r *rig) refuse(text string) {
 	r.at(func() {
@@ -86,15 +89,15 @@ func must[T any](v T, err error) func(r *rig) T {
 	}
 }
 
-// lines is a logger's handler that keeps the messages of warnings, with their errors.
+// lines is a logger's handler that keeps messages.
 type lines struct {
 	mu  sync.Mutex // guards all
 	all []string
 }
 
-func (l *lines) Enabled(_ context.Context, level slog.Level) bool { return level >= slog.LevelWarn }
-func (l *lines) WithAttrs([]slog.Attr) slog.Handler               { return l }
-func (l *lines) WithGroup(string) slog.Handler                    { return l }
+func (l *lines) Enabled(context.Context, slog.Level) bool { return true }
+func (l *lines) WithAttrs([]slog.Attr) slog.Handler       { return l }
+func (l *lines) WithGroup(string) slog.Handler            { return l }
 func (l *lines) Handle(_ context.Context, rec slog.Record) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
