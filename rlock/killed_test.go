@@ -23,37 +23,24 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// ofProcess is the environment variable that makes this binary run TestProcess: what to do, and the server's URL.
+// ofProcess is the environment variable that makes this binary run TestProcess: the server's URL.
 const ofProcess = "RLOCK_TEST_PROCESS"
 
-// TestProcess is what the processes of the tests below run.
+// TestProcess is what the processes of the test below run.
 func TestProcess(t *testing.T) {
-	does, url, mine := strings.Cut(os.Getenv(ofProcess), " ")
-	if !mine {
-		t.Skip("is for processes of other tests")
+	url := os.Getenv(ofProcess)
+	if url == "" {
+		t.Skip("is for processes of another test")
 	}
 	say := func(what string) { fmt.Printf("witness %d %s\n", os.Getpid(), what) }
-	c := openWith(t, url, rlock.WithWatchdogTimeout(leadLease))
-	switch does {
-	case "leads":
-		_ = c.NewLock("leader").Lead(t.Context(), func(ctx context.Context) error {
-			say("leads")
-			for ; ctx.Err() == nil; time.Sleep(2 * time.Millisecond) {
-				say("acts")
-			}
-			say("stops")
-			return nil
-		})
-	case "holds", "rests":
-		h := lock(t, c, "job", rlock.AtLeast(10*time.Second))
-		if does == "rests" {
-			if err := h.Unlock(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+	_ = openWith(t, url, rlock.WithWatchdogTimeout(leadLease)).NewLock("leader").Lead(t.Context(), func(ctx context.Context) error {
+		say("leads")
+		for ; ctx.Err() == nil; time.Sleep(2 * time.Millisecond) { // a pace: each line goes through the pipe
+			say("acts")
 		}
-		say(does)
-		time.Sleep(time.Hour)
-	}
+		say("stops")
+		return nil
+	})
 }
 
 // A said is one line of a process.
@@ -104,18 +91,17 @@ func newStage(t *testing.T) *stage {
 	return s
 }
 
-// start starts a process that does something, and returns its id.
-func (s *stage) start(does, url string) int {
+// start starts a process that stands for leader.
+func (s *stage) start(url string) {
 	s.t.Helper()
 	cmd := exec.Command(os.Args[0], "-test.run=^TestProcess$")
-	cmd.Env = append(os.Environ(), ofProcess+"="+does+" "+url)
+	cmd.Env = append(os.Environ(), ofProcess+"="+url)
 	cmd.Stdout = s.pipe
 	cmd.SysProcAttr = deathsig.Attr(syscall.SIGKILL)
 	if err := cmd.Start(); err != nil {
 		s.t.Fatal(err)
 	}
 	s.all[cmd.Process.Pid] = cmd
-	return cmd.Process.Pid
 }
 
 // kill kills a process and waits for its end. It writes nothing after that.
@@ -162,7 +148,7 @@ func TestOneOfSeveralProcessesLeads(t *testing.T) {
 	server := redistest.Start(t)
 	s := newStage(t)
 	for range 3 {
-		s.start("leads", server.URL())
+		s.start(server.URL())
 	}
 	leader, began, woken, late := 0, time.Now(), 0, 0
 	// follow reads lines until a new leader leads, and up to the mark after all lines of the former one.
@@ -190,76 +176,50 @@ func TestOneOfSeveralProcessesLeads(t *testing.T) {
 			}
 		}
 	}
-	acts := func() {
+	// leads reads lines up to the leader's last one.
+	leads := func(last func(what string) bool) {
 		t.Helper()
-		for n := 0; n < 20; {
-			if now := s.next(20 * time.Second); now.pid == leader && now.what == "acts" {
-				n++
-			} else if now.what == "acts" && (now.pid != woken || late > 0) {
-				t.Errorf("%d acts while %d leads", now.pid, leader)
-			} else if now.what == "acts" {
+		for {
+			switch now := s.next(20 * time.Second); {
+			case now.pid == leader && last(now.what):
+				return
+			case now.pid == leader || now.what != "acts":
+			case now.pid == woken && late == 0:
 				late++
+			default:
+				t.Errorf("%d acts while %d leads", now.pid, leader)
 			}
 		}
 	}
+	acts := func() {
+		t.Helper()
+		n := 0
+		leads(func(string) bool { n++; return n == 20 })
+	}
 	follow("begin", 0)
-	for range 2 {
-		acts()
-		s.start("leads", server.URL())
-		killed := leader
-		began = time.Now()
-		s.kill(killed)
-		s.mark(killed)
-		follow("killed", killed)
+	acts()
+	killed := leader
+	began = time.Now()
+	s.kill(killed)
+	s.mark(killed)
+	follow("killed", killed)
 
-		acts()
-		still := leader
-		began = time.Now()
-		s.signal(still, syscall.SIGSTOP)
-		s.mark(still)
-		follow("stands still", still)
-		woken, late = still, 0
-		s.signal(still, syscall.SIGCONT)
-		acts()
+	acts()
+	still := leader
+	began = time.Now()
+	s.signal(still, syscall.SIGSTOP)
+	s.mark(still)
+	follow("stands still", still)
+	woken, late = still, 0
+	s.signal(still, syscall.SIGCONT)
+	acts()
 
-		server.Pause()
-		time.Sleep(leadLease + leadLease/2) // the leader loses the lock by its own clock
-		began = time.Now()
-		server.Resume()
-		follow("without a server", 0)
-	}
-}
-
-// A lock is free when the lease of its dead process ends. If the process released it before, AtLeast still counts.
-func TestAtLeastOfAProcessThatIsKilled(t *testing.T) {
-	t.Parallel()
-	redistest.Slow(t, "leases have to end")
-	var beside redistest.Parts
-	defer beside.Wait()
-	for _, does := range []string{"holds", "rests"} {
-		beside.Run(t, does, func(t *testing.T) {
-			server := redistest.Start(t)
-			s, c := newStage(t), openWith(t, server.URL())
-			pid := s.start(does, server.URL())
-			if now := s.next(20 * time.Second); now.what != does {
-				t.Fatal(now)
-			}
-			s.kill(pid)
-			began := time.Now()
-			h, err := c.NewLock("job").Lock(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
-			took := time.Since(began)
-			t.Logf("%s: free after %v", does, took)
-			if does == "rests" && took < 8*time.Second {
-				t.Errorf("free after %v", took)
-			}
-			if err := h.Unlock(t.Context()); err != nil {
-				t.Error(err)
-			}
-		})
-	}
+	server.Pause()
+	leads(func(what string) bool { return what == "stops" }) // it loses the lock by its own clock
+	leader = 0
+	began = time.Now()
+	server.Resume()
+	follow("without a server", 0)
 }
 
 // AtLeast keeps nothing from others that take the lock away, neither before the release nor after it.

@@ -3,11 +3,108 @@ package virtual_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
 	"github.com/rlock-go/redisson/rlock"
 )
+
+// exclusive returns a client's exclusive locks of a name, by their kinds.
+func exclusive(c *rlock.Client, name string) map[string]*rlock.Lock {
+	return map[string]*rlock.Lock{
+		"plain": c.NewLock(name), "fair": c.NewFairLock(name), "fenced": c.NewFencedLock(name), "spin": c.NewSpinLock(name), "non-reentrant": c.NewNonReentrantLock(name),
+	}
+}
+
+// Nobody enters before the end, not even the owner. Those who wait in either client enter then.
+func TestReleaseLeavesTheLockForTheRestOfAtLeast(t *testing.T) {
+	const keeps = 4 * time.Second
+	ctx := context.Background()
+	for _, kind := range []string{"plain", "fair", "fenced", "spin", "non-reentrant"} {
+		t.Run(kind, func(t *testing.T) {
+			inBubble(t, func(r *rig) {
+				l, other := exclusive(r.open(), "orders")[kind], exclusive(r.open(), "orders")[kind]
+				began := time.Now()
+				h := must(l.TryLock(ctx, rlock.AtLeast(keeps)))(r)
+				entered := make(chan time.Duration, 2)
+				for _, l := range []*rlock.Lock{l, other} {
+					go func() {
+						must(0, l.Do(ctx, func(context.Context) error { entered <- since(began); return nil }))(r)
+					}()
+				}
+				r.pass(time.Second)
+				if left := must(l.RemainTTL(ctx))(r); left < 28*time.Second {
+					t.Errorf("while it is held it lives for %v", left)
+				}
+				must(0, h.Unlock(ctx))(r)
+				if left := must(l.RemainTTL(ctx))(r); left > keeps-time.Second || !errors.Is(h.Err(), rlock.ErrReleased) {
+					t.Errorf("it lives for %v; the hold: %v", left, h.Err())
+				}
+				if must(l.IsHeldBy(ctx, h.Owner()))(r) {
+					t.Error("held by its owner")
+				}
+				if _, err := l.TryLock(ctx, rlock.As(h.Owner())); !errors.Is(err, rlock.ErrLocked) {
+					t.Errorf("its owner enters again: %v", err)
+				}
+				if err := h.Unlock(ctx); !errors.Is(err, rlock.ErrReleased) {
+					t.Errorf("unlocked twice: %v", err)
+				}
+				for range 2 {
+					if after := <-entered; after < keeps || after > keeps+500*time.Millisecond {
+						t.Errorf("a waiter came after %v, want %v", after, keeps)
+					}
+				}
+				r.pass(time.Second)
+				r.at(func() {
+					if r.server.Exists("orders") {
+						t.Error("the key is left")
+					}
+				})
+			})
+		})
+	}
+}
+
+func TestReleaseAfterAtLeastFreesTheLock(t *testing.T) {
+	inBubble(t, func(r *rig) {
+		c := r.open()
+		for _, kind := range []string{"plain", "fair", "fenced", "spin", "non-reentrant"} {
+			h := must(exclusive(c, kind)[kind].TryLock(context.Background(), rlock.AtLeast(time.Second)))(r)
+			r.pass(time.Second)
+			must(0, h.Unlock(context.Background()))(r)
+			r.at(func() {
+				if r.server.Exists(kind) {
+					t.Errorf("%s: the key is left", kind)
+				}
+			})
+		}
+	})
+}
+
+// A lock is free when the lease of its dead process ends. If the process released it before, AtLeast still counts.
+func TestAtLeastOfAProcessThatIsKilled(t *testing.T) {
+	const keeps, lease = 10 * time.Second, 2 * time.Second
+	for released, want := range map[bool]time.Duration{false: lease, true: keeps} {
+		t.Run(fmt.Sprint("released ", released), func(t *testing.T) {
+			inBubble(t, func(r *rig) {
+				ctx := context.Background()
+				c, other := r.open(rlock.WithWatchdogTimeout(lease)), r.open()
+				h := must(c.NewLock("job").TryLock(ctx, rlock.AtLeast(keeps)))(r)
+				if released {
+					must(0, h.Unlock(ctx))(r)
+				}
+				r.at(func() { r.world.Block(host(1), address, true) })
+				began := time.Now()
+				must(other.NewLock("job").Lock(ctx))(r)
+				if took := since(began); took < want-100*time.Millisecond || took > want+100*time.Millisecond {
+					t.Errorf("it was free after %v, want %v", took, want)
+				}
+				r.at(func() { r.world.Block(host(1), address, false) })
+			})
+		})
+	}
+}
 
 // Whatever else of the owner ends in its client, the lock stays taken until the latest end that AtLeast asked for, and not for
 // much longer.
