@@ -9,7 +9,6 @@ import (
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/codec"
-	"github.com/rlock-go/redisson/internal/testkit/monitor"
 	"github.com/rlock-go/redisson/internal/testkit/redistest"
 )
 
@@ -103,42 +102,6 @@ func TestOtherReadersReleasesKeepAReadersLease(t *testing.T) {
 	nothingLeft(t, s)
 }
 
-func TestReadHoldsAreRenewedEachWithItsKey(t *testing.T) {
-	t.Parallel()
-	redistest.Slow(t, "several leases pass")
-	s := redistest.Start(t)
-	conn := s.Dial(t)
-	const timeout = 3 * time.Second
-	c := open(t, s, WithWatchdogTimeout(timeout))
-	read, write := both(c, "doc")
-	w := lockOf(t, write)
-	r := lockOf(t, read, As(w.Owner()))
-	again := lockOf(t, read, As(w.Owner()))
-	name := w.Owner().String()
-	lives := func(holds int) {
-		t.Helper()
-		for end := time.Now().Add(timeout + timeout/3); time.Now().Before(end); time.Sleep(timeout / 60) {
-			if ttls := holdTTLs(t, conn, "doc", name); len(ttls) != holds {
-				t.Fatalf("%d holds have %v", holds, ttls)
-			}
-			lasts(t, read, 0, timeout)
-		}
-	}
-	lives(2)
-	mustUnlock(t, again) // this would stop a Redisson writer's renewal
-	lives(1)
-	if err := w.Err(); err != nil {
-		t.Error(err)
-	}
-	mustUnlock(t, w)
-	lives(1)
-	if err := r.Err(); err != nil {
-		t.Error(err)
-	}
-	mustUnlock(t, r)
-	nothingLeft(t, s)
-}
-
 // A hold whose lease has ended keeps nobody out, even if its owner never unlocks it, whether the owner's last hold reads
 // or writes.
 func TestEndedReadHoldDoesNotOutliveItsOwnersLast(t *testing.T) {
@@ -173,75 +136,5 @@ func TestEndedReadHoldDoesNotOutliveItsOwnersLast(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 		nothingLeft(t, s)
-	}
-}
-
-// Another client's renewal shortens the lock's TTL. The client restores a fixed lease every third of the
-// watchdog timeout.
-func TestFixedReadLeaseIsAsserted(t *testing.T) {
-	t.Parallel()
-	s := redistest.Start(t)
-	conn := s.Dial(t)
-	const lease, others = time.Minute, 30 * time.Second
-	read, _ := both(open(t, s, WithWatchdogTimeout(600*time.Millisecond)), "doc")
-	h := lockOf(t, read, Lease(lease))
-	for range 3 {
-		if _, err := conn.Do("PEXPIRE", "doc", others.Milliseconds()); err != nil {
-			t.Fatal(err)
-		}
-		becomes(t, "the lock lasts as long as the hold", func() bool {
-			left := time.Until(h.ValidUntil())
-			ttl, err := read.RemainTTL(t.Context())
-			return err == nil && ttl > left-lease/10
-		})
-		if ttls := holdTTLs(t, conn, "doc", h.Owner().String()); len(ttls) != 1 || ttls[0] > lease {
-			t.Errorf("its key has %v", ttls)
-		}
-	}
-	mustUnlock(t, h)
-	nothingLeft(t, s)
-}
-
-// The client restores a fixed lease until that lease ends, and no longer.
-func TestFixedReadLeaseIsNotMadeLonger(t *testing.T) {
-	t.Parallel()
-	s := redistest.Start(t)
-	conn := s.Dial(t)
-	const timeout, lease = 600 * time.Millisecond, 2400 * time.Millisecond
-	read, write := both(open(t, s, WithWatchdogTimeout(timeout)), "doc")
-	began := time.Now()
-	h := lockOf(t, read, Lease(lease))
-	granted := time.Now()
-	for h.Err() == nil {
-		asked := time.Now()
-		if ttls := holdTTLs(t, conn, "doc", h.Owner().String()); len(ttls) > 1 || len(ttls) == 1 && ttls[0] > lease-asked.Sub(granted)+timeout/2 {
-			t.Errorf("%v after it was granted its key has %v", asked.Sub(granted), ttls)
-		}
-		time.Sleep(timeout / 60)
-	}
-	if err := h.Err(); !errors.Is(err, ErrLeaseLost) {
-		t.Errorf("%v", err)
-	}
-	mustUnlock(t, lockOf(t, write)) // when its lease has ended
-	if took := time.Since(began); took < lease-lease/100 {
-		t.Errorf("a lease of %v was over after %v", lease, took)
-	}
-	nothingLeft(t, s)
-}
-
-// A writer's fixed lease, and a plain lock's, are not renewed.
-func TestOtherFixedLeasesAreNotAsserted(t *testing.T) {
-	t.Parallel()
-	s := redistest.Start(t)
-	c := open(t, s, WithWatchdogTimeout(300*time.Millisecond))
-	_, write := both(c, "doc")
-	holds := []*Hold{lockOf(t, write, Lease(time.Minute)), lockOf(t, c.NewLock("plain"), Lease(time.Minute))}
-	tap := monitor.Tap(t, s.URL())
-	time.Sleep(500 * time.Millisecond)
-	if lines := tap.Mark(); len(lines) > 0 {
-		t.Errorf("it sent %v", lines)
-	}
-	for _, h := range holds {
-		mustUnlock(t, h)
 	}
 }

@@ -66,6 +66,19 @@ func (r *rig) pass(d time.Duration) {
 // do sends the server a command of another client, which has run when it returns.
 func (r *rig) do(args ...string) { r.at(func() { r.server.Session("10.9.0.1").Do(args...) }) }
 
+// scripts returns a function that counts the scripts that a client has run since.
+func (r *rig) scripts(client int) (n func() int) {
+	ran := 0 // guarded by the world's lock
+	r.at(func() {
+		r.server.Ran = func(_ *simredis.Server, from string, args []string, _ any) {
+			if from == host(client) && args[0] == "EVALSHA" {
+				ran++
+			}
+		}
+	})
+	return func() (n int) { r.at(func() { n = ran }); return n }
+}
+
 // refuse makes the server answer all scripts with an error; with "" it runs them again.
 func (r *rig) refuse(text string) {
 	r.at(func() {

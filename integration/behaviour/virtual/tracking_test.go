@@ -90,23 +90,14 @@ func TestFalseAlarmsEndNothingAndAreRateLimited(t *testing.T) {
 	inBubble(t, func(r *rig) {
 		h := must(r.open(neverRenewed).NewLock("orders").Lock(context.Background()))(r)
 		r.pass(5 * time.Second)
-		looks := 0
-		r.at(func() {
-			r.server.Ran = func(_ *simredis.Server, _ string, args []string, _ any) {
-				if args[0] == "EVALSHA" {
-					looks++
-				}
-			}
-		})
+		looks := r.scripts(1)
 		for range 2000 {
 			r.do("HINCRBY", "orders", "another", "1")
 			r.pass(time.Millisecond)
 		}
-		r.at(func() {
-			if looks < 10 || looks > 21 {
-				t.Errorf("%d looks in two seconds, want one each 100 ms", looks)
-			}
-		})
+		if n := looks(); n < 10 || n > 21 {
+			t.Errorf("%d looks in two seconds, want one each 100 ms", n)
+		}
 		r.goesOn(h)
 		r.do("DEL", "orders")
 		r.told(atOnce, "DEL after false alarms", h)
