@@ -155,28 +155,6 @@ func awaitWaiting(t *testing.T, l *Lock, n int) {
 	})
 }
 
-func TestPermitsThatAreNotReleasedComeBack(t *testing.T) {
-	t.Parallel()
-	redistest.Slow(t, "leases have to end")
-	s := redistest.Start(t)
-	a, b := open(t, s), open(t, s, WithWatchdogTimeout(soon))
-	sem := semaphore(t, a, 3)
-	fixed := permitsOf(t, sem, 1, Lease(200*time.Millisecond))
-	dead := permitsOf(t, b.NewPermitSemaphore("seats"), 2)
-	giveUp(t, permitsOf(t, sem, 1))
-	if fixed.Err() == nil {
-		t.Error("it entered before the lease was over")
-	}
-	if err := fixed.Release(t.Context()); !errors.Is(err, ErrLeaseLost) || !errors.Is(err, ErrNotHeld) {
-		t.Errorf("the release of lost permits: %v", err)
-	}
-	first := dead.ValidUntil()
-	becomes(t, "the watchdog keeps it", func() bool { return dead.ValidUntil().After(first.Add(100 * time.Millisecond)) })
-	b.Close()
-	giveUp(t, permitsOf(t, sem, 3))
-	seatsAre(t, sem, 3, 0)
-}
-
 func TestPermitsByTheirIDs(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
