@@ -130,35 +130,6 @@ func TestMultiLockTellsThatAnOwnerOfOthersMayHoldMore(t *testing.T) {
 	m.held(t, false, false, false)
 }
 
-// Another round also follows if the attempt was never written, because it was behind others without a reply.
-func TestMultiLockOutlastsARoundThatCouldNotBeSent(t *testing.T) {
-	if testing.Short() {
-		t.Skip("a round takes seconds")
-	}
-	t.Parallel()
-	s := redistest.Start(t)
-	c := open(t, s, WithCommandTimeout(time.Minute))
-	paused := 2 * time.Second // a round of one lock is 1.5 s
-	if _, err := s.Dial(t).Do("CLIENT", "PAUSE", paused.Milliseconds(), "WRITE"); err != nil {
-		t.Fatal(err)
-	}
-	before := make(chan error, 8)
-	for i := range cap(before) {
-		go func() {
-			before <- c.NewLock(fmt.Sprint("before-", i)).Do(t.Context(), func(ctx context.Context) error { return ctx.Err() })
-		}()
-		time.Sleep(20 * time.Millisecond) // so that each is sent in a separate batch
-	}
-	if err := NewMultiLock(c.NewLock("behind")).Do(t.Context(), func(ctx context.Context) error { return ctx.Err() }); err != nil {
-		t.Error(err)
-	}
-	for range cap(before) {
-		if err := <-before; err != nil {
-			t.Error(err)
-		}
-	}
-}
-
 // On a silent server Lock fails after a command timeout, or at the end of the round in which that passes.
 func TestMultiLockGivesUpOnASilentServer(t *testing.T) {
 	if testing.Short() {

@@ -254,33 +254,6 @@ func TestMultiLockEndsWithAMembersClient(t *testing.T) {
 	mustUnlock(t, taken)
 }
 
-// A7: a wait outlasts an outage.
-func TestMultiLockOutlastsTheServer(t *testing.T) {
-	t.Parallel()
-	redistest.Slow(t, "a round takes seconds")
-	s := redistest.Start(t, "--appendonly", "yes", "--appendfsync", "always")
-	c, other := open(t, s, WithCommandTimeout(soon/6)), open(t, s, WithCommandTimeout(10*soon))
-	m := NewMultiLock(c.NewLock("stock"))
-	taken := lockOf(t, other.NewLock("stock"), Lease(time.Minute))
-	passed := make(chan error, 1)
-	enter := func() { passed <- m.Do(context.Background(), func(context.Context) error { return nil }) }
-	go enter()
-	awaitWaiting(t, m.members[0], 1)
-	s.Kill()
-	time.Sleep(roundFor + soon/2) // the second round gets nowhere
-	s.Restart()
-	mustUnlock(t, taken)
-	if err := ended(t, passed); err != nil {
-		t.Error(err)
-	}
-	// No reply has told this call to wait.
-	s.Kill()
-	go enter()
-	if err := ended(t, passed); !errors.Is(err, ErrUnavailable) && !errors.Is(err, ErrUncertain) {
-		t.Error(err)
-	}
-}
-
 func TestMultiLockOverTheMastersOfACluster(t *testing.T) {
 	t.Parallel()
 	s := topologytest.Start(t, 1, 1, 1)

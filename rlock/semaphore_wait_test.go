@@ -140,61 +140,6 @@ func TestWhatIsFreeIsTakenByOneCommand(t *testing.T) {
 	}
 }
 
-// A6: the error of a wait says why it ended.
-func TestWaitForWhatIsCountedSaysHowItEnded(t *testing.T) {
-	t.Parallel()
-	redistest.Slow(t, "calls run into their timeouts")
-	s := redistest.Start(t)
-	all := countedBy(t, open(t, s), open(t, s))
-	for _, n := range all {
-		if err := n.try(t.Context(), soon/3); !errors.Is(err, n.not) || errors.Is(err, ErrUnavailable) {
-			t.Errorf("%s: a wait that is over: %v", n.name, err)
-		}
-		ctx, cancel := context.WithTimeout(t.Context(), soon/3)
-		if err := n.pass(ctx); !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, n.not) {
-			t.Errorf("%s: a context that is over: %v", n.name, err)
-		}
-		cancel()
-	}
-	for _, n := range all { // else an answer to a call before is the last one that is known
-		becomes(t, "nothing is left of "+n.name, func() bool { return !n.lock.l.Snapshot().Known })
-	}
-	s.Pause()
-	defer s.Resume()
-	for _, n := range all {
-		if err := n.try(t.Context(), soon/10); err == nil || errors.Is(err, n.not) || errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("%s: a server that does not answer: %v", n.name, err)
-		} else if n.name == "latch" == strings.Contains(err.Error(), "whatever it took is given back") {
-			t.Errorf("%s: what becomes of its last attempt: %v", n.name, err)
-		}
-	}
-}
-
-// A7: a call that was told to wait goes on waiting through an outage, and enters once the server is back.
-func TestWaitForWhatIsCountedOutlastsTheServer(t *testing.T) {
-	t.Parallel()
-	s := redistest.Start(t, "--appendonly", "yes", "--appendfsync", "always")
-	all := countedBy(t, open(t, s, WithCommandTimeout(soon/6)), open(t, s, WithCommandTimeout(10*soon)))
-	passed := make(chan error, len(all))
-	for _, n := range all {
-		go func() { passed <- n.pass(context.Background()) }()
-		awaitWaiting(t, n.lock, 1)
-	}
-	s.Kill()
-	time.Sleep(soon / 2) // several command timeouts, in which each poll meets no server
-	s.Restart()
-	for _, n := range all {
-		if err := n.open(t.Context()); err != nil {
-			t.Errorf("%s: %v", n.name, err)
-		}
-	}
-	for range all {
-		if err := ended(t, passed); err != nil {
-			t.Error(err)
-		}
-	}
-}
-
 // P1, P2: one connection has all subscriptions, for as long as anything is waited for. When it was cut, another one
 // subscribes, and each waiter polls.
 func TestAllThatIsCountedIsListenedForByOneConnection(t *testing.T) {
@@ -249,26 +194,6 @@ func TestAllThatIsCountedIsListenedForByOneConnection(t *testing.T) {
 		}
 	}
 	becomes(t, "nobody listens", func() bool { return len(listeners()) == 0 })
-}
-
-// H5: permits have their own renewal script, and are not renewed once they are released.
-func TestReleasedPermitsAreNotRenewed(t *testing.T) {
-	t.Parallel()
-	s := redistest.Start(t)
-	conn := s.Dial(t)
-	const third = soon / 6
-	sem := semaphore(t, open(t, s, WithWatchdogTimeout(3*third)), 2)
-	p := permitsOf(t, sem, 2)
-	first := p.ValidUntil()
-	becomes(t, "they are renewed", func() bool { return p.ValidUntil().After(first.Add(third / 10)) })
-	giveUp(t, p)
-	if _, err := conn.Do("CONFIG", "RESETSTAT"); err != nil {
-		t.Fatal(err)
-	}
-	time.Sleep(2 * third)
-	if n := callsOf(t, conn, "evalsha"); n > 0 {
-		t.Errorf("%d scripts ran after the release", n)
-	}
 }
 
 // E1: Close ends all waits, and leaves neither connection nor subscription.
