@@ -253,3 +253,28 @@ func TestLostRepliesCostNobodyItsLock(t *testing.T) {
 		}
 	})
 }
+
+// A grant that comes when its lease is over is given back. The outer hold stays.
+func TestA5GrantThatComesAfterItsLeaseIsGivenBack(t *testing.T) {
+	ctx := context.Background()
+	inBubble(t, func(r *rig) {
+		l := r.open().NewLock("orders")
+		outer := must(l.Lock(ctx))(r)
+		r.at(func() { r.server.Paused = true })
+		late := make(chan error, 1)
+		go func() {
+			_, err := l.Lock(ctx, rlock.As(outer.Owner()), rlock.Lease(20*time.Millisecond))
+			late <- err
+		}()
+		r.pass(50 * time.Millisecond)
+		r.at(func() { r.server.Resume() })
+		if err := <-late; !errors.Is(err, rlock.ErrLeaseLost) {
+			t.Error(err)
+		}
+		r.pass(time.Second)
+		if n := must(l.HoldCount(ctx, outer.Owner()))(r); n != 1 {
+			t.Errorf("the server counts %d holds", n)
+		}
+		r.goesOn(outer)
+	})
+}
