@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -135,15 +136,21 @@ func TestTokensGrowWhileConnectionsBreak(t *testing.T) {
 	s := redistest.Start(t)
 	conn := s.Dial(t)
 	a, b := open(t, s, WithCommandTimeout(10*time.Second)), open(t, s, WithCommandTimeout(10*time.Second))
-	stop := time.Now().Add(soon / 2)
+	var over atomic.Bool
+	defer over.Store(true)
 	var mu sync.Mutex // guards tokens and inside
 	var tokens []int64
 	inside := 0
+	entered := func() int {
+		mu.Lock()
+		defer mu.Unlock()
+		return len(tokens)
+	}
 	var wg sync.WaitGroup
 	for i := range 8 {
 		l := []*Client{a, b}[i%2].NewFencedLock("orders")
 		wg.Go(func() {
-			for time.Now().Before(stop) {
+			for !over.Load() {
 				err := l.DoHold(context.Background(), func(_ context.Context, h *Hold) error {
 					mu.Lock()
 					if inside++; inside != 1 {
@@ -165,14 +172,16 @@ func TestTokensGrowWhileConnectionsBreak(t *testing.T) {
 		})
 	}
 	broken := 0
-	for time.Now().Before(stop) {
-		time.Sleep(10 * time.Millisecond)
+	for range 60 {
+		before := entered()
+		becomes(t, "some enter", func() bool { return entered() > before+5 })
 		n, err := conn.Do("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
 		if err != nil {
 			t.Fatal(err)
 		}
 		broken += int(n.(int64))
 	}
+	over.Store(true)
 	wg.Wait()
 	last, err := a.NewFencedLock("orders").LastToken(t.Context())
 	if err != nil || len(tokens) == 0 || last < tokens[len(tokens)-1] {
