@@ -2,6 +2,7 @@ package rlock
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"sync"
@@ -15,7 +16,7 @@ import (
 func TestE1CloseSendsAReleaseThatIsInTheCommandQueue(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
-	c := open(t, s)
+	c := open(t, s, WithCommandTimeout(10*soon))
 	l := c.NewLock("orders")
 	h := lockOf(t, l, Lease(30*time.Second))
 	conn := s.Dial(t)
@@ -58,7 +59,10 @@ func TestE1CloseBesideShutdownIsAsQuick(t *testing.T) {
 		}
 		var all sync.WaitGroup
 		all.Go(func() { _ = c.Shutdown(context.Background()) })
-		time.Sleep(time.Millisecond)
+		becomes(t, "Shutdown begins", func() bool {
+			_, err := c.NewLock("orders").TryLock(t.Context())
+			return errors.Is(err, ErrClosed)
+		})
 		for _, h := range holds {
 			all.Go(func() { _ = h.Unlock(context.Background()) }) // fails if Close was first
 		}

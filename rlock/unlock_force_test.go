@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -53,6 +54,7 @@ func TestForceUnlockBesideClose(t *testing.T) {
 		c := open(t, s)
 		l := c.NewLock("orders")
 		stop := make(chan struct{})
+		var forced atomic.Int32
 		var all sync.WaitGroup
 		for range 4 {
 			all.Go(func() {
@@ -61,6 +63,7 @@ func TestForceUnlockBesideClose(t *testing.T) {
 						t.Error(err)
 						return
 					}
+					forced.Add(1)
 					select {
 					case <-stop:
 						return
@@ -69,7 +72,7 @@ func TestForceUnlockBesideClose(t *testing.T) {
 				}
 			})
 		}
-		time.Sleep(time.Millisecond)
+		becomes(t, "some ran", func() bool { return forced.Load() > 4 })
 		c.Close()
 		close(stop)
 		all.Wait()
