@@ -65,9 +65,7 @@ func TestWriterEntersWhenTheLastReadersLeaseEnds(t *testing.T) {
 	long, short := lockOf(t, readA, Lease(time.Hour)), lockOf(t, readB, Lease(1500*time.Millisecond))
 	entered := inBackground(t, write)
 	rwListening(t, s, "doc", 1)
-	for write.l.Snapshot().InFlight {
-		time.Sleep(time.Millisecond)
-	}
+	becomes(t, "the writer has its answer", func() bool { return !write.l.Snapshot().InFlight })
 	mustUnlock(t, long)
 	h := <-entered
 	mustUnlock(t, h)
