@@ -153,14 +153,9 @@ func (r *scriptRig) judge(what, name string, err error, before, done string, fir
 	default:
 		want = before
 	}
-	var got string
-	end := time.Now().Add(soon) // what an acquire took is given back in the background
-	for got = r.has(name); got != want && time.Now().Before(end); got = r.has(name) {
-		time.Sleep(2 * time.Millisecond)
-	}
-	if got != want {
-		r.Errorf("%s: %v; the server has\n%s\nwant\n%s", what, err, got, want)
-	}
+	// What an acquire took is given back in the background.
+	redistest.Becomes(r, fmt.Sprintf("%s: %v; the server has\n%s", what, err, want), func() bool { return r.has(name) == want },
+		func() string { return "instead\n" + r.has(name) })
 }
 
 // undisturbed runs a call that is not refused. It returns the commands inside its scripts, the scripts themselves, and
