@@ -39,7 +39,7 @@ func TestReadersAreTogetherAndWritersAlone(t *testing.T) {
 					if w, r := writing.Add(1), reading.Load(); w != 1 || r != 0 {
 						t.Errorf("%d write, %d read", w, r)
 					}
-					time.Sleep(100 * time.Microsecond)
+					busy(100 * time.Microsecond)
 					writing.Add(-1)
 				})
 			})
@@ -53,7 +53,7 @@ func TestReadersAreTogetherAndWritersAlone(t *testing.T) {
 				}
 				for n := most.Load(); n < r && !most.CompareAndSwap(n, r); n = most.Load() {
 				}
-				time.Sleep(time.Millisecond)
+				busy(time.Millisecond)
 				reading.Add(-1)
 			})
 		})
