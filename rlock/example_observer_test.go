@@ -135,10 +135,13 @@ func ExampleWakeEvent() {
 		}
 		done := make(chan error)
 		go func() { done <- lock.Do(ctx, nothing) }()
-		for client.Stats().Waiters == 0 {
-			time.Sleep(time.Millisecond)
+		for waiting := 0; waiting == 0; time.Sleep(time.Millisecond) { // until it has subscribed
+			info, err := lock.Info(ctx)
+			if err != nil {
+				return err
+			}
+			waiting = info.Waiters
 		}
-		time.Sleep(100 * time.Millisecond) // it subscribes
 		return errors.Join(hold.Unlock(ctx), <-done)
 	})
 	// Output: invoices:handed was handed on
