@@ -13,6 +13,10 @@ type refusals struct {
 	MaxClients  int    // 0: any number
 	NoChannels  bool   // user default may not use any channel
 
+	// Forbids is asked about each command of user default, by its name in capitals, with a
+	// subcommand behind a bar; nil: all may run.
+	Forbids func(name string, inScript bool) bool
+
 	denied map[string]bool // commands, "client" or "client|kill"
 }
 
@@ -25,7 +29,10 @@ func (s *Server) Deny(name string, denied bool) {
 	s.denied[strings.ToUpper(name)] = denied
 }
 
-func (s *Server) denies(name string) bool {
+func (s *Server) denies(name string, inScript bool) bool {
+	if s.Forbids != nil && s.Forbids(name, inScript) {
+		return true
+	}
 	if len(s.denied) == 0 {
 		return false
 	}
@@ -57,7 +64,7 @@ func (c *client) refused(name string, d command, a []string) any {
 	case d.flags&anybody != 0:
 	case !c.authed:
 		return errAuth
-	case s.denies(name):
+	case s.denies(name, false):
 		return Error("NOPERM this user has no permissions to run the '" + strings.ToLower(name) + "' command")
 	case s.NoChannels && d.flags&channel != 0:
 		return errChannels

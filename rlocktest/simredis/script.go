@@ -313,7 +313,7 @@ func (r *running) inScript(args []string) any {
 		return Error("ERR Wrong number of args calling Redis command from script")
 	case d.run == nil:
 		return Error("ERR This Redis command is not allowed from script")
-	case s.denies(strings.ToUpper(name)):
+	case s.denies(strings.ToUpper(name), true):
 		return errScriptACL
 	case s.NoChannels && d.flags&channel != 0:
 		return errScriptChan
