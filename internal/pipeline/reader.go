@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"fmt"
 	"runtime"
 	"time"
 
@@ -173,7 +174,10 @@ func (c *conn) receive(more time.Duration) (any, error) {
 // error the connection is over.
 func (c *conn) receiveRest(r *Request) error {
 	if r.asking && (r.Err == nil || redisconn.IsRefusal(r.Err)) {
-		r.Reply, r.Err = c.receive(0)
+		refused := r.Err
+		if r.Reply, r.Err = c.receive(0); refused != nil && redisconn.IsRefusal(r.Err) {
+			r.Err = fmt.Errorf("%w (ASKING was refused: %v)", r.Err, refused)
+		}
 	}
 	if r.led() {
 		c.receiveLead(r)
