@@ -62,7 +62,7 @@ var readWrite = []defect{
 	{"a writer's read release says that its owner holds nothing", "read-write", tests{"TestReadUnlock"},
 		edits{inScript("read_unlock", "or mode == 'write' and call('hexists'", "or false and call('hexists'")}},
 	{"leases to write add up", "read-write", tests{"TestWriteLock", "TestUnlockGivesWhatIsLeftItsLease"},
-		edits{inScript("write_lock", "if call('pttl', lock) < tonumber(lease) then\n  call('pexpire', lock, lease)", "do\n  call('pexpire', lock, math.max(call('pttl', lock), 0) + lease)")}},
+		edits{inScript("write_lock", "if ttl < tonumber(lease) then\n  call('pexpire', lock, lease)", "do\n  call('pexpire', lock, math.max(call('pttl', lock), 0) + lease)")}},
 	{"who reads may wait to write", "read-write", tests{"TestReaderCannotBecomeAWriter"},
 		edits{{In: "locks.checkUpgrade", If: "_ && st.held > 0 && _", Put: "st != nil && false"}}},
 	{"a hash without a mode is taken for a free lock", "read-write", tests{"TestReadWriteLockLeavesOtherKeysAlone", "TestReadWriteLockMeetsWhatIsNone"},

@@ -36,6 +36,7 @@ if k > 0 then
   call('pexpire', lock, ARGV[3])
   call('hincrby', lock, owner, k - n)
 else
+  call('pexpire', lock, ARGV[6]) -- an account that may not stops before it takes the lock without an end
   call('del', lock)
   call('hincrby', lock, ARGV[5], 1)
   call('pexpire', lock, ARGV[6])

@@ -25,12 +25,13 @@ repeat
   end
 until found == #owners or #some < 100
 
--- Places are marked, and removed all at once. An account of before may not do that.
+-- The first place is removed by itself: an account that may not do that has marked none. The
+-- others are marked, and removed all at once. An account of before may not mark.
 local less = 0
 for i = #places, 1, -1 do
   local wait = waits[places[i]]
   if wait then
-    if redis.pcall('lset', queue, -i, '').err then
+    if less == 0 or redis.pcall('lset', queue, -i, '').err then
       call('lrem', queue, -1, places[i])
     end
     less = less + wait
@@ -38,8 +39,8 @@ for i = #places, 1, -1 do
     call('zincrby', times, -less, places[i])
   end
 end
-if found > 0 then
-  call('lrem', queue, -found, '')
+if found > 1 then
+  call('lrem', queue, 1 - found, '')
 end
 call('zrem', times, unpack(owners))
 if head and waits[head] and call('exists', lock) == 0 then

@@ -32,8 +32,10 @@ if tonumber(there or 0) >= n then
   for i = from + 1, #ARGV do
     call('zadd', times, ending(now, ARGV[from]), ARGV[i])
   end
-  if n > 0 then
-    call('decrby', free, n)
+  local took = n > 0 and redis.pcall('decrby', free, n)
+  if type(took) == 'table' then -- an account that may not: what is given back later must have been taken
+    call('zrem', times, unpack(ARGV, from + 1))
+    return took
   end
   local left = call('pttl', free)
   if left > 0 then

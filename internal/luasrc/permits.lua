@@ -47,16 +47,23 @@ local function tell(n)
   end
 end
 
+-- Makes taken permits free, and returns how many are.
+local function back(ids)
+  call('zrem', times, '') -- changes nothing: an account that may not stops before it makes permits
+  local left = call('incrby', free, #ids)
+  for _, id in ipairs(ids) do
+    call('zrem', times, id)
+  end
+  return left
+end
+
 -- Takes permits back whose time is over, at most so many; below 0: all.
 local function clean(now, most)
   local gone = call('zrangebyscore', times, 0, now, 'limit', 0, most)
   if #gone == 0 then
     return
   end
-  local left = call('incrby', free, #gone)
-  for _, id in ipairs(gone) do
-    call('zrem', times, id)
-  end
+  local left = back(gone)
   if left > 0 then
     tell(left)
   end
@@ -65,10 +72,7 @@ end
 -- Gives permits back, of so many that were to be: as Redisson does, one is told as what
 -- is free then, several as how many they are.
 local function give(ids, n)
-  local left = call('incrby', free, #ids)
-  for _, id in ipairs(ids) do
-    call('zrem', times, id)
-  end
+  local left = back(ids)
   tell(n > 1 and #ids or left)
 end
 

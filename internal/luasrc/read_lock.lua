@@ -37,14 +37,16 @@ local elsewhere = reserved()
 if elsewhere then
   return elsewhere
 end
-if not mode then
-  call('hset', lock, 'mode', 'read')
+local ttl, n = call('pttl', lock), 1
+if mode then
+  n = call('hincrby', lock, owner, 1)
+else
+  call('hset', lock, 'mode', 'read', owner, 1) -- at once: a mode without an owner would stay
 end
-local n = call('hincrby', lock, owner, 1)
 if more == 0 then
   call('set', hold(n), 1, 'px', lease)
 end
-if call('pttl', lock) < tonumber(lease) then
+if ttl < tonumber(lease) then
   call('pexpire', lock, lease)
 end
 return nil

@@ -23,11 +23,15 @@ local made = reserved(life)
 if made and made.err then
   return made
 end
+local asked = ARGV[more + 3] == '1'
+local of = not made and (asked and known() or call('get', begun) or '1')
 call('decrby', number, n) -- fails if it is no number
 if made then
   return 1 -- its receipt does not say of which semaphore
 end
-local asked = ARGV[more + 3] == '1'
-local of = asked and known() or call('get', begun) or '1'
-call('set', receipt, of, 'px', life)
+local kept = redis.pcall('set', receipt, of, 'px', life)
+if kept.err then -- an account that may not: without a receipt its client would give nothing back
+  call('incrby', number, n)
+  return kept
+end
 return asked and tonumber(of) or 1

@@ -10,8 +10,8 @@ local of, now = redis.pcall('get', receipt), redis.pcall('get', begun)
 if more > 0 and (not of or of.err) then
   return redis.error_reply('TRYAGAIN The receipt may be on the other server')
 end
-if not of then
-  return nil
+if not of or of.err then
+  return of or nil
 end
 local same = of == '?' or not now or now.err or now == of or now % 2 == 1 -- it was there when it became known
 local free = same and call('exists', number) == 1 and call('incrby', number, ARGV[from])

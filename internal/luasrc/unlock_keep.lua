@@ -39,6 +39,7 @@ if k > 0 then
   call('pexpire', lock, ARGV[2])
   call('hincrby', lock, owner, k - n)
 else
+  call('pexpire', lock, ARGV[7]) -- an account that may not stops before it takes the lock without an end
   call('del', lock)
   call('hincrby', lock, ARGV[6], 1)
   call('pexpire', lock, ARGV[7])

@@ -15,12 +15,16 @@ if not mode then
   if call('exists', lock) == 1 then
     return 'a hash without mode'
   end
-  call('hset', lock, 'mode', 'write')
 elseif mode ~= 'write' or call('hexists', lock, writer) == 0 then
   return call('pttl', lock)
 end
-call('hincrby', lock, writer, 1)
-if call('pttl', lock) < tonumber(lease) then
+local ttl = call('pttl', lock)
+if mode then
+  call('hincrby', lock, writer, 1)
+else
+  call('hset', lock, 'mode', 'write', writer, 1) -- at once: a mode without an owner would stay
+end
+if ttl < tonumber(lease) then
   call('pexpire', lock, lease)
 end
 return nil
