@@ -57,6 +57,9 @@ func (s *suite) lock() *rlock.Lock { return s.client.NewLock(s.prefix + unique()
 // holds locks, re-enters and unlocks, for the watchdog and with a lease.
 func (s *suite) holds(ctx context.Context) error {
 	l := s.lock()
+	if err := l.Do(ctx, func(context.Context) error { return nil }); err != nil {
+		return err
+	}
 	h, err := l.Lock(ctx, rlock.Lease(time.Minute))
 	if err != nil {
 		return err
