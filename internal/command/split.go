@@ -83,7 +83,7 @@ func (x *Executor) goAhead(r *Request) {
 	for _, call := range r.ahead(r.whole, which, 2*x.o.Timeout) {
 		q := &Request{Resend: call.Resend, Until: r.bound}
 		q.Fill(r.Slot, call, false)
-		if x.Do(q) != Answered {
+		if x.Do(q) != Answered || call.Absent && q.Wire.Reply != int64(0) {
 			r.Wire.Args, r.whole = r.whole, nil
 			return
 		}

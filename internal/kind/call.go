@@ -35,6 +35,7 @@ type Call struct {
 	Receipt bool           // and its second key is a receipt that is found by nothing but a repetition of this call
 	OneKey  bool           // its script can run with the first key alone, and the other names as its first arguments
 	Ahead   Ahead          // what must be done before that where it lacks other keys; nil: nothing can be
+	Absent  bool           // it is done if it answers 0
 }
 
 // Ahead makes the commands, each of one key, that do what the server of the first key can't do with

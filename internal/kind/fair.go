@@ -63,7 +63,22 @@ func (k fair) Acquire(room []any, w *Want) Call {
 	if w.OneTry {
 		once = 1
 	}
-	return Run(luasrc.FairLock(room, n[keyName], n[queueName], n[timesName], n[channelName], w.Owner, w.Lease, k.place(w), once, w.Publish), Never)
+	call := oneKey(luasrc.FairLock(room, n[keyName], n[queueName], n[timesName], n[channelName], w.Owner, w.Lease, k.place(w), once, w.Publish), Never)
+	call.Ahead = absent(3, 4)
+	return call
+}
+
+// absent is the Ahead of a script that makes those of its arguments which are keys, if they are nowhere. A
+// key that the server which a slot leaves does not have is not made there either, so this stays true.
+func absent(keys ...int) Ahead {
+	return func(args []any, _ string, _ time.Duration) (calls []Call) {
+		for _, at := range keys {
+			call := Read("EXISTS", args[at])
+			call.Absent = true
+			calls = append(calls, call)
+		}
+		return calls
+	}
 }
 
 func (fair) Release(room []any, w *Want) Call {
@@ -71,7 +86,9 @@ func (fair) Release(room []any, w *Want) Call {
 	if w.Keep.Millis > 0 {
 		return Run(luasrc.FairKeep(room, n[keyName], n[queueName], n[timesName], w.Latch, n[channelName], w.Owner, w.Lease, w.LatchTTL, w.Keep.Owner, w.Keep.Millis, w.Left, w.Publish), Always)
 	}
-	return Run(luasrc.FairUnlock(room, n[keyName], n[queueName], n[timesName], w.Latch, n[channelName], w.Owner, w.Lease, w.LatchTTL, w.Left, w.Publish), Always)
+	call := Run(luasrc.FairUnlock(room, n[keyName], n[queueName], n[timesName], w.Latch, n[channelName], w.Owner, w.Lease, w.LatchTTL, w.Left, w.Publish), Always)
+	call.OneKey = w.Latch == nil
+	return call
 }
 
 // Leave removes the waiters from the queue. Doing it twice has the effect of once.

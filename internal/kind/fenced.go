@@ -28,7 +28,9 @@ func (fenced) Names(key string) Names {
 }
 
 func (fenced) Acquire(room []any, w *Want) Call {
-	return Run(luasrc.FencedLock(room, w.Names[keyName], w.Names[tokenName], w.Owner, w.Lease), Never)
+	call := oneKey(luasrc.FencedLock(room, w.Names[keyName], w.Names[tokenName], w.Owner, w.Lease), Never)
+	call.Ahead = absent(3)
+	return call
 }
 
 func (fenced) Granted(reply any) (Grant, error) {

@@ -7,11 +7,26 @@
 -- ARGV[5]  1: it makes one attempt, and gets no place; else 0
 -- ARGV[6…] the commands that announce
 --
+-- behind   places: its client knows that the queue and the times are nowhere
+--
 -- Reply: nil, the owner has one hold more; PTTL of the lock, the owner's turn is
 -- next; else others are before it: in how many ms the first of them, who may be dead,
 -- loses its place; -1, that is no matter for one so far behind, or without a place.
 
 local owner, lease, wait = ARGV[2], ARGV[3], tonumber(ARGV[4])
+local nowhere = alone and ARGV[#ARGV] == 'places' and table.remove(ARGV)
+if alone then
+  local queued, timed = redis.pcall('exists', queue), redis.pcall('exists', times)
+  local none = queued == 0 and timed == 0
+  alone = not (queued == 1 and timed == 1 or none and nowhere)
+  if alone and call('hexists', lock, owner) == 0 then
+    if ARGV[5] == '1' and call('exists', lock) == 1 then
+      return call('pttl', lock)
+    end
+    return redis.error_reply('TRYAGAIN This server lacks keys of a slot that is on its way' .. (none and ': places' or ''))
+  end
+end
+
 local now = clock()
 local head = first(now)
 

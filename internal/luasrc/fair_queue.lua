@@ -4,9 +4,13 @@
 -- KEYS[2]  the queue: a list of the owners that wait
 -- KEYS[3]  the times: a sorted set, until when each of them keeps its place, in ms
 -- ARGV[1]  what the channel of each owner begins with
+--
+-- While a cluster moves their slot, the server that has the lock can be called with that
+-- key alone to acquire it or to give it up, and the next two names as its first arguments.
+-- It may lack the queue, which the other server has then, or nobody waits.
 
-local call = redis.call
-local lock, queue, times = KEYS[1], KEYS[2], KEYS[3]
+local call, alone = redis.call, #KEYS == 1
+local lock, queue, times = KEYS[1], KEYS[2] or table.remove(ARGV, 1), KEYS[3] or table.remove(ARGV, 1)
 
 -- Reads the time in ms. The server's clock is one for all clients.
 local function clock()
@@ -16,6 +20,10 @@ end
 
 -- Finds the owner whose turn is next, and drops those before it whose time is over.
 local function first(now)
+  if alone then
+    local head = redis.pcall('lindex', queue, 0)
+    return type(head) == 'string' and head
+  end
   while true do
     local head = call('lindex', queue, 0)
     local till = head and call('zscore', times, head)

@@ -6,14 +6,23 @@
 -- ARGV[1]  the lease, in ms
 -- ARGV[2]  the owner
 --
+-- While a cluster moves their slot, the server that has the lock can be called with that
+-- key alone, and the other name as its first argument. It grants nothing without the number,
+-- unless its client says by a last argument, number, that there is none anywhere.
+--
 -- Reply: an array with the number, one hold more; PTTL of the lock, another's.
 
-local call, lock, owner = redis.call, KEYS[1], ARGV[2]
+local call, lock, tokens = redis.call, KEYS[1], KEYS[2] or table.remove(ARGV, 1)
+local owner = ARGV[2]
 
 if call('exists', lock) == 1 and call('hexists', lock, owner) == 0 then
   return call('pttl', lock)
 end
-local token = call('incr', KEYS[2])
+local there = KEYS[2] and 1 or redis.pcall('exists', tokens)
+if there ~= 1 and not (there == 0 and ARGV[3] == 'number') then
+  return redis.error_reply('TRYAGAIN This server lacks keys of a slot that is on its way' .. (there == 0 and ': number' or ''))
+end
+local token = call('incr', tokens)
 call('hincrby', lock, owner, 1)
 call('pexpire', lock, ARGV[1])
 return {token}

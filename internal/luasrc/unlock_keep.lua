@@ -35,6 +35,9 @@ if not n then
 end
 
 local k, result = leaves(n, ARGV[8], ARGV[9]), 0
+if k <= 0 and type(redis.pcall('exists', ARGV[4])) == 'table' then -- the channel is no key
+  return redis.error_reply('TRYAGAIN This server makes no key of a slot that leaves it')
+end
 if k > 0 then
   call('pexpire', lock, ARGV[2])
   call('hincrby', lock, owner, k - n)
