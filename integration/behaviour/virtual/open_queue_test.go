@@ -169,3 +169,62 @@ func TestLockIsKeptInAnOpenSlot(t *testing.T) {
 		}
 	}
 }
+
+// What needs keys of two servers, or one that the server which the slot leaves can't make, waits until the slot has settled, and
+// goes on within a second then. Each change counts once.
+func TestCallsGoOnWhenAnOpenSlotHasSettled(t *testing.T) {
+	bg := context.Background()
+	none, number := func(string) bool { return false }, func(key string) bool { return key == "orders" }
+	var hold *rlock.Hold
+	var permits *rlock.Permits
+	locked := func(c *rlock.Client) {
+		hold = must(c.NewLock("orders").TryLock(bg))(&rig{T: t})
+		_ = hold.Owner().String() // others may act as it
+	}
+	taken := func(c *rlock.Client) {
+		must(c.NewPermitSemaphore("orders").TrySetPermits(bg, 3))(&rig{T: t})
+		permits = must(c.NewPermitSemaphore("orders").TryAcquire(bg, 1))(&rig{T: t})
+	}
+	for what, row := range map[string]struct {
+		set   func(c *rlock.Client)
+		moved func(key string) bool
+		call  func(c *rlock.Client) error
+		free  string // permits afterwards; "": there is no key
+	}{
+		"an unlock of an owner that others know": {locked, none, func(*rlock.Client) error { return hold.Unlock(bg) }, ""},
+		"an acquire of permits whose number has moved": {taken, number, func(c *rlock.Client) error {
+			_, err := c.NewPermitSemaphore("orders").Acquire(bg, 1)
+			return err
+		}, "1"},
+		"a release of permits whose number has moved": {taken, number, func(*rlock.Client) error { return permits.Release(bg) }, "3"},
+		"more permits": {taken, none, func(c *rlock.Client) error { return c.NewPermitSemaphore("orders").AddPermits(bg, 2) }, "4"},
+	} {
+		t.Run(what, func(t *testing.T) {
+			inSplitSlot(t, "orders", row.moved, row.set, func(o *openSlot) {
+				done := make(chan error, 1)
+				var ended time.Time
+				go func() {
+					err := row.call(o.client)
+					ended = time.Now()
+					done <- err
+				}()
+				o.pass(3 * time.Second)
+				select {
+				case err := <-done:
+					t.Errorf("it returned before the slot has settled: %v", err)
+				default:
+				}
+				began := time.Now()
+				o.settle()
+				if err := <-done; err != nil || ended.Sub(began) > time.Second {
+					t.Errorf("%v, %v after the move", err, ended.Sub(began))
+				}
+				o.at(func() {
+					if n, _ := o.to.Value("orders"); n != row.free || row.free == "" && o.to.Exists("orders") {
+						t.Errorf("%q permits are free, not %q", n, row.free)
+					}
+				})
+			})
+		})
+	}
+}
