@@ -1,0 +1,293 @@
+package virtual_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/rlock-go/redisson/rlock"
+	"github.com/rlock-go/redisson/rlocktest/simnet"
+	"github.com/rlock-go/redisson/rlocktest/simredis"
+)
+
+// scene is a set of servers, one of which fails.
+type scene struct {
+	*rig
+	url       string
+	servers   []*simredis.Server
+	sentinels []*simredis.Sentinel
+	set       *simredis.Set
+	cluster   *simredis.Cluster
+	former    *simredis.Server
+}
+
+func oneServer(s *scene) {
+	s.servers = []*simredis.Server{simredis.New(s.world, address)}
+	s.url, s.former = "redis://"+address, s.servers[0]
+}
+
+func sentinelsWith(replicas int) func(s *scene) {
+	return func(s *scene) {
+		s.set = simredis.NewSet(s.world, replicas, 3)
+		s.url, s.servers, s.sentinels, s.former = s.set.URL(), s.set.Servers, s.set.Sentinels, s.set.Servers[0]
+	}
+}
+
+func clusterOf3(s *scene) {
+	s.cluster = simredis.NewCluster(s.world, 3, 1)
+	s.url, s.servers, s.former = s.cluster.URL(), s.cluster.Servers, s.cluster.Master(name("plain"))
+}
+
+// name is in the same slot for each kind.
+func name(kind string) string { return "{orders}" + kind }
+
+// back undoes a fault that lasts.
+const back = 40 * time.Second
+
+func (s *scene) planned() {
+	if s.set != nil {
+		s.set.Failover()
+		return
+	}
+	for _, r := range s.servers {
+		if r.Follows(s.former) {
+			r.Session("10.9.0.1").Do("CLUSTER", "FAILOVER")
+		}
+	}
+}
+
+func (s *scene) killed() {
+	s.former.Kill(false)
+	s.world.After(back, func() { s.former.Start(true) })
+}
+
+func (s *scene) gone() {
+	s.former.Kill(true)
+	s.world.After(back, func() { s.former.Start(true) })
+}
+
+func (s *scene) hung() {
+	s.former.Paused = true
+	s.world.After(back, s.former.Resume)
+}
+
+// detached leaves the master with its clients, and without all other servers.
+func (s *scene) detached() {
+	var others []*simredis.Server
+	for _, o := range s.servers {
+		if o != s.former {
+			others = append(others, o)
+		}
+	}
+	for _, x := range s.sentinels {
+		others = append(others, x.Server)
+	}
+	cut := func(off bool) {
+		if s.cluster != nil {
+			s.cluster.Part([]*simredis.Server{s.former}, others, off)
+			return
+		}
+		h, _, _ := strings.Cut(s.former.Addr, ":")
+		for _, o := range others {
+			oh, _, _ := strings.Cut(o.Addr, ":")
+			s.world.Block(oh, s.former.Addr, off)
+			s.world.Block(h, o.Addr, off)
+		}
+	}
+	cut(true)
+	s.world.After(back, func() { cut(false) })
+}
+
+// monitored anew is another master, of which the Sentinels learn as if it were the first.
+func (s *scene) monitoredAnew() {
+	next := s.servers[1]
+	next.SlaveOf(nil)
+	for _, o := range s.servers {
+		if o != next {
+			o.SlaveOf(next)
+		}
+	}
+	h, p, _ := strings.Cut(next.Addr, ":")
+	for _, x := range s.sentinels {
+		x.Session("10.9.0.1").Do("SENTINEL", "REMOVE", simredis.MasterName)
+		x.Session("10.9.0.1").Do("SENTINEL", "MONITOR", simredis.MasterName, h, p, "2")
+	}
+}
+
+func (s *scene) restarted(keep bool) func() {
+	return func() {
+		s.former.Kill(false)
+		s.world.After(2*time.Second, func() { s.former.Start(keep) })
+	}
+}
+
+// answers tells whether the next master takes a write of the slot.
+func (s *scene) answers() (ok bool) {
+	s.at(func() {
+		for _, o := range s.servers {
+			if (o != s.former || len(s.servers) == 1) && o.Running() && !o.Paused {
+				ok = ok || strings.HasPrefix(string(o.Session("10.9.0.2").Do("SET", name("probe"), "1", "PX", "1")), "+OK")
+			}
+		}
+	})
+	return ok
+}
+
+// From the first answer of the next master it takes three seconds at most until a name of each kind is entered again. What is held is
+// kept, counts are exact and tokens go up where the data was kept.
+func TestGapBehindTheNextMastersFirstAnswer(t *testing.T) {
+	places := map[string]func(s *scene){"one server": oneServer, "one replica": sentinelsWith(1), "two replicas": sentinelsWith(2), "a cluster": clusterOf3}
+	for what, row := range map[string]struct {
+		fault func(s *scene) func()
+		on    []string
+		kept  bool
+	}{
+		"planned":                {func(s *scene) func() { return s.planned }, []string{"one replica", "two replicas", "a cluster"}, true},
+		"killed":                 {func(s *scene) func() { return s.killed }, []string{"one replica", "two replicas", "a cluster"}, true},
+		"gone":                   {func(s *scene) func() { return s.gone }, []string{"one replica", "two replicas", "a cluster"}, true},
+		"hung":                   {func(s *scene) func() { return s.hung }, []string{"one replica", "two replicas", "a cluster"}, true},
+		"detached":               {func(s *scene) func() { return s.detached }, []string{"one replica", "two replicas", "a cluster"}, true},
+		"monitored anew":         {func(s *scene) func() { return s.monitoredAnew }, []string{"one replica", "two replicas"}, true},
+		"restarted":              {func(s *scene) func() { return s.restarted(true) }, []string{"one server"}, true},
+		"restarted without data": {func(s *scene) func() { return s.restarted(false) }, []string{"one server"}, false},
+	} {
+		for _, where := range row.on {
+			t.Run(what+", "+where, func(t *testing.T) {
+				t.Parallel()
+				synctest.Test(t, func(t *testing.T) {
+					s := &scene{rig: &rig{T: t, world: simnet.New(1)}}
+					s.at(func() { places[where](s) })
+					s.pass(15 * time.Second)
+					s.gap(row.fault(s), row.kept)
+				})
+			})
+		}
+	}
+}
+
+func (s *scene) gap(fault func(), kept bool) {
+	bg := context.Background()
+	open := func(i int) *rlock.Client {
+		c := must(rlock.Open(bg, s.url, rlock.WithDialer(s.world.Dialer(host(i)))))(s.rig)
+		s.Cleanup(func() { _ = c.Close() })
+		return c
+	}
+	a, b := open(1), open(2)
+	must(a.NewSemaphore(name("count")).TrySetPermits(bg, 3))(s.rig)
+	must(a.NewPermitSemaphore(name("permits")).TrySetPermits(bg, 3))(s.rig)
+	kinds := map[string]func(c *rlock.Client, name string) *rlock.Lock{
+		"plain": plain, "fair": fair, "read": reads, "write": writes, "fenced": (*rlock.Client).NewFencedLock,
+	}
+	holds := map[string]*rlock.Hold{}
+	for kind, of := range kinds {
+		holds[kind] = must(of(a, name("held "+kind)).TryLock(bg))(s.rig)
+	}
+	s.pass(5 * time.Second)
+
+	ctx, stop := context.WithCancel(bg)
+	var mu sync.Mutex // guards entered
+	entered := map[string]time.Time{}
+	last, uncertain := int64(0), 0 // token, and calls of the semaphore
+	var loops sync.WaitGroup
+	loop := func(kind string, enter func(in func())) {
+		loops.Go(func() {
+			for ctx.Err() == nil {
+				enter(func() {
+					mu.Lock()
+					defer mu.Unlock()
+					entered[kind] = time.Now()
+				})
+				time.Sleep(50 * time.Millisecond)
+			}
+		})
+	}
+	for kind, of := range kinds {
+		loop(kind, func(in func()) {
+			h, err := of(b, name(kind)).Lock(bg, rlock.Wait(20*time.Second))
+			if err != nil {
+				return
+			}
+			in()
+			if kind == "fenced" {
+				if h.Token() <= last && kept {
+					s.Errorf("token %d behind %d", h.Token(), last)
+				}
+				last = h.Token()
+			}
+			_ = h.Unlock(bg)
+		})
+	}
+	loop("permits", func(in func()) {
+		if p, err := b.NewPermitSemaphore(name("permits")).TryAcquireFor(bg, 1, 20*time.Second); err == nil {
+			in()
+			_ = p.Release(bg)
+		}
+	})
+	loop("count", func(in func()) {
+		sem := b.NewSemaphore(name("count"))
+		err := sem.TryAcquireFor(bg, 1, 20*time.Second)
+		if err == nil {
+			in()
+			err = sem.Release(bg, 1)
+		}
+		if errors.Is(err, rlock.ErrUncertain) {
+			uncertain++
+		}
+	})
+	s.pass(5 * time.Second)
+	s.at(fault)
+	began := time.Now()
+	time.Sleep(10 * time.Millisecond)
+	for !s.answers() {
+		time.Sleep(10 * time.Millisecond)
+		if since(began) > time.Minute {
+			s.Fatal("there is no next master")
+		}
+	}
+	answered := time.Now()
+	gap := map[string]time.Duration{}
+	for len(gap) < 7 && time.Since(answered) < 30*time.Second {
+		time.Sleep(10 * time.Millisecond)
+		mu.Lock()
+		for kind, at := range entered {
+			if _, ok := gap[kind]; !ok && at.After(answered) {
+				gap[kind] = at.Sub(answered)
+			}
+		}
+		mu.Unlock()
+	}
+	for _, kind := range []string{"plain", "fair", "read", "write", "fenced", "permits", "count"} {
+		if d, ok := gap[kind]; (!ok || d > 3*time.Second) && (kept || kind != "permits" && kind != "count") {
+			s.Errorf("%s: entered %v after the first answer, which came after %v", kind, d, answered.Sub(began))
+		}
+	}
+	s.Log(fmt.Sprint(answered.Sub(began).Round(time.Millisecond), gap, slices.Max(slices.Collect(maps.Values(gap))).Round(time.Millisecond)))
+	s.pass(70 * time.Second)
+	stop()
+	loops.Wait()
+	s.pass(5 * time.Second)
+	for kind, h := range holds {
+		if (h.Err() == nil) != kept {
+			s.Errorf("%s: %v", kind, h.Err())
+		} else if err := h.Unlock(bg); kept && err != nil {
+			s.Errorf("%s: %v", kind, err)
+		}
+	}
+	if !kept {
+		return
+	}
+	if n, err := a.NewSemaphore(name("count")).Available(bg); err != nil || n > 3+uncertain || n < 3-uncertain {
+		s.Errorf("%d permits of 3, with %d uncertain calls; %v", n, uncertain, err)
+	}
+	s.pass(40 * time.Second)
+	if n, err := a.NewPermitSemaphore(name("permits")).Available(bg); err != nil || n != 3 {
+		s.Errorf("%d permits of 3; %v", n, err)
+	}
+}
