@@ -35,7 +35,8 @@ if not n then
 end
 
 local k, result = leaves(n, ARGV[8], ARGV[9]), 0
-if k <= 0 and type(redis.pcall('exists', ARGV[4])) == 'table' then -- the channel is no key
+local absent = k <= 0 and redis.pcall('exists', ARGV[4]) -- the channel is no key
+if type(absent) == 'table' and string.find(absent.err, 'non local key') then
   return redis.error_reply('TRYAGAIN This server makes no key of a slot that leaves it')
 end
 if k > 0 then

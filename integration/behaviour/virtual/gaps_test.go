@@ -204,7 +204,7 @@ func (s *scene) gap(fault func(), kept bool) {
 					defer mu.Unlock()
 					entered[kind] = time.Now()
 				})
-				time.Sleep(50 * time.Millisecond)
+				<-time.After(50 * time.Millisecond)
 			}
 		})
 	}
@@ -244,9 +244,9 @@ func (s *scene) gap(fault func(), kept bool) {
 	s.pass(5 * time.Second)
 	s.at(fault)
 	began := time.Now()
-	time.Sleep(10 * time.Millisecond)
+	<-time.After(10 * time.Millisecond)
 	for !s.answers() {
-		time.Sleep(10 * time.Millisecond)
+		<-time.After(10 * time.Millisecond)
 		if since(began) > time.Minute {
 			s.Fatal("there is no next master")
 		}
@@ -254,7 +254,7 @@ func (s *scene) gap(fault func(), kept bool) {
 	answered := time.Now()
 	gap := map[string]time.Duration{}
 	for len(gap) < 7 && time.Since(answered) < 30*time.Second {
-		time.Sleep(10 * time.Millisecond)
+		<-time.After(10 * time.Millisecond)
 		mu.Lock()
 		for kind, at := range entered {
 			if _, ok := gap[kind]; !ok && at.After(answered) {

@@ -110,10 +110,10 @@ func TestFairLockIsReleasedInAnOpenSlot(t *testing.T) {
 					go func() {
 						h := must(l.Lock(context.Background()))(&rig{T: t})
 						order <- i
-						time.Sleep(100 * time.Millisecond)
+						<-time.After(100 * time.Millisecond)
 						must(0, h.Unlock(context.Background()))(&rig{T: t})
 					}()
-					time.Sleep(100 * time.Millisecond)
+					<-time.After(100 * time.Millisecond)
 				}
 			}
 			inSplitSlot(t, "orders", row.moved, set, func(o *openSlot) {

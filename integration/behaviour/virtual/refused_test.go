@@ -447,7 +447,7 @@ func played(t *testing.T, at func(r *rig) place, refused string) (came map[strin
 		for name, of := range lasting {
 			var opts []rlock.AcquireOption
 			if strings.HasSuffix(name, "at least") {
-				opts = append(opts, rlock.AtLeast(30*time.Second))
+				opts = append(opts, rlock.AtLeast(time.Minute))
 			}
 			d.holds[name] = must(of(d.early).TryLock(context.Background(), opts...))(d.rig)
 		}
@@ -506,7 +506,7 @@ func (d *drama) recover(open func(client int) (*rlock.Client, error)) {
 		must(0, h.Unlock(context.Background()))(d.rig)
 		delete(d.holds, name)
 	}
-	d.pass(40 * time.Second)
+	d.pass(70 * time.Second)
 	if n := must(d.early.NewPermitSemaphore("permits").Available(context.Background()))(d.rig); n != 2 {
 		d.Errorf("%d permits of 2", n)
 	}
