@@ -12,8 +12,8 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// exclusive are the kinds of locks that have one owner, by name.
-var exclusive = map[string]func(*rlock.Client, string) *rlock.Lock{
+// oneOwner are the kinds of locks that have one owner, by name.
+var oneOwner = map[string]func(*rlock.Client, string) *rlock.Lock{
 	"plain": (*rlock.Client).NewLock, "spin": (*rlock.Client).NewSpinLock, "fair": (*rlock.Client).NewFairLock,
 	"fenced": (*rlock.Client).NewFencedLock, "non-reentrant": (*rlock.Client).NewNonReentrantLock,
 }
@@ -35,7 +35,7 @@ func TestHashThatIsNoLockIsNamedToThoseThatWait(t *testing.T) {
 	readWrite := says{noMode, noMode, noMode, noMode}
 	ttl := regexp.MustCompile(`\b5\d\.\d+s\b`)
 	for kind, of := range map[string]func(*rlock.Client, string) *rlock.Lock{
-		"plain": exclusive["plain"], "spin": exclusive["spin"], "fair": exclusive["fair"], "fenced": exclusive["fenced"], "non-reentrant": exclusive["non-reentrant"],
+		"plain": oneOwner["plain"], "spin": oneOwner["spin"], "fair": oneOwner["fair"], "fenced": oneOwner["fenced"], "non-reentrant": oneOwner["non-reentrant"],
 		"read":  func(c *rlock.Client, name string) *rlock.Lock { return c.NewReadWriteLock(name).ReadLock() },
 		"write": func(c *rlock.Client, name string) *rlock.Lock { return c.NewReadWriteLock(name).WriteLock() },
 	} {
