@@ -72,6 +72,9 @@ func TestEveryMethodWorksByEveryScheme(t *testing.T) {
 			name += " with TLS"
 		}
 		t.Run(name, func(t *testing.T) {
+			if want != nil {
+				t.Parallel()
+			}
 			synctest.Test(t, func(t *testing.T) {
 				w := simnet.New(1)
 				w.Mu.Lock()
