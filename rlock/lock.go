@@ -125,8 +125,8 @@ func (l *Lock) TryLock(ctx context.Context, opts ...AcquireOption) (*Hold, error
 //
 // If the key never expires, a call whose wait is over asks what the key holds, for a command
 // timeout at most. If that is a hash but no lock, the error is ErrRefused. Such a hash with a TTL
-// counts as locked until it expires. A fair lock's calls don't learn the TTL, so they ask if they
-// have waited for a command timeout. A read-write lock refuses such a hash at once.
+// counts as locked until it expires, and so does any at a fair lock, whose calls don't learn the
+// TTL. A read-write lock refuses such a hash at once.
 func (l *Lock) TryLockFor(ctx context.Context, wait time.Duration, opts ...AcquireOption) (*Hold, error) {
 	return l.acquire(ctx, max(wait, 0), opts)
 }

@@ -50,8 +50,6 @@ var telling = []defect{
 		edits{{In: "Lock.holding", If: "l.Traits.Permits", Put: "false"}}},
 	{"an error of several holds does not say which did what was asked", "multi", tests{"TestMultiHoldSaysInOneLineWhatBecameOfWhichMember"},
 		edits{{In: "membersError.Error", If: "len(did) > 0", Put: "false"}}},
-	{"a fair lock's waiter asks nothing of a hash that is no lock", "kinds of errors", tests{"TestHashThatIsNoLockIsNamedToThoseThatWait"},
-		edits{{In: "locks.Waiter.Forever", Expr: "w.l.Traits.ByOwner", Put: "false"}}},
 	{"trouble hides that nobody has set permits", "kinds of errors", tests{"TestWaitForWhatNobodyHasSetSaysSo"},
 		edits{{In: "Waiter.waitError", Expr: "w.unsetToo(cause)", Nth: 2, Put: "cause"}}},
 	{"a master that is being replaced is connected to", "topology", tests{"TestNewestConfigurationOfTheMasterCounts", "TestMasterThatIsBeingReplacedIsNotConnectedTo"},

@@ -205,12 +205,11 @@ func (w *Waiter) Result(ctx context.Context, cause error) (h *Hold, err error) {
 	return h, err
 }
 
-// Forever tells whether the key may be there for ever: by the server's last reply it never
-// expires, which few locks do. Or no reply says that, and the call has waited for a command timeout.
-// It is for the caller, after Result.
+// Forever tells whether, by the server's last reply, the key never expires. Few locks are like
+// that. It is for the caller, after Result.
 func (w *Waiter) Forever() bool {
 	defer w.n.lock.shard.enter(mustNotBlock).leave()
-	return w.ttl < 0 || w.l.Traits.ByOwner && w.n.Now()-w.began >= w.n.lock.Client.Timeout
+	return w.ttl < 0
 }
 
 // giveUp ends the wait for its caller. cause is what Await returned. An attempt that was not written yet is taken back. Any other goes

@@ -18,8 +18,8 @@ var oneOwner = map[string]func(*rlock.Client, string) *rlock.Lock{
 	"fenced": (*rlock.Client).NewFencedLock, "non-reentrant": (*rlock.Client).NewNonReentrantLock,
 }
 
-// A hash that is no lock ends no wait silently. One that never expires is named by each call; at a fair lock, which does not
-// learn the TTL, by each that waited for a command timeout. One with a TTL counts as locked until it expires.
+// A hash that is no lock and never expires is named by each call, but for those of a fair lock, which don't learn the TTL. One with
+// a TTL counts as locked until it expires.
 func TestHashThatIsNoLockIsNamedToThoseThatWait(t *testing.T) {
 	bg := context.Background()
 	const (
@@ -31,7 +31,7 @@ func TestHashThatIsNoLockIsNamedToThoseThatWait(t *testing.T) {
 	type says struct{ once, waited, ended, info string } // TryLock, TryLockFor, Lock whose context ends, Info
 	eternal := says{no, no, after + ", it never expires (last trouble: " + no + ")", no}
 	timed := says{locked + ": its last known TTL was 1m0s", locked + ": refused for 5s, its last known TTL was 1m0s", after + ", its last known TTL was 1m0s", no}
-	fair := says{locked, no, after + " (last trouble: " + no + ")", no}
+	fair := says{locked, locked + ": refused for 5s", after, no}
 	readWrite := says{noMode, noMode, noMode, noMode}
 	ttl := regexp.MustCompile(`\b5\d\.\d+s\b`)
 	for kind, of := range map[string]func(*rlock.Client, string) *rlock.Lock{
