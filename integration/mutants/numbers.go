@@ -91,6 +91,10 @@ var numbers = []defect{
 		edits{{In: "readLock.Acquire", Stmt: "call.Ahead = makeHold", Put: "_ = makeHold"}}},
 	{"a renewal leaves the keys of holds that another server has", "moved slots", tests{"TestReadersEnterAnOpenSlotAndStay"},
 		edits{inScript("read_renew", "not extend(hold) and more > 0 and ahead == 0", "not extend(hold) and false")}},
+	{"the undo of an acquire takes a receipt that it may not read for one", "numbers", tests{"TestRefusalOfEachCommandCostsWhatItMust"},
+		edits{inScript("semaphore_undo", "if not of or of.err then", "if not of then")}},
+	{"permits are gone whose receipt an account may not make", "numbers", tests{"TestRefusalOfEachCommandCostsWhatItMust"},
+		edits{inScript("semaphore_acquire", "redis.pcall('set', receipt", "redis.call('set', receipt")}},
 	{"the undo of an acquire takes a receipt that is elsewhere for none", "moved slots", tests{"TestUndoWaitsForAReceiptThatIsElsewhere"},
 		edits{inScript("semaphore_undo", "more > 0 and (not of or of.err)", "false")}},
 }

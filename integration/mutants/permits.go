@@ -12,6 +12,10 @@ var permits = []defect{
 		edits{inScript("permit_renew", "now + ARGV[1] + 1", "now + ARGV[1]")}},
 	{"an acquire takes back no more than it wants, although fewer than none are free", "permits", tests{"TestPermitsWhoseTimeIsOverAreFreeAfterAShrink"},
 		edits{inScript("permit_acquire", "clean(now, -1)", "clean(now, 0)")}},
+	{"permits are free before an account that may not has given them back", "permits", tests{"TestRefusalOfEachCommandCostsWhatItMust"},
+		edits{inScript("permit_release", "call('zrem', times, '')", "")}},
+	{"permits that a refused acquire did not take are given back", "permits", tests{"TestRefusalOfEachCommandCostsWhatItMust"},
+		edits{inScript("permit_acquire", "type(took) == 'table'", "false")}},
 	{"an id is hex text, as Redisson had it before 3.21", "permits", tests{"TestPermitIDsAreOfTheirOwner", "TestBothLeaveTheSameOnTheServer"},
 		edits{{
 			In: "kind.PermitIDs", Expr: "string(sum[:16])",

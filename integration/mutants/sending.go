@@ -115,6 +115,8 @@ var sending = []defect{
 		edits{{In: "Target.At", If: `at.TLS.ServerName == ""`, Put: "true"}}},
 	{"TLS 1.1 is spoken", "TLS", tests{"TestServersThatAreNotWhatTheySayAreRefused"},
 		edits{{In: "Target.At", Stmt: "at.TLS.MinVersion = cmp.Or(at.TLS.MinVersion, tls.VersionTLS12)", Put: "at.TLS.MinVersion = cmp.Or(at.TLS.MinVersion, tls.VersionTLS10)"}}},
+	{"a redirection does not say that ASKING was refused", "pipeline", tests{"TestRefusalOfEachCommandCostsWhatItMust"},
+		edits{{In: "conn.receiveRest", Expr: "refused != nil && redisconn.IsRefusal(r.Err)", Put: "false && refused != nil"}}},
 	{"what a caller makes of its configuration later counts", "TLS", tests{"TestBothConnectionsVerify", "TestServersAreVerifiedByTheirOwnHost"},
 		edits{{In: "Target.At", Expr: "t.TLS.Clone()", Put: "t.TLS"}}},
 }
