@@ -20,11 +20,30 @@ func TestReadersAreTogetherAndWritersAlone(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
 	clients := []*Client{open(t, s), open(t, s)}
-	var reading, writing, most atomic.Int32
+	var together []*Hold
+	for i := range 6 {
+		read, write := both(clients[i%2], "doc")
+		together = append(together, lockOf(t, read))
+		if _, err := write.TryLock(t.Context()); !errors.Is(err, ErrLocked) {
+			t.Errorf("a writer among %d readers: %v", i+1, err)
+		}
+	}
+	for _, h := range together {
+		mustUnlock(t, h)
+	}
+	var reading, writing atomic.Int32
 	var wg sync.WaitGroup
-	do := func(l *Lock, fn func()) {
+	do := func(l *Lock, in *atomic.Int32) {
 		for range 25 {
-			err := l.Do(context.Background(), func(context.Context) error { fn(); return nil })
+			err := l.Do(context.Background(), func(context.Context) error {
+				in.Add(1)
+				defer in.Add(-1)
+				if w, r := writing.Load(), reading.Load(); w > 1 || w == 1 && r > 0 {
+					t.Errorf("%d write, %d read", w, r)
+				}
+				busy(100 * time.Microsecond)
+				return nil
+			})
 			if err != nil {
 				t.Error(err)
 				return
@@ -34,34 +53,12 @@ func TestReadersAreTogetherAndWritersAlone(t *testing.T) {
 	for i := range 16 {
 		read, write := both(clients[i%2], "doc")
 		if i < 4 {
-			wg.Go(func() {
-				do(write, func() {
-					if w, r := writing.Add(1), reading.Load(); w != 1 || r != 0 {
-						t.Errorf("%d write, %d read", w, r)
-					}
-					busy(100 * time.Microsecond)
-					writing.Add(-1)
-				})
-			})
-			continue
+			wg.Go(func() { do(write, &writing) })
+		} else {
+			wg.Go(func() { do(read, &reading) })
 		}
-		wg.Go(func() {
-			do(read, func() {
-				r := reading.Add(1)
-				if w := writing.Load(); w != 0 {
-					t.Errorf("%d write, %d read", w, r)
-				}
-				for n := most.Load(); n < r && !most.CompareAndSwap(n, r); n = most.Load() {
-				}
-				busy(time.Millisecond)
-				reading.Add(-1)
-			})
-		})
 	}
 	wg.Wait()
-	if most.Load() < 4 {
-		t.Errorf("at most %d of 12 readers were together", most.Load())
-	}
 	nothingLeft(t, s)
 }
 
