@@ -78,41 +78,6 @@ func TestEachObserverHearsOfTheStartBeforeTheEnd(t *testing.T) {
 	}
 }
 
-// An observer that ends its goroutine, as t.FailNow does, gets all later events, and so do the others.
-func TestObserverThatEndsItsGoroutineHearsOn(t *testing.T) {
-	t.Parallel()
-	redistest.Slow(t, "waits for renewals")
-	s := redistest.Start(t)
-	var first, second atomic.Int32
-	var logged strings.Builder
-	c := openWith(t, s.URL(), rlock.WithWatchdogTimeout(4500*time.Millisecond),
-		rlock.WithLogger(slog.New(slog.NewTextHandler(&logged, nil))),
-		rlock.WithObserver(rlock.Observer{Renewed: func(rlock.Subject, rlock.RenewalEvent) {
-			first.Add(1)
-			runtime.Goexit()
-		}}),
-		rlock.WithObserver(rlock.Observer{Renewed: func(rlock.Subject, rlock.RenewalEvent) { second.Add(1) }}))
-	one, two := lock(t, c, "a"), lock(t, c, "b")
-	becomes(t, "both are told", func() bool { return first.Load() >= 4 && second.Load() >= 4 })
-	for _, h := range []*rlock.Hold{one, two} {
-		if err := h.Unlock(t.Context()); err != nil {
-			t.Error(err)
-		}
-	}
-	if err := c.Close(); err != nil {
-		t.Error(err)
-	}
-	if a, b := first.Load(), second.Load(); a != b {
-		t.Errorf("one was told %d times, the other %d", a, b)
-	}
-	if n := c.Stats().Unobserved; n != 0 {
-		t.Errorf("%d events were dropped", n)
-	}
-	if !strings.Contains(logged.String(), "ended its goroutine") {
-		t.Error("nothing is logged")
-	}
-}
-
 // If an observer ends its caller's goroutine, nobody can get the grant, or send the unlock, so the client gives it back.
 func TestWhatAnObserverTakesFromItsCallerIsGivenBack(t *testing.T) {
 	t.Parallel()

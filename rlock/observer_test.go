@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -223,52 +221,6 @@ func TestObserverIsToldOfAnotherServer(t *testing.T) {
 	})
 }
 
-// A blocked or panicking observer stops no renewals. The lease of a call that it blocks is renewed, too.
-func TestSlowOrPanickingObserverCostsNoLease(t *testing.T) {
-	t.Parallel()
-	redistest.Slow(t, "waits for renewals")
-	s := redistest.Start(t)
-	still := make(chan struct{})
-	var panicked atomic.Int64
-	handler := panicCounter{Handler: slog.DiscardHandler, n: &panicked}
-	c := openWith(t, s.URL(), rlock.WithWatchdogTimeout(6*time.Second), rlock.WithLogger(slog.New(handler)),
-		rlock.WithObserver(rlock.Observer{
-			Acquire: func(ctx context.Context, _ rlock.Subject) context.Context { panic("acquire") },
-			Command: func(context.Context, rlock.CommandEvent) { panic("command") },
-			Renewed: func(rlock.Subject, rlock.RenewalEvent) { <-still },
-			Ended:   func(rlock.Subject, rlock.HoldEvent) { panic("ended") },
-			Acquired: func(_ context.Context, s rlock.Subject, _ rlock.AcquireEvent) {
-				if s.Name == "slow" {
-					<-still
-				}
-			},
-		}))
-	slow := make(chan *rlock.Hold, 1)
-	go func() { h, _ := c.NewLock("slow").Lock(t.Context()); slow <- h }()
-	holds := make([]*rlock.Hold, 60)
-	for i := range holds {
-		holds[i] = held(t, c.NewLock(strings.Repeat("x", i+1)))
-	}
-	for range 2 {
-		areRenewed(t, holds...)
-	}
-	for _, h := range holds {
-		if err := h.Unlock(t.Context()); err != nil {
-			t.Error(err)
-		}
-	}
-	if n := c.Stats().Renewals; n < 60 {
-		t.Errorf("%d renewals", n)
-	}
-	close(still)
-	if h := <-slow; h == nil || h.Err() != nil {
-		t.Errorf("held up by its observer: %v", h)
-	}
-	if panicked.Load() == 0 {
-		t.Error("no panic was logged")
-	}
-}
-
 // Events that a blocked observer's queue has no room for are dropped and counted. Close waits for the observer no longer
 // than a command timeout.
 func TestStillObserverLosesEventsAndHoldsNobodyUp(t *testing.T) {
@@ -294,21 +246,6 @@ func TestStillObserverLosesEventsAndHoldsNobodyUp(t *testing.T) {
 	if took := time.Since(began); took < time.Second/2 {
 		t.Errorf("Close took %v", took)
 	}
-}
-
-// panicCounter counts the log lines about panics of an observer.
-type panicCounter struct {
-	slog.Handler
-	n *atomic.Int64
-}
-
-func (h panicCounter) Enabled(context.Context, slog.Level) bool { return true }
-func (h panicCounter) WithAttrs([]slog.Attr) slog.Handler       { return h }
-func (h panicCounter) Handle(_ context.Context, r slog.Record) error {
-	if r.Message == "observer panicked" {
-		h.n.Add(1)
-	}
-	return nil
 }
 
 func TestStatsTellWhoWaitsByKind(t *testing.T) {
