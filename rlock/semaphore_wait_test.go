@@ -21,8 +21,6 @@ type counted struct {
 	close func(ctx context.Context) error // makes every call wait
 	open  func(ctx context.Context) error // lets one call through
 	pass  func(ctx context.Context) error // waits, and gives back what it got
-	try   func(ctx context.Context, wait time.Duration) error
-	not   error // the error of a wait that has elapsed
 	// calls are the commands of a pass that does not wait.
 	calls map[string]int
 }
@@ -32,35 +30,29 @@ func countedBy(t *testing.T, c, other *Client) []counted {
 	t.Helper()
 	seats, rooms, ready := c.NewPermitSemaphore("seats"), c.NewSemaphore("rooms"), c.NewCountDownLatch("ready")
 	all := []counted{{
-		name: "permits", lock: &seats.lock, not: ErrNoPermits, calls: map[string]int{"evalsha": 2, "get": 0},
+		name: "permits", lock: &seats.lock, calls: map[string]int{"evalsha": 2, "get": 0},
 		close: func(ctx context.Context) error {
 			_, err := other.NewPermitSemaphore("seats").TrySetPermits(ctx, 0)
 			return err
 		},
 		open: func(ctx context.Context) error { return other.NewPermitSemaphore("seats").AddPermits(ctx, 1) },
 		pass: func(ctx context.Context) error { return seats.Do(ctx, 1, func(context.Context) error { return nil }) },
-		try: func(ctx context.Context, wait time.Duration) error {
-			_, err := seats.TryAcquireFor(ctx, 1, wait)
-			return err
-		},
 	}, {
-		name: "semaphore", lock: &rooms.lock, not: ErrNoPermits, calls: map[string]int{"evalsha": 2, "get": 0},
+		name: "semaphore", lock: &rooms.lock, calls: map[string]int{"evalsha": 2, "get": 0},
 		close: func(ctx context.Context) error {
 			_, err := other.NewSemaphore("rooms").TrySetPermits(ctx, 0)
 			return err
 		},
 		open: func(ctx context.Context) error { return other.NewSemaphore("rooms").AddPermits(ctx, 1) },
 		pass: func(ctx context.Context) error { return rooms.Do(ctx, 1, func(context.Context) error { return nil }) },
-		try:  func(ctx context.Context, wait time.Duration) error { return rooms.TryAcquireFor(ctx, 1, wait) },
 	}, {
-		name: "latch", lock: &ready.lock, not: ErrNotOpen, calls: map[string]int{"evalsha": 0, "get": 1},
+		name: "latch", lock: &ready.lock, calls: map[string]int{"evalsha": 0, "get": 1},
 		close: func(ctx context.Context) error {
 			_, err := other.NewCountDownLatch("ready").TrySetCount(ctx, 1)
 			return err
 		},
 		open: func(ctx context.Context) error { return other.NewCountDownLatch("ready").CountDown(ctx) },
 		pass: ready.Await,
-		try:  ready.AwaitFor,
 	}}
 	for _, n := range all {
 		if err := n.close(t.Context()); err != nil {
