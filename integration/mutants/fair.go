@@ -14,6 +14,8 @@ var fair = []defect{
 		edits{{In: "fenced.Acquire", Stmt: "call.Ahead = absent(3)", Remove: true}}},
 	{"a queue or a number that is elsewhere is made anew", "moved slots", tests{"TestFairLockIsReleasedInAnOpenSlot", "TestFencedLockWaitsForItsNumber"},
 		edits{{In: "Executor.goAhead", If: "x.Do(q) != Answered || call.Absent && q.Wire.Reply != int64(0)", Put: "x.Do(q) != Answered"}}},
+	{"a re-entry whose number is elsewhere keeps the hold from being renewed", "moved slots", tests{"TestHoldIsRenewedWhileAReentryWaitsForItsNumber"},
+		edits{{In: "Executor.follow", If: "!x.goAhead(r) && r.Resend != kind.Never", Put: "!x.goAhead(r) && r.bound < 0"}}},
 	{"a lock that is to be kept is freed where the slot leaves", "moved slots", tests{"TestLockIsKeptInAnOpenSlot"},
 		edits{inScript("unlock_keep", "string.find(absent.err, 'non local key')", "false")}},
 	{"a place is marked that an account may not remove", "fair", tests{"TestRefusalOfEachCommandCostsWhatItMust"},

@@ -126,7 +126,9 @@ func (x *Executor) follow(r *Request) bool {
 		if x.o.Now() >= r.bound {
 			return false
 		}
-		x.goAhead(r)
+		if !x.goAhead(r) && r.Resend != kind.Never {
+			return false // its maker queues it again after a pause: its owner's other commands may go first
+		}
 		if x.resend(r, r.next) {
 			return true
 		}

@@ -73,22 +73,23 @@ func (r *Request) lacking(said redisconn.Refusal) (ok bool) {
 	return ok
 }
 
-// goAhead does what r's script can't do where it lacks keys. Then r goes with its first key alone, or
-// with all keys if that failed.
-func (x *Executor) goAhead(r *Request) {
+// goAhead does what r's script can't do where it lacks keys. Then r goes with its first key alone. If that
+// failed, it goes with all keys, and goAhead reports false.
+func (x *Executor) goAhead(r *Request) bool {
 	which := r.lacks
 	if r.lacks = ""; which == "" {
-		return
+		return true
 	}
 	for _, call := range r.ahead(r.whole, which, 2*x.o.Timeout) {
 		q := &Request{Resend: call.Resend, Until: r.bound}
 		q.Fill(r.Slot, call, false)
 		if x.Do(q) != Answered || call.Absent && q.Wire.Reply != int64(0) {
 			r.Wire.Args, r.whole = r.whole, nil
-			return
+			return false
 		}
 	}
 	r.Wire.Args = r.alone(which)
+	return true
 }
 
 // findSpare finds a name for a receipt in another slot of the server that r was sent to. It

@@ -228,3 +228,24 @@ func TestCallsGoOnWhenAnOpenSlotHasSettled(t *testing.T) {
 		})
 	}
 }
+
+// A re-entry that waits until the slot has settled keeps nobody from renewing the hold.
+func TestHoldIsRenewedWhileAReentryWaitsForItsNumber(t *testing.T) {
+	var outer *rlock.Hold
+	inSplitSlot(t, "orders", func(key string) bool { return key == "orders" }, func(c *rlock.Client) {
+		outer = must(c.NewFencedLock("orders").TryLock(context.Background()))(&rig{T: t})
+	}, func(o *openSlot) {
+		entered, last := make(chan *rlock.Hold, 1), outer.Token()
+		go func() {
+			entered <- must(o.client.NewFencedLock("orders").Lock(context.Background(), rlock.As(outer.Owner())))(o.rig)
+		}()
+		o.pass(2 * time.Minute)
+		if err := outer.Err(); err != nil || len(entered) > 0 {
+			t.Error(err)
+		}
+		o.settle()
+		if h := <-entered; h.Token() != last+1 {
+			t.Errorf("token %d behind %d", h.Token(), last)
+		}
+	})
+}

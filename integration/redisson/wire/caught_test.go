@@ -94,7 +94,7 @@ var wrongScripts = []struct {
 		"no new lease for the holds that are left", "spin: unlock", "call('pexpire', lock, ARGV[1])", "", "spin: partial unlock",
 		[]string{"unlock of order:17, differ", "java only:     pexpire order:17 600000"},
 	}, {
-		"a re-entry without a number", "fenced: lock", "local token = call('incr', KEYS[2])",
+		"a re-entry without a number", "fenced: lock", "local token = call('incr', tokens)",
 		"local token = tonumber(call('get', KEYS[2]) or 0)\nif call('exists', lock) == 0 then token = call('incr', KEYS[2]) end", "fenced: re-entry",
 		[]string{"lock of order:17, differ", "java only:     incr redisson_lock_token:{order:17}", "keys left differ"},
 	}, {
