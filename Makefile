@@ -49,6 +49,8 @@ raced := go list $(packages) | grep -v /cookbook/fencing$$
 # The packages of the integration module that need more than a server; a step without packages fails.
 java_packages := /(java|interop)[a-z]*$$
 docker_tests := TestNetworkThatIsCutAndHeals
+# Large tables in virtual time. They have their code from tests that run with -race, under which they would take minutes.
+large := TestRefusalOfEachCommandCostsWhatItMust|TestGapBehindTheNextMastersFirstAnswer
 
 .PHONY: help
 help:
@@ -189,7 +191,8 @@ modules:
 .PHONY: integration
 integration:
 	@$(step) 'integration tests' bash -eo pipefail -c 'cd integration; \
-	  $(tested) ./... | grep -Ev "$(java_packages)|$(later)" | ./longest-first.sh | xargs $(GOTEST) $(abreast) -skip "^($(docker_tests)|Test(Known)?Seeds)$$"; \
+	  $(tested) ./... | grep -Ev "$(java_packages)|$(later)" | ./longest-first.sh | xargs $(GOTEST) $(abreast) -skip "^($(docker_tests)|$(large)|Test(Known)?Seeds)$$"; \
+  go test -vet=off -count=1 ./behaviour/virtual -run "^($(large))$$"; \
 	  $(GOTEST) ./redisson/javamatrix -run "$(paged)"'
 
 # A starting JVM loads a processor, and this step does little else.

@@ -175,7 +175,8 @@ func TestGapBehindTheNextMastersFirstAnswer(t *testing.T) {
 func (s *scene) gap(fault func(), kept bool) {
 	bg := context.Background()
 	open := func(i int) *rlock.Client {
-		c := must(rlock.Open(bg, s.url, rlock.WithDialer(s.world.Dialer(host(i)))))(s.rig)
+		// A cluster takes up to half a minute to elect a master. Holds whose lease ends before are lost.
+		c := must(rlock.Open(bg, s.url, rlock.WithDialer(s.world.Dialer(host(i))), rlock.WithWatchdogTimeout(2*time.Minute)))(s.rig)
 		s.Cleanup(func() { _ = c.Close() })
 		return c
 	}
