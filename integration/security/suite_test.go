@@ -140,13 +140,33 @@ func (s *suite) fair(l *rlock.Lock) error {
 		return err
 	}
 	waiters := []<-chan testbed.Entry{testbed.Enter(ctx, l), testbed.Enter(ctx, l)}
-	queued := func() bool {
-		i, err := l.Info(ctx)
-		return err == nil && i.Waiters == 2
+	queued := func(n int) func() bool {
+		return func() bool {
+			i, err := l.Info(ctx)
+			return err == nil && i.Waiters == n
+		}
 	}
-	if err := within(ctx, "two places in the queue", queued); err != nil {
+	if err := within(ctx, "two places in the queue", queued(2)); err != nil {
 		cancel()
 		return errors.Join(err, (<-waiters[0]).Err, (<-waiters[1]).Err)
+	}
+	crowd, disperse := context.WithCancel(ctx) // those who leave together are taken out by one script
+	defer disperse()
+	var left []<-chan testbed.Entry
+	for range 8 {
+		left = append(left, testbed.Enter(crowd, l))
+	}
+	if err := within(ctx, "ten places in the queue", queued(10)); err != nil {
+		return err
+	}
+	disperse()
+	for _, one := range left {
+		if e := <-one; !errors.Is(e.Err, context.Canceled) {
+			return fmt.Errorf("one of a crowd: %w", e.Err)
+		}
+	}
+	if err := within(ctx, "the crowd to leave", queued(2)); err != nil {
+		return err
 	}
 	if _, err := l.TryLockFor(ctx, 2*time.Second); !errors.Is(err, rlock.ErrLocked) {
 		return fmt.Errorf("behind another: %w", err)

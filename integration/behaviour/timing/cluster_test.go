@@ -169,7 +169,10 @@ func TestBoundsInASlotThatDoesNotSettle(t *testing.T) {
 	playCluster(t, 2, func(t *testing.T, s *cluster) {
 		const timeout = time.Second
 		tag := "{" + s.Name(0, 0) + "}"
-		l := s.open(t, rlock.WithCommandTimeout(timeout)).NewFairLock(tag)
+		l := s.open(t, rlock.WithCommandTimeout(timeout)).NewFencedLock(tag)
+		if err := l.Do(t.Context(), func(context.Context) error { return nil }); err != nil { // its number stays behind
+			t.Fatal(err)
+		}
 		s.begin(t, tag)
 		for what, row := range map[string]struct {
 			call        func() (*rlock.Hold, error)
