@@ -94,10 +94,10 @@ func (w *Waiter) Start() error {
 	if !only || n.fairShare != nil && l.Traits.FairShare && !waitqueue.Free(n.fairShare, w.began, w.Until) {
 		return w.join()
 	}
-	// This client has no other state of the name, and its fair share does not make w wait. So w needs no
-	// queue for now: most calls are like that, and are granted at once. Anything else, such as another call, a refusal, trouble or a caller that
-	// gives up, first makes the queue that the waiter would have had, in the state that it would be in
-	// (nameState.queueLone).
+	// This client has no other state of the name, and its fair share does not make w wait. So w
+	// needs no queue for now: most calls are like that, and are granted at once. Anything else, such
+	// as another call, a refusal, trouble or a caller that gives up, first makes the queue that the
+	// waiter would have had, in the state that it would be in (nameState.queueLone).
 	n.lone = w
 	w.try()
 	return nil
@@ -112,7 +112,7 @@ func admitReentry(l *Lock, t *Terms) error {
 	if st := l.ownerState(t.Owner); t.As && st != nil && st.held > 0 {
 		return nil
 	}
-	if l.Traits.Object() != "lock" {
+	if l.Traits.Permits || l.Traits.Gate { // their callers know of no owner
 		return fmt.Errorf("%w: it is being shut down", ErrClosed)
 	}
 	return fmt.Errorf("%w: it is being shut down, only owners that hold the lock may re-enter", ErrClosed)

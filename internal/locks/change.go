@@ -195,6 +195,6 @@ func (g *change) finish() {
 	if g.req.First != 0 {
 		g.l.mayHaveWritten()
 	}
+	g.l.Client.work.Done() // before its caller returns
 	close(g.done)
-	g.l.Client.work.Done()
 }
