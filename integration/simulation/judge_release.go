@@ -18,7 +18,7 @@ func (p *play) unlocked(h *hold, err error, last, trusted bool) {
 	if last {
 		o.holds = without(o.holds, h)
 	}
-	if h.common && h.void != "" {
+	if h.common && (h.void != "" || err == nil && o.tookAnother(h)) { // whoever lost its count to such a release takes the next one's
 		o.lostOne = time.Now()
 	}
 	clean := h.void == "" && h.promotion == p.promotions && !p.site.torn() && o.excused[h.owner] == "" && (h.life == nil || !h.life.closed)
@@ -48,7 +48,8 @@ func (p *play) unlocked(h *hold, err error, last, trusted bool) {
 	p.wantsNothing(o)
 }
 
-// tookAnother reports whether the release of a lost hold of the same owner ran since a hold began. It releases the later one.
+// tookAnother reports whether the release of a lost hold of the same owner ran since a hold began, or of one that had lost its
+// count to such a release. It releases the later one.
 func (o *object) tookAnother(h *hold) bool {
 	return o.lostOne.After(h.began) || slices.ContainsFunc(o.holds, func(x *hold) bool { return x.owner == h.owner && x.void != "" && x.ending })
 }
