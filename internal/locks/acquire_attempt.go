@@ -2,8 +2,10 @@ package locks
 
 import (
 	"cmp"
+	"fmt"
 	"time"
 
+	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/eventlog"
 	"github.com/rlock-go/redisson/internal/kind"
@@ -360,4 +362,121 @@ func (a *attempt) cancel() bool {
 func (a *attempt) unsent() {
 	a.queue().Unsent(&a.w.Waiter)
 	a.end()
+}
+
+// granted turns a grant into a hold and gives it to the waiter. A grant that nobody wants any
+// more, or that can no longer be trusted, is given back.
+func (a *attempt) granted(r *command.Request, token int64) {
+	st, w, n := a.st, a.w, a.st.name
+	if w.l.Traits.Width == 1 && n.holders > min(st.held, 1) || w.l.Traits.Width != 1 && n.exclusive > 0 {
+		n.supersede(st, w.l.Traits.Width, r.Wire.Sent)
+	}
+	h, ok := st.grant(w.l, &w.Terms, r.Wire.Sent, a.lease)
+	if (w.refused || a.lost) && w.l.Traits.ByOwner && n.lock.Client.failsOver { // also for a grant that is given back
+		st.ensureExtras().place = &placeTaken{wait: w.place}
+	}
+	if !ok || w.Settled || a.forces != n.forces || r.Unreplicated {
+		a.grantedInVain(r, h, ok)
+		return
+	}
+	w.hold = h
+	if token > 0 {
+		st.ensureExtras().token = token
+	}
+	if n.lone == w {
+		n.lone, w.Settled = nil, true
+		w.ready <- struct{}{}
+	} else {
+		a.reportGrant()
+		n.letThrough(st.Owner)
+	}
+	a.end()
+	if w.tries == 1 {
+		w.done()
+	}
+	a.done()
+}
+
+// reportGrant tells the queue that the lock is taken now.
+func (a *attempt) reportGrant() {
+	q := a.queue()
+	q.Granted(a.st.name.Now(), &a.w.Waiter, q.unheard(a.w.l.pause(0, kind.Grant{OK: true, TTL: a.lease})))
+}
+
+// grantedInVain ends an attempt whose grant the waiter can't have. ok tells whether the hold
+// can be trusted.
+func (a *attempt) grantedInVain(r *command.Request, h *Hold, ok bool) {
+	st, w, n := a.st, a.w, a.st.name
+	switch {
+	case !ok:
+		st.drop(h)
+		st.mayHaveSet(r.Wire.Sent, a.lease)
+		st.updateLease()
+		why := lostBy(errExpired)
+		if w.Settled { // nobody has lost what no caller had
+			why = ErrReleased
+		}
+		h.over(why)
+		giveBack(h)
+		w.fail(fmt.Errorf("%w: its reply took longer than the lease of %v", ErrLeaseLost, st.least(r.Wire.Sent, a.lease)))
+	case r.Unreplicated:
+		err := unreplicated(r)
+		w.vain = err
+		n.lock.Client.Log.Unreplicated(n.lock.shard, st.told(), r.Wire.Replicas, err)
+		if st.held == 1 { // the owner held nothing before
+			a.leaveRoom(n.Now() - r.Wire.Sent)
+		}
+		a.giveBackFirst(h, func() { a.retryLater(err) })
+		return
+	case a.forces != n.forces:
+		// A ForceUnlock was queued after it and has deleted what was granted.
+		a.giveBackFirst(h, a.unsent)
+		return
+	default: // its caller has left
+		giveBack(h)
+	}
+	a.reportGrant()
+	a.end()
+}
+
+// again sends a lost acquire again until it is answered. It says how many holds the owner has with
+// this one, so it may run any number of times: what an earlier send got, the caller keeps, and a
+// waiter in the server's queue has its place. It reports false if the acquire must be undone. It is
+// called in the owner's command queue, behind the kill barrier.
+func (a *attempt) again() (answered bool) {
+	r, s := &a.req, a.st.name.lock.shard
+	a.referenced = true
+	for a.mayRepeat() {
+		r.Until = clock.Never // its caller bounds it
+		if a.send(); !a.queued {
+			return false
+		}
+		s.await(r)
+		switch {
+		case r.Fate == command.Answered:
+			a.answered(r)
+			return true
+		case r.Fate == command.Lost:
+			a.wasLost()
+		case r.Again > 0 && (r.Fate == command.NotSent || a.passing() && !r.Moving()):
+			a.st.pause(r.Again)
+		default:
+			return false
+		}
+	}
+	return false
+}
+
+// mayRepeat tells whether the acquire may be sent again: its caller waits, no earlier send can run
+// any more, and only this client acts for the owner, so that nobody else changes its count.
+func (a *attempt) mayRepeat() bool {
+	w, c := a.w, a.w.l.Client
+	return w.l.Traits.Repeats && !w.Settled && !a.req.MayArrive && c.actors.exclusive(a.st.Owner) && !c.Closed()
+}
+
+// gone ends an attempt that the server answered otherwise: the owner's other holds, on top of which
+// it was to be, are gone. They end, and the wait goes on as a first acquire.
+func (a *attempt) gone() {
+	a.st.lose(a.w.l, errVanished)
+	a.resumeAs()
 }

@@ -89,7 +89,7 @@
 // A lost command may have run, and bytes of it may still be on their way. Trust is lowered to
 // what holds in either case, and neither the waiter nor its queue tries again before the
 // executor's barrier has returned: then no byte of it runs later, unless the server refuses to
-// kill the connection. While only this client acts as the owner, acquire_again.go sends it again,
+// kill the connection. While only this client acts as the owner, attempt.again sends it again,
 // in a form that may run any number of times. acquire_undo.go undoes the others: those whose
 // caller has left, and those whose connection lives on, again for a lease. With As [retract]
 // leaves the owner the holds that this client knows of. If others may act as the owner,

@@ -9,7 +9,7 @@ import (
 // host is a node as one of its pipelines sees it.
 type host struct {
 	*Node
-	aside bool // for the second pipeline, see aside.go
+	aside bool // for the second pipeline, see Node.Aside
 }
 
 // Usable asks the topology.
