@@ -20,6 +20,7 @@ func may(name, versions, server, model, reason string) allowed {
 var differences = []allowed{
 	may("errors of Lua", "", `^-ERR user_script:\d+: `, `^-ERR user_script:\d+: `, "the model's interpreter words its own errors differently: both fail in the same command"),
 	may("scripts of 6.2", "6.", `^-ERR Error running script \(call to f_`, `^-[A-Z]+ `, "6.2 puts the error of a command behind the script's line, and the model has the form of 7.0"),
+	may("caught errors of 6.2", "6.", `^-@user_script: \d+: `, `^-ERR `, "6.2 has the script's line in the place of the code in an error that the script caught and returns"),
 	may("SELECT of 6.2", "6.", `^-ERR invalid DB index`, `^-ERR value is not an integer`, "another text"),
 	may("arguments of 6.2", "6.", `^-ERR (Unknown subcommand|wrong number of arguments)`, `^-ERR (unknown subcommand|wrong number of arguments)`, "6.2 has no subcommands of their own"),
 }
