@@ -279,7 +279,7 @@ func TestStrangeNames(t *testing.T) {
 func TestWatchFindsAShortHold(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
-	if _, err := s.Dial(t).Do("EVAL", "for i = 1, 100000 do redis.call('set', 'key' .. i, 1) end", 0); err != nil {
+	if _, err := s.Dial(t).Do("EVAL", "for i = 1, 20000 do redis.call('set', 'key' .. i, 1) end", 0); err != nil {
 		t.Fatal(err)
 	}
 	a, b := begin(t, s.URL(), "watch"), begin(t, s.URL(), "watch", "-o", "json")
