@@ -21,6 +21,7 @@ var contests = []contest{
 	{"pairs", "allocations", false, "allocations a pair"},
 	{"pairs", "bytes", false, "allocated bytes a pair"},
 	{"pairs", "commands", false, "commands a pair"},
+	{networkPart, "µs", false, "time of an uncontended pair, behind a network"},
 	{"handoff", "p50 µs", false, "median of a hand-off between processes"},
 	{"handoff", "p99 µs", false, "p99 of a hand-off between processes"},
 	{"local", "acquisitions/s", true, "acquisitions a second of one client's callers"},

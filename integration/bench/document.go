@@ -32,8 +32,8 @@ func writePages(r *Report, docs string) (err error) {
 		return err
 	}
 	for _, p := range parts {
-		// Earlier runs have no neighbour, and a document can be made from one. The kinds have their own page.
-		if p.name != "neighbour" && p.name != kindsPart && len(r.places(p.name)) == 0 {
+		// Earlier runs have no neighbour and no network, and a document can be made from one. The kinds have their own page.
+		if p.name != "neighbour" && p.name != networkPart && p.name != kindsPart && len(r.places(p.name)) == 0 {
 			return fmt.Errorf("part %s was not run: the document is of one whole run", p.name)
 		}
 	}

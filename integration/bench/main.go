@@ -130,6 +130,8 @@ func childMain(text string) error {
 			return bareMain(words[2], words[3])
 		case "party":
 			return barePartyMain(words[2])
+		case networkPart:
+			return networkMain(words[2], words[3])
 		}
 	}
 	p := findPeer(words[1])

@@ -6,7 +6,7 @@ import (
 )
 
 // pairCallers are the numbers of callers in the uncontended part.
-var pairCallers = []int{1, 16, 128, 1024}
+var pairCallers = []int{1, 2, 4, 8, 16, 32, 128, 1024}
 
 // warmUp is how long a peer runs before it is measured; a JVM needs longer.
 const (
@@ -15,9 +15,12 @@ const (
 )
 
 // runPairs measures lock and unlock of names that no other caller uses.
-func runPairs(r *run) (err error) {
+func runPairs(r *run) error { return r.pairs("pairs", r.server.addr, pairCallers) }
+
+// pairs measures pairs with a server at addr, for a part that has a place for each number of callers.
+func (r *run) pairs(part, addr string, places []int) (err error) {
 	defer caught(&err)
-	all, closeAll, err := r.open(1, false)
+	all, closeAll, err := r.openAt(addr, 1, false)
 	check(err)
 	defer closeAll()
 	for _, c := range all {
@@ -31,38 +34,43 @@ func runPairs(r *run) (err error) {
 			}
 		}
 	}
-	for _, callers := range pairCallers {
+	for _, callers := range places {
 		at := fmt.Sprint(callers)
 		for i := range r.sizes.rounds {
-			check(round(r, i, all, "uncontended pairs, callers: "+at, func(c *contender) (err error) {
+			check(round(r, i, all, "uncontended pairs, "+part+", callers: "+at, func(c *contender) (err error) {
 				defer caught(&err)
 				s := spec{prefix: prefixFor("pairs", c.name), callers: callers, length: r.sizes.length}
 				check(c.warm(i, s, warmUp))
 				l, e, err := r.cost(c, s)
 				check(err)
-				r.addPairs(c, at, l, e)
+				r.addPairs(part, c, at, l, e)
 				return nil
 			}))
-			check(r.addLimit(at))
+			if part == "pairs" {
+				check(r.addLimit(at))
+			}
 			if callers == 1 {
-				check(r.addThread(at))
+				check(r.addThread(part, addr, at))
 			}
 		}
-		r.say("pairs, %d callers: done", callers)
+		r.say("%s, %d callers: done", part, callers)
 	}
 	return nil
 }
 
-func (r *run) addPairs(c *contender, at string, l loaded, e expense) {
+func (r *run) addPairs(part string, c *contender, at string, l loaded, e expense) {
 	n := float64(l.grants)
-	r.add("pairs", c.name, at, "µs", l.micros())
-	r.add("pairs", c.name, at, "server µs", e.server.Seconds()*1e6/n)
-	r.add("pairs", c.name, at, "client µs", e.client.Seconds()*1e6/n)
+	r.add(part, c.name, at, "µs", l.micros())
+	r.add(part, c.name, at, "server µs", e.server.Seconds()*1e6/n)
+	r.add(part, c.name, at, "client µs", e.client.Seconds()*1e6/n)
+	if part != "pairs" {
+		return
+	}
 	r.addIdle(c.name, at, e)
 	if c.peer != nil {
-		r.add("pairs", c.name, at, "allocations", float64(e.mallocs)/n)
-		r.add("pairs", c.name, at, "bytes", float64(e.bytes)/n)
-		r.add("pairs", c.name, at, "commands", c.peer.requests(e.commands, l.grants)/n)
+		r.add(part, c.name, at, "allocations", float64(e.mallocs)/n)
+		r.add(part, c.name, at, "bytes", float64(e.bytes)/n)
+		r.add(part, c.name, at, "commands", c.peer.requests(e.commands, l.grants)/n)
 	}
 }
 
@@ -88,10 +96,10 @@ func (r *run) addLimit(at string) (err error) {
 }
 
 // addThread measures what one caller can reach, for comparison.
-func (r *run) addThread(at string) error {
-	l, err := thread(r.server.addr)(spec{length: r.sizes.length / 2})
+func (r *run) addThread(part, addr, at string) error {
+	l, err := thread(addr)(spec{length: r.sizes.length / 2})
 	if err == nil && l.pairs > 0 {
-		r.add("pairs", loneName, at, "µs", l.micros())
+		r.add(part, loneName, at, "µs", l.micros())
 	}
 	return err
 }

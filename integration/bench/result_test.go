@@ -2,6 +2,7 @@ package main
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/rlock-go/redisson/integration/kit/quantile"
@@ -55,6 +56,33 @@ func TestLagsAreWhereOthersAreBetter(t *testing.T) {
 	}
 	if want := []string{"pairs quicker", "crowd slower"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// The page has processor time for each number of callers, and the pairs behind a network if the run has them.
+func TestPageOfPairsHasProcessorTimeAndTheNetwork(t *testing.T) {
+	r := &Report{}
+	for peer, slow := range map[string]float64{ours: 1, rawPeer: 2, bsmP: 3} {
+		for i, at := range []string{"1", "32"} {
+			for k, metric := range []string{"µs", "client µs", "server µs"} {
+				r.add("pairs", peer, at, metric, slow*float64(10*i+k+1))
+			}
+		}
+	}
+	for _, far := range []bool{false, true} {
+		if far {
+			r.add(networkPart, ours, "16", "µs", 77)
+		}
+		d := &document{r: r}
+		d.pairs()
+		for _, want := range []string{"| 1 | 2.00 | 4.00 raw redigo | 3.00 | 6.00 raw redigo |\n", "| 32 | 12.0 | 24.0 raw redigo | 13.0 | 26.0 raw redigo |\n"} {
+			if !strings.Contains(d.String(), want) {
+				t.Errorf("no %q:\n%s", want, d)
+			}
+		}
+		if has := strings.HasSuffix(d.String(), "| callers | 16 |\n| --- | ---: |\n| rlock | 77.0 |\n\n"); has != far {
+			t.Errorf("with a network: %v, shown: %v", far, has)
+		}
 	}
 }
 

@@ -45,6 +45,7 @@ type part struct {
 
 var parts = []part{
 	{"pairs", "uncontended lock and unlock", runPairs},
+	{networkPart, "the same through a network of 0.5 ms", runNetwork},
 	{"neighbour", "another round trip in the process of a lone caller", runNeighbour},
 	{"handoff", "from a process that releases to one that waits", runHandoff},
 	{"local", "callers of one client at one name", runLocal},
@@ -89,6 +90,10 @@ func (c *contender) called() string { return c.name }
 
 // open starts every wanted peer, with as many clients as size says, and Java if size is 1.
 func (r *run) open(size int, waits bool) (all []*contender, close func(), err error) {
+	return r.openAt(r.server.addr, size, waits)
+}
+
+func (r *run) openAt(addr string, size int, waits bool) (all []*contender, close func(), err error) {
 	defer caught(&err)
 	close = func() {
 		for _, c := range all {
@@ -99,12 +104,12 @@ func (r *run) open(size int, waits bool) (all []*contender, close func(), err er
 	}
 	for _, p := range builtIn() {
 		if r.wants(p.name) && (p.waits || !waits) {
-			f := must(openFleet(p, r.server.addr, size))
+			f := must(openFleet(p, addr, size))
 			all = append(all, &contender{p.name, f.load, f.close, ownUsage, p})
 		}
 	}
 	if r.java && size == 1 && r.wants(javaP) {
-		all = append(all, must(openJava(r.server.addr)))
+		all = append(all, must(openJava(addr)))
 	}
 	return all, close, nil
 }

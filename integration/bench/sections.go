@@ -107,6 +107,22 @@ func (d *document) pairs() {
 	d.text("together, so that with more callers a pair takes less time because their commands share writes and reads:\n")
 	d.table("pairs", "callers", d.overPlaces("pairs", "µs"))
 	d.text("%s\n", d.spread("pairs", "µs"))
+	d.text("The processor time of a pair, in µs, beside the library that needs least of it ([all](dev/tables/performance.md#uncontended-pairs)):\n")
+	d.text("| callers | rlock's process | the other's | the server for rlock | for the other |\n|---|---:|---:|---:|---:|")
+	for _, at := range d.r.places("pairs") {
+		cells := []string{at}
+		for _, metric := range []string{"client µs", "server µs"} {
+			name, _ := d.r.best("pairs", at, metric, false)
+			cells = append(cells, d.cell("pairs", ours, at, metric), d.cell("pairs", name, at, metric)+" "+name)
+		}
+		d.text("| %s |", strings.Join(cells, " | "))
+	}
+	d.text("")
+	if len(d.r.places(networkPart)) == 0 {
+		return // an earlier run has none
+	}
+	d.text("With a network that holds up each command and each reply for %v, a pair takes, in µs:\n", networkWay)
+	d.table(networkPart, "callers", d.overPlaces(networkPart, "µs"))
 }
 
 func (d *document) handoff() {
