@@ -251,7 +251,7 @@ func (l *Lock) UnlockAs(ctx context.Context, owner Owner) error {
 // be sent, and ForceUnlock blocks until the server answers or a command timeout
 // has passed, with WithReplicaSync a second longer.
 //
-//   - ErrRefused: the key is not a hash; it is left alone.
+//   - ErrRefused: the key is no hash, or that of a group's multi-lock in Java. It is left alone.
 //   - ErrUnannounced: the lock is free, but waiters could not be notified.
 //   - ErrUncertain: the command was sent and not answered. It is not sent
 //     again, because it could hit the next holder.

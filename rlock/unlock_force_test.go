@@ -122,3 +122,31 @@ func TestForceUnlockEndsTheHoldsOfEachKindOfTheName(t *testing.T) {
 		mustUnlock(t, h)
 	}
 }
+
+// Java's multi-lock of a group is a hash under the group's name. By no kind of lock is it deleted.
+func TestForceUnlockRefusesAGroup(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	c, conn := open(t, s), s.Dial(t)
+	const value, of = "qgEodwQI5mFesj19Jg1v8Q", "50cb2e4b-b55b-4456-821f-956223b8c99b:1"
+	if _, err := conn.Do("HSET", "group", value, of, value+":"+of+":expire_time", 9999999999999, value+":"+of+":lock_count", 1); err != nil {
+		t.Fatal(err)
+	}
+	both := c.NewReadWriteLock("group")
+	for kind, l := range map[string]*Lock{
+		"plain": c.NewLock("group"), "spin": c.NewSpinLock("group"), "fair": c.NewFairLock("group"), "fenced": c.NewFencedLock("group"),
+		"non-reentrant": c.NewNonReentrantLock("group"), "read": both.ReadLock(), "write": both.WriteLock(),
+	} {
+		freed, err := l.ForceUnlock(t.Context())
+		if kind == "read" || kind == "write" { // Java says too that nobody reads or writes
+			if freed || err != nil {
+				t.Errorf("%s: %v, %v", kind, freed, err)
+			}
+		} else if want := `rlock: force "group": the key is a hash that is no lock of this kind (the multi-lock of a group in Java); it was left alone`; freed || !errors.Is(err, ErrRefused) || err.Error() != want {
+			t.Errorf("%s: %v, %v", kind, freed, err)
+		}
+	}
+	if n, err := conn.Do("HLEN", "group"); n != int64(3) || err != nil {
+		t.Errorf("%v fields are left, %v", n, err)
+	}
+}

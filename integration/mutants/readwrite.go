@@ -73,6 +73,8 @@ var readWrite = []defect{
 		edits{inScript("read_lock", "call('exists', lock) == 1", "false"), {In: "noReadWriteLock", Expr: "string(found) == luasrc.NoReadWriteLock", Put: "true"}}},
 	{"force asks for no mode", "read-write", tests{"TestReadWriteForceUnlock"},
 		edits{{In: "askMode", Case: "Forcible", Put: "Waiting"}}},
+	{"a plain force deletes the multi-lock of a group", "I2", tests{"TestForceUnlockLeavesAGroupAlone", "TestForceUnlockRefusesAGroup"},
+		edits{inScript("force_unlock", "if grouped() then", "if false then")}},
 	{"force leaves the keys of the holds", "read-write", tests{"TestReadWriteForceUnlock"},
 		edits{{In: "forceMode", Expr: "n[holdsName]", Put: `"nowhere"`}}},
 	{"a fixed lease to read is not asserted", "read-write", tests{"TestFixedReadLeaseIsAsserted"},

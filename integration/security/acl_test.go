@@ -103,8 +103,8 @@ func TestEveryRuleOfTheDocumentedAccountIsNeeded(t *testing.T) {
 				return
 			}
 			err := s.opened(a, "")
-			if err == nil && (rule == "+role" || rule == "+client|setname") {
-				// Nothing fails without these two, as the page says: the ACL log must name them.
+			if err == nil && (rule == "+role" || rule == "+client|setname" || rule == "+hrandfield") {
+				// Nothing fails without these, as the page says: the ACL log must name them.
 				err = errors.New(strings.Join(s.denied(), ", "))
 				if !strings.HasSuffix(err.Error(), strings.TrimPrefix(rule, "+")) {
 					t.Errorf("denied: %v", err)

@@ -24,9 +24,9 @@ func TestUnlockTellsBoth(t *testing.T) {
 func TestForceUnlockTellsBoth(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.expect(ForceUnlock(key, channel, Both), "int 0", "del "+key)
+	r.expect(ForceUnlock(key, channel, Both), "int 0", "hrandfield "+key, "del "+key)
 	r.do("HSET", key, owner, 5, other, 1)
-	r.expect(ForceUnlock(key, channel, Both), "int 1", "del "+key, "SPUBLISH "+channel+" 0", "PUBLISH "+channel+" 0")
+	r.expect(ForceUnlock(key, channel, Both), "int 1", "hrandfield "+key, "del "+key, "SPUBLISH "+channel+" 0", "PUBLISH "+channel+" 0")
 	r.holds(nil, "")
 	r.published("0")
 }

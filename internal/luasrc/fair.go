@@ -6,7 +6,7 @@ var (
 	FairUnlockScript = newScript("tell", "left", "fair_queue", "fair_unlock") // FairUnlock
 	FairKeepScript   = newScript("tell", "left", "fair_queue", "fair_keep")   // FairKeep
 	FairLeaveScript  = newScript("tell", "fair_queue", "fair_leave")          // FairLeave
-	FairForceScript  = newScript("tell", "fair_queue", "fair_force")          // FairForce
+	FairForceScript  = newScript("tell", "group", "fair_queue", "fair_force") // FairForce
 
 	FairLockAgainScript = newAgain("again_fair", "tell", "fair_queue", "fair_lock") // Again of FairLock
 )
@@ -70,7 +70,7 @@ func FairLeave(key, queue, times, channel, publish Arg, n int, leaver func(i int
 //
 //	KEYS  key, queue, times
 //	ARGV  channel, publish; with Both SPublish and Publish
-//	reply 1: deleted; 0: was not there (codec.DecodeForce)
+//	reply 1: deleted; 0: was not there (codec.DecodeForce); Group: left alone
 //
 // A key of another type is deleted too, as by Redisson.
 func FairForce(key, queue, times, channel, publish Arg) Call {

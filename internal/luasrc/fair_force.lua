@@ -2,8 +2,12 @@
 --
 -- ARGV[2…] the commands that announce
 --
--- Reply: 1, there was a lock; 0, there was none, and nobody is told.
+-- Reply: 1, there was a lock; 0, there was none, and nobody is told; 2, it is the multi-lock of a
+-- group, and was left alone.
 
+if grouped() then
+  return 2
+end
 local head = first(clock())
 if call('del', lock) == 0 then
   return 0

@@ -5,8 +5,12 @@
 -- ARGV[1]  the message to announce
 -- ARGV[2…] the commands that announce
 --
--- Reply: 1, there was a lock; 0, there was none, and nothing is announced.
+-- Reply: 1, there was a lock; 0, there was none, and nothing is announced; 2, it is the multi-lock of
+-- a group, and was left alone.
 
+if grouped() then
+  return 2
+end
 if redis.call('del', KEYS[1]) == 0 then
   return 0
 end

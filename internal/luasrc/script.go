@@ -23,17 +23,17 @@ var files embed.FS
 
 // These are the scripts, each with the function that makes calls of it.
 var (
-	LockScript        = newScript("lock")                        // Lock
-	UnlockScript      = newScript("tell", "unlock")              // Unlock
-	UnlockToScript    = newScript("tell", "left", "unlock_to")   // UnlockTo
-	UnlockKeepScript  = newScript("tell", "left", "unlock_keep") // UnlockKeep
-	ForceUnlockScript = newScript("tell", "force_unlock")        // ForceUnlock
-	RenewScript       = newScript("renew")                       // Renew
+	LockScript        = newScript("lock")                          // Lock
+	UnlockScript      = newScript("tell", "unlock")                // Unlock
+	UnlockToScript    = newScript("tell", "left", "unlock_to")     // UnlockTo
+	UnlockKeepScript  = newScript("tell", "left", "unlock_keep")   // UnlockKeep
+	ForceUnlockScript = newScript("tell", "group", "force_unlock") // ForceUnlock
+	RenewScript       = newScript("renew")                         // Renew
 
-	ForceUnlockAloneScript = newScript("tell", "force_unlock_alone") // ForceUnlockAlone
+	ForceUnlockAloneScript = newScript("tell", "group", "force_unlock_alone") // ForceUnlockAlone
 
-	SpinUnlockScript      = newScript("spin_unlock")       // SpinUnlock
-	SpinForceUnlockScript = newScript("spin_force_unlock") // SpinForceUnlock
+	SpinUnlockScript      = newScript("spin_unlock")                // SpinUnlock
+	SpinForceUnlockScript = newScript("group", "spin_force_unlock") // SpinForceUnlock
 
 	FencedLockScript       = newScript("fenced_lock")        // FencedLock
 	NonReentrantLockScript = newScript("non_reentrant_lock") // NonReentrantLock

@@ -2,6 +2,9 @@
 --
 -- KEYS[1]  the lock
 --
--- Reply: 1, there was a lock; 0, there was none.
+-- Reply: 1, there was a lock; 0, there was none; 2, it is the multi-lock of a group, and was left alone.
 
+if grouped() then
+  return 2
+end
 return redis.call('del', KEYS[1])

@@ -86,9 +86,9 @@ func TestSpinUnlockAfterALatchThatJavaLeft(t *testing.T) {
 func TestSpinForceUnlockDeletesAndTellsNobody(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.expect(SpinForceUnlock(key), "int 0", "del "+key)
+	r.expect(SpinForceUnlock(key), "int 0", "hrandfield "+key, "del "+key)
 	r.do("HSET", key, other, 2)
-	r.expect(SpinForceUnlock(key), "int 1", "del "+key)
+	r.expect(SpinForceUnlock(key), "int 1", "hrandfield "+key, "del "+key)
 	r.holds(nil, "")
 	r.published()
 }

@@ -167,7 +167,7 @@ func TestShardedAnnouncement(t *testing.T) {
 	r.do("SPUBLISH", channel, "between")
 	r.do("DEL", latch)
 	r.do("HSET", key, other, 1)
-	r.expect(ForceUnlock(key, channel, SPublish), "int 1", "del "+key, "SPUBLISH "+channel+" 0")
+	r.expect(ForceUnlock(key, channel, SPublish), "int 1", "hrandfield "+key, "del "+key, "SPUBLISH "+channel+" 0")
 	r.holds(nil, "")
 	for _, want := range []string{"0", "between", "0"} {
 		heard(t, sub, want)

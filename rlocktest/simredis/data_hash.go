@@ -51,6 +51,13 @@ func init() {
 			}
 			return all
 		}, nil},
+		"HRANDFIELD": {1, 1, 0, func(s *Server, a []string) any { // as good as any: the first
+			e, err := s.of(a[0], aHash)
+			if err != nil || e == nil {
+				return err
+			}
+			return e.hash[0].name
+		}, nil},
 		"HSET": {3, 0, writes | grows, func(s *Server, a []string) any {
 			if len(a)%2 == 0 {
 				return Error("ERR wrong number of arguments for 'hset' command")

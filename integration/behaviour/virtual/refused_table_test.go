@@ -27,6 +27,7 @@ var costs = map[string]string{
 	"HGETALL":                          "uncertain: force",
 	"HINCRBY":                          "uncertain: at least, broken, extend, failover, fenced, force, half-moved, held at least, held fair at least, lock, loss, non-reentrant, owners, questions, spin, wait",
 	"HLEN":                             "late, uncertain: read, write; refused: info; uncertain: held to read, held to write",
+	"HRANDFIELD":                       "",
 	"HSET":                             "uncertain: fair, force, leave, read, write",
 	"INCR":                             "uncertain: fenced",
 	"INCRBY":                           "late, no permits, uncertain: semaphore; late, uncertain: permits; uncertain: numbers, permits' number",

@@ -139,6 +139,11 @@ var justified = []justification{
 		reason:    "Go asks for the key's TYPE first, so that a key which is no lock is not deleted.",
 	},
 	{
+		scenarios: []string{"first use of each script", "force unlock of a locked one", "force unlock of an unlocked one"},
+		rule:      looksForAGroup,
+		reason:    "Redisson's script deletes whatever has the name; Go's looks at a field first, so that a group's multi-lock is not deleted.",
+	},
+	{
 		kinds:     reentrant,
 		scenarios: []string{"re-entry with a shorter lease"},
 		rule:      keepsTheLonger("lock"),
@@ -168,6 +173,17 @@ func justifiedFor(sc scenario, s setting) (all []justification) {
 }
 
 var asksTheType = question("TYPE", "force", "status hash", "status none")
+
+// looksForAGroup removes the call by which a forced unlock knows the multi-lock of a group.
+var looksForAGroup = rule{"HRANDFIELD in force", func(_, golang *trace) (found bool) {
+	for i := range golang.steps {
+		s := &golang.steps[i]
+		if s.role == "force" && len(s.inside) > 0 && s.inside[0] == "hrandfield "+s.name {
+			s.inside, found = s.inside[1:], true
+		}
+	}
+	return found
+}}
 
 var asksTheTTL = question("PTTL", "unlock", "int ≤"+strconv.FormatInt(quiet.Milliseconds(), 10))
 
