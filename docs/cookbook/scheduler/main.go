@@ -1,5 +1,5 @@
 // Scheduler is started on several machines, with gocron; each time the job is due one of them
-// runs it.
+// runs it. With -address that is the leader, as long as it leads.
 package main
 
 import (
@@ -10,6 +10,7 @@ import (
 	"log"
 	"os"
 	"os/signal"
+	"sync"
 	"syscall"
 	"time"
 
@@ -23,21 +24,31 @@ func main() {
 	log.SetFlags(0)
 	every := flag.Duration("every", time.Hour, "how often the job runs")
 	least := flag.Duration("least", 50*time.Minute, "for how long no other machine runs it")
+	address := flag.String("address", "", "elect a leader for all jobs, and tell others by this address where it is")
+	watchdog := flag.Duration("watchdog", 30*time.Second, "how soon a crashed leader is replaced")
 	flag.Parse()
-	if err := run(*every, *least); err != nil {
+	if err := run(*every, *least, *watchdog, *address); err != nil {
 		log.Fatal(err)
 	}
 }
 
-func run(every, least time.Duration) error {
+func run(every, least, watchdog time.Duration, address string) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	client, err := rlock.Open(ctx, os.Getenv("REDIS_URL"))
+	client, err := rlock.Open(ctx, os.Getenv("REDIS_URL"), rlock.WithWatchdogTimeout(watchdog))
 	if err != nil {
 		return err
 	}
 	defer client.Close()
-	scheduler, err := gocron.NewScheduler(gocron.WithDistributedLocker(locker{client, least}))
+	which := gocron.WithDistributedLocker(locker{client, least})
+	if address != "" {
+		e := &elector{address: address}
+		which = gocron.WithDistributedElector(e)
+		var campaign sync.WaitGroup
+		campaign.Go(func() { e.campaign(ctx, client.NewLock("jobs")) })
+		defer func() { stop(); campaign.Wait() }()
+	}
+	scheduler, err := gocron.NewScheduler(which)
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -74,5 +75,65 @@ func TestLazyClientWorksOnceItsServersCanBeReached(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// A password or a database that its servers don't have is the error of each call of a client that did not wait for them.
+func TestLazyClientWithAWrongPasswordOrDatabaseIsRefused(t *testing.T) {
+	for name, servers := range map[string]func(w *simnet.World) (url string, all []*simredis.Server){
+		"one server": func(w *simnet.World) (string, []*simredis.Server) {
+			return "redis://" + address, []*simredis.Server{simredis.New(w, address)}
+		},
+		"Sentinels": func(w *simnet.World) (string, []*simredis.Server) {
+			set := simredis.NewSet(w, 1, 3)
+			return set.URL(), set.Servers
+		},
+		"cluster": func(w *simnet.World) (string, []*simredis.Server) {
+			c := simredis.NewCluster(w, 3, 0)
+			return c.URL(), c.Masters()
+		},
+		"replicated": func(w *simnet.World) (string, []*simredis.Server) {
+			set := simredis.NewSet(w, 1, 0)
+			return "redis+replicated://" + address + ",10.0.0.2:6379", set.Servers
+		},
+	} {
+		for wrong, change := range map[string]func(url string, all []*simredis.Server) string{
+			"password": func(url string, all []*simredis.Server) string {
+				for _, s := range all {
+					s.Password = "sesame"
+				}
+				return strings.Replace(url, "://", "://:mellon@", 1)
+			},
+			"database": func(url string, _ []*simredis.Server) string { return url + "/99" },
+		} {
+			if name == "cluster" && wrong == "database" {
+				continue // its URL has none
+			}
+			t.Run(name+", "+wrong, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					world := simnet.New(1)
+					world.Mu.Lock()
+					url := change(servers(world))
+					world.Mu.Unlock()
+					c, err := rlock.Open(t.Context(), url, rlock.WithLazyConnect(), rlock.WithDialer(world.Dialer(host(1))))
+					if err != nil {
+						t.Fatal(err)
+					}
+					defer c.Close()
+					l := c.NewLock("orders")
+					for call, do := range map[string]func() error{
+						"TryLock":  func() error { _, err := l.TryLock(t.Context()); return err },
+						"Lock":     func() error { _, err := l.Lock(t.Context(), rlock.Wait(time.Minute)); return err },
+						"Do":       func() error { return l.Do(t.Context(), func(context.Context) error { return nil }, rlock.Wait(time.Minute)) },
+						"IsLocked": func() error { _, err := l.IsLocked(t.Context()); return err },
+						"Acquire":  func() error { return c.NewSemaphore("seats").Acquire(t.Context(), 1, rlock.Wait(time.Minute)) },
+					} {
+						if err := do(); !errors.Is(err, rlock.ErrRefused) {
+							t.Errorf("%s: %v", call, err)
+						}
+					}
+				})
+			})
+		}
 	}
 }

@@ -2,6 +2,7 @@ package interop
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -95,5 +96,106 @@ func TestReplicatedServersChangeTheirRoles(t *testing.T) {
 		e := testbed.Receive(t, "Go", gos)
 		testbed.Must(t, e.err)
 		testbed.Must(t, e.h.Unlock(ctx))
+	}
+}
+
+// TestReplicatedServersFail has Go and Redisson hold a lock each while servers fail. Neither enters the other's meanwhile, and each
+// enters another one afterwards, except that two masters may leave Redisson with the former one for good.
+func TestReplicatedServersFail(t *testing.T) {
+	t.Parallel()
+	set := redistest.StartReplicated(t, 2)
+	peer, client := javapeer.Start(t, javapeer.Newest, set.URL()), testbed.Open(t, set.URL())
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer cancel()
+	java, other := peer.Thread("holds"), peer.Thread("enters")
+	javaEnters := func() bool {
+		_, err := other.Lock(ctx, "javas", javapeer.Watchdog)
+		if err == nil {
+			_, err = other.Unlock(ctx, "javas")
+		}
+		return err == nil
+	}
+	var began time.Time // of the time until both have entered
+	nodes := set.Nodes
+	master, next := nodes[0], nodes[1]
+	for _, f := range []struct {
+		name  string
+		fault func()
+		after func()
+	}{
+		{"killed", func() { began = time.Now(); master.Kill(); set.Promote(next, master) }, func() {
+			master.Restart()
+			set.Follow(master, next)
+			master, next = next, master
+		}},
+		{"all away", func() {
+			for _, n := range nodes {
+				n.Pause()
+			}
+			time.Sleep(5 * time.Second) // so long they are away
+			began = time.Now()
+			for _, n := range nodes {
+				n.Resume()
+			}
+		}, nil},
+		{"a node added", func() { set.Nodes = append(set.Nodes, master.StartReplica(t)); began = time.Now() }, nil},
+		{"two masters", func() {
+			set.Detach(next)
+			for _, n := range set.Nodes {
+				if n != next && n != master {
+					set.Follow(n, next)
+				}
+			}
+			tries, grants := 0, 0
+			for end := time.Now().Add(10 * time.Second); time.Now().Before(end); {
+				if _, err := client.NewLock("gos").TryLock(ctx); !errors.Is(err, rlock.ErrUnreplicated) {
+					t.Errorf("Go, with two masters: %v", err)
+				}
+				if tries++; javaEnters() {
+					grants++
+				}
+			}
+			t.Logf("two masters: Redisson entered %d times of %d", grants, tries)
+			began = time.Now()
+			set.Follow(master, next)
+			master, next = next, master
+		}, nil},
+	} {
+		set.AwaitReplicas(master, len(set.Nodes)-1)
+		hold, err := client.NewLock("go").Lock(ctx)
+		testbed.Must(t, err)
+		testbed.BecomesWithin(t, time.Minute, "Redisson holds", func() bool {
+			_, err := java.Lock(ctx, "java", javapeer.Watchdog)
+			return err == nil
+		})
+		f.fault()
+		h, err := client.NewLock("gos").Lock(ctx)
+		testbed.Must(t, err)
+		took := time.Since(began)
+		testbed.Must(t, h.Unlock(ctx))
+		entered := javaEnters()
+		for !entered && time.Since(began) < time.Minute/2 {
+			entered = javaEnters()
+		}
+		t.Logf("%s: Go entered after %v, Redisson after %v: %t", f.name, took, time.Since(began), entered)
+		if !entered && f.name == "two masters" {
+			testbed.Must(t, hold.Unlock(ctx)) // Redisson may stay with the former master for good
+			return
+		} else if !entered {
+			t.Fatalf("%s: Redisson enters no more", f.name)
+		}
+		if _, err := client.NewLock("java").TryLock(ctx); !errors.Is(err, rlock.ErrLocked) {
+			t.Errorf("%s: Go beside Redisson: %v", f.name, err)
+		}
+		if r, err := other.TryLock(ctx, "go"); err != nil || r.Bool() {
+			t.Errorf("%s: Redisson beside Go: %v, %v", f.name, r, err)
+		}
+		testbed.Must(t, hold.Err())
+		testbed.Must(t, hold.Unlock(ctx))
+		_, err = java.Unlock(ctx, "java")
+		testbed.Must(t, err)
+		if f.after != nil {
+			f.after()
+		}
 	}
 }
