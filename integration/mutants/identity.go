@@ -34,6 +34,8 @@ var identity = []defect{
 		edits{{In: "conn.checkBatches", Stmt: "c.p.o.Node.Trouble(errSilent)", Put: "_ = errSilent"}}},
 	{"a node that left is waited for though it hangs", "topology", tests{"TestMasterThatHangsIsLeftWhenTheNextOneServes"},
 		edits{{In: "Pipeline.drain", If: "p.over == ErrGone && c.silent()", Put: "false"}}},
+	{"the server of a node that left is asked for a kill though it hangs", "topology", tests{"TestE1KillBarrierOfASilentServerEndsWhenTheNodeLeaves"},
+		edits{{In: "Pipeline.awaited", Expr: "p.over == ErrGone && b.silent", Put: "p.over == ErrGone && b.silent && false"}}},
 	{"what was sent to a node that left may run later", "E1", tests{"TestMasterThatHangsIsLeftWhenTheNextOneServes"},
 		edits{{In: "Executor.Barrier", If: "err == nil && n.String() != r.node.String()", Put: "false && n != nil && err == nil"}}},
 	{"a failover that is stuck is waited for", "word on a loss", tests{"TestReplicaThatDiesWhileItIsPromotedIsNotWaitedFor", "TestMostSentinelsSayThatTheMasterStays"},

@@ -115,6 +115,7 @@ type killBarrier struct {
 	server server
 
 	ended   bool // all lost requests have ended; guarded by Pipeline.mu, like all below
+	silent  bool // the connection broke because its server did not answer
 	decided bool // the outcome is final, and runBarriers reports it
 	killed  bool // CLIENT KILL was answered: nothing sent on the connection can run now
 	doubted bool // CLIENT KILL found nothing, and may have asked another server

@@ -27,6 +27,7 @@ func (c *conn) finish(rest []*Request, cause error) {
 	if breaks {
 		p.barriers = append(p.barriers, c.barrier)
 		c.barrier.decided = c.barrier.id == 0
+		c.barrier.silent = errors.Is(cause, os.ErrDeadlineExceeded)
 	}
 	p.mu.Unlock()
 	if breaks {

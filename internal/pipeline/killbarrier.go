@@ -41,11 +41,12 @@ func (p *Pipeline) connects() bool {
 	return slices.ContainsFunc(p.barriers, func(b *killBarrier) bool { return !b.decided && (!p.closing || len(b.waiting) > 0) })
 }
 
-// awaited counts the kill barriers that a caller waits for or may still wait for. It is
-// called with mu held.
+// awaited counts the kill barriers that a caller waits for or may still wait for. Those of
+// a silent server that the node has left don't count: it may hang, and so may the next
+// connection to it. It is called with mu held.
 func (p *Pipeline) awaited() (n int) {
 	for _, b := range p.barriers {
-		if !b.ended || len(b.waiting) > 0 {
+		if gone := p.over == ErrGone && b.silent; !gone && (!b.ended || len(b.waiting) > 0) {
 			n++
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gomodule/redigo/redis"
 
@@ -169,6 +170,29 @@ func TestE1KillBarrierIsToldWhenThePipelineCloses(t *testing.T) {
 	r := loseBy(t, p, s, s.Stop)
 	told := afterKill(p, r)
 	p.Close(timeout / 10)
+	if <-told {
+		t.Error("told as killed")
+	}
+}
+
+// Its server accepts connections and says nothing.
+func TestE1KillBarrierOfASilentServerEndsWhenTheNodeLeaves(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	dial, hangs := dialler(t, s), false
+	p := open(t, func(ctx context.Context) (redis.Conn, error) {
+		if hangs {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}
+		hangs = true
+		return dial(ctx)
+	}, Options{})
+	end(t, ask(p, "PING"))
+	s.Pause()
+	told := afterKill(p, end(t, ask(p, "PING")))
+	go p.Leave(time.Minute)
+	redistest.Becomes(t, "the outcome is known", func() bool { return len(told) == 1 })
 	if <-told {
 		t.Error("told as killed")
 	}
