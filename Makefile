@@ -157,8 +157,8 @@ tools:
 
 .PHONY: staticcheck
 staticcheck: tools
-	@$(step) 'staticcheck' env STATICCHECK_CACHE=$(CURDIR)/integration/.cache/staticcheck bash -eo pipefail -c \
-	  '$(raced) | GOFLAGS="$$GOFLAGS -race" xargs $(tools)/staticcheck'
+	@$(step) 'staticcheck' bash -eo pipefail -c 'export STATICCHECK_CACHE="$$(go env GOCACHE)-staticcheck"; \
+	  $(raced) | GOFLAGS="$$GOFLAGS -race" xargs $(tools)/staticcheck'
 
 .PHONY: workflows
 workflows: tools
