@@ -2,8 +2,11 @@ package virtual_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -190,5 +193,78 @@ func TestUnlockIsRepeatedThoughItsConnectionLived(t *testing.T) {
 				t.Errorf("%q are left", left)
 			}
 		})
+	})
+}
+
+// A busy semaphore behind Sentinels, with breaks each second while calls are in flight. No client has more receipts of it than some
+// hundreds. They go within 20 s of the last call, and when the clients are closed.
+func TestReceiptsOfABusySemaphoreBehindSentinelsGo(t *testing.T) {
+	const clients, callers, most, breaks = 2, 2, 350, 12
+	ctx := context.Background()
+	synctest.Test(t, func(t *testing.T) {
+		s := &scene{rig: &rig{T: t, world: simnet.New(1)}}
+		s.at(func() { sentinelsWith(2)(s) })
+		s.server = s.former
+		s.pass(15 * time.Second)
+		open := func(i int) *rlock.Client {
+			c := must(rlock.Open(ctx, s.url, rlock.WithDialer(s.world.Dialer(host(i)))))(s.rig)
+			t.Cleanup(func() { _ = c.Close() })
+			return c
+		}
+		var all []*rlock.Client
+		for i := range clients {
+			all = append(all, open(1+i))
+		}
+		must(all[0].NewSemaphore("seats").TrySetPermits(ctx, clients*callers-2))(s.rig)
+		var pairs, uncertain atomic.Int64
+		peak := 0
+		busy := func(breaks int) {
+			var over atomic.Bool
+			var loops sync.WaitGroup
+			for _, c := range all {
+				for range callers {
+					loops.Go(func() {
+						for sem := c.NewSemaphore("seats"); !over.Load(); pairs.Add(1) {
+							err := sem.Acquire(ctx, 1)
+							if err == nil {
+								err = sem.Release(ctx, 1)
+							}
+							if errors.Is(err, rlock.ErrUncertain) {
+								uncertain.Add(1)
+							} else if err != nil {
+								t.Error(err)
+							}
+							<-time.After(3 * time.Millisecond)
+						}
+					})
+				}
+			}
+			for range breaks {
+				for range 10 {
+					s.pass(100 * time.Millisecond)
+					peak = max(peak, len(s.receipts()))
+				}
+				s.do("CLIENT", "KILL", "TYPE", "normal")
+				s.do("CLIENT", "KILL", "TYPE", "pubsub")
+			}
+			over.Store(true)
+			loops.Wait()
+		}
+		busy(breaks)
+		during := peak
+		s.pass(20 * time.Second)
+		idle := len(s.receipts())
+		busy(3)
+		for _, c := range all {
+			_ = c.Close()
+		}
+		closed := len(s.receipts())
+		t.Logf("%d pairs, %d uncertain: receipts of %d clients during %d breaks, 20 s after, and after Close: %d, %d, %d", pairs.Load(), uncertain.Load(), clients, breaks, during, idle, closed)
+		if during > clients*most || during == 0 || idle > 0 || closed > 0 {
+			t.Errorf("%d receipts, then %d and %d; want at most %d, then none", during, idle, closed, clients*most)
+		}
+		if n, off := must(open(9).NewSemaphore("seats").Available(ctx))(s.rig), int(uncertain.Load()); n > clients*callers-2+off || n < clients*callers-2-off {
+			t.Errorf("%d permits of %d, with %d uncertain calls", n, clients*callers-2, off)
+		}
 	})
 }
