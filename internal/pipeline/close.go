@@ -41,7 +41,7 @@ func (p *Pipeline) Close(patience time.Duration) {
 
 // Leave is Close for a node that has left: requests that were not written yet,
 // and all later ones, end with ErrGone. Written ones have at most patience to be
-// answered, and less if the server is silent: it may hang.
+// answered, and less if the server is silent or can't be reached: it may hang, or be gone.
 func (p *Pipeline) Leave(patience time.Duration) {
 	p.mu.Lock()
 	p.over = ErrGone
@@ -52,19 +52,22 @@ func (p *Pipeline) Leave(patience time.Duration) {
 }
 
 // drain waits until nothing is queued, in flight or awaiting its kill barrier,
-// for at most d. It does not wait for a silent server that the node has left. Discards are
-// sent at once.
+// for at most d. It does not wait for a server that the node has left and that is silent or
+// can't be reached. Discards are sent at once.
 func (p *Pipeline) drain(d time.Duration) {
-	deadline := time.Now().Add(d)
+	began := time.Now()
+	deadline := began.Add(d)
 	for pause := 50 * time.Microsecond; ; pause = min(2*pause, 10*time.Millisecond) {
 		p.mu.Lock()
 		p.discardNow = true
 		left := p.queue.length + len(p.discards) + p.awaited()
+		lost := p.lastErr != nil || time.Since(began) >= silentAfter // a dial may hang
 		if c := cmp.Or(p.conn, p.ending); c != nil {
 			left += c.inflight
-			if p.over == ErrGone && c.silent() {
-				left = 0
-			}
+			lost = c.silent()
+		}
+		if p.over == ErrGone && lost {
+			left = 0
 		}
 		over := left == 0 || p.ctx.Err() != nil || !time.Now().Before(deadline)
 		p.mu.Unlock()

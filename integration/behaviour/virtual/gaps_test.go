@@ -121,6 +121,13 @@ func (s *scene) monitoredAnew() {
 	}
 }
 
+// settles moves a server to an address.
+func (s *scene) settles(stranger *simredis.Server, addr string) {
+	stranger.Kill(true)
+	stranger.Readdress(addr)
+	stranger.Start(true)
+}
+
 func (s *scene) restarted(keep bool) func() {
 	return func() {
 		s.former.Kill(false)
@@ -290,5 +297,43 @@ func (s *scene) gap(fault func(), kept bool) {
 	s.pass(40 * time.Second)
 	if n, err := a.NewPermitSemaphore(name("permits")).Available(bg); err != nil || n != 3 {
 		s.Errorf("%d permits of 3; %v", n, err)
+	}
+}
+
+// A master dies when its replica has just taken over, or another application's server has its address. An acquire that it never ran
+// is decided by the next master: nobody waits for a command timeout.
+func TestLostAcquireIsDecidedByTheNextMaster(t *testing.T) {
+	for what, dies := range map[string]func(s *scene, former *simredis.Server){
+		"it refuses connections": func(_ *scene, former *simredis.Server) { former.Kill(false) },
+		"its host is gone": func(s *scene, former *simredis.Server) {
+			former.Kill(false)
+			former.Kill(true)
+		},
+		"its address is used again": func(s *scene, former *simredis.Server) {
+			former.Kill(false)
+			s.settles(simredis.NewCluster(s.world, 1, 0).Servers[0], former.Addr)
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := &scene{rig: &rig{T: t, world: simnet.New(1)}}
+				s.at(func() { clusterOf3(s) })
+				s.pass(15 * time.Second)
+				c := must(rlock.Open(context.Background(), s.url, rlock.WithDialer(s.world.Dialer(host(1))), rlock.WithCommandTimeout(30*time.Second)))(s.rig)
+				t.Cleanup(func() { _ = c.Close() })
+				l := c.NewLock(name("plain"))
+				must(0, must(l.TryLock(context.Background()))(s.rig).Unlock(context.Background()))(s.rig)
+				s.at(func() {
+					s.cluster.Promoted = func(former, _ *simredis.Server) { dies(s, former) }
+					s.planned()
+				})
+				s.pass(20 * time.Millisecond) // the master answers no client any longer
+				began := time.Now()
+				must(l.Lock(context.Background()))(s.rig)
+				if took := since(began); took > 3*time.Second {
+					t.Errorf("entered after %v", took)
+				}
+			})
+		})
 	}
 }
