@@ -50,7 +50,7 @@ raced := go list $(packages) | grep -v /cookbook/fencing$$
 java_packages := /(java|interop)[a-z]*$$
 docker_tests := TestNetworkThatIsCutAndHeals
 # Large tables in virtual time. They have their code from tests that run with -race, under which they would take minutes.
-large := TestRefusalOfEachCommandCostsWhatItMust|TestGapBehindTheNextMastersFirstAnswer
+large := TestRefusalOfEachCommandCostsWhatItMust|TestGapBehindTheNextMastersFirstAnswer|TestEveryMethodKeepsItsWordInTrouble
 
 .PHONY: help
 help:
@@ -192,7 +192,7 @@ modules:
 integration:
 	@$(step) 'integration tests' bash -eo pipefail -c 'cd integration; \
 	  $(tested) ./... | grep -Ev "$(java_packages)|$(later)" | ./longest-first.sh | xargs $(GOTEST) $(abreast) -skip "^($(docker_tests)|$(large)|Test(Known)?Seeds)$$"; \
-  go test -vet=off -count=1 ./behaviour/virtual -run "^($(large))$$"; \
+  go test -vet=off -count=1 ./behaviour/virtual ./behaviour/timing -run "^($(large))$$"; \
 	  $(GOTEST) ./redisson/javamatrix -run "$(paged)"'
 
 # A starting JVM loads a processor, and this step does little else.

@@ -19,9 +19,19 @@ import (
 // network. The test must use the t of its rig.
 func Simulate(t *testing.T, test func(p *Proxied, s *SimulatedServer)) {
 	t.Helper()
+	SimulateBy(t, func(w *simnet.World) (string, *simredis.Server) {
+		s := simredis.New(w, "10.0.0.1:6379")
+		return "redis://" + s.Addr, s
+	}, test)
+}
+
+// SimulateBy is Simulate with the server that start makes, and with the URL by which clients find it.
+func SimulateBy(t *testing.T, start func(w *simnet.World) (url string, s *simredis.Server), test func(p *Proxied, s *SimulatedServer)) {
+	t.Helper()
 	simulate(t, func(r *Rig, w *simnet.World) {
+		s := &SimulatedServer{w: w}
 		w.Mu.Lock()
-		s := &SimulatedServer{w: w, model: simredis.New(w, "10.0.0.1:6379")}
+		s.url, s.model = start(w)
 		w.Mu.Unlock()
 		r.Server, r.Conn = s, r.Connect(s.Addr())
 		r.Cleanup(func() { r.Conn.Close() })
@@ -37,7 +47,7 @@ func SimulateCluster(t *testing.T, masters int, test func(r *Rig, c *SimulatedCl
 		c := &SimulatedCluster{model: simredis.NewCluster(w, masters, 0)}
 		w.Mu.Unlock()
 		for _, s := range c.model.Servers {
-			c.Servers = append(c.Servers, &SimulatedServer{w: w, model: s})
+			c.Servers = append(c.Servers, &SimulatedServer{w, "redis://" + s.Addr, s, 0})
 			conn := r.Connect(s.Addr)
 			r.Cleanup(func() { conn.Close() })
 			c.Conns = append(c.Conns, conn)
@@ -98,13 +108,14 @@ func (r *Rig) Connect(addr string, options ...redis.DialOption) redis.Conn {
 // SimulatedServer is a model of Redis in a simulated network. All methods are safe for concurrent use.
 type SimulatedServer struct {
 	w     *simnet.World
+	url   string
 	model *simredis.Server
 
 	replicas int // so far
 }
 
 // URL is for clients that dial in the network.
-func (s *SimulatedServer) URL() string { return "redis://" + s.Addr() }
+func (s *SimulatedServer) URL() string { return s.url }
 
 // Addr is its address in the network.
 func (s *SimulatedServer) Addr() string { return s.model.Addr }
@@ -155,6 +166,7 @@ func (s *SimulatedServer) Replica() *SimulatedServer {
 	r := &SimulatedServer{w: s.w}
 	s.do(func() {
 		r.model = simredis.New(s.w, fmt.Sprintf("10.0.0.%d:6379", 1+s.replicas))
+		r.url = "redis://" + r.model.Addr
 		r.model.SlaveOf(s.model)
 	})
 	time.Sleep(2 * time.Second)

@@ -132,7 +132,11 @@ func TestReplicatedServersFail(t *testing.T) {
 			for _, n := range nodes {
 				n.Pause()
 			}
-			time.Sleep(5 * time.Second) // so long they are away
+			for range 2 { // each waits for an answer
+				if _, err := client.NewLock("gos").TryLock(ctx); !errors.Is(err, rlock.ErrUncertain) && !errors.Is(err, rlock.ErrUnavailable) {
+					t.Errorf("Go, without any node: %v", err)
+				}
+			}
 			began = time.Now()
 			for _, n := range nodes {
 				n.Resume()
