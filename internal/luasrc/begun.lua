@@ -11,9 +11,11 @@
 -- key alone, and the other names as its first arguments. It may lack keys that the other
 -- server has, and if the slot leaves it, it makes none.
 
-local call = redis.call
-local more = 3 - #KEYS
-local number, receipt, begun = KEYS[1], KEYS[2] or ARGV[1], KEYS[3] or ARGV[2]
+local call, more = redis.call, 0
+local number, receipt, begun = KEYS[1], KEYS[2], KEYS[3]
+if not receipt then
+  receipt, begun, more = ARGV[1], ARGV[2], 2
+end
 
 -- Makes a receipt where the other names may be elsewhere. Returns an error if this server makes
 -- none, so that the call waits until the keys are in one place.

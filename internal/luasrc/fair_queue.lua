@@ -9,8 +9,12 @@
 -- key alone to acquire it or to give it up, and the next two names as its first arguments.
 -- It may lack the queue, which the other server has then, or nobody waits.
 
-local call, alone = redis.call, #KEYS == 1
-local lock, queue, times = KEYS[1], KEYS[2] or table.remove(ARGV, 1), KEYS[3] or table.remove(ARGV, 1)
+local call = redis.call
+local lock, queue, times = KEYS[1], KEYS[2], KEYS[3]
+local alone = not queue
+if alone then
+  queue, times = table.remove(ARGV, 1), table.remove(ARGV, 1)
+end
 
 -- Reads the time in ms. The server's clock is one for all clients.
 local function clock()

@@ -12,13 +12,17 @@
 --
 -- Reply: an array with the number, one hold more; PTTL of the lock, another's.
 
-local call, lock, tokens = redis.call, KEYS[1], KEYS[2] or table.remove(ARGV, 1)
+local call, lock, tokens = redis.call, KEYS[1], KEYS[2]
+local alone = not tokens
+if alone then
+  tokens = table.remove(ARGV, 1)
+end
 local owner = ARGV[2]
 
 if call('exists', lock) == 1 and call('hexists', lock, owner) == 0 then
   return call('pttl', lock)
 end
-local there = KEYS[2] and 1 or redis.pcall('exists', tokens)
+local there = alone and redis.pcall('exists', tokens) or 1
 if there ~= 1 and not (there == 0 and ARGV[3] == 'number') then
   return redis.error_reply('TRYAGAIN This server lacks keys of a slot that is on its way' .. (there == 0 and ': number' or ''))
 end

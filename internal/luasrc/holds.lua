@@ -9,9 +9,12 @@
 -- key alone, and the next two names as its first arguments, without a latch. It may lack
 -- keys of holds that the other server has, and if the slot leaves it, it makes none.
 
-local call, more = redis.call, #KEYS == 1 and 2 or 0
-local lock, latch, owner, lease = KEYS[1], KEYS[4], ARGV[more + 2], tonumber(ARGV[more + 1])
-local channel, holds = KEYS[2] or ARGV[1], KEYS[3] or ARGV[2]
+local call, more = redis.call, 0
+local lock, channel, holds, latch = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+if not channel then
+  channel, holds, more = ARGV[1], ARGV[2], 2
+end
+local owner, lease = ARGV[more + 2], tonumber(ARGV[more + 1])
 
 local function hold(of, n)
   return holds .. ':' .. of .. ':rwlock_timeout:' .. n

@@ -11,8 +11,12 @@
 -- key, and the number as its first argument. Then it runs where the times are or, if there
 -- are none, at the slot's next server.
 
-local call, more = redis.call, #KEYS == 1 and 1 or 0
-local times, free, from = KEYS[1], KEYS[2] or ARGV[1], 3 + more + ARGV[2 + more]
+local call, more = redis.call, 0
+local times, free = KEYS[1], KEYS[2]
+if not free then
+  free, more = ARGV[1], 1
+end
+local from = 3 + more + ARGV[2 + more]
 
 local there = more == 1 and redis.pcall('get', free)
 if more == 1 and (not there or there.err) then

@@ -13,8 +13,9 @@
 -- Reply: nil, one hold more; the lock's PTTL, another writes; a text, the key is no
 -- read-write lock, and was left alone.
 
-local call, more = redis.call, 2 - #KEYS
-local lock, lease, owner = KEYS[1], ARGV[more + 1], ARGV[more + 2]
+local call, lock, channel = redis.call, KEYS[1], KEYS[2]
+local more = channel and 0 or 1
+local lease, owner = ARGV[more + 1], ARGV[more + 2]
 
 local function hold(n)
   return ARGV[more + 3] .. ':' .. owner .. ':rwlock_timeout:' .. n

@@ -14,9 +14,9 @@
 --
 -- Reply: for each lock 1, renewed, or 0, not held by that owner.
 
-local call = redis.call
+local call, keys = redis.call, KEYS
 local ahead = ARGV[#ARGV] == 'holds' and 1 or 0
-local more = #KEYS == 1 and #ARGV - ahead - 3 or 0
+local more = #keys == 1 and #ARGV - ahead - 3 or 0
 local lease = tonumber(ARGV[more + 1])
 local renewed, at = {}, 1
 
@@ -27,17 +27,17 @@ local function extend(hold)
 end
 
 for i = more + 2, #ARGV - ahead, 2 do
-  local lock, owner, known = KEYS[at], ARGV[i], tonumber(ARGV[i + 1])
+  local lock, owner, known = keys[at], ARGV[i], tonumber(ARGV[i + 1])
   local n = tonumber(call('hget', lock, owner) or 0)
   if n > 0 and lease > 0 then
     for k = 1, known do
-      local hold = KEYS[at + k] or ARGV[k]
+      local hold = keys[at + k] or ARGV[k]
       if not extend(hold) and more > 0 and ahead == 0 then
         return redis.error_reply('TRYAGAIN This server lacks keys of a slot that is on its way: holds')
       end
     end
     for k = known + 1, known > 0 and n or 0 do
-      extend((string.gsub(KEYS[at + 1] or ARGV[1], '%d+$', tostring(k))))
+      extend((string.gsub(keys[at + 1] or ARGV[1], '%d+$', tostring(k))))
     end
     if call('pttl', lock) < lease then
       call('pexpire', lock, lease)

@@ -10,7 +10,7 @@
 --
 -- Reply: 1, it was in that mode; 0, it was not, and nothing was done.
 
-local call, lock = redis.call, KEYS[1]
+local call, lock, holds = redis.call, KEYS[1], KEYS[3]
 
 if call('hget', lock, 'mode') ~= ARGV[1] then
   return 0
@@ -20,7 +20,7 @@ for f = 1, #fields, 2 do
   -- An owner, and neither a writer nor a field of somebody else's.
   if string.find(fields[f], '^[%x-]+:%-?%d+$') then
     for i = tonumber(fields[f + 1]) or 0, 1, -1 do
-      call('del', KEYS[3] .. ':' .. fields[f] .. ':rwlock_timeout:' .. i)
+      call('del', holds .. ':' .. fields[f] .. ':rwlock_timeout:' .. i)
     end
   end
 end
