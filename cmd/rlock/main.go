@@ -87,7 +87,8 @@ func told(err error) string {
 		"put a name that its certificate has into ServerName of WithTLSConfig", "use a name that its certificate has",
 		"put a name that its certificate has into ServerName of WithSentinelTLSConfig", "use a name that its certificate has",
 		"WithTLSConfig", "--tls", "WithSentinelTLSConfig", "--sentinel-tls",
-		"open: invalid option: not sent: ", opening, "open: not sent: ", opening, "set with TrySetPermits", "set with rlock permits NAME set N").Replace(text)
+		"open: invalid option: not sent: ", opening, "open: not sent: ", opening, "set with TrySetPermits", "set with rlock permits NAME set N",
+		"The user executing the script can't run this command or subcommand", "the account may not run a command of the script, which rlock doctor names").Replace(text)
 }
 
 // judged gives a command's error its status.

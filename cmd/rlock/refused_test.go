@@ -2,9 +2,17 @@ package main
 
 import (
 	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/internal/testkit/redistest"
@@ -13,53 +21,232 @@ import (
 )
 
 // times matches what differs between two runs: times of day, durations and the ages of connections.
-var times = regexp.MustCompile(`\d\d:\d\d:\d\d\.\d+|(\d+(\.\d+)?(h|ms|m|µs|s))+|\d+ s\b|TTL +`)
+var times = regexp.MustCompile(`\d\d:\d\d:\d\d\.\d+|-?(\d+(\.\d+)?(h|ms|m|µs|s))+|\d+ s\b|TTL +|\d+ of \d+ connections`)
 
-// asked lists commands that the tool sends to one server, as ACL writes them.
-var asked = strings.Fields("dbsize type pttl hlen strlen get lrange zrange zcard pubsub|numsub pubsub|shardnumsub pubsub|channels pubsub|shardchannels time hscan scan role client|list client|setname ping info wait acl|whoami acl|dryrun")
+// tries are runs of every command of the tool that asks a server.
+var tries = []string{"ls", "ls --numbers", "watch --for 100ms", "watch --for 100ms fair", "show plain", "show -v fair", "show permits", "show latch",
+	"held plain", "held permits", "held none", "doctor", "doctor --read-only", "unlock --force --yes plain", "unlock --force --yes fair", "unlock --force --yes read",
+	"unlock --force --yes kept", "permits permits", "permits permits set 7 --yes", "permits permits add 2 --yes", "permits semaphore add 2 --yes",
+	"permits permits release ID --yes", "run free -- echo ran", "run --at-least 1h free -- echo ran", "run --wait 1s plain -- echo ran",
+	"run --kind fair free -- echo ran", "run --kind fenced free -- echo ran", "run --kind read free -- echo ran", "run --kind write free -- echo ran",
+	"run --kind spin free -- echo ran", "run --kind permit permits -- echo ran"}
 
-// An account lacks one command at a time. Each command of the tool prints what it prints with all rights, or names the refused
-// command and says by its status that its output is not all.
+// elsewhere are runs that also ask Sentinels or a cluster what there is.
+var elsewhere = []string{"ls", "watch --for 100ms", "show plain", "held plain", "doctor", "unlock --force --yes plain", "permits permits set 7 --yes",
+	"run free -- echo ran", "run --wait 0 plain -- echo ran"}
+
+// refusing is what an account may ask, with one command fewer at a time.
+type refusing struct {
+	url     string
+	servers []*redistest.Server
+	asked   []*redistest.Server // those where the command is refused
+	flags   []string
+	sends   *regexp.Regexp // the commands that are tried
+	also    []string       // and more: a Sentinel counts none
+}
+
+// An account lacks one command at a time, each that a run of the tool was seen to send. The run ends as with all rights, or it
+// names the command and has another status. testdata/refused.txt has each pair: one that is new there fails. With -write it is
+// written anew.
 func TestARefusedCommandIsNamed(t *testing.T) {
-	t.Parallel()
-	s := redistest.Start(t)
-	everyKind(t, s.URL())
-	waitFor(t, s.URL(), "exhausted")
-	url := oncall(s)
-	runs := [][]string{{"ls"}, {"ls", "--numbers"}, {"watch", "--for", "100ms"}, {"held", "permits"}, {"held", "a plain"}, {"held", "none"}, {"doctor", "--read-only"},
-		{"show", "permits"}, {"show", "fair"}, {"show", "fenced"}, {"show", "semaphore"}, {"show", "exhausted"}, {"permits", "permits", "set", "3", "--yes"}}
-	type result struct {
-		status int
-		text   string
+	var mu sync.Mutex // guards rows
+	var rows []string
+	try := func(t *testing.T, where, args string, r refusing) {
+		found := where + args + "\n" + r.each(t, args)
+		mu.Lock()
+		defer mu.Unlock()
+		rows = append(rows, found)
 	}
-	try := func(args []string) result {
-		c := begin(t, url, args...)
-		status := c.status()
-		return result{status, strings.Join(strings.Fields(times.ReplaceAllString(c.out.String()+c.err.String(), "")), " ")}
-	}
-	rights(t, s)
-	complete := map[string]result{}
-	for _, args := range runs {
-		complete[fmt.Sprint(args)] = try(args)
-	}
-	for _, command := range asked {
-		rights(t, s, "-"+command)
-		for _, args := range runs {
-			got, want := try(args), complete[fmt.Sprint(args)]
-			if got == want {
-				continue
+	t.Run("", func(t *testing.T) {
+		for _, args := range tries {
+			t.Run(args, func(t *testing.T) {
+				t.Parallel()
+				s := []*redistest.Server{redistest.Start(t)}
+				try(t, "", args, refusing{url: s[0].URL(), servers: s, asked: s, sends: regexp.MustCompile("")})
+			})
+		}
+		t.Run("cluster", func(t *testing.T) {
+			t.Parallel()
+			c := topologytest.Start(t, 1, 1)
+			for _, args := range elsewhere {
+				try(t, "cluster: ", args, refusing{url: c.ClusterURL(), servers: c.Servers, asked: c.Servers, sends: regexp.MustCompile(`^(cluster\||readonly|asking|s\w*subscribe|spublish)`)})
 			}
-			named := strings.Contains(strings.ToLower(strings.ReplaceAll(got.text, "|", " ")), strings.ReplaceAll(command, "|", " "))
-			if doctor := args[0] == "doctor"; !named || !doctor && got.status != partial && got.status != unreachable {
-				t.Errorf("without %s, %q ends with %d and prints\n%s\ninstead of %d,\n%s", command, args, got.status, got.text, want.status, want.text)
+		})
+		t.Run("Sentinels", func(t *testing.T) {
+			t.Parallel()
+			set := redistest.StartSentinels(t, redistest.SentinelPasswords{})
+			password := filepath.Join(t.TempDir(), "password")
+			if err := os.WriteFile(password, []byte("secret"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			for _, args := range elsewhere {
+				try(t, "Sentinels: ", args, refusing{url: set.URL(), servers: set.Nodes, asked: set.Sentinels, sends: regexp.MustCompile("^$"),
+					also: strings.Fields("sentinel|get-master-addr-by-name sentinel|master sentinel|sentinels sentinel|replicas subscribe client|setname"), flags: []string{"--sentinel-user", "oncall", "--sentinel-password-file", password}})
+			}
+		})
+	})
+	if t.Failed() {
+		return
+	}
+	slices.Sort(rows)
+	compare(t, "testdata/refused.txt", strings.Join(rows, ""))
+}
+
+// each tries a run of the tool without each command that it sends, and returns how it ends.
+func (r refusing) each(t *testing.T, try string) string {
+	for _, channel := range []string{codec.Channel("plain"), codec.PermitChannel("semaphore"), codec.CountDownChannel("latch")} {
+		if _, err := r.servers[0].Dial(t).Do("SUBSCRIBE", channel); err != nil { // somebody waits
+			t.Fatal(err)
+		}
+	}
+	want := r.without(t, try, "")
+	sent := map[string]bool{}
+	for _, s := range r.asked {
+		stats, err := redis.String(s.Dial(t).Do("INFO", "commandstats"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range commandStat.FindAllStringSubmatch(stats, -1) {
+			sent[m[1]] = sent[m[1]] || r.sends.MatchString(m[1])
+		}
+	}
+	for _, command := range r.also {
+		sent[command] = true
+	}
+	// The account's name, what the test sends, and what only a slow run sends.
+	for _, command := range []string{"auth", "config|resetstat", "keys"} {
+		delete(sent, command)
+	}
+	if strings.HasPrefix(try, "run ") {
+		delete(sent, "client|tracking")
+		delete(sent, "client|caching")
+		delete(sent, "unsubscribe")
+	}
+	by := map[string][]string{} // commands, by the end of the run without them
+	for command, tried := range sent {
+		if !tried {
+			continue
+		}
+		got := r.without(t, try, command)
+		ends := fmt.Sprint("status ", got.status)
+		if got.status == want.status && got.text == want.text {
+			ends = "the same"
+		}
+		for _, key := range slices.Sorted(maps.Keys(got.keys)) {
+			if !want.keys[key] {
+				ends += ", leaves " + key
+			}
+		}
+		for _, key := range slices.Sorted(maps.Keys(want.keys)) {
+			if !got.keys[key] {
+				ends += ", without " + key
+			}
+		}
+		by[ends] = append(by[ends], command)
+		said := strings.ToLower(strings.ReplaceAll(got.text, "|", " "))
+		switch {
+		case got.text == want.text, strings.Contains(said, strings.ReplaceAll(command, "|", " ")), strings.Contains(said, "a command of the script, which rlock doctor names"):
+		case got.status == notAcquired && want.status == notAcquired: // who has it is a help only
+		default:
+			t.Errorf("%s without %s: status %d, %s\ninstead of %d, %s", try, command, got.status, got.text, want.status, want.text)
+		}
+	}
+	if len(by) == 0 {
+		t.Errorf("%s sent none of these commands", try)
+	}
+	text := ""
+	for _, ends := range slices.Sorted(maps.Keys(by)) {
+		slices.Sort(by[ends])
+		text += "\t" + ends + ": " + strings.Join(by[ends], " ") + "\n"
+	}
+	return text
+}
+
+// ending is how a run of the tool ended.
+type ending struct {
+	status int
+	text   string
+	keys   map[string]bool // what is on the servers afterwards
+}
+
+// without runs the tool with all rights but one.
+func (r refusing) without(t *testing.T, try, command string) ending {
+	id := everyRefused(t, r.url, r.servers)
+	for _, s := range append(slices.Clone(r.servers), r.asked...) {
+		rights(t, s)
+		if _, err := s.Dial(t).Do("CONFIG", "RESETSTAT"); err != nil && slices.Contains(r.servers, s) {
+			t.Fatal(err)
+		}
+	}
+	if command != "" {
+		for _, s := range r.asked {
+			rights(t, s, "-"+command)
+		}
+	}
+	c := begin(t, oncall(r.url), append(slices.Clone(r.flags), strings.Fields(strings.ReplaceAll(try, "ID", id))...)...)
+	e := ending{status: c.status(), keys: map[string]bool{}}
+	e.text = strings.Join(strings.Fields(differing.ReplaceAllString(c.out.String()+c.err.String(), "")), " ")
+	for _, s := range r.servers {
+		keys, err := redis.Strings(s.Dial(t).Do("KEYS", "*"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, key := range keys {
+			if key = differing.ReplaceAllString(key, "ID"); !strings.HasPrefix(key, "redisson_unlock_latch:") && !strings.HasPrefix(key, "rlock-doctor:") { // they are there for a moment
+				e.keys[key] = true
 			}
 		}
 	}
+	return e
+}
+
+// commandStat matches a command that a server has run.
+var commandStat = regexp.MustCompile(`(?m)^cmdstat_(\S+?):`)
+
+// differing matches what differs between two runs: times and ids.
+var differing = regexp.MustCompile(times.String() + `|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}(:-?\d+)?|[0-9a-f]{32}|127\.0\.0\.1:\d+|\d{6,}`)
+
+// everyRefused puts a lock of each kind into empty servers, and returns the id of a permit.
+func everyRefused(t *testing.T, url string, servers []*redistest.Server) (id string) {
+	t.Helper()
+	must := func(_ bool, err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, s := range servers {
+		conn := s.Dial(t)
+		if _, err := conn.Do("FLUSHALL"); err != nil && !strings.HasPrefix(err.Error(), "READONLY") {
+			t.Fatal(err)
+		}
+	}
+	c := open(t, url)
+	defer c.Close()
+	for _, l := range []*rlock.Lock{c.NewLock("plain"), c.NewFairLock("fair"), c.NewFencedLock("fenced"), c.NewReadWriteLock("read").ReadLock()} {
+		acquire(t, l, rlock.Lease(time.Hour))
+	}
+	must(true, acquire(t, c.NewLock("kept"), rlock.AtLeast(time.Hour)).Unlock(t.Context()))
+	must(c.NewPermitSemaphore("permits").TrySetPermits(t.Context(), 3))
+	taken, err := c.NewPermitSemaphore("permits").TryAcquire(t.Context(), 1, rlock.Lease(time.Hour))
+	must(true, err)
+	must(c.NewSemaphore("semaphore").TrySetPermits(t.Context(), 0))
+	must(c.NewCountDownLatch("latch").TrySetCount(t.Context(), 2))
+	if len(servers) == 1 {
+		conn := servers[0].Dial(t)
+		_, err = conn.Do("RPUSH", codec.FairQueue("fair"), c.NewOwner().String())
+		must(true, err)
+		_, err = conn.Do("ZADD", codec.FairTimes("fair"), time.Now().Add(time.Hour).UnixMilli(), c.NewOwner().String())
+		must(true, err)
+		_, err = conn.Do("SCRIPT", "FLUSH")
+		must(true, err)
+	}
+	return taken.IDs()[0]
 }
 
 // oncall returns the URL of an account that rights can change.
-func oncall(s *redistest.Server) string {
-	return strings.Replace(s.URL(), "redis://", "redis://oncall:secret@", 1)
+func oncall(url string) string {
+	return strings.Replace(url, "://", "://oncall:secret@", 1)
 }
 
 // rights gives the account all rights, changed by some rules.
@@ -77,22 +264,6 @@ func rights(t *testing.T, s *redistest.Server, rules ...string) {
 	}
 }
 
-// waitFor exhausts a semaphore and has a client wait for it.
-func waitFor(t *testing.T, url, name string) {
-	t.Helper()
-	sem := open(t, url).NewSemaphore(name)
-	if _, err := sem.TrySetPermits(t.Context(), 0); err != nil {
-		t.Fatal(err)
-	}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		_ = sem.Acquire(t.Context(), 1) // the test ends it
-	}()
-	t.Cleanup(func() { <-done })
-	becomes(t, "it waits", func() bool { st := shown(t, url, name); return st.waiting() == 1 }, nothing)
-}
-
 // An account that may read some keys only sees their locks. The others are counted and named.
 func TestKeysThatMayNotBeReadAreNamed(t *testing.T) {
 	t.Parallel()
@@ -103,12 +274,12 @@ func TestKeysThatMayNotBeReadAreNamed(t *testing.T) {
 	}
 	rights(t, s, "~mine", "~*{mine}*")
 	for _, args := range [][]string{{"ls"}, {"watch", "--for", "100ms"}} {
-		out := ended(t, partial, oncall(s), args...)
+		out := ended(t, partial, oncall(s.URL()), args...)
 		if !strings.Contains(out, "2 names (") || !strings.Contains(out, "): theirs1, theirs2") || !strings.Contains(out, "mine  ") {
 			t.Errorf("%q: %s", args, out)
 		}
 	}
-	if out := ended(t, 0, oncall(s), "ls", "--match", "mine"); !strings.Contains(out, "mine  ") {
+	if out := ended(t, 0, oncall(s.URL()), "ls", "--match", "mine"); !strings.Contains(out, "mine  ") {
 		t.Error(out)
 	}
 }

@@ -8,16 +8,19 @@ import (
 )
 
 // narrow says the same in fewer columns.
-var narrow = strings.NewReplacer("read-write (read)", "read", "read-write (write)", "write", "read-write", "r/w", "never expires", "never", "released, kept by", "kept by")
+var narrow = strings.NewReplacer("read-write (read)", "read", "read-write (write)", "write", "read-write", "r/w", "never expires", "never", "released, kept by", "kept by",
+	"- (", "", " (", ", ", ")", "", "WAITING", "WAIT")
+
+var others = regexp.MustCompile(` and (\d+) more$`)
 
 // table returns a line for each lock. If columns is not 0, it shortens owners, kinds and
 // names until the lines have that width.
 func table(all []*state, columns int) string {
 	say := strings.Clone
 	lines := func(holder func(string) string, name int) string {
-		rows := [][]string{{"NAME", "KIND", "TTL", "HOLDS", "WAITING", "HOLDER"}}
+		rows := [][]string{{"NAME", "KIND", "TTL", "HOLDS", say("WAITING"), "HOLDER"}}
 		for _, s := range all {
-			rows = append(rows, []string{cut(visible(s.Name), name), say(s.title()), say(s.left()), s.holds(), s.waiters(), holder(say(s.whose()))})
+			rows = append(rows, []string{cut(visible(s.Name), name), say(s.title()), say(s.left()), say(s.holds()), s.waiters(), holder(say(s.whose()))})
 		}
 		return aligned(rows)
 	}
@@ -27,7 +30,7 @@ func table(all []*state, columns int) string {
 	}
 	text = lines(short, math.MaxInt)
 	if widest(text) > columns {
-		say = narrow.Replace
+		say = func(text string) string { return others.ReplaceAllString(narrow.Replace(text), " +$1") }
 		text = lines(short, math.MaxInt)
 	}
 	if over := widest(text) - columns; over > 0 {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -51,6 +52,11 @@ func (r *reader) force(ctx context.Context, name string, yes bool) error {
 	case !was.locked():
 		fmt.Printf("nobody holds %s\n", visible(name))
 		return nil
+	case was.Mode == "" && slices.Contains(was.Unread, "LRANGE"):
+		return fmt.Errorf("not freed: it can't be told whether %s is a fair lock: %w", visible(name), was.partly())
+	}
+	if err := was.partly(); err != nil {
+		fmt.Fprintln(os.Stderr, "rlock:", err)
 	}
 	question := "Free it? Its holder may still work."
 	if was.KeptBy != "" {

@@ -274,9 +274,14 @@ func (w *watch) screen(seen []*state, size screenSize) string {
 		fmt.Fprintf(&b, "%s\n", strings.ReplaceAll(w.trouble.Error(), "\n", ", "))
 	}
 	room := max(size.rows-strings.Count(b.String(), "\n")-1, 1)
+	text := ""
 	for _, e := range w.events[max(0, len(w.events)-room):] {
-		fmt.Fprintln(&b, e.in(max(size.columns/4, 10)))
+		text += e.in(max(size.columns/4, 10)) + "\n"
 	}
+	if widest(text) >= size.columns {
+		text = short(text) // all of them, so that an owner looks the same in each
+	}
+	b.WriteString(text)
 	// From the top, each line cleared to its end, and the rest of the screen.
 	screen := "\x1b[H"
 	for line := range strings.Lines(b.String()) {
