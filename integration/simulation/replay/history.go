@@ -19,7 +19,7 @@ func printHistory(w io.Writer, plan simulation.Plan, r *simulation.Result, lines
 	printPlan(w, plan)
 	h := read(r.Log)
 	if len(r.Violations) > 1 {
-		fmt.Fprintf(w, "\nIt broke %d rules. After the first one, which is shown below:\n", len(r.Violations))
+		fmt.Fprintf(w, "\nThe first of %d broken rules is shown below. Those after it:\n", len(r.Violations))
 		for _, v := range r.Violations[1:] {
 			fmt.Fprintf(w, "  %s\n", h.names(v))
 		}

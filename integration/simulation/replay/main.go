@@ -58,7 +58,7 @@ func run(args []string) error {
 	}
 	seed, err := strconv.ParseUint(args[0], 10, 64)
 	if err != nil {
-		return fmt.Errorf("the seed: %w", err)
+		return fmt.Errorf("the seed comes first, and the flags follow: %w", err)
 	}
 	plan := simulation.Draw(seed)
 	plan.Flags(flags)
@@ -104,7 +104,7 @@ func smaller(ctx context.Context, root, folder string, plan simulation.Plan, o o
 		return plan, err
 	}
 	if plays > 1 {
-		fmt.Printf("A rule was broken in play %d, and in none before: it depends on which goroutine runs first in one instant.\n", plays)
+		fmt.Printf("A rule was broken in play %d, and in none before: it takes a certain order of goroutines in one instant.\n", plays)
 	}
 	s := shrinker{player: n, rule: simulation.Rule(result.Violations[0]), until: until}
 	err = s.shrink(ctx, plan, result)
