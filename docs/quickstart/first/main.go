@@ -30,6 +30,6 @@ func main() {
 
 // settle is the work. The lock is renewed while it runs, and ctx ends if it is lost.
 func settle(ctx context.Context) error {
-	fmt.Println("this process has the lock, and no other")
+	fmt.Println("this process has the lock")
 	return ctx.Err()
 }
