@@ -202,7 +202,7 @@ interop:
 	  'cd integration && $(tested) ./... | grep -E "$(java_packages)" | grep -Ev "$(later)" | ./longest-first.sh | xargs $(GOTEST)'
 
 .PHONY: test-all
-test-all: test simulation-all builds unraced docker chaos releases topologies model test-matrix kinds mutants compare touched bench
+test-all: test simulation-all builds unraced docker chaos releases topologies model test-matrix kinds mutants compare gaps touched bench
 
 # The model of Redis that the simulation uses, compared with each server: a million random commands and scripts.
 .PHONY: model
@@ -275,6 +275,12 @@ bench:
 .PHONY: compare
 compare:
 	@$(step) 'comparison' bash -ec 'cd integration/bench && go run ./compare $(FLAGS)'
+
+# Strikes servers that Go and Redisson use side by side, in some ten minutes: how long each of them can't enter, and which holds
+# it keeps. FLAGS=-write writes docs/dev/tables/gaps.md; `go doc ./redisson/gaps` in integration/ has more.
+.PHONY: gaps
+gaps:
+	@$(step) 'gaps beside Redisson' bash -ec 'cd integration && go run ./redisson/gaps $(FLAGS)'
 
 # Writes a version into the modules and the changelog, runs what must pass, and prints the tags to set. CONTRIBUTING.md has more.
 passing = $(MAKE) --no-print-directory test builds

@@ -97,6 +97,9 @@ var ways = map[string]way{
 	"make release VERSION=v0.1.0": {part: "integration/pages/doccheck.TestReleaseWritesVersionsAndPrintsTags"},
 	"make tidy":                   {part: "integration/pages/doccheck.TestEveryModuleNamesWhatItNeeds"},
 
+	"make gaps":              {part: "integration/redisson/gaps.TestWhereGoMeetsAFaultWorseIsFound"},
+	"make gaps FLAGS=-write": {part: "integration/redisson/gaps.TestTablesRowsAreTheFaults"},
+
 	"make touched": {run: true, prints: "rlock "},
 
 	"make compare": {part: "integration/bench/compare.TestBrokenLocksAreCaughtInTheirCells"},
