@@ -31,9 +31,8 @@ func (c *Client) NewCountDownLatch(name string) *CountDownLatch {
 func (l *CountDownLatch) Name() string { return l.lock.Name() }
 
 // TrySetCount sets the count, at least 1, if the latch is open, and reports whether it
-// did. It sends and blocks as [PermitSemaphore.SetPermits] does, with its errors: ctx's,
-// ErrUncertain, ErrUnavailable, ErrRefused, ErrUnannounced, ErrUnreplicated, ErrClosed,
-// ErrInvalidOption and ErrInvalidName. It is Redisson's trySetCount.
+// did. It sends and blocks as [PermitSemaphore.SetPermits] does, with its errors. It is
+// Redisson's trySetCount.
 func (l *CountDownLatch) TrySetCount(ctx context.Context, n int64) (bool, error) {
 	const doing = "set the count of"
 	if n < 1 {
@@ -44,8 +43,7 @@ func (l *CountDownLatch) TrySetCount(ctx context.Context, n int64) (bool, error)
 
 // CountDown lowers the count by 1, and opens the latch when that makes it 0. It changes
 // nothing if the latch is open. It sends and blocks as [Semaphore.Release] does, with its
-// errors: ErrUncertain, ErrUnavailable, ErrRefused, ErrUnannounced, ErrUnreplicated,
-// ErrClosed, ErrInvalidOption and ErrInvalidName. It is Redisson's countDown.
+// errors. It is Redisson's countDown.
 func (l *CountDownLatch) CountDown(ctx context.Context) error {
 	_, err := l.set(ctx, "count down", true, luasrc.DownByOne, 0)
 	return err
@@ -53,9 +51,7 @@ func (l *CountDownLatch) CountDown(ctx context.Context) error {
 
 // Delete opens the latch whatever its count is, and reports whether it had one. It wakes
 // waiters in Go; Java's wait until they look again, as after Redisson's delete. It sends
-// and blocks as TrySetCount does, with its errors: ctx's, ErrUncertain, ErrUnavailable,
-// ErrRefused, ErrUnannounced, ErrUnreplicated, ErrClosed, ErrInvalidOption and
-// ErrInvalidName.
+// and blocks as TrySetCount does, with its errors.
 func (l *CountDownLatch) Delete(ctx context.Context) (bool, error) {
 	return l.set(ctx, "delete", false, luasrc.DeleteCount, 0)
 }
@@ -79,14 +75,12 @@ func (l *CountDownLatch) Await(ctx context.Context) error {
 
 // AwaitFor waits at most for wait, or until ctx ends. ErrNotOpen: the wait is over, and the
 // last answer was that the latch has a count. If the server never answered, it is ErrUncertain
-// if a read was sent, else ErrUnavailable. Its other errors are Await's: ctx's, ErrClosed,
-// ErrRefused, ErrInvalidOption and ErrInvalidName. With wait ≤ 0 it reads the count once. It
-// is Redisson's await(time, unit).
+// if a read was sent, else ErrUnavailable. Its other errors are Await's. With wait ≤ 0 it
+// reads the count once. It is Redisson's await(time, unit).
 func (l *CountDownLatch) AwaitFor(ctx context.Context, wait time.Duration) error {
 	return l.pass(ctx, "await", kind.CountDownLatch, locks.Terms{Wait: max(wait, 0), HasWait: true})
 }
 
 // Count returns the count, 0 if the latch is open. It blocks like [Lock.IsLocked], with its
-// errors: ctx's, ErrUnavailable, ErrRefused, ErrClosed, ErrInvalidOption and
-// ErrInvalidName. It is Redisson's getCount.
+// errors. It is Redisson's getCount.
 func (l *CountDownLatch) Count(ctx context.Context) (int64, error) { return l.number(ctx) }

@@ -13,12 +13,10 @@ import (
 // never returns before fn. It releases the lock when fn returns, panics or
 // calls runtime.Goexit.
 //
-// The error joins fn's error, ErrLeaseLost if the lock was lost before fn returned, and
-// the release's error: ErrUncertain, ErrUnavailable, ErrRefused, ErrUnannounced,
-// ErrUnreplicated or ErrClosed, see [Hold.Unlock]. If a [Margin] ended the context and fn
-// returns ctx.Err(), Do joins the cause, which is ErrLeaseLost. If the acquire failed, fn did not run,
-// and the error is the acquire's: ErrLocked if a Wait is over, ctx's error, one of those
-// above, ErrInvalidOption or ErrInvalidName, see [Lock.Lock].
+// The error joins fn's error, ErrLeaseLost if the lock was lost before fn returned, and the
+// release's error, see [Hold.Unlock]. If a [Margin] ended the context and fn returns ctx.Err(),
+// Do joins the cause, which is ErrLeaseLost. If the acquire failed, fn did not run, and the error
+// is the acquire's, see [Lock.Lock].
 func (l *Lock) Do(ctx context.Context, fn func(ctx context.Context) error, opts ...AcquireOption) error {
 	if err := l.checkFn(fn == nil); err != nil {
 		return err
@@ -27,9 +25,7 @@ func (l *Lock) Do(ctx context.Context, fn func(ctx context.Context) error, opts 
 }
 
 // DoHold is Do for a function that needs the [Hold], for its Token or its Owner. If fn
-// unlocks it, the error includes ErrReleased. Its other errors are Do's: fn's,
-// ErrLeaseLost, ErrLocked, ctx's, ErrUncertain, ErrUnavailable, ErrRefused,
-// ErrUnannounced, ErrUnreplicated, ErrClosed, ErrInvalidOption and ErrInvalidName.
+// unlocks it, the error includes ErrReleased. Its other errors are Do's.
 func (l *Lock) DoHold(ctx context.Context, fn func(ctx context.Context, h *Hold) error, opts ...AcquireOption) error {
 	if err := l.checkFn(fn == nil); err != nil {
 		return err

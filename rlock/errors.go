@@ -12,6 +12,11 @@ import (
 
 // The errors that a caller may have to tell apart. Each is wrapped in a text that
 // names the lock and says what happened; test with errors.Is.
+//
+// Which of them calls return is said once for each group of calls, and the others refer to
+// that: [Lock.IsLocked] for those that ask the server something, [Lock.Lock] and
+// [PermitSemaphore.Acquire] for those that acquire, [Hold.Unlock] and [Permits.Release] for
+// those that release, and [PermitSemaphore.SetPermits] for those that change a number.
 var (
 	// ErrLocked: another owner holds the lock. Nothing was changed. If the text says
 	// that the last attempt was not answered, the client gives back whatever it took.

@@ -37,9 +37,9 @@ func (h *Hold) Token() int64 {
 
 // LastToken returns the token of the lock's latest grant to anybody, 0 if there
 // was none. It blocks like IsLocked. ErrInvalidOption: the lock is not from
-// NewFencedLock. Its other errors are ctx's, ErrUnavailable, ErrRefused, ErrClosed
-// and ErrInvalidName. A holder must pass on its [Hold.Token] instead: this token
-// may be another holder's. It is Redisson's getToken.
+// NewFencedLock. Its other errors are [Lock.IsLocked]'s. A holder must pass on its
+// [Hold.Token] instead: this token may be another holder's. It is Redisson's
+// getToken.
 func (l *Lock) LastToken(ctx context.Context) (int64, error) {
 	answer, err := l.ask(ctx, kind.LastToken, locks.Owner{})
 	return answer.N, err

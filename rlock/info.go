@@ -7,8 +7,8 @@ import (
 
 // Info describes a lock that somebody holds.
 type Info struct {
-	// Owner holds the lock: an acquisition in Go, a thread in Java. From now on
-	// others may act as this owner, as with ParseOwner.
+	// Owner holds the lock: an acquisition in Go, a thread in Java. Only its text
+	// lets others act as it, see Owner.String.
 	Owner Owner
 
 	// Count is how many holds the owner has.
@@ -31,14 +31,13 @@ type Info struct {
 	Since time.Time
 }
 
-// Info returns who holds the lock, for how long, and how many clients wait.
-// Owner, Count and TTL are from one moment; the waiters are counted right after
-// it. Show the answer to people or on status pages, but don't decide by it:
-// that moment is over. Info changes nothing. It sends two commands, in a
-// cluster three; each blocks like IsLocked. ErrNotLocked: nobody holds the
-// lock. ErrRefused: the key is no lock, and the error says what it is, or it is
-// the server's error. Its other errors are ctx's, ErrUnavailable, ErrClosed,
-// ErrInvalidOption and ErrInvalidName.
+// Info returns who holds the lock, for how long, and how many clients wait. Owner,
+// Count and TTL are from one moment; the waiters are counted right after it. Show
+// the answer to people or on status pages, but don't decide by it: that moment is
+// over. Info changes nothing. It sends two commands, in a cluster three; each
+// blocks like IsLocked. ErrNotLocked: nobody holds the lock. ErrRefused: the key
+// is no lock, and the error says what it is, or it is the server's error. Its
+// other errors are [Lock.IsLocked]'s.
 func (l *Lock) Info(ctx context.Context) (Info, error) {
 	if err := l.unusableIn(ctx); err != nil {
 		return Info{}, err

@@ -101,27 +101,24 @@ func (l *Lock) Lock(ctx context.Context, opts ...AcquireOption) (*Hold, error) {
 	return l.acquire(ctx, -1, opts)
 }
 
-// TryLock makes one attempt and does not wait: the error is ErrLocked if
-// another owner holds the lock. It blocks until the server answers, ctx ends,
-// or a command timeout has passed without an answer. Waiting for a connection or
-// for earlier commands is part of that time. If the key never expires, it then asks
-// what the key holds, as TryLockFor does. It is Lock with
-// Wait(0), so Wait itself is ErrInvalidOption. Its other errors are Lock's:
-// ctx's, ErrClosed, ErrUncertain, ErrUnavailable, ErrLeaseLost, ErrInvalidName,
-// ErrRefused and ErrUnreplicated. It is Redisson's tryLock().
+// TryLock makes one attempt and does not wait: the error is ErrLocked if another
+// owner holds the lock. It blocks until the server answers, ctx ends, or a command
+// timeout has passed without an answer. Waiting for a connection or for earlier
+// commands is part of that time. If the key never expires, it then asks what the
+// key holds, as TryLockFor does. It is Lock with Wait(0), so Wait itself is
+// ErrInvalidOption. Its other errors are Lock's. It is Redisson's tryLock().
 func (l *Lock) TryLock(ctx context.Context, opts ...AcquireOption) (*Hold, error) {
 	return l.acquire(ctx, 0, opts)
 }
 
-// TryLockFor waits at most for wait, or until ctx ends. ErrLocked: the wait is over, and the last answer was that another owner holds the lock. The text says
-// whether this client holds it, or else for how long the call was refused, and the TTL that the
-// server said last. If an attempt after that was not answered, the text says so, and the client gives back
-// whatever it took; if others may use its owner, the error is ErrUncertain. If the
-// server never answered, the error is ErrUncertain if an attempt was sent, otherwise
-// ErrUnavailable, whose text says what the call waited for. With wait ≤ 0 it is
-// TryLock. It is Lock with Wait(wait), so a second Wait is ErrInvalidOption. Its other
-// errors are Lock's: ctx's, ErrClosed, ErrLeaseLost, ErrInvalidName, ErrRefused and
-// ErrUnreplicated. It is Redisson's tryLock(waitTime, unit).
+// TryLockFor waits at most for wait, or until ctx ends. ErrLocked: the wait is over, and the last
+// answer was that another owner holds the lock. The text says whether this client holds it, or
+// else for how long the call was refused, and the TTL that the server said last. If an attempt
+// after that was not answered, the text says so, and the client gives back whatever it took; if
+// others may use its owner, the error is ErrUncertain. If the server never answered, the error is
+// ErrUncertain if an attempt was sent, otherwise ErrUnavailable, whose text says what the call
+// waited for. With wait ≤ 0 it is TryLock. It is Lock with Wait(wait), so a second Wait is
+// ErrInvalidOption. Its other errors are Lock's. It is Redisson's tryLock(waitTime, unit).
 //
 // If the key never expires, a call whose wait is over asks what the key holds, for a command
 // timeout at most. If that is a hash but no lock, the error is ErrRefused. Such a hash with a TTL

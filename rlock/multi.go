@@ -42,38 +42,31 @@ const (
 	betweenRounds = 100 * time.Millisecond
 )
 
-// Lock waits until all members are acquired or ctx ends. Its options are those of
-// [Lock.Lock], and Wait limits the wait for all members together: when that is over, the
-// error is ErrLocked. A Lease begins once all members are acquired. Until then they have a
-// longer one. AtLeast begins then too. After an error this call holds nothing, except as
-// [Lock.Lock] says. It blocks for at most one more command timeout to release the members that
-// it had; the client then goes on in the background. Its other errors are those of [Lock.Lock]:
-// ctx's, ErrClosed, ErrUncertain, ErrUnavailable, ErrLeaseLost, ErrRefused, ErrUnreplicated,
-// ErrInvalidOption and ErrInvalidName.
+// Lock waits until all members are acquired or ctx ends. Its options are those of [Lock.Lock],
+// and Wait limits the wait for all members together: when that is over, the error is ErrLocked.
+// A Lease begins once all members are acquired. Until then they have a longer one. AtLeast
+// begins then too. After an error this call holds nothing, except as [Lock.Lock] says. It
+// blocks for at most one more command timeout to release the members that it had; the client
+// then goes on in the background. Its other errors are those of [Lock.Lock].
 func (m *MultiLock) Lock(ctx context.Context, opts ...AcquireOption) (*MultiHold, error) {
 	return m.acquire(ctx, -1, opts)
 }
 
-// TryLock tries each member once and does not wait: the error is ErrLocked if
-// another owner holds one of them. Its other errors are Lock's: ctx's, ErrClosed, ErrUncertain,
-// ErrUnavailable, ErrLeaseLost, ErrRefused, ErrUnreplicated, ErrInvalidOption and
-// ErrInvalidName. It is Redisson's tryLock().
+// TryLock tries each member once and does not wait: the error is ErrLocked if another owner
+// holds one of them. Its other errors are Lock's. It is Redisson's tryLock().
 func (m *MultiLock) TryLock(ctx context.Context, opts ...AcquireOption) (*MultiHold, error) {
 	return m.acquire(ctx, 0, opts)
 }
 
 // TryLockFor waits at most for wait, or until ctx ends, for all members together. Setting a
 // Lease, asking what a key holds, and releasing members can each take a command timeout after
-// that. ErrLocked: the wait is over. Its other errors are Lock's: ctx's, ErrClosed, ErrUncertain,
-// ErrUnavailable, ErrLeaseLost, ErrRefused, ErrUnreplicated, ErrInvalidOption and
-// ErrInvalidName. It is Redisson's tryLock(waitTime, unit).
+// that. ErrLocked: the wait is over. Its other errors are Lock's. It is Redisson's
+// tryLock(waitTime, unit).
 func (m *MultiLock) TryLockFor(ctx context.Context, wait time.Duration, opts ...AcquireOption) (*MultiHold, error) {
 	return m.acquire(ctx, max(wait, 0), opts)
 }
 
-// Do runs fn while it holds all members, as [Lock.Do] does for one lock, with its errors:
-// fn's, ErrLeaseLost, ErrLocked, ctx's, ErrUncertain, ErrUnavailable, ErrRefused,
-// ErrUnannounced, ErrUnreplicated, ErrClosed, ErrInvalidOption and ErrInvalidName.
+// Do runs fn while it holds all members, as [Lock.Do] does for one lock, with its errors.
 func (m *MultiLock) Do(ctx context.Context, fn func(ctx context.Context) error, opts ...AcquireOption) error {
 	if fn == nil {
 		return wrap("use", m.names(), errNoFunction)

@@ -109,11 +109,9 @@ func (h *MultiHold) derive(ctx context.Context, early bool) (context.Context, co
 
 // Unlock releases every member, even if others fail. Its error is one line: how many holds there
 // are, which of them were released, and what happened to each of the others. It wraps the errors
-// of those, which are [Hold.Unlock]'s: ErrLeaseLost, ErrReleased, ErrUncertain, ErrClosed, ErrUnreplicated,
-// ErrUnavailable, ErrRefused, ErrUnannounced, or ErrInvalidOption for the zero MultiHold.
-// It blocks as long as Hold.Unlock, because it releases them at the same time. nil means
-// that all are released. Redisson's unlock stops at the first member that was lost, and
-// goes on renewing those after it.
+// of those, which are [Hold.Unlock]'s. It blocks as long as Hold.Unlock, because it releases them
+// at the same time. nil means that all are released. Redisson's unlock stops at the first member
+// that was lost, and goes on renewing those after it.
 func (h *MultiHold) Unlock(ctx context.Context) error {
 	if err := h.unusableIn(ctx); err != nil {
 		return wrap("release", h.names(), err)
@@ -125,10 +123,9 @@ func (h *MultiHold) Unlock(ctx context.Context) error {
 	return err
 }
 
-// Extend gives every member a fixed lease of d from now, as [Hold.Extend] does, all at
-// the same time. Its error says which were extended, as Unlock's says which were released. It
-// wraps the errors of the others: ctx's, ErrUncertain, ErrUnavailable, ErrRefused,
-// ErrUnreplicated, ErrReleased, ErrClosed, ErrLeaseLost and ErrInvalidOption.
+// Extend gives every member a fixed lease of d from now, as [Hold.Extend] does, all at the
+// same time. Its error says which were extended, as Unlock's says which were released. It
+// wraps the errors of the others, which are [Hold.Extend]'s.
 func (h *MultiHold) Extend(ctx context.Context, d time.Duration) error {
 	if err := cmp.Or(h.unusableIn(ctx), checkLease(d)); err != nil {
 		return wrap("extend", h.names(), err)

@@ -48,7 +48,7 @@ func (o *Owner) UnmarshalText(text []byte) (err error) {
 
 // ParseOwner reads what String, or Redisson, wrote. If a client of this process
 // made the owner, that client from then on assumes that others act as it. A
-// client of another process assumes so only if Hold.Owner or String was called
+// client of another process assumes so only if its String was called
 // there. ErrInvalidOption: s is not what Redisson would write, which is a
 // lowercase version 4 UUID, a colon and a decimal number.
 func ParseOwner(s string) (Owner, error) {

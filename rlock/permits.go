@@ -66,28 +66,25 @@ func (s *PermitSemaphore) Acquire(ctx context.Context, n int, opts ...PermitOpti
 	return s.acquire(ctx, n, -1, opts)
 }
 
-// TryAcquire makes one attempt and does not wait: the error is ErrNoPermits if fewer
-// than n permits are free. It blocks as [Lock.TryLock] does.
-// Wait is ErrInvalidOption. Its other errors are Acquire's: ctx's, ErrClosed, ErrUncertain, ErrUnavailable, ErrLeaseLost,
-// ErrRefused, ErrUnreplicated and ErrInvalidName. It is Redisson's tryAcquire.
+// TryAcquire makes one attempt and does not wait: the error is ErrNoPermits if fewer than n
+// permits are free. It blocks as [Lock.TryLock] does. Wait is ErrInvalidOption. Its other errors
+// are Acquire's. It is Redisson's tryAcquire.
 func (s *PermitSemaphore) TryAcquire(ctx context.Context, n int, opts ...PermitOption) (*Permits, error) {
 	return s.acquire(ctx, n, 0, opts)
 }
 
-// TryAcquireFor waits at most for wait, or until ctx ends. ErrNoPermits: the wait is
-// over, and the last answer was that too few are free. If the server never answered, it
-// is ErrUncertain if an attempt was sent, else ErrUnavailable. Its other errors are
-// Acquire's: ctx's, ErrClosed, ErrLeaseLost, ErrRefused, ErrUnreplicated, ErrInvalidOption
-// and ErrInvalidName. It is Redisson's tryAcquire(waitTime, unit).
+// TryAcquireFor waits at most for wait, or until ctx ends. ErrNoPermits: the wait is over,
+// and the last answer was that too few are free. If the server never answered, it is
+// ErrUncertain if an attempt was sent, else ErrUnavailable. Its other errors are
+// Acquire's. It is Redisson's tryAcquire(waitTime, unit).
 func (s *PermitSemaphore) TryAcquireFor(ctx context.Context, n int, wait time.Duration, opts ...PermitOption) (*Permits, error) {
 	return s.acquire(ctx, n, max(wait, 0), opts)
 }
 
 // Do runs fn while it holds n permits, as [Lock.Do] runs it while it holds the lock. The
 // error joins fn's, ErrLeaseLost if permits were lost before fn returned, and the
-// release's: ErrUncertain, ErrUnavailable, ErrRefused, ErrUnannounced, ErrUnreplicated or
-// ErrClosed. If the acquire failed, fn did not run, and the error is Acquire's:
-// ErrNoPermits, ctx's, one of those, ErrInvalidOption or ErrInvalidName.
+// release's, see [Permits.Release]. If the acquire failed, fn did not run, and the error
+// is Acquire's.
 func (s *PermitSemaphore) Do(ctx context.Context, n int, fn func(ctx context.Context) error, opts ...PermitOption) error {
 	l, all, err := s.taking(n, opts)
 	if err != nil {
@@ -189,9 +186,7 @@ func (s *PermitSemaphore) rawIDs(ids []string) ([]string, error) {
 // SetLease gives the permit with this id a lease of d from now, longer or shorter than the
 // present one. d is at least 1 ms. It blocks as SetPermits does. ErrNotHeld: the permit is
 // not taken. ErrInvalidOption: the id belongs to [Permits] of this client, or d is too short.
-// Its other errors are SetPermits': ctx's, ErrUncertain, ErrUnavailable, ErrRefused,
-// ErrUnannounced, ErrUnreplicated, ErrClosed and ErrInvalidName. It is Redisson's
-// updateLeaseTime.
+// Its other errors are SetPermits'. It is Redisson's updateLeaseTime.
 func (s *PermitSemaphore) SetLease(ctx context.Context, id string, d time.Duration) error {
 	raw, err := s.rawIDs([]string{id})
 	if err == nil {
@@ -207,8 +202,7 @@ func (s *PermitSemaphore) SetLease(ctx context.Context, id string, d time.Durati
 
 // LeaseOf returns how long the permit with this id stays taken without another renewal, or
 // NoExpiry. ErrNotHeld: the permit is not taken. It blocks for at most a command timeout.
-// Its other errors are ctx's, ErrUnavailable, ErrRefused, ErrClosed, ErrInvalidOption and
-// ErrInvalidName. It is Redisson's getLeaseTime.
+// Its other errors are [Lock.IsLocked]'s. It is Redisson's getLeaseTime.
 func (s *PermitSemaphore) LeaseOf(ctx context.Context, id string) (time.Duration, error) {
 	const doing = "ask about a permit of"
 	raw, err := rawID(id)
@@ -230,10 +224,8 @@ func leaseLeft(reply any) (time.Duration, error) {
 // TrySetPermits sets the number of permits if none was set before, and reports whether it
 // did. The number is at least 0 and at most 2,147,483,647, Java's int. With [Expire] the
 // semaphore and all its permits are deleted after that time; a later Release makes a new
-// one, which never expires. It sends and blocks as SetPermits does, with its errors:
-// ctx's, ErrUncertain, ErrUnavailable, ErrRefused, ErrUnannounced, ErrUnreplicated,
-// ErrClosed, ErrInvalidOption and ErrInvalidName. It is Redisson's trySetPermits, and with
-// Expire also its expire.
+// one, which never expires. It sends and blocks as SetPermits does, with its errors. It is
+// Redisson's trySetPermits, and with Expire also its expire.
 func (s *PermitSemaphore) TrySetPermits(ctx context.Context, n int, opts ...SetOption) (bool, error) {
 	ttl, err := expiry(opts)
 	if err != nil {
@@ -266,9 +258,7 @@ func (s *PermitSemaphore) SetPermits(ctx context.Context, n int) error {
 
 // AddPermits adds n permits, at most Java's int. If n is below 0, it removes permits for
 // good, and the number of free ones may fall below 0. It sends and blocks as SetPermits
-// does, with its errors: ctx's, ErrUncertain, ErrUnavailable, ErrRefused, ErrUnannounced,
-// ErrUnreplicated, ErrClosed, ErrInvalidOption and ErrInvalidName. It is Redisson's
-// addPermits.
+// does, with its errors. It is Redisson's addPermits.
 func (s *PermitSemaphore) AddPermits(ctx context.Context, n int) error {
 	_, err := s.set(ctx, luasrc.MorePermits, n, 0)
 	return err
@@ -315,24 +305,22 @@ func (l *Lock) tooFew(ctx context.Context, n int, err error) error {
 
 // Available returns how many permits are free, including those whose lease is over. A
 // number below 0 says how many more are taken than there are. It blocks for at most a
-// command timeout. Its errors are ctx's, ErrUnavailable, ErrRefused, ErrClosed,
-// ErrInvalidOption and ErrInvalidName. It is Redisson's availablePermits.
+// command timeout. Its errors are [Lock.IsLocked]'s. It is Redisson's
+// availablePermits.
 func (s *PermitSemaphore) Available(ctx context.Context) (int, error) {
 	free, _, err := s.count(ctx)
 	return free, err
 }
 
 // Acquired returns how many permits all clients have taken. It blocks as Available does,
-// with its errors: ctx's, ErrUnavailable, ErrRefused, ErrClosed, ErrInvalidOption and
-// ErrInvalidName. It is Redisson's acquiredPermits.
+// with its errors. It is Redisson's acquiredPermits.
 func (s *PermitSemaphore) Acquired(ctx context.Context) (int, error) {
 	_, taken, err := s.count(ctx)
 	return taken, err
 }
 
 // Total returns how many permits there are, free or taken. It blocks as Available does,
-// with its errors: ctx's, ErrUnavailable, ErrRefused, ErrClosed, ErrInvalidOption and
-// ErrInvalidName. It is Redisson's getPermits.
+// with its errors. It is Redisson's getPermits.
 func (s *PermitSemaphore) Total(ctx context.Context) (int, error) {
 	free, taken, err := s.count(ctx)
 	return free + taken, err

@@ -35,10 +35,9 @@ func (l *Lock) IsLocked(ctx context.Context) (bool, error) {
 	return answer.Yes, err
 }
 
-// IsHeldBy reports whether owner holds the lock, as the server sees it. It
-// blocks like IsLocked. ErrInvalidOption: the zero Owner. Its other errors are
-// ctx's, ErrUnavailable, ErrRefused, ErrClosed and ErrInvalidName. It is
-// Redisson's isHeldByThread.
+// IsHeldBy reports whether owner holds the lock, as the server sees it. It blocks
+// like IsLocked. ErrInvalidOption: the zero Owner. Its other errors are
+// [Lock.IsLocked]'s. It is Redisson's isHeldByThread.
 func (l *Lock) IsHeldBy(ctx context.Context, owner Owner) (bool, error) {
 	answer, err := l.askOf(ctx, kind.HeldBy, owner)
 	return answer.Yes, err
@@ -46,8 +45,7 @@ func (l *Lock) IsHeldBy(ctx context.Context, owner Owner) (bool, error) {
 
 // HoldCount returns how many times owner holds the lock, 0 if it does not. It
 // blocks like IsLocked. ErrInvalidOption: the zero Owner. Its other errors are
-// ctx's, ErrUnavailable, ErrRefused, ErrClosed and ErrInvalidName. It is
-// Redisson's getHoldCount.
+// [Lock.IsLocked]'s. It is Redisson's getHoldCount.
 func (l *Lock) HoldCount(ctx context.Context, owner Owner) (int, error) {
 	answer, err := l.askOf(ctx, kind.HoldCount, owner)
 	return int(answer.N), err
@@ -57,9 +55,8 @@ func (l *Lock) HoldCount(ctx context.Context, owner Owner) (int, error) {
 const NoExpiry time.Duration = -1
 
 // RemainTTL returns how long the key will live without a renewal, in whole
-// milliseconds, or NoExpiry. ErrNotLocked: nobody holds the lock. It blocks
-// like IsLocked. Its other errors are ctx's, ErrUnavailable, ErrRefused,
-// ErrClosed, ErrInvalidOption and ErrInvalidName. It is Redisson's
+// milliseconds, or NoExpiry. ErrNotLocked: nobody holds the lock. It blocks like
+// IsLocked. Its other errors are [Lock.IsLocked]'s. It is Redisson's
 // remainTimeToLive.
 func (l *Lock) RemainTTL(ctx context.Context) (time.Duration, error) {
 	answer, err := l.ask(ctx, kind.RemainTTL, locks.Owner{})

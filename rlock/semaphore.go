@@ -57,17 +57,15 @@ func (s *Semaphore) Acquire(ctx context.Context, n int, opts ...WaitOption) erro
 	return s.acquire(ctx, n, -1, opts)
 }
 
-// TryAcquire makes one attempt and does not wait: the error is ErrNoPermits if fewer than n permits
-// are free. It blocks as [Lock.TryLock] does. Its other errors are Acquire's: ctx's, ErrClosed,
-// ErrUncertain, ErrUnavailable, ErrRefused, ErrUnreplicated, ErrInvalidOption and ErrInvalidName. It is Redisson's
-// tryAcquire(permits).
+// TryAcquire makes one attempt and does not wait: the error is ErrNoPermits if fewer than n
+// permits are free. It blocks as [Lock.TryLock] does. Its other errors are Acquire's. It is
+// Redisson's tryAcquire(permits).
 func (s *Semaphore) TryAcquire(ctx context.Context, n int) error { return s.acquire(ctx, n, 0, nil) }
 
 // TryAcquireFor waits at most for wait, or until ctx ends. ErrNoPermits: the wait is
 // over, and the last answer was that too few are free. If the server never answered, it
 // is ErrUncertain if an attempt was sent, else ErrUnavailable. Its other errors are
-// Acquire's: ctx's, ErrClosed, ErrRefused, ErrUnreplicated, ErrInvalidOption and
-// ErrInvalidName. It is Redisson's tryAcquire(permits, waitTime, unit).
+// Acquire's. It is Redisson's tryAcquire(permits, waitTime, unit).
 func (s *Semaphore) TryAcquireFor(ctx context.Context, n int, wait time.Duration) error {
 	return s.acquire(ctx, n, max(wait, 0), nil)
 }
@@ -90,7 +88,7 @@ func (s *Semaphore) acquire(ctx context.Context, n int, wait time.Duration, opts
 // lease to lose. With Wait it waits for the permits at most that long. The error joins
 // fn's and the release's: ErrUncertain, ErrUnavailable, ErrRefused, ErrUnannounced,
 // ErrUnreplicated or ErrClosed. If the acquire failed, fn did not run, and the error is
-// Acquire's: ErrNoPermits, ctx's, one of those, ErrInvalidOption or ErrInvalidName.
+// Acquire's.
 func (s *Semaphore) Do(ctx context.Context, n int, fn func(ctx context.Context) error, opts ...WaitOption) (err error) {
 	if err := s.lock.checkFn(fn == nil); err != nil {
 		return err
@@ -128,9 +126,7 @@ func (s *Semaphore) Release(ctx context.Context, n int) error {
 }
 
 // ReleaseIfExists is Release if the semaphore exists, and reports whether it did. Its
-// errors are Release's: ErrUncertain, ErrUnavailable, ErrRefused, ErrUnannounced,
-// ErrUnreplicated, ErrClosed, ErrInvalidOption and ErrInvalidName. It is Redisson's
-// releaseIfExists.
+// errors are Release's. It is Redisson's releaseIfExists.
 func (s *Semaphore) ReleaseIfExists(ctx context.Context, n int) (bool, error) {
 	return s.give(ctx, luasrc.GiveExisting, n)
 }
@@ -188,9 +184,7 @@ func expiry(opts []SetOption) (time.Duration, error) {
 // TrySetPermits sets the number of permits, at least 0, if the semaphore does not exist,
 // and reports whether it did. With [Expire] the semaphore is deleted after that time; a
 // later Release makes a new one, which never expires. It sends and blocks as AddPermits
-// does, with its errors: ctx's, ErrUncertain, ErrUnavailable, ErrRefused, ErrUnannounced,
-// ErrUnreplicated, ErrClosed, ErrInvalidOption and ErrInvalidName. It is Redisson's
-// trySetPermits.
+// does, with its errors. It is Redisson's trySetPermits.
 func (s *Semaphore) TrySetPermits(ctx context.Context, n int, opts ...SetOption) (bool, error) {
 	const doing = "set the permits of"
 	ttl, err := expiry(opts)
@@ -229,9 +223,8 @@ func (s *Semaphore) AddPermits(ctx context.Context, delta int) error {
 }
 
 // Available returns how many permits are free. A number below 0 says how many are missing.
-// It blocks for at most a command timeout. Its errors are ctx's, ErrUnavailable,
-// ErrRefused, ErrClosed, ErrInvalidOption and ErrInvalidName. It is Redisson's
-// availablePermits.
+// It blocks for at most a command timeout. Its errors are [Lock.IsLocked]'s. It is
+// Redisson's availablePermits.
 func (s *Semaphore) Available(ctx context.Context) (int, error) {
 	n, err := s.number(ctx)
 	return int(n), err
@@ -239,9 +232,7 @@ func (s *Semaphore) Available(ctx context.Context) (int, error) {
 
 // Drain takes all free permits, and returns how many they were. A number below 0 says how
 // many were missing. Afterwards the number is 0, and the semaphore never expires. It sends
-// and blocks as AddPermits does, with its errors: ctx's, ErrUncertain, ErrUnavailable,
-// ErrRefused, ErrUnreplicated, ErrClosed, ErrInvalidOption and ErrInvalidName. It is
-// Redisson's drainPermits.
+// and blocks as AddPermits does, with its errors. It is Redisson's drainPermits.
 func (s *Semaphore) Drain(ctx context.Context) (int, error) {
 	reply, err := s.send(ctx, false, changing(luasrc.DrainAll, 0, 0))
 	n, err := decoded(&s.object, "drain", reply, err, codec.DecodeNumber)
@@ -249,9 +240,7 @@ func (s *Semaphore) Drain(ctx context.Context) (int, error) {
 }
 
 // Delete deletes the semaphore, and reports whether there was one. It wakes no waiters, like
-// Redisson's delete. It sends and blocks as AddPermits does, with its errors: ctx's,
-// ErrUncertain, ErrUnavailable, ErrRefused, ErrUnreplicated, ErrClosed, ErrInvalidOption and
-// ErrInvalidName.
+// Redisson's delete. It sends and blocks as AddPermits does, with its errors.
 func (s *Semaphore) Delete(ctx context.Context) (bool, error) {
 	return s.change(ctx, "delete", false, changing(luasrc.DeleteAll, 0, 0))
 }
