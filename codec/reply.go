@@ -84,8 +84,14 @@ func DecodeRelease(reply any) (Release, error) {
 }
 
 // DecodeForce reads the reply of the force-unlock script: whether there was a
-// lock to remove.
-func DecodeForce(reply any) (bool, error) { return flag("force-unlock reply", reply) }
+// lock to remove. A key that the script left alone, because it is the multi-lock of
+// a group in Java, is a *ShapeError that says so.
+func DecodeForce(reply any) (bool, error) {
+	if reply == int64(2) {
+		return false, &ShapeError{What: noLock, Got: "the multi-lock of a group in Java, which was left alone"}
+	}
+	return flag("force-unlock reply", reply)
+}
 
 // DecodeRenew reads the reply of the renewal script for a batch of n locks: for
 // each, in the batch's order, whether the owner still held it and its lease was

@@ -142,7 +142,7 @@ func TestForceUnlockRefusesAGroup(t *testing.T) {
 			if freed || err != nil {
 				t.Errorf("%s: %v, %v", kind, freed, err)
 			}
-		} else if want := `rlock: force "group": the key is a hash that is no lock of this kind (the multi-lock of a group in Java); it was left alone`; freed || !errors.Is(err, ErrRefused) || err.Error() != want {
+		} else if want := `rlock: force "group": the key is a hash that is no lock of this kind (the multi-lock of a group in Java, which was left alone)`; freed || !errors.Is(err, ErrRefused) || err.Error() != want {
 			t.Errorf("%s: %v, %v", kind, freed, err)
 		}
 	}

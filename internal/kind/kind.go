@@ -55,7 +55,8 @@ type Kind interface {
 
 	// Force frees the lock whichever owner holds it, and publishes that to the waiters. With
 	// Want.KeyAlone its only key is the lock: the server that has the lock runs it, even if the
-	// rest of the slot is on another server. [Forced] reads its reply.
+	// rest of the slot is on another server. [codec.DecodeForce] reads its reply: whether there was
+	// a lock.
 	Force(w *Want) Call
 
 	// Ask reads something of the lock. It is empty if the kind has no such thing.

@@ -1,7 +1,6 @@
 package kind
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/rlock-go/redisson/codec"
@@ -87,14 +86,6 @@ func (reentrant) Force(w *Want) Call {
 		return Run(luasrc.ForceUnlockAlone(key, channel, publish), Never)
 	}
 	return Run(luasrc.ForceUnlock(key, channel, publish), Never)
-}
-
-// Forced reads the reply of Force: whether there was a lock. Java's multi-lock of a group is none.
-func Forced(reply any) (there bool, err error) {
-	if reply == int64(luasrc.Group) {
-		return false, fmt.Errorf("%w; it was left alone", &codec.ShapeError{What: "hash", Got: "the multi-lock of a group in Java"})
-	}
-	return codec.DecodeForce(reply)
 }
 
 func (reentrant) Ask(q Question, w *Want) Query {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/gomodule/redigo/redis"
 
+	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/eventlog"
@@ -101,7 +102,7 @@ func force(l *Lock) (there, ended bool, err error) {
 		send()
 	}
 	if err = unanswered(r); r.Fate == command.Answered {
-		if there, err = kind.Forced(r.Wire.Reply); r.Untold != nil {
+		if there, err = codec.DecodeForce(r.Wire.Reply); r.Untold != nil {
 			err = unannounced("forced", r.Untold)
 		}
 	}

@@ -160,15 +160,12 @@ func UnlockKeep(dst []any, key, latch, channel, owner, lease, latchTTL, keeper, 
 	return UnlockKeepScript.latched(dst, latch, key).with(codec.UnlockMessage, lease, owner, channel, latchTTL, keeper, keep).to(to).by(publish)
 }
 
-// Group is the reply of a forced unlock whose key is the multi-lock of a group in Java.
-const Group = 2
-
 // ForceUnlock deletes key whichever owner holds it, and sends the message to channel by the
 // command publish if there was something to delete.
 //
 //	KEYS  key, channel
 //	ARGV  codec.UnlockMessage, publish; with Both SPublish and Publish
-//	reply 1: deleted; 0: was not there (codec.DecodeForce); Group: left alone
+//	reply 1: deleted; 0: was not there (codec.DecodeForce); 2: left alone
 //
 // A key of another type is deleted too, as by Redisson.
 func ForceUnlock(key, channel, publish string) Call {
@@ -180,7 +177,7 @@ func ForceUnlock(key, channel, publish string) Call {
 //
 //	KEYS  key
 //	ARGV  codec.UnlockMessage, channel, publish; with Both SPublish and Publish
-//	reply 1: deleted; 0: was not there (codec.DecodeForce); Group: left alone
+//	reply 1: deleted; 0: was not there (codec.DecodeForce); 2: left alone
 //
 // A key of another type is deleted too.
 func ForceUnlockAlone(key, channel, publish string) Call {

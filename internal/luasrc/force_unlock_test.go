@@ -79,7 +79,7 @@ func TestForceUnlockLeavesAGroupAlone(t *testing.T) {
 			reply, err := r.conn.Do("EVALSHA", call.Args...)
 			want, left := int64(1), int64(0)
 			if group {
-				want, left = Group, 1
+				want, left = 2, 1
 			}
 			if n := r.do("EXISTS", key); reply != want || err != nil || n != left {
 				t.Errorf("%s, %s: %v, %v, and %v keys are left", form, field, reply, err, n)

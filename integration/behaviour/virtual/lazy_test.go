@@ -122,9 +122,11 @@ func TestLazyClientWithAWrongPasswordOrDatabaseIsRefused(t *testing.T) {
 					defer c.Close()
 					l := c.NewLock("orders")
 					for call, do := range map[string]func() error{
-						"TryLock":  func() error { _, err := l.TryLock(t.Context()); return err },
-						"Lock":     func() error { _, err := l.Lock(t.Context(), rlock.Wait(time.Minute)); return err },
-						"Do":       func() error { return l.Do(t.Context(), func(context.Context) error { return nil }, rlock.Wait(time.Minute)) },
+						"TryLock": func() error { _, err := l.TryLock(t.Context()); return err },
+						"Lock":    func() error { _, err := l.Lock(t.Context(), rlock.Wait(time.Minute)); return err },
+						"Do": func() error {
+							return l.Do(t.Context(), func(context.Context) error { return nil }, rlock.Wait(time.Minute))
+						},
 						"IsLocked": func() error { _, err := l.IsLocked(t.Context()); return err },
 						"Acquire":  func() error { return c.NewSemaphore("seats").Acquire(t.Context(), 1, rlock.Wait(time.Minute)) },
 					} {
