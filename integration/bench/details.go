@@ -85,7 +85,7 @@ func (d *document) pairDetails() {
 	d.text("The same of the client's process; below 0 it used more than one core:\n")
 	d.table("pairs", "callers", d.overPlaces("pairs", clientIdle), loneName)
 	if len(r.places(networkPart)) > 0 {
-		d.text("Processor time of the client's process with a network of %v each way, µs a pair:\n", networkWay)
+		d.text("Processor time of the client's process with a network of %d µs each way, µs a pair:\n", networkWay.Microseconds())
 		d.table(networkPart, "callers", d.overPlaces(networkPart, "client µs"), loneName)
 	}
 }

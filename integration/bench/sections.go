@@ -48,14 +48,12 @@ func (r *Report) caption() string {
 func (d *document) summary() {
 	r := d.r
 	d.text("## In short\n")
-	var best, limit []string
+	var best []string
 	for _, at := range r.places("pairs") {
 		name, _ := r.best("pairs", at, "µs", false)
 		best = append(best, fmt.Sprintf("%.2f", quantile.Median(r.ratios("pairs", name, ours, at, "µs"))))
-		limit = append(limit, fmt.Sprintf("%.2f", quantile.Median(r.ratios("pairs", ours, limitName, at, "µs"))))
 	}
 	d.text("- **An uncontended lock and unlock.** With %s callers the quickest other library takes %s times as long as rlock.", strings.Join(r.places("pairs"), ", "), strings.Join(best, ", "))
-	d.text("  rlock itself takes %s times as long as the server's own time for the commands.", strings.Join(limit, ", "))
 	if q, ok := r.ratio("pairs", ours, loneName, "1", "µs"); ok {
 		d.text("  With one caller it takes %.2f times as long as the %s.", q, baseline)
 	}
@@ -74,14 +72,12 @@ func (d *document) summary() {
 		d.text("  are %.2f and %.1f times.", p99, java99)
 	}
 	d.eachCosts("held", "holds", map[string]string{"EVALSHA in 10 s": "scripts in 10 s", "bytes a hold": "bytes a hold"})
-	d.eachCosts("waiting", "", map[string]string{"bytes a waiter": "bytes a waiter", "commands a waiter": "commands a waiter"})
 	d.text("")
 }
 
 // elsewhere is what the pairs of another machine showed, whose run is not published.
-const elsewhere = `  The worst machine was a virtual one, whose idle processors wake slowly. There the best other library takes 1.1 to 1.3 times as long with one
-  caller, 0.75 to 1.05 times with 2 to 16, 1.3 times with 32 and 1.8 times with 128. It needs 1.4 to 2 times rlock's processor time with 1, 16
-  and 128 callers, so your process gains processor time even where it gains no time.`
+const elsewhere = `  On the worst machine, a virtual one whose idle processors wake slowly, the best other library takes 1.1 to 1.3 times as long with one caller,
+  0.75 to 1.05 with 2 to 16, 1.3 with 32 and 1.8 with 128, and 1.4 to 2 times the processor time with 1, 16 and 128.`
 
 // eachCosts adds a line for a part's first place: the costs of rlock and of rueidislock, the other one that has them. The metrics
 // come with their names on the page.
@@ -105,9 +101,9 @@ func (d *document) pairs() {
 	d.text("## Uncontended pairs\n")
 	d.text("A pair is a lock and its unlock. Each caller uses a name of its own, so nobody waits for anybody. The table has µs a pair, for all callers")
 	d.text("together, so that with more callers a pair takes less time because their commands share writes and reads:\n")
-	d.table("pairs", "callers", d.overPlaces("pairs", "µs"))
+	d.table("pairs", "callers", d.overPlaces("pairs", "µs"), loneName)
 	d.text("%s\n", d.spread("pairs", "µs"))
-	d.text("The processor time of a pair, in µs, beside the library that needs least of it ([all](dev/tables/performance.md#uncontended-pairs)):\n")
+	d.text("The processor time of a pair, in µs, beside the party that needs least of it ([all](dev/tables/performance.md#uncontended-pairs)):\n")
 	d.text("| callers | rlock's process | the other's | the server for rlock | for the other |\n|---|---:|---:|---:|---:|")
 	for _, at := range d.r.places("pairs") {
 		cells := []string{at}
@@ -121,7 +117,7 @@ func (d *document) pairs() {
 	if len(d.r.places(networkPart)) == 0 {
 		return // an earlier run has none
 	}
-	d.text("With a network that holds up each command and each reply for %v, a pair takes, in µs:\n", networkWay)
+	d.text("With a network that holds up each command and each reply for %d µs, a pair takes, in µs:\n", networkWay.Microseconds())
 	d.table(networkPart, "callers", d.overPlaces(networkPart, "µs"))
 }
 
@@ -172,8 +168,7 @@ func (d *document) behind() {
 	d.text("There are three reasons:\n")
 	d.text("- Redisson's lock is a hash with a count, and its unlock publishes a message. rlock can't send less, because it would not be compatible then.")
 	d.text("- A hold knows its owner, its lease and whether it is lost, which takes more objects than a bare SET.")
-	d.text("- A lone caller sleeps until its reply comes. If it polled instead, it would take a fifth less time on idle cores, but up to twice as much")
-	d.text("  on busy ones, and [other connections would wait](dev/measuring.md#who-waits-for-a-reply).\n")
+	d.text("- A lone caller sleeps until its reply comes, because polling [costs other callers more](dev/measuring.md#who-waits-for-a-reply) than it gains.\n")
 }
 
 // The marks around the table that integration/bench/javacourtesy writes into the page.
@@ -186,11 +181,9 @@ func (d *document) sharing(before string) {
 	_, table, _ := strings.Cut(before, tableBegins)
 	table, _, _ = strings.Cut(table, tableEnds)
 	d.text("## Sharing a busy lock\n")
-	d.text("After an unlock the lock goes to the first command that reaches the server. A JVM's command comes later than Go's. So if Go wanted a lock all the")
-	d.text("time, Java's threads would wait for it for seconds.\n")
-	d.text("Therefore a Go client that had more than its fair share of a busy lock waits 3 to 8 ms after a release before it tries again. This costs little:")
-	d.text("at most 1.4%% of the time is spent waiting for a client that never comes.\n")
-	d.text("For example, in another run each process had 4 callers that always wanted the lock, and that gave up a wait after 2.5 s:\n")
+	d.text("A free lock goes to the first command that reaches the server, and a JVM's comes later than Go's, so that Java's threads could wait for seconds.")
+	d.text("Therefore a Go client that had more than its fair share of a busy lock waits 3 to 8 ms after a release before it tries again. At most 1.4%% of the")
+	d.text("time is spent waiting for a client that never comes. For example, here each process had 4 callers, who gave up a wait after 2.5 s:\n")
 	d.WriteString(tableBegins + table + tableEnds + "\n")
 	d.text("If your fleet has no slow client, turn it off by `rlock.WithCourtesy(false)`. [dev/courtesy.md](dev/courtesy.md) has the rules, and measurements of")
 	d.text("other fleets.\n")

@@ -23,7 +23,6 @@ var wallTests = map[string]string{
 	"integration/pages/operations.TestPoolThatHasNoneToLend":                  "redigo's pool waits, or does not",
 	"integration/redisson/javakinds.TestClockThatIsAheadTakesLivePermits":     "it finds a clock's reading among arguments, within a minute",
 	"integration/security.TestDocumentedAdditions":                            "a real server's message wakes a waiter, long before a lease ends",
-	"cmd/rlock.TestARefusedCommandIsNamed":                                    "it reads what is left of a lease, which has minutes",
 	"cmd/rlock.TestEveryKindIsShownAndNothingChanged":                         "it reads what is left of a lease, which has minutes",
 	"internal/clock.TestASetWallClockIsNoSuspend":                             "two readings of the system's clocks, between a third and a fourth",
 	"internal/clock.TestSystemClockKeepsToBoottime":                           "two readings of the system's clocks, between a third and a fourth",
