@@ -4,6 +4,8 @@ package main
 var once = []defect{
 	{"a foreign owner is unlocked without a latch", "R4, R1", tests{"TestNoSequenceReleasesTwice"},
 		edits{{In: "Release.choose", Case: "!f.Foreign", Put: "true"}}},
+	{"UnlockAs takes one of the holds of an own owner", "R4", tests{"TestUnlockAsOfAnOwnOwnerLeavesNothing"},
+		edits{{In: "Release.choose", Case: "!f.Foreign", Put: "!f.Foreign && u.Why != UnlockAs"}}},
 	{"an owner whose text leaves stays own", "R4", tests{"TestWhatMakesAnOwnerForeign"},
 		edits{{In: "foreign.has", Expr: "n > f.newest.Load()", Put: "true"}}},
 	{"an unlock takes what its client needs", "R4", tests{"TestUnlockToLeavesWhatItsClientNeeds"},

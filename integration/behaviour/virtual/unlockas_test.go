@@ -2,11 +2,14 @@ package virtual_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
 	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/rlock"
+	"github.com/rlock-go/redisson/rlocktest/simnet"
+	"github.com/rlock-go/redisson/rlocktest/simredis"
 )
 
 // UnlockAs first asks how long the key will live. Where that question is not answered, the call ends in time as well, though its
@@ -31,4 +34,44 @@ func TestUnlockAsWithoutAConnectionEndsInTime(t *testing.T) {
 			}
 		})
 	}
+}
+
+// The server has run an Extend whose client has lost the connection for longer than the former leases. The client's holds are over, and
+// the server still counts them. While nobody else acts as their owner, UnlockAs leaves none of them.
+func TestUnlockAsOfAnOwnOwnerLeavesNothing(t *testing.T) {
+	ctx := context.Background()
+	inBubble(t, func(r *rig) {
+		c := r.open(rlock.WithCommandTimeout(time.Second))
+		l, o := c.NewLock("orders"), c.NewOwner()
+		h := must(l.TryLock(ctx, rlock.As(o), rlock.Lease(5*time.Second)))(r)
+		must(l.TryLock(ctx, rlock.As(o), rlock.Lease(5*time.Second)))(r)
+		r.at(func() {
+			r.server.Ran = func(s *simredis.Server, _ string, args []string, reply any) {
+				if _, unknown := reply.(simredis.Error); args[0] == "EVALSHA" && !unknown {
+					s.Ran = nil
+					r.world.After(0, func() { r.world.Block(host(1), address, true) })
+					for _, conn := range r.world.Conns(func(c *simnet.Conn) bool { return c.Server() == s.Addr }) {
+						conn.Reset()
+					}
+				}
+			}
+		})
+		if err := h.Extend(ctx, time.Hour); !errors.Is(err, rlock.ErrUncertain) {
+			t.Errorf("the Extend: %v", err)
+		}
+		r.pass(10 * time.Second)
+		r.at(func() { r.world.Block(host(1), address, false) })
+		r.pass(5 * time.Second)
+		r.at(func() {
+			if n, _ := r.server.Field("orders", r.server.Fields("orders")[0]); n != "2" {
+				t.Errorf("the server counts %s holds", n)
+			}
+		})
+		must(0, l.UnlockAs(ctx, o))(r)
+		r.at(func() {
+			if r.server.Exists("orders") {
+				t.Errorf("it is left: %s", r.server.Dump("orders"))
+			}
+		})
+	})
 }
