@@ -74,7 +74,7 @@ var permits = Kind{
 		{name: "leases", test: ofThree(func(p *alike.Play) {
 			both(p, `
 				X a acquire 30s > a; G c leaseleft $a = 15s..30s
-				3.52+ J c leaseleft $a = 3s..30s
+				3.52+ J c leaseleft $a = 3s..30.001s
 				3.2+ Y b updatelease $a 2m; G c leaseleft $a = 90s..120s
 				X a release $a`)
 		})},
