@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -413,8 +414,16 @@ func TestProcessesThatHoldAndWaitAreTold(t *testing.T) {
 	if got := holder.status(); got != lost {
 		t.Errorf("who held it ended with %d", got)
 	}
-	if err := waiter.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
+	for _, s := range []os.Signal{syscall.SIGSTOP, syscall.SIGCONT, os.Interrupt} { // it can't notice that it loses the lock, and waits for nothing
+		if err := waiter.Process.Signal(s); err != nil {
+			t.Fatal(err)
+		}
+		if s == syscall.SIGSTOP {
+			ended(t, 0, url, "unlock", "--force", "--yes", "orders")
+			if out := ended(t, 0, url, "show", "orders"); !strings.Contains(out, "waiting  nobody\nuses     rlock-run:orders:") {
+				t.Errorf("once it is lost: %s", out)
+			}
+		}
 	}
 	waiter.status()
 	if out := ended(t, 0, url, "show", "orders"); !strings.Contains(out, "free") || strings.Contains(out, "rlock-run") {

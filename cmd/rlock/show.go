@@ -33,9 +33,9 @@ changed.
 An owner is the id of a client, which its log has as "client", and a number; in
 Java redisson.getId() and a thread's id. "holds" marks a connection in CLIENT LIST
 with an owner's id in its name, as a Go service has it by WithConnectionName, and
-"waits" that of an "rlock run" for this lock: rlock-run:NAME:HOST:PID. For permits
-it is "uses", whether they hold or wait: a permit's id names no client, so the
-server can't tell. Others hold and wait under any name. -v has all connections of
+"waits" that of an "rlock run" for this lock: rlock-run:NAME:HOST:PID. It is "uses"
+where the server can't tell: for permits, whose ids name no client, and if nobody
+is known to wait, as when one that was stopped has lost the lock. Others hold and wait under any name. -v has all connections of
 a process, those of other clients with "rlock" in their names, and on which
 channels clients listen.
 
@@ -85,7 +85,7 @@ type connection struct {
 	Age  string `json:"age_s"`
 	Subs int    `json:"subscriptions"`
 	Of   string `json:"of,omitempty"`   // the owner in its name, or an "rlock run" that waits for this lock
-	Does string `json:"does,omitempty"` // holds, waits, or for permits uses
+	Does string `json:"does,omitempty"` // holds, waits, or uses where that is not known
 }
 
 // clients reads how many clients are subscribed for each place in the queue, and the
@@ -139,8 +139,8 @@ func (r *reader) clients(ctx context.Context, s *state) ([]connection, error) {
 			}
 		}
 		if c.Of == "" && strings.HasPrefix(c.Name, runName(s.Name)) {
-			if c.Of, c.Does = "rlock run", "waits"; s.Kind == permits {
-				c.Does = "uses" // a permit's id names no client
+			if c.Of, c.Does = "rlock run", "waits"; s.Kind == permits || s.waiting() == 0 {
+				c.Does = "uses" // a permit's id names no client; and who has lost the lock may not know it yet
 			}
 		}
 		if c.Of != "" || strings.Contains(c.Name, "rlock") && c.Name != "rlock-cli" && !strings.HasPrefix(c.Name, runPrefix) {
