@@ -99,8 +99,8 @@ func (d *document) eachCosts(part, of string, metrics map[string]string) {
 
 func (d *document) pairs() {
 	d.text("## Uncontended pairs\n")
-	d.text("A pair is a lock and its unlock. Each caller uses a name of its own, so nobody waits for anybody. The table has µs a pair, for all callers")
-	d.text("together, so that with more callers a pair takes less time because their commands share writes and reads:\n")
+	d.text("A pair is a lock and its unlock, of a name that only this caller uses. The table has µs a pair, for all callers together. More callers take less,")
+	d.text("because their commands share writes and reads:\n")
 	d.table("pairs", "callers", d.overPlaces("pairs", "µs"), loneName)
 	d.text("%s\n", d.spread("pairs", "µs"))
 	d.text("The processor time of a pair, in µs, beside the party that needs least of it ([all](dev/tables/performance.md#uncontended-pairs)):\n")
@@ -118,7 +118,7 @@ func (d *document) pairs() {
 		return // an earlier run has none
 	}
 	d.text("With a network that holds up each command and each reply for %d µs, a pair takes, in µs:\n", networkWay.Microseconds())
-	d.table(networkPart, "callers", d.overPlaces(networkPart, "µs"))
+	d.table(networkPart, "callers", d.overPlaces(networkPart, "µs"), rawPeer)
 }
 
 func (d *document) handoff() {
