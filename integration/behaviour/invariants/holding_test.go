@@ -44,6 +44,18 @@ func TestH1TrustCountsFromTheSend(t *testing.T) {
 			}
 		})
 	})
+	t.Run("of the extension", func(t *testing.T) {
+		play(t, func(t *testing.T, r *rig) {
+			h := lock(t, r.openSlow().NewLock(name), rlock.Lease(time.Second))
+			r.Proxy.Add(faultproxy.Rule{Match: renewals, Times: 1, Do: faultproxy.HoldReply, Delay: delay})
+			if err := h.Extend(t.Context(), lease); err != nil {
+				t.Fatal(err)
+			}
+			if valid, key := h.ValidUntil(), r.expires(name); valid.After(key) {
+				t.Errorf("valid for %v more than the key lives", valid.Sub(key))
+			}
+		})
+	})
 	t.Run("of the renewal", func(t *testing.T) {
 		play(t, func(t *testing.T, r *rig) {
 			const lease = 6 * time.Second
