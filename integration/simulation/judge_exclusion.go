@@ -81,8 +81,10 @@ func (h *hold) excludes(x *hold, inside int) bool {
 
 // leaves records that a release begins.
 func (p *play) leaves(h *hold) {
+	trusted := h.trusted()
 	p.w.Mu.Lock()
 	defer p.w.Mu.Unlock()
+	p.judgeTrust(h, trusted)
 	h.ending = true
 }
 

@@ -47,6 +47,27 @@ func (p *play) judgeGone(o *object, s server, why string) {
 	}
 }
 
+// trusted is for how long a client of Go trusts the hold of a lock, by a clock that runs up to 0.9 % too slow. It is called without
+// the world's lock.
+func (h *hold) trusted() time.Duration {
+	if h.life == nil || !h.o.Kind.lock() || !h.valid() {
+		return 0
+	}
+	return time.Until(h.until()) * 1000 / 1009
+}
+
+// judgeTrust judges that a hold is not trusted for longer than its key lives, whether or not its caller stays until then.
+func (p *play) judgeTrust(h *hold, trusted time.Duration) {
+	m := p.site.master(h.o.Name)
+	if h.ending || h.void != "" || h.common || h.o.excused[h.owner] != "" || h.promotion != p.promotions || !h.there(m) {
+		return
+	}
+	const apart = 2 * time.Millisecond // as read_unlock.lua has it
+	if left := m.Until(h.o.Name); !left.IsZero() && trusted > time.Until(left)+apart {
+		p.breach("trust: %s trusts its hold of %s for %v, and its key lives for %v", h.who, h.o.Name, trusted, time.Until(left))
+	}
+}
+
 // toldWithin is how soon a holder hears in a calm play that its key was deleted: within two seconds
 // if the lock is young, and it checks ten times a second at most.
 const toldWithin = 2200 * time.Millisecond

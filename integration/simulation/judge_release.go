@@ -42,7 +42,7 @@ func (p *play) unlocked(h *hold, err error, last, trusted bool) {
 	default:
 		o.excuse(h.owner, uncertainKey)
 	}
-	if err != nil && !errors.Is(err, rlock.ErrNotHeld) || h.atLeast {
+	if err != nil && !errors.Is(err, rlock.ErrNotHeld) {
 		o.lost = time.Now() // nobody promises when the next one enters
 	}
 	p.wantsNothing(o)
