@@ -140,7 +140,7 @@ func TestScreensAtThreeWidths(t *testing.T) {
 	}
 	var b strings.Builder
 	for _, columns := range []int{70, 100, 200} {
-		for _, args := range []string{"ls", "show invoices", "show nightly", "show gate", "show -v quota", "show invoices:2026:settlement:eu-central:customer-4711:retry", "permits gate", "permits quota", "watch --for 1ms", "doctor --read-only"} {
+		for _, args := range []string{"ls -q", "show invoices", "show nightly", "show gate", "show -v quota", "show invoices:2026:settlement:eu-central:customer-4711:retry", "permits gate", "permits quota", "watch --for 1ms", "doctor --read-only"} {
 			fill()
 			c := prepare(t, s.URL(), append(strings.Fields(args), "--timeout", "1m")...)
 			_, read := c.onTerminal(pty.Winsize{Rows: 40, Cols: uint16(columns)})
