@@ -1,8 +1,7 @@
 // Package codec, whose API may change in any minor version until 1.0, encodes and
-// decodes what Redisson's lock objects exchange with Redis: the names of keys, the
-// fields of a lock's hash, the messages on its channel, and the replies of its
-// scripts. It performs no I/O and keeps no state;
-// everything in it is safe for concurrent use.
+// decodes what Redisson's lock objects keep in Redis: the names of keys, the fields
+// of a lock's hash, and the messages on its channel. It performs no I/O and keeps no
+// state; everything in it is safe for concurrent use.
 //
 // # State of a lock
 //
@@ -17,13 +16,4 @@
 // Channel and latch wrap N in braces, so that a cluster hashes all three to one
 // slot, unless N has an opening brace already. That rule looks only at "{", so it
 // fails for some names; see [SlotSafe].
-//
-// # Replies
-//
-// There is one function per script or command, named after it. Each takes a reply
-// as redigo returns it (nil, int64, []byte, string, []any, or an error as an element
-// of a batch) and returns its meaning. A server's error is returned wrapped, visible
-// to errors.As. A reply that the script can't give is a [*ShapeError], which says
-// what was found. No reply makes these functions panic. A key that another program
-// uses for other data leads to one of these two errors.
 package codec

@@ -1,8 +1,12 @@
 package codec_test
 
 import (
+	"context"
 	"fmt"
+	"log"
 	"strings"
+
+	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/codec"
 )
@@ -115,4 +119,33 @@ func ExamplePermitChannel() {
 	fmt.Println(codec.PermitChannel("{acme}:seats"))
 	// Output:
 	// redisson_sc:{acme}:seats
+}
+
+// Does a message on a lock's channel say that the lock is free?
+func ExampleIsUnlock() {
+	ctx := context.Background()
+	hold, err := lockClient().NewLock("gate").Lock(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	ear := redis.PubSubConn{Conn: redisConn()}
+	defer ear.Close()
+	if err := ear.Subscribe(codec.Channel("gate")); err != nil {
+		log.Fatal(err)
+	}
+	for {
+		switch m := ear.Receive().(type) {
+		case redis.Subscription: // from here on nothing is missed
+			if err := hold.Unlock(ctx); err != nil {
+				log.Fatal(err)
+			}
+		case redis.Message:
+			fmt.Println(codec.IsUnlock(m.Data), codec.IsUnlock([]byte("hello")))
+			return
+		case error:
+			log.Fatal(m)
+		}
+	}
+	// Output:
+	// true false
 }

@@ -12,11 +12,3 @@ func ExampleCountDownChannel() {
 	// Output:
 	// redisson_countdownlatch__channel__{ready}
 }
-
-// The reply of GET for a semaphore's key.
-func ExampleDecodeNumber() {
-	free, err := codec.DecodeNumber([]byte("-2"))
-	fmt.Println(free, err)
-	// Output:
-	// -2 <nil>
-}

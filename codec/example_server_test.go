@@ -26,10 +26,3 @@ var lockClient = sync.OnceValue(func() *rlock.Client {
 	return client
 })
 
-// must returns a reply, and ends the program if there is an error.
-func must(reply any, err error) any {
-	if err != nil {
-		log.Fatal(err)
-	}
-	return reply
-}

@@ -23,19 +23,15 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	for field, value := range holds {
+	for field, count := range holds {
 		client, _, err := codec.ParseOwner(field)
 		if err != nil {
 			log.Fatal(err) // a hash, but not a lock
 		}
-		count, err := codec.DecodeCount(value)
-		if err != nil {
-			log.Fatal(err)
-		}
 		fmt.Println("held by a client with a version", client.Version(), "id, times", count)
 	}
-	ttl, _, err := codec.DecodeTTL(must(conn.Do("PTTL", "ledger")))
-	fmt.Println("for about", ttl.Round(time.Hour), err)
+	ms, err := redis.Int64(conn.Do("PTTL", "ledger"))
+	fmt.Println("for about", (time.Duration(ms) * time.Millisecond).Round(time.Hour), err)
 	// Output:
 	// held by a client with a version VERSION_4 id, times 1
 	// for about 1h0m0s <nil>

@@ -39,7 +39,7 @@ func AppendOwner(b []byte, client uuid.UUID, thread int64) []byte {
 // s breaks.
 func ParseOwner(s string) (uuid.UUID, int64, error) {
 	refuse := func(rule string) (uuid.UUID, int64, error) {
-		return uuid.Nil, 0, fmt.Errorf("owner %s: %s", quote(s), rule)
+		return uuid.Nil, 0, fmt.Errorf("owner %.80q: %s", s, rule)
 	}
 	if len(s) <= uuidLen || s[uuidLen] != ':' {
 		return refuse("not a UUID of 36 characters followed by a colon and a thread id")

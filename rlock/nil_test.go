@@ -11,7 +11,7 @@ import (
 
 	"github.com/gomodule/redigo/redis"
 
-	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/internal/luasrc"
 	"github.com/rlock-go/redisson/internal/testkit/redistest"
 )
 
@@ -96,7 +96,7 @@ func TestNilFunctionsAndContextsAreRefused(t *testing.T) {
 		t.Error("Permits are over")
 	default:
 	}
-	if NoExpiry != codec.NoTTL {
+	if NoExpiry != luasrc.NoTTL {
 		t.Errorf("NoExpiry is %d", NoExpiry)
 	}
 }

@@ -6,9 +6,9 @@ import (
 
 	"github.com/gomodule/redigo/redis"
 
-	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/locks"
+	"github.com/rlock-go/redisson/internal/luasrc"
 	"github.com/rlock-go/redisson/internal/redisconn"
 )
 
@@ -46,7 +46,7 @@ func (l *Lock) noLock(ctx context.Context, err error) error {
 		defer cancel()
 	}
 	_, asked := l.l.Ask(ctx, kind.Holding, locks.Owner{})
-	switch _, is := errors.AsType[*codec.ShapeError](asked); {
+	switch _, is := errors.AsType[*luasrc.ShapeError](asked); {
 	case !is:
 		return err
 	case over:

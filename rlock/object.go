@@ -5,9 +5,9 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/locks"
+	"github.com/rlock-go/redisson/internal/luasrc"
 )
 
 // object is a semaphore or a latch. Its commands belong to no owner.
@@ -52,7 +52,7 @@ func (o *object) send(ctx context.Context, due bool, call func(*kind.Want) kind.
 // change is send for a command whose reply says whether it changed anything.
 func (o *object) change(ctx context.Context, doing string, due bool, call func(*kind.Want) kind.Call) (bool, error) {
 	reply, err := o.send(ctx, due, call)
-	return decoded(o, doing, reply, err, codec.DecodeExists)
+	return decoded(o, doing, reply, err, luasrc.DecodeExists)
 }
 
 // ask sends a command that reads the object.
@@ -67,7 +67,7 @@ func (o *object) ask(ctx context.Context, call func(*kind.Want) kind.Call) (any,
 // number reads the object's number.
 func (o *object) number(ctx context.Context) (int64, error) {
 	reply, err := o.ask(ctx, kind.ReadNumber)
-	return decoded(o, "ask about", reply, err, codec.DecodeNumber)
+	return decoded(o, "ask about", reply, err, luasrc.DecodeNumber)
 }
 
 // pass waits for what nobody holds afterwards: permits of a Semaphore, or an open latch.

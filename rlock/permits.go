@@ -7,7 +7,6 @@ import (
 	"math"
 	"time"
 
-	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/locks"
 	"github.com/rlock-go/redisson/internal/luasrc"
@@ -214,7 +213,7 @@ func (s *PermitSemaphore) LeaseOf(ctx context.Context, id string) (time.Duration
 }
 
 func leaseLeft(reply any) (time.Duration, error) {
-	left, taken, err := codec.DecodePermitLeft(reply)
+	left, taken, err := luasrc.DecodePermitLeft(reply)
 	if err == nil && !taken {
 		err = locks.NotHeld("no permit with this id is taken")
 	}
@@ -281,7 +280,7 @@ func (s *PermitSemaphore) count(ctx context.Context) (free, taken int, err error
 	reply, err := s.ask(ctx, kind.CountPermits)
 	var f, t int64
 	if err == nil {
-		f, t, err = codec.DecodePermitCount(reply)
+		f, t, err = luasrc.DecodePermitCount(reply)
 	}
 	return int(f), int(t), s.failed("ask about", err)
 }
@@ -296,7 +295,7 @@ func (l *Lock) tooFew(ctx context.Context, n int, err error) error {
 	if asked != nil {
 		return err
 	}
-	free, taken, asked := codec.DecodePermitCount(reply)
+	free, taken, asked := luasrc.DecodePermitCount(reply)
 	if total := free + taken; asked == nil && 0 < total && total < int64(n) {
 		err = fmt.Errorf("%w: %d are wanted, and there are only %d", err, n, total)
 	}

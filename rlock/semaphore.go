@@ -7,7 +7,6 @@ import (
 	"math"
 	"time"
 
-	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/luasrc"
 )
@@ -235,7 +234,7 @@ func (s *Semaphore) Available(ctx context.Context) (int, error) {
 // and blocks as AddPermits does, with its errors. It is Redisson's drainPermits.
 func (s *Semaphore) Drain(ctx context.Context) (int, error) {
 	reply, err := s.send(ctx, false, changing(luasrc.DrainAll, 0, 0))
-	n, err := decoded(&s.object, "drain", reply, err, codec.DecodeNumber)
+	n, err := decoded(&s.object, "drain", reply, err, luasrc.DecodeNumber)
 	return int(n), err
 }
 

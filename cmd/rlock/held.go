@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/internal/luasrc"
 	"github.com/rlock-go/redisson/internal/redisconn"
 	"github.com/rlock-go/redisson/rlock"
 )
@@ -79,7 +79,7 @@ func (s *state) heldBy() string {
 // who says who holds the lock that was not acquired, or what else the key is. It returns
 // err if it can't read that.
 func (r *run) who(err error) error {
-	_, noLock := errors.AsType[*codec.ShapeError](err)
+	_, noLock := errors.AsType[*luasrc.ShapeError](err)
 	if said, _ := redisconn.RefusalOf(err); !errors.Is(err, rlock.ErrLocked) && !noLock && said.Code() != "WRONGTYPE" {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/internal/luasrc"
 	"github.com/rlock-go/redisson/internal/redisconn"
 )
 
@@ -330,7 +331,7 @@ func lockHash(fields [][]byte) (mode string, holders []holder, strange int) {
 		}
 		owner, write := bytes.CutSuffix(name, []byte(":write"))
 		_, _, err := codec.ParseOwner(string(owner))
-		count, wrong := codec.DecodeCount(value)
+		count, wrong := luasrc.DecodeCount(value)
 		if err != nil || wrong != nil {
 			strange++
 			continue

@@ -55,7 +55,7 @@ func (h *rawHandle) lock(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	granted, _, err := codec.DecodeAcquire(reply)
+	granted, _, err := luasrc.DecodeAcquire(reply)
 	if err == nil && !granted {
 		err = errors.New("taken")
 	}

@@ -27,7 +27,7 @@ var once = []defect{
 	{"an owner is used again although its unlock may still arrive", "R4", tests{"TestR4WithoutAKillBarrier"},
 		edits{{In: "Release.end", If: "f.MayArrive && u.frees", Put: "false"}}},
 	{"an owner that holds nothing after a lost unlock never held", "R4", tests{"TestR4LostUnlockOfAnOwnerThatIsUsedOnceIsSentAgain"},
-		edits{{In: "Release.answeredOwn", Case: "a.Did == codec.NotHeld && (u.lost || u.more)", Put: "false"}}},
+		edits{{In: "Release.answeredOwn", Case: "a.Did == luasrc.NotHeld && (u.lost || u.more)", Put: "false"}}},
 	{"an unlock that has no answer at the limit was not sent", "R4", tests{"TestR4UnlockWithoutAnAnswerAtTheLimitIsUncertain"},
 		edits{{In: "Release.LimitPassed", Expr: "(u.paused || f.Waits)", Put: "true"}}},
 	{"an unlock without a latch is given up with its caller", "R4", tests{"TestR4UnlockGoesOnInTheBackground"},

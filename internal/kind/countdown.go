@@ -28,12 +28,12 @@ func (countDownLatch) Acquire(room []any, w *Want) Call {
 }
 
 func (countDownLatch) Granted(reply any) (Grant, error) {
-	count, err := codec.DecodeNumber(reply)
-	return Grant{OK: err == nil && count <= 0, TTL: codec.NoTTL}, err
+	count, err := luasrc.DecodeNumber(reply)
+	return Grant{OK: err == nil && count <= 0, TTL: luasrc.NoTTL}, err
 }
 
 // CountDown changes the count of a latch; how is luasrc.DownByOne or the like. The result is
-// kept in w.Latch. [codec.DecodeExists] reads its reply.
+// kept in w.Latch. [luasrc.DecodeExists] reads its reply.
 func CountDown(w *Want, how string, n int64) Call {
 	return kept(luasrc.CountDown(number(w, w.Latch), w.LatchTTL, how, n, w.known()).Since(w.Since), Always)
 }

@@ -124,7 +124,7 @@ func (fair) Force(w *Want) Call {
 
 func (k fair) Ask(q Question, w *Want) Query {
 	if q == Waiting {
-		return Query{Read("LLEN", w.Names[queueName]), numbered(codec.DecodeLength)}
+		return Query{Read("LLEN", w.Names[queueName]), numbered(luasrc.DecodeLength)}
 	}
 	return k.reentrant.Ask(q, w)
 }

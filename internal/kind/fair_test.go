@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/internal/luasrc"
 )
 
@@ -54,7 +53,7 @@ func TestFairCalls(t *testing.T) {
 
 func TestFairPausesAreBounded(t *testing.T) {
 	for _, tc := range []struct{ told, least, most time.Duration }{
-		{codec.NoTTL, 4 * time.Second, 5 * time.Second},
+		{luasrc.NoTTL, 4 * time.Second, 5 * time.Second},
 		{time.Hour, 4 * time.Second, 5 * time.Second},
 		{2 * time.Second, 2 * time.Second, 2 * time.Second},
 		{0, 100 * time.Millisecond, 100 * time.Millisecond},

@@ -34,13 +34,13 @@ func (fenced) Acquire(room []any, w *Want) Call {
 }
 
 func (fenced) Granted(reply any) (Grant, error) {
-	token, ttl, err := codec.DecodeFencedAcquire(reply)
+	token, ttl, err := luasrc.DecodeFencedAcquire(reply)
 	return Grant{OK: token > 0, Token: token, TTL: ttl}, err
 }
 
 func (k fenced) Ask(q Question, w *Want) Query {
 	if q == LastToken {
-		return Query{Read("GET", w.Names[tokenName]), numbered(codec.DecodeToken)}
+		return Query{Read("GET", w.Names[tokenName]), numbered(luasrc.DecodeToken)}
 	}
 	return k.reentrant.Ask(q, w)
 }

@@ -29,15 +29,15 @@ type Kind interface {
 	Acquire(room []any, w *Want) Call
 	Granted(reply any) (Grant, error)
 
-	// Release gives up a hold, see Traits.Latched. [codec.DecodeRelease] reads its reply: codec.Partial means
+	// Release gives up a hold, see Traits.Latched. [luasrc.DecodeRelease] reads its reply: luasrc.Partial means
 	// that this owner has holds left, of whatever kind of the family, and that the script has
-	// set Want.Lease; codec.Final means that it has none, even if other owners hold.
+	// set Want.Lease; luasrc.Final means that it has none, even if other owners hold.
 	Release(room []any, w *Want) Call
 
 	// Renew gives each of the n leases that is still held a new lease, in ms; with a lease of 0
 	// it only checks. It calls at for each, counted from 0, any number of times. Leases of
 	// different kinds may share a Renew if the kinds have one Traits.RenewGroup; there are at
-	// most watchdog.MaxBatch. [codec.DecodeRenew] reads its reply: for each whether it was
+	// most watchdog.MaxBatch. [luasrc.DecodeRenew] reads its reply: for each whether it was
 	// still held.
 	Renew(room []any, lease Arg, n int, at func(i int) Held) Call
 
@@ -55,7 +55,7 @@ type Kind interface {
 
 	// Force frees the lock whichever owner holds it, and publishes that to the waiters. With
 	// Want.KeyAlone its only key is the lock: the server that has the lock runs it, even if the
-	// rest of the slot is on another server. [codec.DecodeForce] reads its reply: whether there was
+	// rest of the slot is on another server. [luasrc.DecodeForce] reads its reply: whether there was
 	// a lock.
 	Force(w *Want) Call
 

@@ -9,7 +9,6 @@ import (
 
 	"github.com/gomodule/redigo/redis"
 
-	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/internal/luasrc"
 )
 
@@ -151,7 +150,7 @@ func TestReplies(t *testing.T) {
 		g, err = k.kind.Granted(int64(1500))
 		check(t, k.name, "refusal", g, Grant{TTL: 1500 * time.Millisecond}, err)
 		g, err = k.kind.Granted(int64(-1))
-		check(t, k.name, "refusal for ever", g, Grant{TTL: codec.NoTTL}, err)
+		check(t, k.name, "refusal for ever", g, Grant{TTL: luasrc.NoTTL}, err)
 		a, err := k.kind.Ask(HoldCount, w).Answer([]byte("2"))
 		check(t, k.name, "hold count", a, Answer{N: 2}, err)
 		a, err = k.kind.Ask(HeldBy, w).Answer(int64(1))
@@ -181,7 +180,7 @@ func TestFencedGrantHasATokenOfOneAtLeast(t *testing.T) {
 	g, err = Fenced.Granted(int64(1500))
 	check(t, "fenced", "refusal", g, Grant{TTL: 1500 * time.Millisecond}, err)
 	g, err = Fenced.Granted(int64(-1))
-	check(t, "fenced", "refusal for ever", g, Grant{TTL: codec.NoTTL}, err)
+	check(t, "fenced", "refusal for ever", g, Grant{TTL: luasrc.NoTTL}, err)
 	tokens := Fenced.Ask(LastToken, wanted(Fenced, "k"))
 	a, err := tokens.Answer([]byte("7"))
 	check(t, "fenced", "last token", a, Answer{N: 7}, err)
@@ -253,7 +252,7 @@ func TestSpinPausesDoubleTo128Milliseconds(t *testing.T) {
 }
 
 func TestPlainWaiterPausesForTheLease(t *testing.T) {
-	for _, ttl := range []time.Duration{0, time.Second, codec.NoTTL} {
+	for _, ttl := range []time.Duration{0, time.Second, luasrc.NoTTL} {
 		if least, most := Reentrant.Pause(3, Grant{TTL: ttl}); least != ttl || most != ttl {
 			t.Errorf("%v to %v for a lease of %v", least, most, ttl)
 		}
@@ -284,7 +283,7 @@ func TestUncontendedLockAllocatesNothing(t *testing.T) {
 			acquire := k.kind.Acquire(room[:0], w)
 			_, err := k.kind.Granted(nil)
 			release := k.kind.Release(room[:0], w)
-			_, err2 := codec.DecodeRelease(one)
+			_, err2 := luasrc.DecodeRelease(one)
 			renew := k.kind.Renew(room[:0], w.Lease, 1, at)
 			if acquire.Empty() || release.Empty() || renew.Empty() || err != nil || err2 != nil || k.kind.Traits() == nil {
 				t.Error("no call")

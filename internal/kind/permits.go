@@ -69,7 +69,7 @@ func (k permits) Acquire(room []any, w *Want) Call {
 	return oneKey(luasrc.PermitAcquire(room, named(w), w.Lease, k.ids(w.Owner)), Never)
 }
 
-var noPermitsSet = Grant{TTL: codec.NoTTL, Unset: true}
+var noPermitsSet = Grant{TTL: luasrc.NoTTL, Unset: true}
 
 func (k permits) Granted(reply any) (Grant, error) {
 	if reply == luasrc.NoPermitsSet {
@@ -104,13 +104,13 @@ func (permits) Force(w *Want) Call { return Run(luasrc.PermitDelete(named(w)), N
 func (permits) Ask(Question, *Want) Query { return Query{} }
 
 // ReleasePermits gives up permits by their ids, 16 bytes each, whichever owner took them. The
-// result is kept in w.Latch. [codec.DecodeExists] reads its reply.
+// result is kept in w.Latch. [luasrc.DecodeExists] reads its reply.
 func ReleasePermits(w *Want, ids []string) Call {
 	return Run(luasrc.PermitReleaseIDs(named(w), w.Latch, w.LatchTTL, ids), Always)
 }
 
 // SetPermits sets how many permits there are; how is luasrc.FirstPermits or the like. The
-// result is kept in w.Latch. [codec.DecodeExists] reads its reply.
+// result is kept in w.Latch. [luasrc.DecodeExists] reads its reply.
 func SetPermits(w *Want, how string, n int, ttl time.Duration) Call {
 	return Run(luasrc.PermitSet(named(w), w.Latch, w.LatchTTL, how, n, ttl.Milliseconds()), Always)
 }
@@ -120,11 +120,11 @@ func LeasePermit(w *Want, id string, lease Arg) Call {
 	return Run(luasrc.PermitLeft(named(w), id, lease), Always)
 }
 
-// PermitLeft asks for how long a permit is taken. [codec.DecodePermitLeft] reads its reply.
+// PermitLeft asks for how long a permit is taken. [luasrc.DecodePermitLeft] reads its reply.
 func PermitLeft(w *Want, id string) Call { return Look(luasrc.PermitLeft(named(w), id, 0)) }
 
 // CountPermits asks how many permits are free, and how many are taken.
-// [codec.DecodePermitCount] reads its reply.
+// [luasrc.DecodePermitCount] reads its reply.
 func CountPermits(w *Want) Call { return Look(luasrc.PermitCount(named(w))) }
 
 // HasPermit reports whether one of the permits of h is among ids, 16 bytes each.

@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/internal/luasrc"
 )
 
@@ -80,8 +79,8 @@ func TestPermitReplies(t *testing.T) {
 	g, err := k.Granted(nil)
 	check(t, "permits", "grant", g, Grant{OK: true}, err)
 	g, err = k.Granted(int64(-1))
-	check(t, "permits", "refusal", g, Grant{TTL: codec.NoTTL}, err)
-	for _, tc := range []struct{ told, most time.Duration }{{0, 0}, {time.Second, time.Second}, {time.Hour, 5 * time.Second}, {codec.NoTTL, 5 * time.Second}} {
+	check(t, "permits", "refusal", g, Grant{TTL: luasrc.NoTTL}, err)
+	for _, tc := range []struct{ told, most time.Duration }{{0, 0}, {time.Second, time.Second}, {time.Hour, 5 * time.Second}, {luasrc.NoTTL, 5 * time.Second}} {
 		if least, most := k.Pause(1, Grant{TTL: tc.told}); most != tc.most || least > most || least < most*4/5 {
 			t.Errorf("told %v: %v to %v", tc.told, least, most)
 		}

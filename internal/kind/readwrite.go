@@ -139,7 +139,7 @@ func (k readLock) Granted(reply any) (Grant, error) {
 // noReadWriteLock is the error of the reply for a hash of another kind.
 func noReadWriteLock(reply any) error {
 	if found, ok := reply.([]byte); ok && string(found) == luasrc.NoReadWriteLock {
-		return &codec.ShapeError{What: "hash", Got: string(found)}
+		return &luasrc.ShapeError{What: "hash", Got: string(found)}
 	}
 	return nil
 }
@@ -217,7 +217,7 @@ func askMode(q Question, w *Want, mode string) Query {
 		return Query{Read("HGET", w.Names[keyName], "mode"), func(reply any) (Answer, error) {
 			found, ok := reply.([]byte)
 			if !ok && reply != nil {
-				return Answer{}, &codec.ShapeError{What: "mode", Got: fmt.Sprintf("a Go %T", reply)}
+				return Answer{}, &luasrc.ShapeError{What: "mode", Got: fmt.Sprintf("a Go %T", reply)}
 			}
 			return Answer{Yes: string(found) == mode}, nil
 		}}

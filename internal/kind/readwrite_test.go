@@ -8,7 +8,6 @@ import (
 
 	"github.com/gomodule/redigo/redis"
 
-	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/internal/luasrc"
 )
 
@@ -72,7 +71,7 @@ func TestRepliesOfAReadWriteLock(t *testing.T) {
 	for name, k := range map[string]Kind{"read": ReadLock, "write": WriteLock} {
 		w := wanted(k, "k")
 		g, err := k.Granted([]byte(luasrc.NoReadWriteLock))
-		if shape, ok := errors.AsType[*codec.ShapeError](g.Refused); g.OK || err != nil || !ok || shape.Got != luasrc.NoReadWriteLock {
+		if shape, ok := errors.AsType[*luasrc.ShapeError](g.Refused); g.OK || err != nil || !ok || shape.Got != luasrc.NoReadWriteLock {
 			t.Errorf("%s: a hash without mode is %+v, %v", name, g, err)
 		}
 		for _, odd := range []any{[]byte("odd"), "OK", []any{}, redis.Error("ERR odd")} {
@@ -98,7 +97,7 @@ func TestRepliesOfAReadWriteLock(t *testing.T) {
 func TestReadPausesAreBounded(t *testing.T) {
 	for _, k := range []Kind{ReadLock, WriteLock} {
 		for _, tc := range []struct{ told, least, most time.Duration }{
-			{codec.NoTTL, 800 * time.Millisecond, time.Second},
+			{luasrc.NoTTL, 800 * time.Millisecond, time.Second},
 			{time.Hour, 800 * time.Millisecond, time.Second},
 			{time.Millisecond, time.Millisecond, time.Millisecond},
 		} {

@@ -53,7 +53,7 @@ func (reentrant) Acquire(room []any, w *Want) Call {
 }
 
 func (reentrant) Granted(reply any) (Grant, error) {
-	ok, ttl, err := codec.DecodeAcquire(reply)
+	ok, ttl, err := luasrc.DecodeAcquire(reply)
 	return Grant{OK: ok, TTL: ttl}, err
 }
 
@@ -96,7 +96,7 @@ func (reentrant) Ask(q Question, w *Want) Query {
 	case HeldBy:
 		return Query{Read("HEXISTS", key, w.Owner), exists}
 	case HoldCount:
-		return Query{Read("HGET", key, w.Owner), numbered(codec.DecodeCount)}
+		return Query{Read("HGET", key, w.Owner), numbered(luasrc.DecodeCount)}
 	case RemainTTL:
 		return Query{Read("PTTL", key), lives}
 	case Holding:
@@ -106,17 +106,17 @@ func (reentrant) Ask(q Question, w *Want) Query {
 }
 
 func exists(reply any) (a Answer, err error) {
-	a.Yes, err = codec.DecodeExists(reply)
+	a.Yes, err = luasrc.DecodeExists(reply)
 	return a, err
 }
 
 func lives(reply any) (a Answer, err error) {
-	a.TTL, a.Yes, err = codec.DecodeTTL(reply)
+	a.TTL, a.Yes, err = luasrc.DecodeTTL(reply)
 	return a, err
 }
 
 func holder(reply any) (Answer, error) {
-	h, held, err := codec.DecodeHolder(reply)
+	h, held, err := luasrc.DecodeHolder(reply)
 	return Answer{Yes: held, Owner: h.Owner, N: h.Count, TTL: h.TTL}, err
 }
 

@@ -57,10 +57,10 @@ func (semaphore) Granted(reply any) (Grant, error) {
 		return noPermitsSet, nil
 	}
 	if by, ok := reply.(int64); ok && by > 1 {
-		return Grant{OK: true, TTL: codec.NoTTL}, nil
+		return Grant{OK: true, TTL: luasrc.NoTTL}, nil
 	}
-	ok, err := codec.DecodeExists(reply)
-	return Grant{OK: ok, TTL: codec.NoTTL}, err
+	ok, err := luasrc.DecodeExists(reply)
+	return Grant{OK: ok, TTL: luasrc.NoTTL}, err
 }
 
 // Release gives back what the owner's acquire has taken, if its receipt still exists.
@@ -75,7 +75,7 @@ func (semaphore) Pause(int, Grant) (least, most time.Duration) { return poll * 4
 func (semaphore) Force(*Want) Call { return Call{} }
 
 // ChangeSemaphore changes how many permits are free; how is luasrc.GiveBack or the like. The
-// result is kept in w.Latch. ttl is luasrc.SetFirst's; 0: no expiry. [codec.DecodeNumber]
+// result is kept in w.Latch. ttl is luasrc.SetFirst's; 0: no expiry. [luasrc.DecodeNumber]
 // reads its reply.
 func ChangeSemaphore(w *Want, how string, n int, ttl time.Duration) Call {
 	return kept(luasrc.SemaphoreChange(number(w, w.Latch), w.LatchTTL, how, n, ttl.Milliseconds(), w.known()).Since(w.Since), Always)
@@ -128,5 +128,5 @@ func TakeAgain(k Kind, w *Want) Call {
 }
 
 // ReadNumber asks for the free permits of a semaphore, or for the count of a latch.
-// [codec.DecodeNumber] reads its reply.
+// [luasrc.DecodeNumber] reads its reply.
 func ReadNumber(w *Want) Call { return Read("GET", w.Names[keyName]) }

@@ -51,7 +51,7 @@ func TestSemaphoreAndLatchReplies(t *testing.T) {
 	g, err := k.Granted(int64(1))
 	check(t, "semaphore", "grant", g.OK, true, err)
 	g, err = k.Granted(int64(0))
-	check(t, "semaphore", "refusal", g, Grant{TTL: codec.NoTTL}, err)
+	check(t, "semaphore", "refusal", g, Grant{TTL: luasrc.NoTTL}, err)
 	g, err = k.Granted(int64(1_764_451_234_567_890)) // known since then
 	check(t, "semaphore", "grant of a known one", g.OK, true, err)
 	for _, reply := range []any{nil, int64(-1), []byte("1")} {
@@ -75,7 +75,7 @@ func TestSemaphoreAndLatchReplies(t *testing.T) {
 		}
 	}
 	for _, k := range []Kind{k, CountDownLatch} {
-		if least, most := k.Pause(9, Grant{TTL: codec.NoTTL}); least < most/2 || most != time.Second {
+		if least, most := k.Pause(9, Grant{TTL: luasrc.NoTTL}); least < most/2 || most != time.Second {
 			t.Errorf("a pause of %v to %v", least, most)
 		}
 	}

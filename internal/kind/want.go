@@ -83,7 +83,7 @@ const (
 type Answer struct {
 	Yes   bool          // Locked, HeldBy, Forcible; of RemainTTL and Holding: there is a lock
 	N     int64         // HoldCount, Holding, LastToken, Waiting
-	TTL   time.Duration // RemainTTL, Holding; codec.NoTTL if it never expires
+	TTL   time.Duration // RemainTTL, Holding; luasrc.NoTTL if it never expires
 	Owner string        // Holding, as Redis stores it
 }
 

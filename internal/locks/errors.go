@@ -4,8 +4,8 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/internal/command"
+	"github.com/rlock-go/redisson/internal/luasrc"
 	"github.com/rlock-go/redisson/internal/redisconn"
 )
 
@@ -88,7 +88,7 @@ func Classify(err error) error {
 	if said, _ := redisconn.RefusalOf(err); said.WrongType() {
 		err = wrongType{err}
 	}
-	if _, shape := errors.AsType[*codec.ShapeError](err); !shape && command.Unavailable(err) {
+	if _, shape := errors.AsType[*luasrc.ShapeError](err); !shape && command.Unavailable(err) {
 		return ofKind(err, ErrUnavailable)
 	}
 	return ofKind(err, ErrRefused)

@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/locks/lease"
+	"github.com/rlock-go/redisson/internal/luasrc"
 	"github.com/rlock-go/redisson/watchdog"
 )
 
@@ -197,7 +197,7 @@ func (e *extension) mayHaveRun(r *command.Request) {
 
 func (e *extension) answered(r *command.Request) {
 	h, st := e.h, e.h.state
-	mine, err := codec.DecodeRenew(r.Wire.Reply, 1)
+	mine, err := luasrc.DecodeRenew(r.Wire.Reply, 1)
 	switch {
 	case err != nil:
 		e.mayHaveRun(r)

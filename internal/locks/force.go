@@ -6,11 +6,11 @@ import (
 
 	"github.com/gomodule/redigo/redis"
 
-	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/eventlog"
 	"github.com/rlock-go/redisson/internal/kind"
+	"github.com/rlock-go/redisson/internal/luasrc"
 )
 
 // ForceUnlock deletes the lock whoever holds it, as the public method says.
@@ -102,7 +102,7 @@ func force(l *Lock) (there, ended bool, err error) {
 		send()
 	}
 	if err = unanswered(r); r.Fate == command.Answered {
-		if there, err = codec.DecodeForce(r.Wire.Reply); r.Untold != nil {
+		if there, err = luasrc.DecodeForce(r.Wire.Reply); r.Untold != nil {
 			err = unannounced("forced", r.Untold)
 		}
 	}

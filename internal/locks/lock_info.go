@@ -12,7 +12,7 @@ import (
 type info struct {
 	Owner   Owner         // who holds it
 	Count   int           // of the owner's holds
-	TTL     time.Duration // codec.NoTTL: it never expires
+	TTL     time.Duration // luasrc.NoTTL: it never expires
 	Waiters int           // clients that listen for its release; -1: the server does not let them be counted
 	Since   time.Time     // when this client acquired the oldest of the owner's living holds; zero: it has none
 }

@@ -61,7 +61,7 @@ func (r *permitRig) changes(want bool, call func(*kind.Want) kind.Call) {
 	if err != nil {
 		r.Fatal(err)
 	}
-	if did, err := codec.DecodeExists(reply); did != want || err != nil {
+	if did, err := luasrc.DecodeExists(reply); did != want || err != nil {
 		r.Errorf("done: %v, %v; want %v", did, err, want)
 	}
 }

@@ -5,9 +5,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/kind"
+	"github.com/rlock-go/redisson/internal/luasrc"
 	"github.com/rlock-go/redisson/internal/topology"
 	"github.com/rlock-go/redisson/watchdog"
 )
@@ -183,7 +183,7 @@ func (s *renewalScript) alone(sub renewee) {
 // so a lease that meets one alone is not held.
 func (s *renewalScript) read(q *command.Request) (mine []bool, err error) {
 	if err = q.Wire.Err; err == nil {
-		mine, err = codec.DecodeRenew(q.Wire.Reply, len(s.subs))
+		mine, err = luasrc.DecodeRenew(q.Wire.Reply, len(s.subs))
 	}
 	if err != nil && len(s.subs) > 1 && (!q.Passing() || q.Scattered()) && q.Fate != command.Lost && q.Fate != command.Closed {
 		for _, sub := range s.subs {

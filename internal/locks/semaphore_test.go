@@ -46,7 +46,7 @@ func (r *numberRig) change(how string, n int) int64 {
 	if err != nil {
 		r.Fatal(err)
 	}
-	did, err := codec.DecodeNumber(reply)
+	did, err := luasrc.DecodeNumber(reply)
 	if err != nil {
 		r.Fatal(err)
 	}
@@ -250,7 +250,7 @@ func TestLatchIsExactThoughRepliesAreLost(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if did, err := codec.DecodeExists(reply); did != want || err != nil {
+			if did, err := luasrc.DecodeExists(reply); did != want || err != nil {
 				t.Errorf("%s: %v, %v", how, did, err)
 			}
 		})

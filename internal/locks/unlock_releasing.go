@@ -9,6 +9,7 @@ import (
 	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/locks/release"
+	"github.com/rlock-go/redisson/internal/luasrc"
 	"github.com/rlock-go/redisson/internal/observe"
 )
 
@@ -90,7 +91,7 @@ func (r *releasing) Start() {
 func (r *releasing) Answered(q *command.Request) {
 	defer r.st.name.lock.shard.enter(mustNotBlock).leave()
 	c := r.l.Client
-	if did, err := codec.DecodeRelease(q.Wire.Reply); !r.Plain(r, did, q.Unreplicated) && err == nil {
+	if did, err := luasrc.DecodeRelease(q.Wire.Reply); !r.Plain(r, did, q.Unreplicated) && err == nil {
 		c.exec.Rest(q)
 		return
 	}
@@ -181,14 +182,14 @@ func (r *releasing) Wait() release.Sent {
 // answer decodes the server's reply.
 func (r *releasing) answer() release.Answer {
 	q := &r.req
-	did, err := codec.DecodeRelease(q.Wire.Reply)
+	did, err := luasrc.DecodeRelease(q.Wire.Reply)
 	if q.WentAside || r.ownMessage {
-		r.arrived(!q.OutOfOrder && did == codec.Final && q.Untold == nil)
+		r.arrived(!q.OutOfOrder && did == luasrc.Final && q.Untold == nil)
 	}
 	if r.l.Client.failsOver && err == nil {
 		r.remember(q)
 	}
-	if r.Form == release.Own && did == codec.Partial && err == nil && r.Why != release.Repeat && !r.st.marked {
+	if r.Form == release.Own && did == luasrc.Partial && err == nil && r.Why != release.Repeat && !r.st.marked {
 		r.l.Client.Log.ActedAs(r.st.name.lock.shard, r.st.told())
 	}
 	return release.Answer{

@@ -59,7 +59,7 @@ func (c Call) by(publish Arg) Call {
 //
 //	KEYS  key
 //	ARGV  lease, owner
-//	reply nil: one hold more; PTTL of key: another's (codec.DecodeAcquire)
+//	reply nil: one hold more; PTTL of key: another's (DecodeAcquire)
 //
 // A key of another type makes it fail with WRONGTYPE and stays untouched.
 func Lock(dst []any, key, owner, lease Arg) Call {
@@ -99,7 +99,7 @@ func Again(acquire Call, holds int) Call {
 //
 //	KEYS  key, channel, latch
 //	ARGV  codec.UnlockMessage, lease, owner, publish, latchTTL; with Both SPublish, and Publish behind the rest
-//	reply nil: no hold; 0: holds left; 1: free (codec.DecodeRelease)
+//	reply nil: no hold; 0: holds left; 1: free (DecodeRelease)
 //
 // A key of another type makes it fail with WRONGTYPE and stays untouched.
 func Unlock(dst []any, key, channel, latch, owner, lease, latchTTL, publish Arg) Call {
@@ -140,7 +140,7 @@ func (c Call) to(l Left) Call {
 //
 //	KEYS  key
 //	ARGV  codec.UnlockMessage, lease, owner, channel, least, exact, publish; with Both SPublish and Publish
-//	reply nil: no hold; 0: holds left; 1: free (codec.DecodeRelease)
+//	reply nil: no hold; 0: holds left; 1: free (DecodeRelease)
 //
 // A key of another type makes it fail with WRONGTYPE and stays untouched.
 func UnlockTo(dst []any, key, channel, owner, lease Arg, to Left, publish Arg) Call {
@@ -153,7 +153,7 @@ func UnlockTo(dst []any, key, channel, owner, lease Arg, to Left, publish Arg) C
 //
 //	KEYS  key, or key and latch
 //	ARGV  codec.UnlockMessage, lease, owner, channel, latchTTL, keeper, keep, least, exact, publish; with Both SPublish and Publish
-//	reply nil: no hold; 0: holds left; 1: that was the last (codec.DecodeRelease)
+//	reply nil: no hold; 0: holds left; 1: that was the last (DecodeRelease)
 //
 // A key of another type makes it fail with WRONGTYPE and stays untouched.
 func UnlockKeep(dst []any, key, latch, channel, owner, lease, latchTTL, keeper, keep Arg, to Left, publish Arg) Call {
@@ -165,7 +165,7 @@ func UnlockKeep(dst []any, key, latch, channel, owner, lease, latchTTL, keeper, 
 //
 //	KEYS  key, channel
 //	ARGV  codec.UnlockMessage, publish; with Both SPublish and Publish
-//	reply 1: deleted; 0: was not there (codec.DecodeForce); 2: left alone
+//	reply 1: deleted; 0: was not there (DecodeForce); 2: left alone
 //
 // A key of another type is deleted too, as by Redisson.
 func ForceUnlock(key, channel, publish string) Call {
@@ -177,7 +177,7 @@ func ForceUnlock(key, channel, publish string) Call {
 //
 //	KEYS  key
 //	ARGV  codec.UnlockMessage, channel, publish; with Both SPublish and Publish
-//	reply 1: deleted; 0: was not there (codec.DecodeForce); 2: left alone
+//	reply 1: deleted; 0: was not there (DecodeForce); 2: left alone
 //
 // A key of another type is deleted too.
 func ForceUnlockAlone(key, channel, publish string) Call {
@@ -190,7 +190,7 @@ func ForceUnlockAlone(key, channel, publish string) Call {
 //
 //	KEYS  keys…
 //	ARGV  lease, owners…
-//	reply array of 1: renewed, 0: not held (codec.DecodeRenew)
+//	reply array of 1: renewed, 0: not held (DecodeRenew)
 //
 // A key of another type makes the whole call fail with WRONGTYPE; the keys before it are renewed
 // then, those after it are not. In a cluster all keys must be in one slot.

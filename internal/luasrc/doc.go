@@ -10,7 +10,11 @@
 //
 // A [Call] is one script with its arguments, ready to be sent as EVALSHA. A server that does
 // not know the script answers NOSCRIPT and has done nothing; then [Script.Source] goes into
-// SCRIPT LOAD and the call is sent again. Package codec reads the replies.
+// SCRIPT LOAD and the call is sent again.
+//
+// There is one function per script or command that reads its reply, as redigo returns it. A server's
+// error is returned wrapped, visible to errors.As. A reply that the script can't give is a
+// [*ShapeError], which says what was found, since another program may use the key for other data.
 //
 // The scripts check nothing that a caller can check. A lease or latch time below 1 ms would
 // delete a key or fail half-way, so callers refuse it before.

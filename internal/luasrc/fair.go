@@ -20,7 +20,7 @@ var (
 //
 //	KEYS  key, queue, times
 //	ARGV  channel, owner, lease, wait, once, publish; with Both SPublish and Publish
-//	reply nil: one hold more; PTTL of key: owner is at the head; behind other owners: ms until the first of them loses its place, or -1: unknown (codec.DecodeAcquire)
+//	reply nil: one hold more; PTTL of key: owner is at the head; behind other owners: ms until the first of them loses its place, or -1: unknown (DecodeAcquire)
 //
 // A key of another type makes it fail with WRONGTYPE and stays untouched.
 func FairLock(dst []any, key, queue, times, channel, owner, lease, wait, once, publish Arg) Call {
@@ -33,7 +33,7 @@ func FairLock(dst []any, key, queue, times, channel, owner, lease, wait, once, p
 //
 //	KEYS  key, queue, times, or these and latch
 //	ARGV  channel, owner, lease, latchTTL, least, exact, publish; with Both SPublish and Publish
-//	reply nil: no hold; 0: holds left; 1: free (codec.DecodeRelease)
+//	reply nil: no hold; 0: holds left; 1: free (DecodeRelease)
 //
 // A key of another type makes it fail with WRONGTYPE and stays untouched.
 func FairUnlock(dst []any, key, queue, times, latch, channel, owner, lease, latchTTL Arg, to Left, publish Arg) Call {
@@ -45,7 +45,7 @@ func FairUnlock(dst []any, key, queue, times, latch, channel, owner, lease, latc
 //
 //	KEYS  key, queue, times, or these and latch
 //	ARGV  channel, owner, lease, latchTTL, keeper, keep, least, exact, publish; with Both SPublish and Publish
-//	reply nil: no hold; 0: holds left; 1: that was the last (codec.DecodeRelease)
+//	reply nil: no hold; 0: holds left; 1: that was the last (DecodeRelease)
 func FairKeep(dst []any, key, queue, times, latch, channel, owner, lease, latchTTL, keeper, keep Arg, to Left, publish Arg) Call {
 	return FairKeepScript.latched(dst, latch, key, queue, times).with(channel, owner, lease, latchTTL, keeper, keep).to(to).by(publish)
 }
@@ -70,7 +70,7 @@ func FairLeave(key, queue, times, channel, publish Arg, n int, leaver func(i int
 //
 //	KEYS  key, queue, times
 //	ARGV  channel, publish; with Both SPublish and Publish
-//	reply 1: deleted; 0: was not there (codec.DecodeForce); 2: left alone
+//	reply 1: deleted; 0: was not there (DecodeForce); 2: left alone
 //
 // A key of another type is deleted too, as by Redisson.
 func FairForce(key, queue, times, channel, publish Arg) Call {

@@ -4,7 +4,7 @@ package luasrc
 //
 //	KEYS  key, tokens
 //	ARGV  lease, owner
-//	reply array of the grant's number: one hold more; PTTL of key: another's (codec.DecodeFencedAcquire)
+//	reply array of the grant's number: one hold more; PTTL of key: another's (DecodeFencedAcquire)
 //
 // A key of another type makes it fail with WRONGTYPE. A value of tokens that is not a number
 // makes it fail with another error. All keys stay untouched.

@@ -5,8 +5,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/rlock-go/redisson/codec"
 )
 
 func TestInfoReadsTheLockAndChangesNothing(t *testing.T) {
@@ -16,11 +14,11 @@ func TestInfoReadsTheLockAndChangesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if h, held, err := codec.DecodeHolder(reply); held || err != nil {
+	if h, held, err := DecodeHolder(reply); held || err != nil {
 		t.Errorf("of no lock: %+v, %v", h, err)
 	}
 	r.do("HSET", key, owner, 3)
-	for ttl, set := range map[time.Duration]string{codec.NoTTL: "PERSIST", 1_000_000 * time.Millisecond: "PEXPIRE"} {
+	for ttl, set := range map[time.Duration]string{NoTTL: "PERSIST", 1_000_000 * time.Millisecond: "PEXPIRE"} {
 		r.do("PEXPIRE", key, 1_000_000)
 		if set == "PERSIST" {
 			r.do(set, key)
@@ -29,7 +27,7 @@ func TestInfoReadsTheLockAndChangesNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		h, held, err := codec.DecodeHolder(reply)
+		h, held, err := DecodeHolder(reply)
 		if !held || err != nil || h.Owner != owner || h.Count != 3 || h.TTL > ttl || h.TTL < ttl-5*time.Second {
 			t.Errorf("%+v, %v, %v", h, held, err)
 		}
@@ -49,8 +47,8 @@ func TestInfoOfAHashThatIsNoLockIsShort(t *testing.T) {
 				t.Errorf("%d bytes of a foreign hash", len(text))
 			}
 		}
-		_, _, err := codec.DecodeHolder(reply)
-		if _, is := errors.AsType[*codec.ShapeError](err); !is {
+		_, _, err := DecodeHolder(reply)
+		if _, is := errors.AsType[*ShapeError](err); !is {
 			t.Errorf("%d fields: %v", fields, err)
 		}
 		r.do("HSET", key, owner, 1)

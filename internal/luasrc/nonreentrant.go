@@ -8,7 +8,7 @@ const Reacquired = "NON_REENTRANT_REACQUIRE"
 //
 //	KEYS  key
 //	ARGV  lease, owner, Reacquired
-//	reply nil: acquired; Reacquired: the owner's already; PTTL of key: another's (codec.DecodeAcquire)
+//	reply nil: acquired; Reacquired: the owner's already; PTTL of key: another's (DecodeAcquire)
 //
 // A key of another type makes it fail with WRONGTYPE and stays untouched.
 func NonReentrantLock(dst []any, key, owner, lease Arg) Call {

@@ -64,7 +64,7 @@ func SemaphoreAcquire(dst []any, n Number, count int, receiptTTL Arg, known int)
 // was deleted or made anew since. It may run any number of times.
 //
 //	ARGV  count
-//	reply 1: undone; nil: there is no receipt (codec.DecodeRelease)
+//	reply 1: undone; nil: there is no receipt (DecodeRelease)
 func SemaphoreUndo(n Number, count int) Call {
 	return n.call(SemaphoreUndoScript, count)
 }
@@ -83,7 +83,7 @@ const (
 // receiptTTL ms. ttl is for SetFirst: the number expires after ttl ms, or never if ttl is 0.
 //
 //	ARGV  receiptTTL, how, count, ttl, known
-//	reply 1, or of GiveBack and GiveExisting how it is known: done; 0: nothing to change; of DrainAll how many were free (codec.DecodeNumber)
+//	reply 1, or of GiveBack and GiveExisting how it is known: done; 0: nothing to change; of DrainAll how many were free (DecodeNumber)
 func SemaphoreChange(n Number, receiptTTL Arg, how string, count, ttl Arg, known int) Call {
 	return n.call(SemaphoreChangeScript, receiptTTL, how, count, ttl, known)
 }
@@ -98,7 +98,7 @@ const (
 // CountDown changes the count of a latch. The result is kept in the receipt for receiptTTL ms.
 //
 //	ARGV  receiptTTL, how, count, known
-//	reply 1, or of DownByOne how it is known: done; 0: nothing to change (codec.DecodeNumber)
+//	reply 1, or of DownByOne how it is known: done; 0: nothing to change (DecodeNumber)
 func CountDown(n Number, receiptTTL Arg, how string, count Arg, known int) Call {
 	return n.call(CountDownScript, receiptTTL, how, count, known)
 }

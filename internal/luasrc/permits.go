@@ -47,7 +47,7 @@ const NoPermitsSet int64 = -3
 // 1.
 //
 //	ARGV  lease, ids
-//	reply nil: taken; too few are free: ms until the next taken one expires, -1: none does (codec.DecodeAcquire); NoPermitsSet
+//	reply nil: taken; too few are free: ms until the next taken one expires, -1: none does (DecodeAcquire); NoPermitsSet
 func PermitAcquire(dst []any, p Permits, lease Arg, ids []string) Call {
 	return p.call(dst, PermitAcquireScript).with(lease).texts(ids)
 }
@@ -56,7 +56,7 @@ func PermitAcquire(dst []any, p Permits, lease Arg, ids []string) Call {
 // times.
 //
 //	ARGV  ids
-//	reply 1: given up; nil: one was not taken, or its time was over; the others are given up (codec.DecodeRelease)
+//	reply 1: given up; nil: one was not taken, or its time was over; the others are given up (DecodeRelease)
 func PermitRelease(dst []any, p Permits, ids []string) Call {
 	return p.call(dst, PermitReleaseScript).texts(ids)
 }
@@ -77,7 +77,7 @@ func PermitReleaseIDs(p Permits, receipt, receiptTTL Arg, ids []string) Call {
 //
 //	KEYS  the times of each
 //	ARGV  lease, then for each the number of its ids and the ids
-//	reply array of 1: renewed, 0: one is no longer taken (codec.DecodeRenew)
+//	reply array of 1: renewed, 0: one is no longer taken (DecodeRenew)
 func PermitRenew(dst []any, lease Arg, n int, acquire func(i int) (times Arg, ids []string)) Call {
 	call := PermitRenewScript.call(dst, n)
 	for i := range n {
@@ -128,7 +128,7 @@ func PermitSet(p Permits, receipt, receiptTTL Arg, how string, n int, ttl int64)
 
 // PermitDelete deletes the semaphore, and sends no message.
 //
-//	reply 1: deleted; 0: was not there (codec.DecodeForce)
+//	reply 1: deleted; 0: was not there (DecodeForce)
 func PermitDelete(p Permits) Call {
 	return p.call(nil, PermitDeleteScript)
 }

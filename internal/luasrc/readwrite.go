@@ -25,7 +25,7 @@ const NoReadWriteLock = "a hash without mode"
 //
 //	KEYS  key, channel; or key alone, while a slot moves
 //	ARGV  channel if it is no key, lease, owner, holds
-//	reply nil: one hold more; PTTL of key: another's (codec.DecodeAcquire); NoReadWriteLock: untouched
+//	reply nil: one hold more; PTTL of key: another's (DecodeAcquire); NoReadWriteLock: untouched
 //
 // A key of another type makes it fail with WRONGTYPE and stays untouched.
 func ReadLock(dst []any, key, channel, holds, owner, lease Arg) Call {
@@ -50,7 +50,7 @@ func WriteLock(dst []any, key, owner, lease Arg) Call {
 //
 //	KEYS  key, channel, holds, or these and latch; or key alone, while a slot moves
 //	ARGV  channel and holds if they are no keys, lease, owner, latchTTL, least, exact, publish; with Both SPublish and Publish
-//	reply nil: no hold to read; 0: the owner has holds left, of either sort; 1: none (codec.DecodeRelease)
+//	reply nil: no hold to read; 0: the owner has holds left, of either sort; 1: none (DecodeRelease)
 //
 // A key of another type makes it fail with WRONGTYPE and stays untouched.
 func ReadUnlock(dst []any, key, channel, holds, latch, owner, lease, latchTTL Arg, to Left, publish Arg) Call {
@@ -73,7 +73,7 @@ func rwUnlock(dst []any, s *Script, key, channel, holds, latch, owner, lease, la
 //
 //	KEYS  key, holds…, key, holds…
 //	ARGV  lease, and for each lock owner, how many holds
-//	reply array of 1: renewed, 0: not held (codec.DecodeRenew)
+//	reply array of 1: renewed, 0: not held (DecodeRenew)
 func ReadRenew(dst []any, lease Arg, n int, lock func(i int) (key Arg, holds []string, owner Arg)) Call {
 	var keys []any
 	args := []any{lease}
@@ -93,7 +93,7 @@ func ReadRenew(dst []any, lease Arg, n int, lock func(i int) (key Arg, holds []s
 //
 //	KEYS  key, channel, holds
 //	ARGV  mode, message, publish; with Both SPublish and Publish
-//	reply 1: deleted; 0: not in that mode (codec.DecodeForce)
+//	reply 1: deleted; 0: not in that mode (DecodeForce)
 //
 // A key of another type makes it fail with WRONGTYPE and stays untouched.
 func ReadWriteForce(key, channel, holds, mode, message, publish Arg) Call {

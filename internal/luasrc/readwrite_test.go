@@ -234,7 +234,7 @@ func TestReadWriteInfo(t *testing.T) {
 	} {
 		r.give(row.before)
 		reply := r.do("EVALSHA", ReadWriteInfo(nil, key, row.mode).Args...)
-		h, held, err := codec.DecodeHolder(reply)
+		h, held, err := DecodeHolder(reply)
 		if held != (row.owner != "") || err != nil || held && (h.Owner != rwOwners[row.owner] || fmt.Sprint(h.Count) != row.count || h.TTL < 29e9) {
 			t.Errorf("%q, who can %s: %+v, %v, %v", row.before, row.mode, h, held, err)
 		}

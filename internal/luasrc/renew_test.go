@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/watchdog"
 )
 
@@ -64,7 +63,7 @@ func TestRenewTellsWhichOfAFullBatchWereLost(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	renewed, err := codec.DecodeRenew(reply, watchdog.MaxBatch)
+	renewed, err := DecodeRenew(reply, watchdog.MaxBatch)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,7 +4,7 @@ package luasrc
 //
 //	KEYS  key, latch
 //	ARGV  lease, owner, latchTTL
-//	reply nil: no hold; 0: holds left; 1: free (codec.DecodeRelease)
+//	reply nil: no hold; 0: holds left; 1: free (DecodeRelease)
 //
 // A key of another type makes it fail with WRONGTYPE and stays untouched.
 func SpinUnlock(dst []any, key, latch, owner, lease, latchTTL Arg) Call {
@@ -14,7 +14,7 @@ func SpinUnlock(dst []any, key, latch, owner, lease, latchTTL Arg) Call {
 // SpinForceUnlock deletes key whichever owner holds it, and publishes nothing.
 //
 //	KEYS  key
-//	reply 1: deleted; 0: was not there (codec.DecodeForce); 2: left alone
+//	reply 1: deleted; 0: was not there (DecodeForce); 2: left alone
 //
 // A key of another type is deleted too, as by Redisson.
 func SpinForceUnlock(key Arg) Call {

@@ -6,11 +6,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/internal/luasrc"
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// What a key has that no lock or semaphore writes is told in the words of rlock, and as a *codec.ShapeError.
+// What a key has that no lock or semaphore writes is told in the words of rlock, and as a *luasrc.ShapeError.
 func TestErrorsOfOddRepliesSpeakOfTheKey(t *testing.T) {
 	const owner = "7f3c1a52-0a49-4d0c-9d5e-2f6b1a0c8d11:1"
 	bg := context.Background()
@@ -40,7 +40,7 @@ func TestErrorsOfOddRepliesSpeakOfTheKey(t *testing.T) {
 				c := r.open()
 				r.at(func() { r.server.Session(host(9)).Do(row.has...) })
 				err := row.call(c)
-				if _, is := errors.AsType[*codec.ShapeError](err); err == nil || !is || !errors.Is(err, rlock.ErrRefused) || err.Error() != row.says {
+				if _, is := errors.AsType[*luasrc.ShapeError](err); err == nil || !is || !errors.Is(err, rlock.ErrRefused) || err.Error() != row.says {
 					t.Errorf("\n%v, want\n%s", err, row.says)
 				}
 			})

@@ -3,8 +3,8 @@ package release
 import (
 	"time"
 
-	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/internal/clock"
+	"github.com/rlock-go/redisson/internal/luasrc"
 )
 
 // Release is one unlock. The first group of fields is set by its maker; the second
@@ -55,8 +55,8 @@ func (u *Release) Begin(w World) bool {
 
 // Plain tells whether Answer can take the reply to the first send. If not, there is more to do, and
 // Rest must be called.
-func (u *Release) Plain(w World, did codec.Release, unreplicated bool) bool {
-	if unreplicated || did != codec.Partial {
+func (u *Release) Plain(w World, did luasrc.Release, unreplicated bool) bool {
+	if unreplicated || did != luasrc.Partial {
 		return !unreplicated
 	}
 	u.UnderWay = false
@@ -223,21 +223,21 @@ func (u *Release) answered(w World, a Answer) Verdict {
 // tooMuch tells whether the server still counts holds of an owner that has none, as far as its
 // client knows: their leases ended by themselves, or their unlocks never ran. No other client can
 // have made them.
-func (u *Release) tooMuch(f Facts, did codec.Release) bool {
+func (u *Release) tooMuch(f Facts, did luasrc.Release) bool {
 	switch {
-	case u.Form != Own || !f.Last || f.Foreign || did == codec.Final:
+	case u.Form != Own || !f.Last || f.Foreign || did == luasrc.Final:
 		return false
-	case did == codec.NotHeld: // an earlier send left some, or its lost reply may have said so
+	case did == luasrc.NotHeld: // an earlier send left some, or its lost reply may have said so
 		return (u.lost || u.more) && u.Sibling && u.Left != ExactlySibling
 	}
 	return u.Left == OneLess || u.needs > 0 || u.Sibling && u.Left == Exactly
 }
 
 // takeMore makes the next send leave nothing, first of this count, then of its sibling.
-func (u *Release) takeMore(did codec.Release) {
+func (u *Release) takeMore(did luasrc.Release) {
 	u.more, u.lost = true, false
 	switch {
-	case did == codec.NotHeld:
+	case did == luasrc.NotHeld:
 		u.Left = ExactlySibling
 	case u.Left == OneLess || u.needs == 0:
 		u.Left++
@@ -251,15 +251,15 @@ func (u *Release) answeredOwn(w World, a Answer) Verdict {
 	case u.tooMuch(f, a.Did):
 		u.takeMore(a.Did)
 		return Open
-	case a.Did == codec.Partial && f.Left:
+	case a.Did == luasrc.Partial && f.Left:
 		w.Apply(Leased)
 	case f.Left:
 		w.Apply(Vanish)
 	}
 	switch {
-	case a.Did == codec.NotHeld && (u.lost || u.more):
+	case a.Did == luasrc.NotHeld && (u.lost || u.more):
 		return u.gone(w)
-	case a.Did == codec.NotHeld: // it published nothing
+	case a.Did == luasrc.NotHeld: // it published nothing
 		u.wake(w)
 		return NotHeld
 	case a.Unreplicated && u.called():
@@ -280,7 +280,7 @@ func (u *Release) answeredOwn(w World, a Answer) Verdict {
 
 // answeredLatched handles the reply to a release with a latch.
 func (u *Release) answeredLatched(w World, a Answer) Verdict {
-	unreplicated := a.Did != codec.NotHeld && a.Unreplicated && u.called()
+	unreplicated := a.Did != luasrc.NotHeld && a.Unreplicated && u.called()
 	if unreplicated && !u.again {
 		u.again = true
 		return Open // with the same latch: it does not count twice
@@ -290,7 +290,7 @@ func (u *Release) answeredLatched(w World, a Answer) Verdict {
 		w.Apply(Discard)
 	}
 	switch {
-	case a.Did == codec.Partial && f.Left:
+	case a.Did == luasrc.Partial && f.Left:
 		w.Apply(Leased)
 	case f.Left:
 		w.Apply(Vanish)
@@ -298,7 +298,7 @@ func (u *Release) answeredLatched(w World, a Answer) Verdict {
 	switch {
 	case unreplicated:
 		return Unreplicated
-	case a.Did != codec.NotHeld:
+	case a.Did != luasrc.NotHeld:
 		return u.released(w, a)
 	}
 	if u.wake(w); f.MayArrive {

@@ -3,7 +3,7 @@ package release
 import (
 	"time"
 
-	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/internal/luasrc"
 )
 
 // Why is what an unlock is for.
@@ -153,11 +153,11 @@ const (
 
 // Answer is the server's answer to the last send.
 type Answer struct {
-	Did             codec.Release // what it did
-	Err             error         // the reply has an unknown shape
-	Untold          error         // why it could not be announced
-	Unreplicated    bool          // no replica acknowledged it, although some were asked
-	ReplicasUnknown bool          // some were asked, and their reply was cut off
+	Did             luasrc.Release // what it did
+	Err             error          // the reply has an unknown shape
+	Untold          error          // why it could not be announced
+	Unreplicated    bool           // no replica acknowledged it, although some were asked
+	ReplicasUnknown bool           // some were asked, and their reply was cut off
 }
 
 // Reply is the answer to a Question.

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/internal/luasrc"
 )
 
 var (
@@ -54,7 +54,7 @@ type world struct {
 	ended        int  // those that ended by themselves, and that the server counts
 	endedSibling int  // the same, of the holds that are counted separately
 	others       int  // holds of the same owner in other clients
-	latch        *codec.Release
+	latch        *luasrc.Release
 	latchEnds    time.Duration
 	releases     int // how often our hold was released
 
@@ -172,7 +172,7 @@ func (w *world) TakeBack() error {
 }
 
 // run lets the server run one send. untold says that its announcement was refused.
-func (w *world) run(c copyOf) (did codec.Release, untold bool) {
+func (w *world) run(c copyOf) (did luasrc.Release, untold bool) {
 	if w.latch != nil && w.now >= w.latchEnds {
 		w.latch = nil
 	}
@@ -189,7 +189,7 @@ func (w *world) run(c copyOf) (did codec.Release, untold bool) {
 		return w.answer(c, n)
 	}
 	if n == 0 {
-		return codec.NotHeld, false
+		return luasrc.NotHeld, false
 	}
 	if w.u.Verdict == Expired || w.u.Verdict == Unreleased || w.u.Verdict == Queued && w.u.Why == UnlockAs {
 		w.t.Fatalf("it releases after %v", w.u.Verdict)
@@ -214,14 +214,14 @@ func (w *world) run(c copyOf) (did codec.Release, untold bool) {
 }
 
 // answer is the reply of a send that ran and left n holds.
-func (w *world) answer(c copyOf, n int) (did codec.Release, untold bool) {
-	if did = codec.Partial; n == 0 && w.endedSibling == 0 {
-		did = codec.Final
+func (w *world) answer(c copyOf, n int) (did luasrc.Release, untold bool) {
+	if did = luasrc.Partial; n == 0 && w.endedSibling == 0 {
+		did = luasrc.Final
 	}
 	if c.form == Latched {
 		w.latch, w.latchEnds = &did, w.now+w.u.Retry+late
 	}
-	return did, w.mute && did == codec.Final
+	return did, w.mute && did == luasrc.Final
 }
 
 // blocks makes something happen while the release waits. It reports whether nothing will go wrong
@@ -334,8 +334,8 @@ func (w *world) Wait() Sent {
 		return Sent{How: NoAnswer, Err: errNet}
 	}
 	did, untold := w.run(copyOf{form: w.u.Form, left: w.u.Left, least: w.least})
-	w.tooMany = w.left == 0 && (w.ended > 0 || w.endedSibling > 0 && (did != codec.NotHeld || w.u.more))
-	if w.breaks && did != codec.NotHeld {
+	w.tooMany = w.left == 0 && (w.ended > 0 || w.endedSibling > 0 && (did != luasrc.NotHeld || w.u.more))
+	if w.breaks && did != luasrc.NotHeld {
 		w.note("half way")
 		return Sent{How: Partly, Err: errOdd}
 	}

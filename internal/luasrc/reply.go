@@ -1,4 +1,4 @@
-package codec
+package luasrc
 
 import (
 	"math"
@@ -169,14 +169,14 @@ func DecodeLength(reply any) (int64, error) {
 // DecodeCount reads an owner's hold count from the reply of HGET: 0 if the owner has
 // no field. A field that is not a decimal count, which no lock writes, is a
 // *ShapeError that says what the field holds.
-func DecodeCount(reply any) (int64, error) { return count("hold count", reply) }
+func DecodeCount(reply any) (int64, error) { return decimal("hold count", reply) }
 
 // DecodeToken reads the last token of a fenced lock from the reply of GET, 0 if there
 // was no grant. A value that is no decimal token is a *ShapeError.
-func DecodeToken(reply any) (int64, error) { return count("fencing token", reply) }
+func DecodeToken(reply any) (int64, error) { return decimal("fencing token", reply) }
 
-// count reads a decimal number that is not negative; nil is 0.
-func count(what string, reply any) (int64, error) {
+// decimal reads a decimal number that is not negative; nil is 0.
+func decimal(what string, reply any) (int64, error) {
 	var text string
 	switch v := reply.(type) {
 	case nil:
@@ -188,8 +188,8 @@ func count(what string, reply any) (int64, error) {
 	default:
 		return 0, mismatch(what, reply)
 	}
-	n, ok := parseDecimal(text)
-	if !ok || n < 0 {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < 0 || strconv.FormatInt(n, 10) != text { // no lock writes it otherwise
 		return 0, mismatch(what, reply)
 	}
 	return n, nil

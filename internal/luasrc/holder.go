@@ -1,13 +1,15 @@
-package codec
+package luasrc
 
 import (
 	"strconv"
 	"time"
+
+	"github.com/rlock-go/redisson/codec"
 )
 
 // Holder is the owner of a lock at one moment, as the server had it.
 type Holder struct {
-	Owner string        // the field of the hash, see [ParseOwner]
+	Owner string        // the field of the hash, see [codec.ParseOwner]
 	Count int64         // how many holds the owner has, at least 1
 	TTL   time.Duration // the time until the key expires; [NoTTL] if it never does
 }
@@ -36,7 +38,7 @@ func DecodeHolder(reply any) (h Holder, held bool, err error) {
 		return Holder{}, false, mismatch("owner", found[2])
 	}
 	h.Owner = string(owner)
-	if _, _, err := ParseOwner(h.Owner); err != nil {
+	if _, _, err := codec.ParseOwner(h.Owner); err != nil {
 		return Holder{}, false, &ShapeError{What: noLock, Got: "field " + quote(h.Owner)}
 	}
 	if h.Count, err = DecodeCount(found[3]); err == nil && h.Count == 0 {
