@@ -4,6 +4,9 @@ package main
 var holding = []defect{
 	{"trust in a grant counts from its reply", "H1", tests{"invariants.TestH1TrustCountsFromTheSend"},
 		edits{{In: "attempt.granted", Call: "st.grant", Arg: 3, Put: "n.Now()"}}},
+	{"an Extend is trusted from its reply on", "H1", tests{"invariants.TestH1TrustCountsFromTheSend", "TestPermitIsTakenForAsLongAsItsHolderTrustsIt"},
+		edits{{In: "extension.answered", Stmt: "h.promise = lease.Fixed(r.Wire.Sent, e.length)", Put: "h.promise = lease.Fixed(st.name.Now(), e.length)"},
+			{In: "extension.answered", Stmt: "st.live(r.Wire.Sent, st.trust(r.Wire.Sent, e.lease))", Put: "st.live(st.name.Now(), st.trust(st.name.Now(), e.lease))"}}},
 	{"a renewal ignores \"not yours\"", "H2", tests{"TestH2NotYoursIsALossAtOnce"},
 		edits{{In: "renewal.Answered", Case: "mine[i]", Put: "true"}}},
 	{"one poisoned key fails its whole batch", "H2", tests{"TestH2PoisonedKeySpoilsNoOthersLease"},

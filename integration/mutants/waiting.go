@@ -26,6 +26,8 @@ var waiting = []defect{
 		edits{{In: "Waiter.waitError", Case: "known && elapsed && unanswered", Put: "known && elapsed && unanswered && last == nil"}}},
 	{"a lost attempt of an owner that others use is called refused", "A6", tests{"TestA6UnansweredLastAttemptIsNamed"},
 		edits{{In: "Waiter.ownerOfOthers", Expr: "w.Terms.As && !w.n.lock.Client.Exclusive(w.Terms.Owner)", Put: "false"}}},
+	{"a later plain message is taken for the copy of a sharded one", "hub's messages, P2", tests{"TestOnlyAPlainMessageThatCameWithItsShardedOneIsACopy"},
+		edits{{In: "shardedMessage.repeatedBy", Expr: "last.reads == reads", Put: "true"}}},
 	{"the hub does not wake after resubscribing", "P2", tests{"TestP2ResubscribeWakesEverybody"},
 		edits{{In: "Hub.confirm", If: "s.is(waiting)", Put: "!s.toldConfirmed && s.is(waiting)"}}},
 	{"the next waiter of the client waits for the message", "hand-off", tests{"TestHandOffMakesTheHeadsAttemptAtOnce", "TestHandOffWithinAClientIsOneRoundTrip"},

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/rlock-go/redisson/rlock"
@@ -182,5 +183,65 @@ func TestCancelledSpinningEndsAtOnce(t *testing.T) {
 		if n := ran(); n > 0 {
 			t.Errorf("it goes on with %d scripts", n)
 		}
+	})
+}
+
+// A caller that left does not hear the end of its unlock. Nor does the caller of a later one, which may wait at the same time.
+func TestUnlockIsNotAnsweredByOneWhoseCallerHasLeft(t *testing.T) {
+	inBubble(t, func(r *rig) {
+		c, over := r.open(), r.Context()
+		var lost, held []*rlock.Hold
+		for i := range 20 { // more than one, because a sync.Pool drops some under the race detector
+			lost = append(lost, must(c.NewLock(fmt.Sprint("lost", i)).TryLock(over))(r))
+			held = append(held, must(c.NewLock(fmt.Sprint("held", i)).TryLock(over))(r))
+		}
+		over, end := context.WithCancel(over)
+		end()
+		r.at(func() { r.cut(true) })
+		unlock := func(ctx context.Context, all []*rlock.Hold, check func(error) bool) {
+			for _, h := range all {
+				go func() {
+					if err := h.Unlock(ctx); !check(err) {
+						t.Errorf("the unlock of %s: %v", h.Name(), err)
+					}
+				}()
+			}
+		}
+		unlock(over, lost, func(err error) bool { return err != nil })
+		r.pass(4 * time.Second) // their callers have left
+		unlock(context.Background(), held, func(err error) bool { return err == nil })
+		synctest.Wait()
+		for i := range lost {
+			r.do("DEL", fmt.Sprint("lost", i))
+		}
+		r.at(func() { r.cut(false) })
+		r.pass(10 * time.Second)
+	})
+}
+
+// An owner's last unlock leaves nothing for that of a hold which ended by itself and waits behind it.
+func TestUnlockOfALostHoldThatWaitsIsNotCounted(t *testing.T) {
+	inBubble(t, func(r *rig) {
+		c := r.open()
+		l, owner := c.NewLock("orders"), rlock.As(c.NewOwner())
+		lost := must(l.TryLock(r.Context(), owner, rlock.Lease(time.Second)))(r)
+		fixed := must(l.TryLock(r.Context(), owner, rlock.Lease(time.Minute)))(r)
+		last := must(l.TryLock(r.Context(), owner))(r)
+		<-lost.Done()
+		r.at(func() { r.world.Between(host(1), address).Slow = time.Second })
+		go func() { _ = fixed.Extend(context.Background(), time.Minute) }() // what follows waits for it
+		synctest.Wait()
+		go func() { _ = fixed.Unlock(context.Background()) }()
+		synctest.Wait()
+		time.AfterFunc(time.Millisecond, func() { _ = lost.Unlock(context.Background()) })
+		if err := last.Unlock(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		r.at(func() {
+			if r.server.Exists("orders") {
+				t.Errorf("it is still held: %s", r.server.Dump("orders"))
+			}
+		})
+		r.pass(10 * time.Second)
 	})
 }
