@@ -10,6 +10,7 @@ import "time"
 type named struct {
 	epoch int64
 	at    time.Time
+	stale time.Time // when most others began anew without it; zero: they did not
 }
 
 // anew tells whether most Sentinels that have answered lately name an older epoch than they
@@ -29,6 +30,16 @@ func (c *choice) anew(said []testimony, now time.Time) bool {
 	return 2*fell > all && fell > 0
 }
 
+// stale records that most Sentinels begin anew. The others, such as one that is restarted a
+// moment later, still name the newest epoch, and the former master with it. They are not
+// believed until they begin anew, too.
+func (c *choice) stale(now time.Time) {
+	for from, n := range c.named {
+		n.stale = now
+		c.named[from] = n
+	}
+}
+
 // names records what the Sentinels name.
 func (c *choice) names(said []testimony, now time.Time) {
 	for _, t := range said {
@@ -38,6 +49,10 @@ func (c *choice) names(said []testimony, now time.Time) {
 		if c.named == nil {
 			c.named = map[string]named{}
 		}
-		c.named[t.from] = named{max(t.epoch, c.named[t.from].epoch), now}
+		before := c.named[t.from]
+		if !before.stale.IsZero() && t.epoch < before.epoch {
+			before = named{} // it began anew, with the others or later
+		}
+		c.named[t.from] = named{max(t.epoch, before.epoch), now, before.stale}
 	}
 }

@@ -20,7 +20,9 @@ func TestSentinelsThatBeganAnewAreBelieved(t *testing.T) {
 	}{
 		"all":                                      {[][]testimony{all("a", 3), all("b", 0)}, "b"},
 		"two, and one is silent":                   {[][]testimony{all("a", 3), {say("x", "b", 0), say("y", "b", 0), silent}}, "b"},
-		"two, and one is not done":                 {[][]testimony{all("a", 3), {say("x", "b", 0), say("y", "b", 0), say("z", "a", 3)}}, "a"},
+		"two, and one is not done":                 {[][]testimony{all("a", 3), {say("x", "b", 0), say("y", "b", 0), say("z", "a", 3)}}, "b"},
+		"two, and one a moment later":              {[][]testimony{all("a", 3), {say("x", "b", 0), say("y", "b", 0), say("z", "a", 3)}, all("b", 0)}, "b"},
+		"two, and one that was silent is not done": {[][]testimony{all("a", 3), {say("x", "b", 0), say("y", "b", 0), silent}, {say("x", "b", 0), say("y", "b", 0), say("z", "a", 3)}}, "b"},
 		"one, and two are silent":                  {[][]testimony{all("a", 3), {say("x", "b", 0), silent, silent}}, ""},
 		"two that never knew better":               {[][]testimony{{say("x", "b", 2), say("y", "b", 2), say("z", "a", 3)}, {say("x", "b", 2), say("y", "b", 2), silent}}, ""},
 		"and a failover follows":                   {[][]testimony{all("a", 3), all("b", 0), {say("x", "b", 0), say("y", "b", 0), say("z", "c", 1)}}, "c"},

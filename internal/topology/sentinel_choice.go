@@ -43,7 +43,8 @@ type choice struct {
 // Sentinels there are. An error says why no master is picked.
 func (c *choice) believes(said []testimony, known int, now time.Time) (testimony, error) {
 	if c.anew(said, now) {
-		c.epoch, c.left, c.leftBy, c.named = 0, master{}, nil, nil
+		c.epoch, c.left, c.leftBy = 0, master{}, nil
+		c.stale(now)
 	}
 	c.names(said, now)
 	if c.takenBack(said, known) {
@@ -56,7 +57,7 @@ func (c *choice) believes(said []testimony, known int, now time.Time) (testimony
 		case t.err != nil:
 		case c.isLeft(t, now):
 			old = errFormer
-		case t.epoch < c.epoch && now.Sub(c.seen) < seenFor:
+		case t.epoch < c.epoch && now.Sub(c.seen) < seenFor, now.Sub(c.named[t.from].stale) < seenFor:
 			old = cmp.Or(old, errOlder)
 		case len(newest) == 0 || t.epoch > newest[0].epoch:
 			newest = append(newest[:0:0], t)
