@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -29,8 +30,9 @@ func (f fault) String() string { return f.where + ": " + f.what }
 
 // Why Go must be behind.
 const (
-	leaves = "a replica that is gone may be the next master, so WAIT asks for it until most Sentinels have said twice that the master stays"
-	silent = "tokens and counts wait for each replica that may be promoted: until it has been silent for 8 s, or died"
+	leaves    = "a replica that is gone may be the next master, so WAIT asks for it until most Sentinels have said twice that the master stays"
+	forgotten = "a replica that is gone may be the next master, so WAIT asks for it until most masters have said twice that the master stays"
+	silent    = "tokens and counts wait for each replica that may be promoted: until it has been silent for 8 s, or died"
 )
 
 // place is where locks are.
@@ -42,8 +44,8 @@ type place struct {
 
 var faults = []fault{
 	{where: "cluster", what: "a former master's address is used by another cluster", start: addressOfMaster},
-	{where: "cluster", what: "a replica's address is used by another cluster", start: addressOfReplica},
-	{where: "cluster", what: "a replica leaves as by `--cluster del-node`", start: delNode},
+	{where: "cluster", what: "a replica's address is used by another cluster", start: addressOfReplica, why: forgotten, within: 5 * time.Second},
+	{where: "cluster", what: "a replica leaves as by `--cluster del-node`", start: delNode, why: forgotten, within: 5 * time.Second},
 	{where: "cluster", what: "a master hangs, command timeout 3 s", start: masterHangs},
 	{where: "cluster", what: "a master hangs, command timeout 10 s", timeout: 10 * time.Second, start: masterHangs},
 	{where: "cluster", what: "a master hangs, command timeout 20 s", timeout: 20 * time.Second, start: masterHangs},
@@ -122,10 +124,8 @@ func clusterReplicaHangs(t testing.TB) *place {
 
 // manyGone has a URL whose only host leads to one of 21 servers, and then to another cluster.
 func manyGone(t testing.TB) *place {
-	former := topologytest.StartReplicatedFronted(t, time.Minute, nil, 1)
-	for len(former.Servers) < 21 {
-		former.AddReplica(0)
-	}
+	former := topologytest.StartReplicatedFronted(t, time.Minute, nil, slices.Repeat([]int{1}, 10)...)
+	former.AddReplica(0)
 	next := topologytest.Start(t, 1, 1, 1)
 	host := faultproxy.Start(t, former.Servers[0].Addr())
 	_, port, _ := net.SplitHostPort(host.Addr())
