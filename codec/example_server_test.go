@@ -25,4 +25,3 @@ var lockClient = sync.OnceValue(func() *rlock.Client {
 	redistest.Examples.Cleanup(func() { client.Close() })
 	return client
 })
-
