@@ -56,3 +56,45 @@ func BenchmarkRenewOfOneInPlace(b *testing.B) {
 		sink = Renew(room[:0], lease, 1, func(int) (Arg, Arg) { return key, owner })
 	}
 }
+
+// What each acquire, release and renewal decodes. The results are kept, so that nothing is optimised away.
+var (
+	grantedSink bool
+	releaseSink Release
+	renewedSink []bool
+)
+
+func BenchmarkDecodeAcquireGranted(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		grantedSink, _, _ = DecodeAcquire(nil)
+	}
+}
+
+func BenchmarkDecodeAcquireRefused(b *testing.B) {
+	var reply any = int64(29_999)
+	b.ReportAllocs()
+	for b.Loop() {
+		grantedSink, _, _ = DecodeAcquire(reply)
+	}
+}
+
+func BenchmarkDecodeRelease(b *testing.B) {
+	var reply any = int64(1)
+	b.ReportAllocs()
+	for b.Loop() {
+		releaseSink, _ = DecodeRelease(reply)
+	}
+}
+
+func BenchmarkDecodeRenewOfHundred(b *testing.B) {
+	elems := make([]any, 100)
+	for i := range elems {
+		elems[i] = int64(1)
+	}
+	var reply any = elems
+	b.ReportAllocs()
+	for b.Loop() {
+		renewedSink, _ = DecodeRenew(reply, len(elems))
+	}
+}
