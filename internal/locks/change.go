@@ -132,7 +132,7 @@ func (g *change) leave(why error) (any, error) {
 	case g.ended:
 		return g.reply(), g.err
 	case g.due && g.req.Reached() == 0 && g.l.Client.exec.Waiting(&g.req):
-		return nil, fmt.Errorf("not done so far, it goes on in the background for a while: %w", g.unsent())
+		return nil, ofKind(fmt.Errorf("not done so far, it goes on in the background for a while: %w", g.unsent()), ErrUnavailable)
 	}
 	return nil, fmt.Errorf("%w: %w", ErrUncertain, why)
 }

@@ -90,14 +90,15 @@ func (r *releasing) uncertain() error {
 	return fmt.Errorf("%w: it was sent and never answered; %s: %w", ErrUncertain, then, r.Failed)
 }
 
-// unsentSoFar is the error at the limit of an unlock of which nothing has run.
+// unsentSoFar is the error at the limit of an unlock of which nothing has run. A server that refuses it
+// for now does not make that ErrRefused, of which nothing is sent later.
 func (r *releasing) unsentSoFar() error {
 	why := cmp.Or(r.Failed, r.l.Client.exec.Trouble(r.l.slot), unwritten(r.l.Client))
 	then := "it goes on in the background while the lease lasts"
 	if r.Until == clock.Never {
 		then = "it goes on in the background"
 	}
-	return fmt.Errorf("not released so far, %s: %w", then, why)
+	return ofKind(fmt.Errorf("not released so far, %s: %w", then, why), ErrUnavailable)
 }
 
 // releasedLate is the outcome of the unlock of a hold that had been lost.

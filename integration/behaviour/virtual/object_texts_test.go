@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"regexp"
+	"strings"
 	"testing"
 	"time"
 
@@ -122,6 +123,66 @@ func TestErrorsOfObjectsWithoutAnOwnerNameNone(t *testing.T) {
 				err := row.call(o)
 				if !errors.Is(err, row.is) || err.Error() != row.says || lockWords.MatchString(err.Error()) {
 					t.Errorf("\n%v, want\n%s", err, row.says)
+				}
+				r.pass(10 * time.Second)
+			})
+		})
+	}
+}
+
+// What goes on in the background although the server refuses it for now is not ErrRefused, which says that nothing is changed: who
+// repeats such a call would do it twice.
+func TestWhatGoesOnInTheBackgroundIsNotRefused(t *testing.T) {
+	bg := context.Background()
+	over, cancel := context.WithCancel(bg)
+	cancel()
+	for what, prepare := range map[string]func(r *rig, c *rlock.Client) (call func() error){
+		"permits of a semaphore": func(r *rig, c *rlock.Client) func() error {
+			s := c.NewSemaphore("slots")
+			must(s.TrySetPermits(bg, 2))(r)
+			return func() error { return s.Release(over, 1) }
+		},
+		"permits": func(r *rig, c *rlock.Client) func() error {
+			p := c.NewPermitSemaphore("seats")
+			must(p.TrySetPermits(bg, 2))(r)
+			some := must(p.TryAcquire(bg, 1))(r)
+			return func() error { return some.Release(over) }
+		},
+		"permits by their ids": func(r *rig, c *rlock.Client) func() error {
+			p := c.NewPermitSemaphore("seats")
+			must(p.TrySetPermits(bg, 2))(r)
+			ids := must(r.open().NewPermitSemaphore("seats").TryAcquire(bg, 1, rlock.Lease(time.Hour)))(r).IDs()
+			return func() error { return p.ReleaseIDs(over, ids...) }
+		},
+		"a count-down": func(r *rig, c *rlock.Client) func() error {
+			l := c.NewCountDownLatch("gate")
+			must(l.TrySetCount(bg, 2))(r)
+			return func() error { return l.CountDown(over) }
+		},
+		"an unlock": func(r *rig, c *rlock.Client) func() error {
+			h := must(c.NewLock("orders").TryLock(bg))(r)
+			return func() error { return h.Unlock(over) }
+		},
+		"an unlock of a fair lock": func(r *rig, c *rlock.Client) func() error {
+			h := must(c.NewFairLock("orders").TryLock(bg))(r)
+			return func() error { return h.Unlock(over) }
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			inBubble(t, func(r *rig) {
+				call := prepare(r, r.open())
+				r.at(func() {
+					r.server.Refuse = func(args []string) string {
+						if args[0] != "EVALSHA" {
+							return ""
+						}
+						return "MISCONF Redis is configured to save RDB snapshots, but it's currently unable to persist to disk. script: 9a6f, on @user_script:1."
+					}
+				})
+				err := call()
+				r.at(func() { r.server.Refuse = nil })
+				if err == nil || !strings.Contains(err.Error(), "goes on in the background") || errors.Is(err, rlock.ErrRefused) || !errors.Is(err, rlock.ErrUnavailable) {
+					t.Errorf("%v: refused %v, unavailable %v", err, errors.Is(err, rlock.ErrRefused), errors.Is(err, rlock.ErrUnavailable))
 				}
 				r.pass(10 * time.Second)
 			})
