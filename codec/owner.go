@@ -62,9 +62,9 @@ func ParseOwner(s string) (uuid.UUID, int64, error) {
 const keepers = 1 << 32
 
 // Keeper returns the thread of the n-th owner to whom a client leaves a lock that it has
-// released before its minimum time was over. Nobody holds the lock then, and nobody acts as
-// that owner. These threads are the lowest 2³² of an int64, which Java gives no thread. They
-// come again after 2³² of a client's locks. n may be any number.
+// released before its minimum time (rlock.AtLeast) was over. Nobody holds the lock then, and
+// nobody acts as that owner. These threads are the lowest 2³² of an int64, which Java gives
+// no thread. They repeat after 2³² such releases of a client. n may be any number.
 func Keeper(n int64) int64 { return math.MinInt64 + n&(keepers-1) }
 
 // IsKeeper tells whether a thread is one that [Keeper] returns.

@@ -10,10 +10,10 @@
 // # What a waiter may rely on
 //
 // Redis does not store published messages, so a message alone is never enough. A
-// [Waker] therefore has two methods, Message and Confirmed. Confirmed says: from now
-// on messages arrive; earlier ones may have been missed, so look now. It is called
-// after Subscribe, and again after every reconnect, for every waiter of every channel.
-// A waiter that looks at each call notices a change as soon as the connection is back,
+// [Waker] therefore has a method Confirmed beside Message. It says: from now on
+// messages arrive; earlier ones may have been missed, so look now. It is called after
+// Subscribe, and again after every reconnect, for every waiter of every channel. A
+// waiter that looks at each call notices a change as soon as the connection is back,
 // at the latest. A message never comes before the first Confirmed.
 //
 // If a waiter can't be served, Refused is called once: the server's ACL forbids the

@@ -71,10 +71,10 @@ func checkLease(d time.Duration) error {
 // The hold itself goes on: Err is nil and Done open until ValidUntil. If the hold is released
 // before, Do adds ErrLeaseLost only to the context's error, if fn returned that.
 //
-// d is at least 0, which ends the contexts with the hold. It is at most half of the lease, which
-// is the Lease if one is given, and else the watchdog timeout or a shorter MaxHold. A larger one
-// is ErrInvalidOption. If Extend makes the lease shorter than d, its contexts end at once.
-// Default is what [WithMargin] says.
+// d is at least 0, which ends the contexts with the hold. It is at most half of the Lease, the
+// MaxHold or the watchdog timeout, whichever is the shortest that applies. A larger one is
+// ErrInvalidOption. If Extend makes the lease shorter than d, its contexts end at once. Default
+// is what [WithMargin] says.
 func Margin(d time.Duration) PermitOption {
 	return permitOption{func(t *terms) error {
 		if t.HasMargin {
@@ -90,8 +90,9 @@ func Margin(d time.Duration) PermitOption {
 
 // MaxHold limits how long the watchdog renews the lock, so that a stuck holder
 // loses it in the end. The watchdog stops when d has passed since the grant: the
-// key expires between d and d plus the watchdog timeout. The hold ends with
-// ErrLeaseLost before that, at its ValidUntil.
+// key expires between d and d plus the watchdog timeout, so a d that is shorter
+// than this timeout does not shorten the first lease. The hold ends with
+// ErrLeaseLost at its ValidUntil, which is before the key expires.
 //
 // If the owner has another hold, the key lives as long as that one needs. When
 // the other hold is unlocked, the key gets the TTL that this hold was promised
@@ -109,12 +110,12 @@ func MaxHold(d time.Duration) AcquireOption {
 	})
 }
 
-// AtLeast keeps the lock taken for at least d after the grant: a release before that ends
-// the hold, but leaves the key for the rest of d. Waiters get one message about the
-// release, and wait until d is over. So a short job that all processes start at the same
-// time of day runs once, if their clocks differ by less than d and they use TryLock or Wait(0):
-// with Lock or Do alone the others wait, and then run it too. Meanwhile Info has an owner
-// whom nobody acts as ([codec.IsKeeper]). It is ShedLock's lockAtLeastFor.
+// AtLeast keeps the lock taken for at least d after the grant: a release before that ends the
+// hold, but leaves the key for the rest of d. Waiters get one message about the release, and
+// wait until d is over. So a short job that all processes start at the same time of day runs
+// once, if their clocks differ by less than d and they use TryLock or Wait(0): with Lock or Do
+// alone the others wait, and then run it too. Meanwhile Info has an owner whom nobody acts as,
+// see IsKeeper of package codec. It is ShedLock's lockAtLeastFor.
 //
 // A loss or a ForceUnlock frees the lock earlier. So does the death of the process that
 // holds it, unless the lock was taken with Lease. If an owner has several holds, the latest

@@ -126,9 +126,9 @@ func Open(ctx context.Context, rawURL string, opts ...Option) (*Client, error) {
 }
 
 // New returns a client that borrows connections from the caller's pool. The
-// client keeps up to two until it is closed. It breaks each one before it returns
-// it, so the pool drops it and lends it to nobody. New does no I/O. The caller
-// must call Close or Shutdown; the pool stays the caller's.
+// client keeps up to two until it is closed. Before it returns a connection to
+// the pool, it breaks it, so that the pool drops the connection. New does no I/O.
+// The caller must call Close or Shutdown; the pool stays the caller's.
 //
 // If the pool can't lend two connections, and its settings show that, New returns
 // ErrInvalidOption. If they don't, the call that needs the second connection
@@ -236,9 +236,9 @@ func (c *Client) newLock(k kind.Kind, name string) *Lock {
 // hold a lock may still re-enter it and release it; reads, UnlockAs and
 // ForceUnlock still work. When the last hold is over and every Unlock and
 // UnlockAs has its outcome, Shutdown closes the client. Pending commands that
-// give back what nobody holds get one command timeout, as with Close. If ctx
-// ends first, Shutdown closes the client at once and returns ctx's error; keys
-// that are still held are left to expire.
+// clean up get one command timeout, as with Close. If ctx ends first, Shutdown
+// closes the client at once and returns ctx's error; keys that are still held
+// are left to expire.
 func (c *Client) Shutdown(ctx context.Context) error {
 	if c.s == nil {
 		return fmt.Errorf("rlock: shut down: %w", errZeroClient)
@@ -255,13 +255,13 @@ func (c *Client) Shutdown(ctx context.Context) error {
 
 // Close ends the client at once. Waiters get ErrClosed, holds end with
 // ErrClosed, renewal stops, and keys that are still held are left to expire.
-// Pending commands that give back what nobody holds (undos, releases and the
-// deletion of latches) get one command timeout; those that leave the queue of a
-// fair lock get one after the last answer. Close returns when every goroutine
-// and connection of the client is gone, except a dial that ignores its context
-// (see New). From then on every call that would ask the server returns
-// ErrClosed, Hold.Unlock included. Close is idempotent, and a second call waits
-// for the first.
+// Pending commands that clean up (undos, releases, and deletions of stored
+// results of unlocks) get one command timeout. Those that take waiters out of a
+// fair lock's queue get one after the last answer. Close returns when every
+// goroutine and connection of the client is gone, except a dial that ignores
+// its context (see New). From then on every call that would ask the server
+// returns ErrClosed, Hold.Unlock included. Close is idempotent, and a second
+// call waits for the first.
 func (c *Client) Close() error {
 	if c.s == nil {
 		return fmt.Errorf("rlock: close: %w", errZeroClient)

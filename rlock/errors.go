@@ -13,10 +13,10 @@ import (
 // The errors that a caller may have to tell apart. Each is wrapped in a text that
 // names the lock and says what happened; test with errors.Is.
 //
-// Which of them calls return is said once for each group of calls, and the others refer to
-// that: [Lock.IsLocked] for those that ask the server something, [Lock.Lock] and
-// [PermitSemaphore.Acquire] for those that acquire, [Hold.Unlock] and [Permits.Release] for
-// those that release, and [PermitSemaphore.SetPermits] for those that change a number.
+// Each group of calls lists its errors in one place: [Lock.IsLocked] for those that ask the
+// server something, [Lock.Lock] and [PermitSemaphore.Acquire] for those that acquire,
+// [Hold.Unlock] and [Permits.Release] for those that release, and
+// [PermitSemaphore.SetPermits] for those that change a number.
 var (
 	// ErrLocked: another owner holds the lock. Nothing was changed. If the text says
 	// that the last attempt was not answered, the client gives back whatever it took.
@@ -32,14 +32,15 @@ var (
 	// ErrNotLocked: nobody holds the lock. Nothing was changed.
 	ErrNotLocked = errors.New("not locked")
 
-	// ErrNotHeld: the owner does not hold the lock, or no longer does, or no permit with
-	// this id is taken. Nothing was changed. Only the Unlock of a lost hold may return it after it released
-	// a key that was still there. From a Hold or Permits it is
-	// always ErrLeaseLost too. Java throws IllegalMonitorStateException here.
+	// ErrNotHeld: the owner does not hold the lock, or no longer does, or no permit with this id is
+	// taken. Nothing was changed, with three exceptions: the Unlock of a lost hold,
+	// Permits.Release, and ReleaseIDs of one expired permit may have released something first. From
+	// a Hold or Permits it is always ErrLeaseLost too. Java throws IllegalMonitorStateException
+	// here.
 	ErrNotHeld = locks.ErrNotHeld
 
-	// ErrReleased: an earlier Unlock has released this Hold, or an earlier Release these
-	// Permits.
+	// ErrReleased: Unlock was called on this Hold before, or Release on these Permits,
+	// whatever that call returned.
 	ErrReleased = locks.ErrReleased
 
 	// ErrLeaseLost: the hold ended before it was released, and others may hold the lock by

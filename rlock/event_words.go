@@ -3,7 +3,8 @@ package rlock
 // Kind is the kind of what an event is about.
 type Kind string
 
-// The kinds, each after the method of Client that makes its handle.
+// The kinds. Each is named after the method that makes its handle; permits are
+// those of a PermitSemaphore, a latch is a CountDownLatch.
 const (
 	KindLock         Kind = "lock"
 	KindFair         Kind = "fair"
@@ -71,7 +72,7 @@ const (
 	RenewalLost    RenewalOutcome = "lost"
 )
 
-// UndoOutcome is how the undo of an acquire whose reply was lost ended.
+// UndoOutcome is how an undo ended, see [UndoEvent].
 type UndoOutcome string
 
 // How an undo ends.

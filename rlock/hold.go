@@ -154,13 +154,14 @@ func (h *Hold) Context(parent context.Context) (context.Context, context.CancelF
 // For a hold that was lost, Unlock still sends one unlock, unless its owner has newer
 // holds of the lock in this client.
 //
-//   - ErrLeaseLost, which is ErrNotHeld too: the lock was lost, before or by the
-//     server's answer.
+//   - ErrLeaseLost, which is ErrNotHeld too: the lock was lost earlier, or the
+//     server answered that the owner no longer holds it.
 //   - ErrReleased: an earlier Unlock came first; nothing was changed.
 //   - ErrUncertain: no answer came in time, or the server met an error inside
-//     the script. The unlock may have run. Without an answer it goes on in the
-//     background while the lease lasts, unless the owner's String was called
-//     meanwhile, or the owner has more holds, whose last unlock makes up for it.
+//     the script. The unlock may have run. Without an answer the client repeats
+//     it in the background while the lease lasts. It does not if the owner's
+//     String was called meanwhile, or if the owner has more holds: their last
+//     unlock then releases this one too.
 //   - ErrClosed: the client is closed; the key is left to expire.
 //   - ErrUnreplicated: the lock is free, but replicas may not know. After a
 //     failover the unlock is sent again, if nobody else can hold as the owner.

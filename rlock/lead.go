@@ -34,11 +34,10 @@ const leadPlace = time.Second
 // can lead, and tries again after a pause of up to a second. After a pause of the process, the
 // Err of fn's context reports the end at once, because it asks the hold; Done may close later.
 //
-// Lead also tries again after each other error of an acquire: ErrUnavailable, ErrUncertain,
+// Lead also tries again after every other error of an acquire: ErrUnavailable, ErrUncertain,
 // ErrUnreplicated, ErrLeaseLost, and also ErrRefused, because a server that has no memory, can't
 // save or refuses the account may be mended while the process lives. Its pauses then grow to
-// three seconds. It logs the error as a warning, and logs again
-// only when the cause changes.
+// three seconds. It logs the error as a warning, and logs again only when the cause changes.
 //
 // Lead returns, always with an error and without the lock:
 //

@@ -122,8 +122,8 @@ func (l *Lock) TryLock(ctx context.Context, opts ...AcquireOption) (*Hold, error
 //
 // If the key never expires, a call whose wait is over asks what the key holds, for a command
 // timeout at most. If that is a hash but no lock, the error is ErrRefused. Such a hash with a TTL
-// counts as locked until it expires, and so does any at a fair lock, whose calls don't learn the
-// TTL. A read-write lock refuses such a hash at once.
+// counts as locked until it expires, and at a fair lock every such hash does, because its calls
+// don't learn the TTL. A read-write lock refuses such a hash at once.
 func (l *Lock) TryLockFor(ctx context.Context, wait time.Duration, opts ...AcquireOption) (*Hold, error) {
 	return l.acquire(ctx, max(wait, 0), opts)
 }
@@ -214,8 +214,8 @@ func setTerms[O AcquireOption](t *terms, wait time.Duration, opts []O) error {
 // command timeouts and a second. Once ctx is over, it blocks for at most one
 // more command timeout.
 //
-//   - ErrNotHeld: the owner holds nothing. After a lost reply that counts as success, and
-//     UnlockAs returns nil.
+//   - ErrNotHeld: the owner holds nothing. If an earlier reply was lost, UnlockAs takes
+//     this answer for success and returns nil.
 //   - ErrInvalidOption: the zero Owner, an owner with a Hold in this client
 //     (unlock that Hold), or an owner with this client's id that it never
 //     handed out.
@@ -248,7 +248,8 @@ func (l *Lock) UnlockAs(ctx context.Context, owner Owner) error {
 // be sent, and ForceUnlock blocks until the server answers or a command timeout
 // has passed, with WithReplicaSync a second longer.
 //
-//   - ErrRefused: the key is no hash, or that of a group's multi-lock in Java. It is left alone.
+//   - ErrRefused: the key is no hash, or it is the hash that Java keeps for the multi-lock of a
+//     group of values. It is left alone.
 //   - ErrUnannounced: the lock is free, but waiters could not be notified.
 //   - ErrUncertain: the command was sent and not answered. It is not sent
 //     again, because it could hit the next holder.

@@ -26,9 +26,10 @@ import (
 //   - Waiting, Woken and Command of such a call, then Acquired or Released, are called
 //     when it ends, on the caller's goroutine, each with its own time. So they delay only
 //     that caller, and the watchdog renews its hold meanwhile.
-//   - All other functions are called on a separate goroutine, one event after the other.
-//     If 4,096 events wait for a slow observer, the client drops further ones:
-//     Stats.Unobserved counts them.
+//   - Started and Closed are called on the goroutine of Open, New, Close or Shutdown.
+//     All others are called on a separate goroutine, one event after the other. If 4,096
+//     events wait for a slow observer, the client drops further ones: Stats.Unobserved
+//     counts them.
 //
 // An observer may call the client, and close it: none of the client's mutexes is held. The client
 // catches and logs a panic, and also a Goexit, such as that of t.FailNow. If an observer ends its
@@ -65,8 +66,9 @@ type Observer struct {
 	Undone  func(s Subject, e UndoEvent)
 
 	// Failing is called when renewals of a lease begin to fail, while its holds are still
-	// valid, and again when a renewal succeeds: twice for each trouble, at its begin and its
-	// end, or once if the hold ends during it. Subject.Owner has the lease.
+	// valid, and again when a renewal succeeds: at the beginning and the end of each such
+	// time, or once if the hold ends during it. Subject.Owner returns the owner of the
+	// lease.
 	Failing func(s Subject, e FailingEvent)
 
 	// Reconnected is called when a connection has replaced another one, NodeChanged when
@@ -153,7 +155,8 @@ type FailingEvent struct {
 	Lasted time.Duration // how long they failed, if they work again
 }
 
-// UndoEvent is how the undo of an acquire whose reply was lost ended.
+// UndoEvent says how an undo ended. An undo takes back an acquire whose reply
+// was lost.
 type UndoEvent struct {
 	Outcome UndoOutcome
 	Err     error // nil unless it failed

@@ -194,9 +194,10 @@ func WithDialer(f func(ctx context.Context, network, addr string) (net.Conn, err
 // printable ASCII without spaces. An empty name sends no CLIENT SETNAME. If the
 // account may not name connections, they have no name. The client's ID replaces
 // "{id}" in the name. A name made of the host's name, the process id and "{id}"
-// leads from an owner to its process: "rlock show" marks its connections. With a
-// pool, whose Dial names its connections, it is ErrInvalidOption. Default is
-// "rlock". It is Redisson's clientName.
+// lets you find an owner's process: the command-line tool's "rlock show" marks
+// the connections of the owner's client. With a pool, whose Dial names its
+// connections, it is ErrInvalidOption. Default is "rlock". It is Redisson's
+// clientName.
 func WithConnectionName(name string) Option {
 	odd := strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r > '~' })
 	why := fmt.Sprintf("(%q): a name is printable ASCII without spaces", name)
@@ -249,8 +250,8 @@ func WithRedisson(release string) Option {
 // If no replica acknowledged an unlock, or the answer to WAIT was lost, the
 // client asks once more and then returns ErrUnreplicated, though the master has
 // released the lock. The client does not rely on a renewal or an Extend that no
-// replica acknowledged: after a lease without an acknowledged one the hold is
-// lost.
+// replica acknowledged: if none is acknowledged for the length of a lease, the
+// hold is lost.
 func WithReplicaSync(on bool) Option {
 	return option("WithReplicaSync", true, "", func(s *settings) { s.Replicas = on })
 }
@@ -265,11 +266,11 @@ func WithClusterPublish(p Publish) Option {
 	return option("WithClusterPublish", p <= PublishPlain, why, func(s *settings) { s.Servers.Publish = announces[p] })
 }
 
-// WithLazyConnect makes Open return once it has checked the URL and the options, so that a
-// service can start before its Redis. Open does no I/O then, and the client connects when a
-// call needs a server. Until it has, calls answer as they do in an outage: they return
-// ErrUnavailable after a command timeout. What Open would have refused, such as a wrong password
-// or a node of a cluster at a redis:// URL, each call refuses alike: ErrRefused or ErrInvalidOption. With a pool it is
+// WithLazyConnect makes Open return once it has checked the URL and the options, so that a service
+// can start before its Redis. Open does no I/O then, and the client connects when a call needs a
+// server. Until it has, calls answer as they do in an outage: they return ErrUnavailable after a
+// command timeout. Each call then returns the error that Open would have returned: ErrRefused for a
+// wrong password, ErrInvalidOption for a node of a cluster at a redis:// URL. With a pool it is
 // ErrInvalidOption, because New never connects. Default is to wait for the first answer.
 func WithLazyConnect() Option {
 	return option("WithLazyConnect", true, "", func(*settings) {})

@@ -15,11 +15,11 @@ import "github.com/rlock-go/redisson/internal/kind"
 //     wait for itself.
 //   - There is no queue among processes: readers that keep coming keep a writer
 //     out. Within a client, writers have one queue and readers another.
-//   - All clients of a read-write lock, Java's too, need one watchdog timeout. In
-//     Java, a reader's renewal sets the whole lock to that client's timeout, even if
-//     others need more. This client corrects that within a third of its own timeout.
-//     If the other timeout is shorter, the lock may end before, and ValidUntil can't
-//     know that.
+//   - All clients of a read-write lock, Java's too, need the same watchdog timeout.
+//     In Java, a reader's renewal sets the whole lock to that client's timeout, even
+//     if others need more. This client corrects that within a third of its own
+//     timeout. If the other timeout is shorter, the lock may end before, and
+//     ValidUntil can't know that.
 //   - An Extend that shortens a read hold's lease does not shorten the lock's.
 //   - Use one kind for one name. If the key is a hash but no read-write lock, every
 //     acquire returns ErrRefused and leaves it alone.

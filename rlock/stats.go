@@ -39,10 +39,9 @@ type KindStats struct {
 	Acquired, Locked, TimedOut, Cancelled, Uncertain, Failed int64
 
 	// Lost is how many holds ended before they were released, also because a Lease or a
-	// MaxHold was over. Undone is how many acquires
-	// had run although their reply was lost, UncertainReleases how many calls of Unlock,
-	// or of Permits.Release, ended with ErrUncertain, Renewals how many leases were
-	// extended.
+	// MaxHold was over, but not because of Close. Undone is how many acquires had run
+	// although their reply was lost, UncertainReleases how many calls of Unlock, or of
+	// Permits.Release, ended with ErrUncertain, Renewals how many leases were extended.
 	Lost, Undone, UncertainReleases, Renewals int64
 
 	// LeastRemaining is the shortest time for which a hold is still certain without
@@ -80,10 +79,10 @@ func (c *Client) Stats() Stats {
 	return s
 }
 
-// Ages yields the age of each lock that this client holds or waits for, once for each kind
-// by which it does. The Subject has no owner. Ages sends nothing, goes through the locks as
-// Stats does, and none of the client's mutexes is held while it yields. A closed or zero
-// Client yields nothing.
+// Ages yields each lock that this client holds or waits for, with its ages: once for each
+// kind of lock that is used under the name. The Subject has no owner. Ages sends nothing,
+// goes through the locks as Stats does, and none of the client's mutexes is held while it
+// yields. A closed or zero Client yields nothing.
 func (c *Client) Ages() iter.Seq2[Subject, Age] {
 	return func(yield func(Subject, Age) bool) {
 		if c.s == nil {

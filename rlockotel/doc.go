@@ -4,9 +4,9 @@
 //	client, err := rlock.Open(ctx, url, rlock.WithObserver(observer))
 //
 // OpenTelemetry has no convention for distributed locks, so attributes have the prefix rlock.
-// Nearly all events have rlock.kind. Spans have rlock.name, metrics only with [WithName]. All
-// times are in seconds. Nobody holds a latch or the permits of a Semaphore, so these kinds have
-// no holds, leases and releases.
+// Nearly all metrics and spans of locks have rlock.kind. Spans have rlock.name, metrics only
+// with [WithName]. All times are in seconds. Nobody holds a latch or the permits of a
+// Semaphore, so these kinds have no holds, leases and releases.
 //
 //	rlock.acquires               rlock.outcome, rlock.contended
 //	rlock.acquire.duration       rlock.contended (of those that acquired)

@@ -69,16 +69,16 @@ const (
 func WithMeterProvider(p metric.MeterProvider) Option { return func(o *observer) { o.meters = p } }
 
 // WithTracerProvider sets where spans go. Default is OpenTelemetry's global provider. With
-// that of package trace/noop the observer begins none, which is the cheapest if you need only
-// metrics.
+// the provider of package trace/noop the observer starts no spans, which is the cheapest if
+// you need only metrics.
 func WithTracerProvider(p trace.TracerProvider) Option { return func(o *observer) { o.tracers = p } }
 
-// WithName sets the attribute rlock.name of spans and metrics, whose value of makes from a lock's
-// name. If it returns an empty text, there is no such attribute. These metrics never have it: rlock.holds,
-// rlock.waiters, rlock.lease.remaining.min, those of commands, and counters that come from Stats.
-// In metrics each value makes a separate series, so of must return one of a few. Default is the
-// lock's name in spans, and none in metrics.
-func WithName(of func(name string) string) Option { return func(o *observer) { o.label = of } }
+// WithName sets the attribute rlock.name of spans and metrics, whose value is label(name) of a
+// lock's name. If it returns an empty text, there is no such attribute. These metrics never have
+// it: rlock.holds, rlock.waiters, rlock.lease.remaining.min, those of commands, and counters that
+// come from Stats. In metrics each value makes a separate series, so label must return one of a
+// few values. Default is the lock's name in spans, and none in metrics.
+func WithName(label func(name string) string) Option { return func(o *observer) { o.label = label } }
 
 // WithRenewalSpans makes a span for each command that no call waits for, mostly renewals.
 // Default is none.

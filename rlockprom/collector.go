@@ -25,8 +25,9 @@
 //	rlock_oldest_wait_seconds          kind                       the age of the oldest call that waits
 //
 // The labels' values are the words of rlock's events. Nobody holds a latch or the permits of a
-// [rlock.Semaphore], so these kinds have no series of holds, leases and releases. A call is counted when it ends, so a hold
-// and a wait that never end are seen only in the last two.
+// [rlock.Semaphore], so these kinds have no series of holds, leases and releases. A call is counted
+// when it ends, so the counters miss a hold or a wait that never ends. Its age is in the last two
+// series.
 package rlockprom
 
 import (
@@ -51,16 +52,16 @@ type settings struct {
 	buckets []float64
 }
 
-// WithName adds a label "name", whose value of makes from a lock's name. These have no such label:
-// rlock_holds, rlock_waiters, rlock_lease_remaining_min_seconds, the commands' durations, and the
-// counters of releases, reconnects and dropped events. Each value makes a series that is never
-// dropped, so of must return one of a few. Default is no such label.
-func WithName(of func(name string) string) Option {
+// WithName adds a label "name", whose value is label(name) of a lock's name. These have no such
+// label: rlock_holds, rlock_waiters, rlock_lease_remaining_min_seconds, the commands' durations,
+// and the counters of releases, reconnects and dropped events. Each value makes a series that is
+// never dropped, so label must return one of a few values. Default is no such label.
+func WithName(label func(name string) string) Option {
 	return func(s *settings) {
-		if of == nil {
+		if label == nil {
 			panic("rlockprom: WithName: a nil function")
 		}
-		s.label = of
+		s.label = label
 	}
 }
 

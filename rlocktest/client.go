@@ -55,8 +55,9 @@ func Open(t testing.TB, opts ...rlock.Option) *Client {
 
 // OpenVirtual is Open for a test in a bubble of testing/synctest. Server and
 // network are in memory and have the bubble's clock, so a lease of an hour ends
-// as soon as nothing else is left to do. Time in which nothing happens takes
-// none. Outside a bubble it fails the test.
+// as soon as nothing else is left to do. When everything waits, the clock jumps
+// ahead. A command takes up to a millisecond of virtual time, so compare times
+// with a tolerance. Outside a bubble it fails the test.
 func OpenVirtual(t testing.TB, opts ...rlock.Option) *Client {
 	t.Helper()
 	if !inBubble() {
@@ -150,7 +151,8 @@ func (c *Client) takePermitsAway(name string) bool {
 
 // HoldElsewhere makes another process hold the lock with this name, until you unlock
 // the Hold or the test ends. It is for locks of all kinds except read and write locks.
-// It fails the test if the lock is taken.
+// That process has this client's options, its observer too. It fails the test if the
+// lock is taken.
 func (c *Client) HoldElsewhere(name string) *rlock.Hold {
 	c.t.Helper()
 	return c.elsewhere(func(other *rlock.Client) *rlock.Lock { return other.NewLock(name) })
@@ -188,10 +190,10 @@ func (c *Client) elsewhere(lock func(*rlock.Client) *rlock.Lock) *rlock.Hold {
 	return hold
 }
 
-// LoseReply breaks the connection under the next command that acquires,
-// releases or renews a lock: the server runs the command, but its reply is
-// lost. The call that sent it sends it again, and it counts once. After Open, an acquire
-// with As an owner that others may use is ErrUncertain, because miniredis has no CLIENT KILL.
+// LoseReply breaks the connection under the next command of this client that acquires,
+// releases or renews a lock: the server runs the command, but its reply is lost. The call
+// that sent it sends it again, and it counts once. After Open, an acquire as an owner that
+// others may use is ErrUncertain, because miniredis has no CLIENT KILL.
 func (c *Client) LoseReply() { c.losesNext.Store(true) }
 
 // StopServer ends all connections and lets nobody connect until StartServer.

@@ -88,15 +88,15 @@
 // # How the load is spread
 //
 // A server that renews a batch does nothing else meanwhile. Leases that were acquired
-// at once must not be renewed at once. So the third of the TTL is cut into 4,096 slots,
-// and a schedule counts the batches that are due in each. If there is no room for a
-// batch's first renewal when it is due, it is renewed in the latest earlier slot that
-// has room, but not within the first 48th of the TTL. If no slot has room, the limit of
-// all slots grows by one. Later renewals follow a third apart and so keep the spread.
-// Only a renewal that was late by more than four slots, or a retry, looks for a new
-// slot, because failures make leases due together too. While at most 25 leases become
-// due in each slot, no renewal is moved. The leases of a batch keep their order, since
-// keys that the server received together lie together in its memory.
+// together must not be renewed together. So the third of the TTL is cut into 4,096
+// slots, and a schedule counts the batches that are due in each. If there is no room
+// for a batch's first renewal when it is due, it is renewed in the latest earlier slot
+// that has room, but not within the first 48th of the TTL. If no slot has room, the
+// limit of all slots grows by one. Later renewals follow a third apart and so keep the
+// spread. Only a renewal that was late by more than four slots, or a retry, looks for a
+// new slot, because failures make leases due together too. While at most 25 leases
+// become due in each slot, no renewal is moved. The leases of a batch keep their order,
+// since keys that the server received together lie together in its memory.
 //
 // Renewals that are late by less than a twelfth of the TTL, because the process stood
 // still, are sent at twice the even pace. Later ones are sent at once, and so are

@@ -15,9 +15,9 @@ type Options struct {
 
 	// Look asks the server whether up to MaxBatch leases are still held, and ends those
 	// that are not ([Lease.Disown]). It reads their keys, and calls answer once for each,
-	// as a RenewFunc does. read says that the key was read, and that Lease.Changed reports
-	// later changes or nothing ever can. Look must not write to batch. Default is no
-	// looks.
+	// as a RenewFunc does. read says that the key was read. Later changes are then
+	// reported by Lease.Changed, unless the server reports none at all. Look must not
+	// write to batch. Default is no looks.
 	Look func(batch []*Lease, answer func(i int, read bool))
 
 	// Failing is called when renewals of a renewing lease begin to fail, with the Answer's

@@ -28,7 +28,8 @@ type Answer struct {
 	// Err is for Failed: why. Options.Failing gets it, or another error if it is nil.
 	Err error
 
-	// Read is for Renewed: the key was read after the renewal, see Options.Look.
+	// Read says, with Renewed, that the key was also read after the renewal, see
+	// Options.Look.
 	Read bool
 }
 

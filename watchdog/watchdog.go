@@ -90,11 +90,10 @@ func New(renew RenewFunc, o Options) *Watchdog {
 	return w
 }
 
-// RenewNow renews every lease as soon as the pace allows, in the order in which they were
-// due. The leases that are otherwise not renewed come last, and are renewed once. Call it when a
-// connection broke or its server was replaced: the answers show which leases are still
-// there, and a server that lacks the last command gives each the time that it is trusted
-// for. It does not block.
+// RenewNow renews every lease as soon as the pace allows, in the order in which they were due.
+// Leases that are otherwise not renewed are renewed once. Call it when a connection broke or its
+// server was replaced: the answers show which leases are still there, and a server that lacks
+// the last command gives each the time that it is trusted for. It does not block.
 func (w *Watchdog) RenewNow() { w.RenewThose(func(Holder) bool { return true }) }
 
 // RenewThose is RenewNow for the leases whose holder pick chooses, and for those that are
