@@ -129,7 +129,7 @@ func TestForceUnlockRefusesAGroup(t *testing.T) {
 	s := redistest.Start(t)
 	c, conn := open(t, s), s.Dial(t)
 	const value, of = "qgEodwQI5mFesj19Jg1v8Q", "50cb2e4b-b55b-4456-821f-956223b8c99b:1"
-	if _, err := conn.Do("HSET", "group", value, of, value+":"+of+":expire_time", 9999999999999, value+":"+of+":lock_count", 1); err != nil {
+	if _, err := conn.Do("HSET", "group", value, of, value+":"+of+":expire_time", "9999999999999", value+":"+of+":lock_count", 1); err != nil {
 		t.Fatal(err)
 	}
 	both := c.NewReadWriteLock("group")
