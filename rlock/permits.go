@@ -255,9 +255,9 @@ func (s *PermitSemaphore) SetPermits(ctx context.Context, n int) error {
 	return err
 }
 
-// AddPermits adds n permits, at most Java's int. If n is below 0, it removes permits for
-// good, and the number of free ones may fall below 0. It sends and blocks as SetPermits
-// does, with its errors. It is Redisson's addPermits.
+// AddPermits adds n permits. n is at most 2,147,483,647, Java's int. If n is below 0, it
+// removes permits for good, and the number of free ones may fall below 0. It sends and
+// blocks as SetPermits does, with its errors. It is Redisson's addPermits.
 func (s *PermitSemaphore) AddPermits(ctx context.Context, n int) error {
 	_, err := s.set(ctx, luasrc.MorePermits, n, 0)
 	return err

@@ -124,8 +124,8 @@ func (s *Semaphore) Release(ctx context.Context, n int) error {
 	return err
 }
 
-// ReleaseIfExists is Release if the semaphore exists, and reports whether it did. Its
-// errors are Release's. It is Redisson's releaseIfExists.
+// ReleaseIfExists does what Release does if the semaphore exists, and reports whether
+// it existed. Its errors are Release's. It is Redisson's releaseIfExists.
 func (s *Semaphore) ReleaseIfExists(ctx context.Context, n int) (bool, error) {
 	return s.give(ctx, luasrc.GiveExisting, n)
 }

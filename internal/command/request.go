@@ -107,8 +107,8 @@ func (r *Request) Connection() uint64 {
 	return r.Wire.Connection()
 }
 
-// Doubt says why WAIT still asks for replicas that are gone at the node that r was last sent
-// to, see pipeline.Pipeline.Doubt.
+// Doubt says why the node to which r was last sent still waits for replicas that have
+// disappeared, see pipeline.Pipeline.Doubt.
 func (r *Request) Doubt() error { return r.pipe.Doubt() }
 
 // Begun tells whether r was ever queued.

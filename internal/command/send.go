@@ -144,8 +144,8 @@ func (x *Executor) AwaitReplicas(r *Request, done func(acked int, err error)) (a
 	return r.pipe.AwaitReplicas(&r.Wire, done)
 }
 
-// wakeOthers writes what handlers queued on other nodes than n. The handlers were called by
-// a pipeline of n, which flushes itself.
+// wakeOthers wakes the writers of all pipelines with queued requests, except the pipeline
+// of n that called the handlers: it flushes itself.
 func (x *Executor) wakeOthers(n *topology.Node) {
 	for _, other := range x.top.Nodes() {
 		if (other != n || n.Divided()) && other.Touched() {

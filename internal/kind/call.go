@@ -50,8 +50,8 @@ func Again(acquire Call, holds int) Call {
 	return Run(luasrc.Again(luasrc.Call{Script: acquire.Script, Args: acquire.Args}, holds), Unrun)
 }
 
-// Gone tells whether the reply to an Again is that the owner's other holds are gone, and that it has
-// got none; or that to a change sent again, that its object is gone, or another one, and that it did nothing.
+// Gone tells whether the script did nothing because what it relied on is gone: for an Again, the
+// owner's other holds; for a change sent again, its object, which was deleted or made anew.
 func Gone(reply any) bool { return reply == luasrc.Gone }
 
 // Empty reports whether there is nothing to send.

@@ -151,8 +151,9 @@ type Traits struct {
 	// another holder may cut the lock's lease. So a fixed lease is renewed too, each time by
 	// what is left of it.
 	Asserts bool
-	// KeepsLeases says that a release whose Want.Lease is 0 sets no lease. That is how an owner's
-	// last hold is released: what the server still counts has ended, or has its own lease.
+	// KeepsLeases says that a release whose Want.Lease is 0 sets no lease. An owner's last hold
+	// is released like that, because holds that the server still counts have ended, or have their
+	// own leases.
 	KeepsLeases bool
 	// RenewGroup names the kinds whose leases can share one Renew. Kinds of one group have the
 	// same Renew.

@@ -206,7 +206,7 @@ func (e *extension) answered(r *command.Request) {
 		st.lose(h.lock, errVanished)
 		e.finish(lostBy(errVanished))
 	case h.ended != nil:
-		// Lost or released while the answer was on its way.
+		// The hold was lost or released while the answer was on its way.
 		st.mayHaveSet(r.Wire.Sent, e.lease)
 		e.finish(h.ended)
 	case r.Unreplicated:

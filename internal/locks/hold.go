@@ -116,8 +116,8 @@ func (h *Hold) KeepTaken(d time.Duration) {
 	extras.keepUntil = max(extras.keepUntil, until)
 }
 
-// keepOwed is until when the lock must stay taken though this process may end. A hold that is over
-// has no other way to keep it, and one with a fixed lease was promised it.
+// keepOwed is the instant until which the lock must stay taken even if this process ends. It
+// counts holds that are over, since nothing else keeps their lock, and holds with a fixed lease.
 func (st *OwnerState) keepOwed() time.Duration {
 	if st.extras == nil {
 		return 0

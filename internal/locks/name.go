@@ -191,7 +191,7 @@ type lockSnapshot struct {
 	Hold      *Hold // a living one
 }
 
-// Snapshot tells what there is of the lock.
+// Snapshot describes the state that this client has of the lock.
 func (l *Lock) Snapshot() lockSnapshot {
 	s := l.shard
 	defer s.enter(mustNotBlock).leave()

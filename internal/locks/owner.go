@@ -160,8 +160,8 @@ type foreign struct {
 	of    []int64    // the others, ascending
 }
 
-// foreignKept is how many numbers a set has one by one. A client that has given away the texts of
-// more owners than this takes the owners before these for foreign too.
+// foreignKept bounds the numbers that a set stores singly. A client that has given away more
+// texts takes all older owners for foreign too.
 const foreignKept = 1024
 
 // add adds a number.

@@ -39,8 +39,9 @@ func (r *releasing) remember(q *command.Request) {
 }
 
 // newLeaver makes the operation that takes an owner out of the server's queue, see
-// OwnerState.newLeaver. It is remembered: a next master that lacks it would keep everyone
-// behind the place out of the free lock until the place expires.
+// OwnerState.newLeaver. Where a failover is possible it is remembered, because a next
+// master that lacks it would keep everyone behind the place out of the free lock until
+// the place expires.
 func newLeaver(st *OwnerState, l *Lock, want kind.Want, began time.Duration) operation {
 	s, by, since := st.name.lock.shard, st.Owner, st.name.Now()
 	return st.newLeaver(l, want, began, func(on uint64) {

@@ -86,7 +86,7 @@ func (c *Client) leaverIsAnswered() {
 }
 
 // awaitLeavers waits until all leavers have left the servers' queues, but no longer than
-// patience after the last reply. It returns when that time would be over.
+// patience after the last reply. It returns the instant at which that time is over.
 func (c *Client) awaitLeavers(patience time.Duration) time.Time {
 	for until := time.Now().Add(patience); ; {
 		ctx, cancel := context.WithDeadline(context.Background(), until)

@@ -331,9 +331,9 @@ func (n *nameState) wakeHead() {
 // nobodyWaits tells whether nobody waits for the name and no attempt is under way.
 func (n *nameState) nobodyWaits() bool { return n.queues == nil && n.lone == nil }
 
-// passPlaceOn reports whether a caller with As still waits as the owner. That one needs the
-// owner's place in the server's queue, and leaves it in its turn, even if the server never answers
-// it. A caller that makes one attempt needs no place.
+// passPlaceOn hands the owner's place in the server's queue to another caller that waits as the
+// owner, and reports whether there is one. That caller leaves the place in its turn, even if the
+// server never answers it. A caller that makes one attempt needs no place.
 func (n *nameState) passPlaceOn(l *Lock, o Owner) bool {
 	q := n.findQueue(l, o)
 	if q == nil {

@@ -67,8 +67,8 @@ func newScript(of ...string) *Script {
 	return s
 }
 
-// newAgain makes the script of an acquire that is sent again: it does what the file by says, or else
-// what the acquire did, whose text is that of these files.
+// newAgain makes the script of an acquire that is sent again. It runs the file by first and then,
+// unless that has answered, the acquire, whose files are given.
 func newAgain(by string, acquire ...string) *Script {
 	last := len(acquire) - 1
 	s := newScript(slices.Insert(acquire, last, "left", "again", by)...)

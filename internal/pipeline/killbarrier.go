@@ -2,10 +2,11 @@ package pipeline
 
 import "slices"
 
-// AfterKillBarrier calls fn with true once nothing sent on the connection on which r was
-// lost can run. It calls fn with false if that can't be achieved, because the server
-// refuses CLIENT ID or CLIENT KILL or the pipeline was closed. fn runs on this goroutine
-// or later on another one, and must not block. r must have ended with a LostError.
+// AfterKillBarrier calls fn with true once the server can run no more commands from the
+// connection on which r was lost. It calls fn with false if that can't be achieved,
+// because the server refuses CLIENT ID or CLIENT KILL or the pipeline was closed. fn
+// runs on this goroutine or later on another one, and must not block. r must have ended
+// with a LostError.
 func (p *Pipeline) AfterKillBarrier(r *Request, fn func(killed bool)) {
 	b := r.conn.barrier
 	p.mu.Lock()

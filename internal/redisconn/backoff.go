@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// Backoff spaces the attempts to connect. One goroutine at a time may use it.
+// Backoff spaces attempts, such as those to connect. One goroutine at a time
+// may use it.
 type Backoff struct {
 	First time.Duration // the longest pause after one failure
 	Last  time.Duration // the longest pause of all

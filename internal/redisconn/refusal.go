@@ -112,8 +112,8 @@ func (r Refusal) Unsettled() bool {
 // moved. A command with one key never gets this answer.
 func (r Refusal) Split() bool { return !r.inside && r.Code() == "TRYAGAIN" }
 
-// Lacks tells whether one of this library's scripts did nothing since its server lacks keys, and may
-// not make them, while the slot is being moved. which is the script's word for them.
+// Lacks tells whether one of this library's scripts did nothing because its server lacks keys that
+// it may not make while the slot is being moved. which is the script's word for them.
 func (r Refusal) Lacks() (which string, ok bool) {
 	if !r.Split() {
 		return "", false

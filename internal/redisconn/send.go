@@ -7,7 +7,7 @@ import (
 	"github.com/gomodule/redigo/redis"
 )
 
-// enough is about how much is written at once: as much as a server reads at once.
+// enough is the approximate size of one write. A server reads as much at a time.
 const enough = 16 << 10
 
 // Arg is an argument that appends itself, so that no string is made of it.

@@ -22,10 +22,11 @@
 // While only this client acts as the owner, nobody else knows how many holds it has. So an unlock
 // has no latch, and says how many holds it leaves: one less than the server counts, but never
 // fewer than the client needs, which are the living holds and those whose unlocks wait behind it.
-// The same unlock, sent again with the numbers of then, takes none of these. All other releases
-// leave exactly what the client needs: of a hold that was lost, of what nobody wants, of an owner
-// without a Hold here, and after a failover. An unlock doesn't, because its owner's text may leave
-// while it is under way: then another process may have acquired as the owner before it runs.
+// A repetition carries the numbers of its own time, so it takes none of these. All other releases
+// leave exactly what the client needs: of a hold that was lost, of a grant that no caller wants,
+// of an owner without a Hold here, and after a failover. An unlock doesn't, because its owner's
+// text may leave while it is under way: then another process may have acquired as the owner before
+// it runs.
 //
 //   - "Not there" after a send that was lost says that the owner holds nothing,
 //     but not that anything was announced.
