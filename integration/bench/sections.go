@@ -55,7 +55,7 @@ func (d *document) summary() {
 	}
 	d.text("- **An uncontended lock and unlock.** With %s callers the quickest other library takes %s times as long as rlock.", strings.Join(r.places("pairs"), ", "), strings.Join(best, ", "))
 	if q, ok := r.ratio("pairs", ours, loneName, "1", "µs"); ok {
-		d.text("  With one caller it takes %.2f times as long as the %s.", q, baseline)
+		d.text("  With one caller rlock takes %.2f times as long as the %s.", q, baseline)
 	}
 	d.text("%s", elsewhere)
 	for _, at := range r.places("handoff") {

@@ -85,7 +85,7 @@ const (
 	write = `UPDATE accounts SET token = $2, holder = $3, balance = $4 WHERE id = $1 AND ` + newer + ` RETURNING balance`
 )
 
-// add adds amount to the balance. In a moment the process may stand still, or
+// add adds amount to the balance. During moment the process may stand still, or
 // acquire once more.
 func add(ctx context.Context, lock *rlock.Lock, store *sql.DB, account string, amount int64,
 	moment func(before string, hold *rlock.Hold),

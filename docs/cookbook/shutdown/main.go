@@ -63,7 +63,7 @@ func serve(ctx context.Context, client *rlock.Client, listener net.Listener, gra
 ) error {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /settle/{account}", func(w http.ResponseWriter, r *http.Request) {
-		began := false // then another try could settle twice
+		began := false // once true, another try could settle twice
 		// A caller that hangs up ends the wait.
 		err := client.NewLock("account:"+r.PathValue("account")).Do(r.Context(), func(held context.Context) error {
 			began = true
