@@ -2,6 +2,7 @@ package simredis
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -73,10 +74,13 @@ func (t *Set) follow() {
 	}
 }
 
-// Failover is SENTINEL FAILOVER, sent to one of the Sentinels.
+// Failover is SENTINEL FAILOVER, sent to one of the Sentinels. Only one that knows the newest epoch obeys, while no other is at
+// it: of two masters with the same epoch, no Sentinel ever gives up its own for the other, and that never ends by itself.
 func (t *Set) Failover() any {
 	s := t.Sentinels[t.w.Rand.IntN(len(t.Sentinels))]
-	if s.down || s.Paused {
+	if s.down || s.Paused || slices.ContainsFunc(t.Sentinels, func(o *Sentinel) bool {
+		return o.epoch > s.epoch || o.watched != nil && o.watched.state != noFailover
+	}) {
 		return nil
 	}
 	return s.command("FAILOVER", []string{"FAILOVER", MasterName})
