@@ -71,7 +71,7 @@ func (q *Queue) Next(now time.Duration) Action {
 // decide starts the head's attempt if it is due, or sets the timer for it.
 func (q *Queue) decide(now time.Duration) {
 	q.roomLeft(now)
-	if q.policy.BackAt() > 0 && q.waiting.size > 0 {
+	if q.policy.resubscribeAt > 0 && q.waiting.size > 0 {
 		q.subscribe(now) // if it is time
 	}
 	switch w := q.candidate(); {

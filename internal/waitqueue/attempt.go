@@ -6,7 +6,7 @@ func (q *Queue) lead(w *Waiter, handedOn bool) {
 	q.heard = false
 	q.use(w)
 	q.notBefore, q.handOffDeadline = 0, 0
-	q.policy.Tried()
+	q.policy.delayedUntil = 0
 	q.leading, q.handedOn = w, handedOn
 	if q.rules.Gate {
 		for waiting := range q.waiting.each {

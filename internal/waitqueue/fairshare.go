@@ -38,7 +38,8 @@ const (
 )
 
 // FairShare counts how far one client is ahead with one lock that others may want too.
-// The zero FairShare knows of no other client. It is not safe for concurrent use.
+// The zero FairShare knows of no other client. A nil one records nothing that it is told.
+// It is not safe for concurrent use.
 // Instants are readings of one clock that never goes back.
 type FairShare struct {
 	clients    int           // number of those that want the lock, this one included
@@ -66,7 +67,7 @@ type FairShare struct {
 // after the last release and this client does not hold the lock, the client has left room
 // by not waiting.
 func (f *FairShare) Arrived(now time.Duration) {
-	if !f.held && now > f.releasedAt+f.Patience() {
+	if f != nil && !f.held && now > f.releasedAt+f.Patience() {
 		f.ahead = min(f.ahead, 0)
 		f.yielding = false
 	}
@@ -89,6 +90,9 @@ func (f *FairShare) Granted(now time.Duration) {
 
 // Refused records an attempt that found the lock taken.
 func (f *FairShare) Refused(now time.Duration) {
+	if f == nil {
+		return
+	}
 	if !f.held {
 		f.sawOthers(now)
 	}
@@ -118,6 +122,9 @@ func (f *FairShare) Released(now time.Duration, listens bool) {
 
 // MessageReceived records the message of a release.
 func (f *FairShare) MessageReceived(now time.Duration) {
+	if f == nil {
+		return
+	}
 	// A message during this client's own hold is either its own, which has overtaken the
 	// answer, or an old one. Neither is a sign of other clients.
 	if f.held || f.ownMessages > 0 {

@@ -38,7 +38,7 @@ func TestTriesAreSpreadWhereMessagesCrowd(t *testing.T) {
 			t.Fatalf("put off for %v", put-c.now)
 		} else if put == 0 {
 			tries++
-			c.Tried()
+			c.delayedUntil = 0
 		}
 	}
 	if tries == 0 || tries > messages/3 {
@@ -55,7 +55,7 @@ func TestMessageLeavesATryThatIsDue(t *testing.T) {
 		if c.hears(1, 100*us); c.NotBefore(c.now, refused) > 0 {
 			continue
 		}
-		c.Tried()
+		c.delayedUntil = 0
 		if messages > 1000 {
 			tries++
 		}
@@ -88,7 +88,7 @@ func TestFirstMessagesAreFollowedAtOnce(t *testing.T) {
 func TestWhoHasNoAnswerOrNoTimeIsNotDelayed(t *testing.T) {
 	c := newCrowd()
 	c.hears(100, 100*us)
-	c.Tried()
+	c.delayedUntil = 0
 	c.Heard(c.now, false, latest)
 	at := c.NotBefore(c.now, refused)
 	if at <= c.now {
@@ -167,12 +167,12 @@ func TestWhoLeftACrowdedChannelComesBackAndCountsAnew(t *testing.T) {
 	c.Share = share
 	c.hears(100, 100*us)
 	c.Left(c.now)
-	if !c.Away(c.now) || !c.Away(c.BackAt()-1) || c.Away(c.BackAt()) {
-		t.Errorf("away until %v, left at %v", c.BackAt(), c.now)
+	if !c.Away(c.now) || !c.Away(c.resubscribeAt-1) || c.Away(c.resubscribeAt) {
+		t.Errorf("away until %v, left at %v", c.resubscribeAt, c.now)
 	}
-	c.now = c.BackAt()
+	c.now = c.resubscribeAt
 	c.Subscribed()
-	if c.BackAt() != 0 || c.Crowded() {
+	if c.resubscribeAt != 0 || c.Crowded() {
 		t.Error("it leaves again at once")
 	}
 	if c.hears(manyQuickReleases-1, 100*us); c.Crowded() {
@@ -224,8 +224,8 @@ func TestNobodyYieldsWhereHoldsAreShort(t *testing.T) {
 func TestWithoutAFairShareNobodyYields(t *testing.T) {
 	p, now, _ := far(t)
 	p.Share = nil
-	p.Arrived(now)
-	p.Refused(now)
+	p.Share.Arrived(now)
+	p.Share.Refused(now)
 	p.Heard(now, false, latest)
 	if at := p.NotBefore(now, Head{}); at != 0 {
 		t.Errorf("not before %v", at)

@@ -16,7 +16,7 @@ func (q *Queue) Join(now time.Duration, w *Waiter, held bool) {
 	if !first {
 		return
 	}
-	q.policy.Arrived(now)
+	q.policy.Share.Arrived(now)
 	if q.confirmed && q.wakes == 0 && now < q.attemptBy() && held {
 		w.answers-- // counts as an answer "taken"
 	} else {

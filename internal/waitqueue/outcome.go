@@ -39,7 +39,7 @@ func (q *Queue) Refused(now time.Duration, w *Waiter, ttl time.Duration) {
 	w.trouble = trouble{}
 	switch {
 	case led:
-		q.policy.Refused(now)
+		q.policy.Share.Refused(now)
 		q.tellTaken(now, ttl)
 		q.afterRefusal(w)
 		q.poll(now, AfterRefusal)

@@ -25,29 +25,10 @@ type Policy struct {
 // Reset forgets all but the fair share. It is for a queue without waiters.
 func (p *Policy) Reset() { p.throttle = throttle{} }
 
-// Arrived records a call that finds no other waiter of this client.
-func (p *Policy) Arrived(now time.Duration) {
-	if p.Share != nil {
-		p.Share.Arrived(now)
-	}
-}
-
-// Refused records an attempt of the queue that found the lock taken.
-func (p *Policy) Refused(now time.Duration) {
-	if p.Share != nil {
-		p.Share.Refused(now)
-	}
-}
-
-// Tried records that an attempt is made.
-func (p *Policy) Tried() { p.delayedUntil = 0 }
-
 // Heard records the message of a release. own says that the message brings no news, since
 // the lock was handed on within this client.
 func (p *Policy) Heard(now time.Duration, own bool, random Random) {
-	if p.Share != nil {
-		p.Share.MessageReceived(now)
-	}
+	p.Share.MessageReceived(now)
 	if !own {
 		p.observeRelease(now, random)
 	}
@@ -65,10 +46,6 @@ func (p *Policy) Left(now time.Duration) { p.resubscribeAt = now + resubscribeAf
 
 // Away reports whether the queue is to stay unsubscribed.
 func (p *Policy) Away(now time.Duration) bool { return p.resubscribeAt > 0 && now < p.resubscribeAt }
-
-// BackAt is when a queue that unsubscribed is to subscribe again; 0: it has, or never
-// unsubscribed.
-func (p *Policy) BackAt() time.Duration { return p.resubscribeAt }
 
 // Subscribed records that the queue asks for its channel.
 func (p *Policy) Subscribed() { p.resubscribeAt, p.quickReleases, p.lastRelease = 0, 0, 0 }
@@ -96,8 +73,8 @@ func (p *Policy) YieldUntil(now time.Duration, h Head) time.Duration {
 // Free reports whether a call may try at once. The call's wait elapses at until, and its
 // client neither holds the name nor waits for it. It records the arrival.
 func Free(share *FairShare, now, until time.Duration) bool {
+	share.Arrived(now)
 	p := Policy{Share: share}
-	p.Arrived(now)
 	return p.YieldUntil(now, Head{Until: until}) == 0
 }
 

@@ -29,7 +29,7 @@ func (q *Queue) poll(now time.Duration, over Spread) {
 	case q.policy.Away(now):
 		q.wake(kind.All)
 		q.notBefore = q.policy.Poll(now, over, q.random)
-	case q.policy.BackAt() > 0:
+	case q.policy.resubscribeAt > 0:
 		q.subscribe(now)
 	}
 }

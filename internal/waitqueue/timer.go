@@ -37,7 +37,7 @@ func (q *Queue) setTimer(now time.Duration) {
 		at = max(at, q.leavesRoom(q.candidate()))
 	}
 	if q.waiting.size > 0 {
-		if back := q.policy.BackAt(); back > 0 {
+		if back := q.policy.resubscribeAt; back > 0 {
 			at = min(at, back)
 		}
 		switch {
