@@ -35,12 +35,8 @@ type group struct {
 	open   *batch // batch that others join; nil: none
 }
 
-// groupOf finds or makes the group of leases that are renewed together with l.
-func (w *Watchdog) groupOf(l *Lease) *group {
-	if w.groupNumber == nil {
-		return &w.all
-	}
-	number := w.groupNumber(l.holder)
+// groupNumbered finds or makes a group.
+func (w *Watchdog) groupNumbered(number int) *group {
 	g := w.groups[number]
 	if g == nil {
 		if g = w.spareGroup; g == nil {
@@ -65,9 +61,11 @@ func (w *Watchdog) put(l *Lease, due time.Duration, onTime bool) {
 		}
 		due = w.clock.Now()
 	}
-	g, near := w.groupOf(l), w.lead
-	if w.groupNumber != nil && g.n < MaxBatch {
-		near = Never // one command renews the whole group
+	g, near := &w.all, w.lead
+	if w.groupNumber != nil {
+		if g = w.groupNumbered(w.groupNumber(l.holder)); g.n < MaxBatch {
+			near = Never // one command renews the whole group
+		}
 	}
 	w.join(g, l, w.soonest(l, due), near, onTime)
 }
