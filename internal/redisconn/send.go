@@ -1,6 +1,7 @@
 package redisconn
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 
@@ -59,8 +60,8 @@ func (c *Conn) Push(wait bool) (all bool, err error) {
 		defer c.writeGuard.Stop()
 	}
 	n, err := write(c.unsent)
-	if cause := c.Err(); cause != nil && err != nil {
-		err = cause
+	if err != nil {
+		err = cmp.Or(c.Err(), err) // the write's error may be only its effect
 	}
 	left := copy(c.unsent, c.unsent[n:])
 	if c.unsent = c.unsent[:left]; left == 0 && cap(c.unsent) > 4*enough {

@@ -27,7 +27,6 @@ type socket struct {
 	conn      net.Conn
 	raw       syscall.RawConn
 	look, put func(fd uintptr) bool // made once
-	try       func(fd uintptr) bool // likewise
 	peek      func(fd uintptr)      // likewise
 
 	// Of the read in progress.
@@ -38,6 +37,7 @@ type socket struct {
 
 	// Of the write in progress.
 	writing  atomic.Bool
+	waits    bool   // for room
 	out      []byte // not written yet
 	writeErr syscall.Errno
 }
@@ -62,7 +62,6 @@ func newStream(c net.Conn) stream {
 	}
 	s := &socket{conn: c, raw: raw}
 	s.look, s.put = s.lookOnce, s.putAll
-	s.try = func(fd uintptr) bool { s.putAll(fd); return true }
 	s.peek = func(fd uintptr) { s.lookOnce(fd) }
 	return s
 }
@@ -106,18 +105,18 @@ func (s *socket) lookOnce(fd uintptr) bool {
 }
 
 // Write writes p, and waits for room. n is how much was written before an error.
-func (s *socket) Write(p []byte) (n int, err error) { return s.write(p, s.put) }
+func (s *socket) Write(p []byte) (n int, err error) { return s.write(p, true) }
 
 // TryWrite writes as much of p as there is room for, and does not wait.
-func (s *socket) TryWrite(p []byte) (n int, err error) { return s.write(p, s.try) }
+func (s *socket) TryWrite(p []byte) (n int, err error) { return s.write(p, false) }
 
-func (s *socket) write(p []byte, put func(fd uintptr) bool) (n int, err error) {
+func (s *socket) write(p []byte, wait bool) (n int, err error) {
 	if !s.writing.CompareAndSwap(false, true) {
 		return 0, s.failed("write", errTwoWrites)
 	}
 	defer s.writing.Store(false)
-	s.out, s.writeErr = p, 0
-	err = s.raw.Write(put)
+	s.out, s.waits, s.writeErr = p, wait, 0
+	err = s.raw.Write(s.put)
 	n = len(p) - len(s.out)
 	s.out = nil
 	switch {
@@ -129,12 +128,13 @@ func (s *socket) write(p []byte, put func(fd uintptr) bool) (n int, err error) {
 	return n, err
 }
 
-// putAll writes what there is room for. It reports whether all is written or an error came.
+// putAll writes what there is room for. It reports whether all is written, an error came, or
+// the rest is not to be waited for.
 func (s *socket) putAll(fd uintptr) bool {
 	for len(s.out) > 0 {
 		n, err := send(fd, s.out)
 		if s.writeErr = err; err != 0 {
-			return err != syscall.EAGAIN
+			return err != syscall.EAGAIN || !s.waits
 		}
 		s.out = s.out[n:]
 	}
