@@ -11,7 +11,7 @@ var sending = []defect{
 	{"what found no connection is under way until that is told", "fates", tests{"TestWhatCouldNotBeSentIsNotUnderWayUntilItEnds"},
 		edits{{In: "Pipeline.Waiting", Expr: "r.queued || r.unsent", Put: "r.queued"}}},
 	{"what waits behind a WAIT is written after its time", "R1", tests{"TestNothingIsWrittenAfterItsTime", "TestOnlyARepetitionIsNotWrittenAfterItsLimit"},
-		edits{{In: "Pipeline.ready", Call: "p.dropLate", Remove: true}}},
+		edits{{In: "Pipeline.ready", Expr: "r.Until > 0 && r.Until < p.o.Clock.Now()", Put: "r.Until < 0"}}},
 	{"a repetition that is queued has no limit", "R1", tests{"TestOnlyARepetitionIsNotWrittenAfterItsLimit"},
 		edits{{In: "Executor.Enqueue", Stmt: "r.Wire.Until = r.Until", Put: "_ = r.Until"}}},
 	{"an unlock is sent again when its caller is about to be told", "R1", tests{"TestUnlockIsNotTriedTooLate"},

@@ -149,15 +149,6 @@ func (p *Pipeline) expiring() (stop func()) {
 // errLate is the cause if a request's Until has passed before the connection could take it.
 var errLate = errors.New("timeout: earlier commands took too long")
 
-// dropLate ends the requests whose Until has passed. It is called with mu held and a
-// connection in use.
-func (p *Pipeline) dropLate() {
-	late := p.queue.remove(func(r *Request) bool { return r.Until > 0 && r.Until < p.o.Clock.Now() })
-	if len(late) > 0 {
-		p.wg.Go(func() { unsent(late, errLate) }) // not on this goroutine, which holds mu
-	}
-}
-
 // unsent completes requests that were not sent.
 func unsent(rs []*Request, cause error) {
 	for _, r := range rs {

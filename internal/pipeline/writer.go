@@ -83,8 +83,8 @@ func (c *conn) writeAll() {
 }
 
 // ready tells whether there is something to write and a connection that can take
-// it now. If there is no connection, it starts to make one. It is called with mu
-// held.
+// it now. If there is no connection, it starts to make one, and else it ends the
+// requests whose Until has passed. It is called with mu held.
 func (p *Pipeline) ready() bool {
 	c := p.conn
 	switch {
@@ -96,7 +96,10 @@ func (p *Pipeline) ready() bool {
 	case c.writing || c.busy.Load() || c.inflight == maxInFlight || c.syncing:
 		return false
 	}
-	p.dropLate()
+	late := p.queue.remove(func(r *Request) bool { return r.Until > 0 && r.Until < p.o.Clock.Now() })
+	if len(late) > 0 {
+		p.wg.Go(func() { unsent(late, errLate) }) // not on this goroutine, which holds mu
+	}
 	return p.pending()
 }
 
