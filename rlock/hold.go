@@ -174,7 +174,10 @@ func (h *Hold) Unlock(ctx context.Context) error {
 	if err == nil {
 		err = locks.Unlock(ctx, &h.h)
 	}
-	return wrap("release", h.Name(), err)
+	if err != nil {
+		return wrap("release", h.Name(), err)
+	}
+	return nil
 }
 
 // Extend gives a hold that was taken with Lease a new fixed lease of d from

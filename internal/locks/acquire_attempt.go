@@ -293,7 +293,9 @@ func (a *attempt) end() {
 	}
 	a.detached = true
 	st, n, c := a.st, a.st.name, a.w.l.Client
-	c.timers.Cancel(a.stuckTimer)
+	if a.stuckTimer != nil {
+		c.timers.Cancel(a.stuckTimer)
+	}
 	if a.w.attempt == a {
 		a.w.attempt = nil
 	}

@@ -28,20 +28,14 @@ func Unlock(ctx context.Context, h *Hold) error {
 		err = ofKind(err, ErrLeaseLost)
 	}
 	unlocked(h, u, wasLost, err)
-	if wasLost == nil {
-		logReleased(ctx, h, err)
-	}
-	return err
-}
-
-// logReleased logs how the unlock ended.
-func logReleased(ctx context.Context, h *Hold, err error) {
 	switch log := h.lock.Client.Log; {
+	case wasLost != nil:
 	case err != nil:
 		log.Unreleased(ctx, h.told(), errors.Is(err, ErrUncertain), err)
 	case log.On(ctx, slog.LevelDebug):
 		log.Released(ctx, h.told(), h.lock.Client.Now()-h.since)
 	}
+	return err
 }
 
 // startUnlock ends the hold and starts its unlock. wasLost is why it was over
@@ -168,12 +162,6 @@ func UnlockAs(ctx context.Context, l *Lock, o Owner) error {
 		return err
 	}
 	err = r.await(ctx, l, outcome)
-	logReleasedAs(ctx, l, o, err)
-	return err
-}
-
-// logReleasedAs logs how an UnlockAs ended.
-func logReleasedAs(ctx context.Context, l *Lock, o Owner, err error) {
 	switch log := l.Client.Log; {
 	case !log.On(ctx, slog.LevelWarn):
 	case err != nil:
@@ -181,6 +169,7 @@ func logReleasedAs(ctx context.Context, l *Lock, o Owner, err error) {
 	case log.On(ctx, slog.LevelDebug):
 		log.ReleasedAs(ctx, eventlog.Lock{Name: l.name, Owner: o})
 	}
+	return err
 }
 
 // keepTaken lets r leave the lock taken for as long as holds of an owner have asked for it.

@@ -122,7 +122,9 @@ func (r *releasing) Facts() release.Facts {
 		f.Waits = c.exec.Waiting(q)
 		return f
 	}
-	f.Left, f.Lasts = st.held > 0, st.rare().lasts
+	if f.Left = st.held > 0; st.extras != nil {
+		f.Lasts = st.extras.lasts
+	}
 	if r.l.Traits.Latched {
 		f.Foreign = !c.actors.exclusive(st.Owner)
 		f.Last, f.Needs = st.held == 0 && behind(st, nil) == 0, r.needs()
@@ -369,7 +371,9 @@ func (r *releasing) TakeBack() error {
 // tell reports the outcome.
 func (r *releasing) tell() {
 	c := r.l.Client
-	c.timers.Cancel(r.timer)
+	if r.timer != nil {
+		c.timers.Cancel(r.timer)
+	}
 	var err error
 	if r.Verdict != release.Released {
 		err = r.verdict()
