@@ -12,7 +12,7 @@ var holding = []defect{
 	{"one poisoned key fails its whole batch", "H2", tests{"TestH2PoisonedKeySpoilsNoOthersLease"},
 		edits{{In: "renewalScript.read", If: "err != nil && len(s.subs) > 1 && _ && _ && _", Put: "err != nil && len(s.subs) > watchdog.MaxBatch"}}},
 	{"a key of another type is no loss", "H2", tests{"TestKeyOfAnotherTypeIsALossAtOnce"},
-		edits{{In: "renewalScript.read", If: "len(s.subs) == 1 && q.WrongType()", Put: "false"}}},
+		edits{{In: "renewalScript.read", If: "len(s.subs) == 1 && q.Refusal().WrongType()", Put: "false"}}},
 	{"leases of one slot are renewed each for itself", "renewals of a cluster", tests{"TestHoldsOfASlotAreRenewedByOneScript"},
 		edits{{In: "locks.renewGroup", If: "top.SpansSlots()", Put: "true"}}},
 	{"a group's leases are drawn in a sixth ahead only", "renewals of a cluster", tests{"TestLeaseThatCameDuringARenewalIsDrawnIn"},

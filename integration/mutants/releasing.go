@@ -37,7 +37,7 @@ var releasing = []defect{
 	{"a call that nobody could be told of did nothing", "R1", tests{"TestWhatACallSaysIsSoThoughItMayNotPublish"},
 		edits{{In: "decoded", If: "err == nil || reply != nil", Put: "err == nil"}}},
 	{"what a script did that met an error is nothing", "R1", tests{"TestWhatACallSaysIsSoThoughItsScriptIsRefusedACommand"},
-		edits{{In: "Request.MayHaveRun", Expr: "!r.refusal().NothingRan()", Put: "false"}}},
+		edits{{In: "Request.MayHaveRun", Expr: "!r.Refusal().NothingRan()", Put: "false"}}},
 	{"a script whose first write the server refuses may have run", "R1", tests{"TestWhatACallSaysIsSoWhileTheServerTakesNoWrites"},
 		edits{{In: "Refusal.NothingRan", Expr: "r.Passing()", Put: "false"}}},
 	{"a script that meets a key of another type may have run", "R1", tests{"TestWhatACallSaysIsSoOfKeysOfAnotherType"},

@@ -44,7 +44,7 @@ func (r *Request) redirection() (to topology.Redirection, again bool) {
 			return to, false // its maker queues it again after a pause: its owner's other commands may go first
 		}
 	}
-	if !to.Again || r.Scattered() || r.Whole && r.Split() || to.After > 0 && r.Resend != kind.Never && r.lacks == "" {
+	if !to.Again || r.Scattered() || r.Whole && r.Refusal().Split() || to.After > 0 && r.Resend != kind.Never && r.lacks == "" {
 		return to, false
 	}
 	if r.bound == 0 {
@@ -154,7 +154,7 @@ func (x *Executor) tooLate(r *Request) time.Duration {
 // unsettled returns the error of the last send. If the topology could not place r within
 // a command timeout, the error says so and wraps the server's.
 func (r *Request) unsettled() error {
-	said := r.refusal()
+	said := r.Refusal()
 	if !r.misplaced || r.Several || !said.Elsewhere() && !said.Unsettled() {
 		return r.Wire.Err
 	}

@@ -121,7 +121,7 @@ func (r *Request) MayHaveRun() bool {
 	case Answered, Lost:
 		return true
 	case Refused:
-		return !r.refusal().NothingRan()
+		return !r.Refusal().NothingRan()
 	default:
 		return false
 	}
@@ -139,7 +139,7 @@ func (r *Request) ServedElsewhere() bool {
 
 // Passing tells whether nothing of the last send ran, and a later one may succeed.
 func (r *Request) Passing() bool {
-	return r.Fate == NotSent || r.refusal().Passing() || r.stillMisplaced()
+	return r.Fate == NotSent || r.Refusal().Passing() || r.stillMisplaced()
 }
 
 // stillMisplaced tells whether the topology could not place r within a command timeout.
@@ -149,39 +149,27 @@ func (r *Request) stillMisplaced() bool { return r.Fate == Refused && r.misplace
 // Scattered tells whether nothing of r ran because not all of its several locks are
 // at the node that it was sent to. Its maker may send a request for each lock.
 func (r *Request) Scattered() bool {
-	return r.Several && r.refusal().Scatters()
-}
-
-// WrongType tells whether r met a key that has another type.
-func (r *Request) WrongType() bool { return r.refusal().WrongType() }
-
-// Split tells whether nothing of the last send ran because its keys are in two
-// places while their slot is being moved.
-func (r *Request) Split() bool {
-	return r.refusal().Split()
+	return r.Several && r.Refusal().Scatters()
 }
 
 // Moving tells whether r failed because its slot was half moved. The last answer was that
 // some or all of its keys are on the other server. Or an earlier answer was, and r had no
 // time left to follow the slot.
 func (r *Request) Moving() bool {
-	_, asks := r.refusal().Ask()
-	return asks || r.Split() || r.MetElsewhere() || r.moved && r.stillMisplaced()
+	said := r.Refusal()
+	_, asks := said.Ask()
+	return asks || said.Split() || said.MetElsewhere() || r.moved && r.stillMisplaced()
 }
 
-// MetElsewhere tells whether r's script stopped at a key that the server does not have for
-// now. What the script did before that stands.
-func (r *Request) MetElsewhere() bool { return r.refusal().MetElsewhere() }
-
 // Transient tells whether a server refused r for a reason that soon passes by itself.
-func (r *Request) Transient() bool { return r.refusal().Transient() || r.stillMisplaced() }
+func (r *Request) Transient() bool { return r.Refusal().Transient() || r.stillMisplaced() }
 
 // Permanent tells whether r was not sent and connecting again would meet the same
 // refusal.
 func (r *Request) Permanent() bool { return r.Fate == NotSent && redisconn.Permanent(r.Wire.Err) }
 
-// refusal is the server's error of the last send; the zero Refusal if there was none.
-func (r *Request) refusal() (said redisconn.Refusal) {
+// Refusal is the server's error of the last send; the zero Refusal if there was none.
+func (r *Request) Refusal() (said redisconn.Refusal) {
 	if fateOf(r.Wire.Err) == Refused {
 		said, _ = redisconn.RefusalOf(r.Wire.Err)
 	}

@@ -165,7 +165,7 @@ func (x *Executor) sendsAgain(r *Request, fate Fate) bool {
 	case NotSent:
 		return r.Resend >= kind.Unrun || r.Until == clock.Never || !redisconn.Permanent(r.Wire.Err)
 	case Refused:
-		said := r.refusal()
+		said := r.Refusal()
 		return said.Transient() || r.misplaced || r.Resend >= kind.Unrun && said.Passing()
 	}
 	return false

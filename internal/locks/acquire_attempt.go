@@ -248,7 +248,7 @@ func (a *attempt) ranInPart(err error) {
 
 // passing tells whether the wait goes on despite the server's error.
 func (a *attempt) passing() bool {
-	return a.req.Transient() || a.req.MetElsewhere() || a.w.wasRefused() && a.req.Passing()
+	return a.req.Transient() || a.req.Refusal().MetElsewhere() || a.w.wasRefused() && a.req.Passing()
 }
 
 // reject ends the attempt, and the wait with an error.

@@ -95,7 +95,7 @@ func force(l *Lock) (there, ended bool, err error) {
 	}
 	s.forcing++
 	r.Whole = true
-	if send(); r.Split() {
+	if send(); r.Refusal().Split() {
 		// Its keys are in two places, as may be those of an unlock (package release). It is sent again with
 		// the lock as its only key.
 		want.KeyAlone, r.Whole, r.Until = true, false, clock.Never

@@ -191,7 +191,7 @@ func (s *renewalScript) read(q *command.Request) (mine []bool, err error) {
 		}
 		s.subs = nil
 	}
-	if len(s.subs) == 1 && q.WrongType() {
+	if len(s.subs) == 1 && q.Refusal().WrongType() {
 		return []bool{false}, nil
 	}
 	return mine, err

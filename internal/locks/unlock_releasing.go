@@ -158,7 +158,7 @@ func (r *releasing) Wait() release.Sent {
 		return release.Sent{How: release.Passing, Err: q.Wire.Err}
 	}
 	r.st.name.lock.shard.await(q)
-	s := release.Sent{Err: q.Wire.Err, Split: q.Split()}
+	s := release.Sent{Err: q.Wire.Err, Split: q.Refusal().Split()}
 	switch {
 	case q.Fate == command.Answered:
 		s.Answer = r.answer()
