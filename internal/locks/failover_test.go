@@ -2,6 +2,7 @@ package locks
 
 import (
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -96,7 +97,7 @@ func (c *Client) repeatsLeft() (any bool) {
 	for i := range c.shards {
 		s := &c.shards[i]
 		sec := s.enter(mustNotBlock)
-		any = any || s.past.repeats > 0 || s.past.anyDue()
+		any = any || s.past.repeats > 0 || slices.ContainsFunc(s.past.changes, func(u *pastChange) bool { return u.due })
 		for u := range s.past.each {
 			any = any || u.due
 		}

@@ -24,7 +24,7 @@ type shard struct {
 	fairShares  waitqueue.Table
 	spareQueues []*queue // queues that nobody waits in
 	byOwner     map[ownerQueue]*queue
-	touched     *queue                   // list of the queues that step must look at
+	touched     []*queue                 // those that step must look at, the latest first
 	leavers     map[*nameState][]*leaver // who waits to leave the server's queue; while there is an entry, a script is under way
 }
 

@@ -96,11 +96,6 @@ func (c *Client) hasRoom(n int) bool {
 	return true
 }
 
-// anyDue tells whether a change is to be sent again.
-func (m *memory) anyDue() bool {
-	return slices.ContainsFunc(m.changes, func(u *pastChange) bool { return u.due })
-}
-
 // each iterates over the unlocks that are remembered.
 func (m *memory) each(yield func(*past) bool) {
 	for i := range m.all {

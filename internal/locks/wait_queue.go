@@ -24,9 +24,7 @@ type queue struct {
 	prev  *queue        // in the name's list
 	next  *queue        // in the name's list
 
-	touched     bool // it is in the shard's list
-	nextTouched *queue
-
+	touched     bool // it is among the shard's
 	timer       *time.Timer
 	subs        []*topology.Listening // as many as the topology says; it listens when all are confirmed
 	unconfirmed int                   // of them
@@ -83,7 +81,7 @@ func (n *nameState) findQueue(l *Lock, o Owner) *queue {
 // touch notes that something may happen to the queue. step must follow.
 func (q *queue) touch() {
 	if s := q.shard; !q.touched {
-		q.touched, q.nextTouched, s.touched = true, s.touched, q
+		q.touched, s.touched = true, append(s.touched, q)
 	}
 }
 
@@ -134,8 +132,10 @@ func (n *nameState) step() {
 	if n.queues == nil {
 		n.dropIfIdle()
 	}
-	for q := s.touched; q != nil; q = s.touched { // an action may make and drop others
-		s.touched, q.nextTouched, q.touched = q.nextTouched, nil, false
+	for len(s.touched) > 0 { // an action may make and drop others
+		last := len(s.touched) - 1
+		q := s.touched[last]
+		q.touched, s.touched[last], s.touched = false, nil, s.touched[:last]
 		q.step()
 	}
 }

@@ -179,7 +179,7 @@ func (c *conn) receiveRest(r *Request) error {
 			r.Err = fmt.Errorf("%w (ASKING was refused: %v)", r.Err, refused)
 		}
 	}
-	if r.led() {
+	if r.begins || r.Tracked {
 		c.receiveLead(r)
 	}
 	if r.Err != nil && !redisconn.IsRefusal(r.Err) {

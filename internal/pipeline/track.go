@@ -63,9 +63,6 @@ func (c *conn) track(r *Request) {
 	}
 }
 
-// led tells whether tracking commands go before r.
-func (r *Request) led() bool { return r.begins || r.Tracked }
-
 // pushLead queues the tracking commands that go before r.
 func (c *conn) pushLead(r *Request, wait bool) (err error) {
 	if r.Tracked {
