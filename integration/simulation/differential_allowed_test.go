@@ -44,35 +44,3 @@ func excused(version string, server, model []byte) string {
 	}
 	return ""
 }
-
-// alike tells whether two replies are the same but for times: numbers that both are at
-// least least may differ by skew, and the times in the marks of numbers too.
-func alike(a, b []byte, skew int64) bool {
-	const least = 900
-	near := func(x, y int64) bool { return x >= least && y >= least && x-y <= skew && y-x <= skew }
-	for len(a) > 0 && len(b) > 0 {
-		x, an := leading(a)
-		y, bn := leading(b)
-		if an > 0 && bn > 0 {
-			const mark = 4096 // begun.lua
-			if x != y && !near(x, y) && !(an == 16 && bn == 16 && x%mark == y%mark && near(x/mark, y/mark)) {
-				return false
-			}
-			a, b = a[an:], b[bn:]
-			continue
-		}
-		if a[0] != b[0] {
-			return false
-		}
-		a, b = a[1:], b[1:]
-	}
-	return len(a) == len(b)
-}
-
-func leading(s []byte) (n int64, digits int) {
-	for digits < len(s) && digits < 18 && s[digits] >= '0' && s[digits] <= '9' {
-		n = 10*n + int64(s[digits]-'0')
-		digits++
-	}
-	return n, digits
-}

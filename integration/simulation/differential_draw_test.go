@@ -67,6 +67,7 @@ func (d *drawing) command() []string {
 		if n, err := strconv.ParseFloat(args[i], 64); err == nil && n > 1e9 && strings.Contains(call.Script.Name, "read") {
 			args[i] = "-1" // a read lock's scripts count up to some of their arguments
 		}
+		d.short = d.short || args[i] == " 1" // a number to Lua, and then a lease
 	}
 	return args
 }
