@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -41,6 +42,7 @@ type refusing struct {
 	servers []*redistest.Server
 	asked   []*redistest.Server // those where the command is refused
 	flags   []string
+	tool    string // the tool's executable file
 	sends   *regexp.Regexp // the commands that are tried
 	also    []string       // and more: a Sentinel counts none
 }
@@ -49,9 +51,15 @@ type refusing struct {
 // names the command and has another status. testdata/refused.txt has each pair: one that is new there fails. With -write it is
 // written anew.
 func TestARefusedCommandIsNamed(t *testing.T) {
+	// The tool as users build it starts in a quarter of the processor time that the test binary takes with -race, a thousand times.
+	tool := filepath.Join(t.TempDir(), "rlock")
+	if out, err := exec.Command("go", "build", "-buildvcs=false", "-o", tool, ".").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
 	var mu sync.Mutex // guards rows
 	var rows []string
 	try := func(t *testing.T, where, args string, r refusing) {
+		r.tool = tool
 		found := where + args + "\n" + r.each(t, args)
 		mu.Lock()
 		defer mu.Unlock()
@@ -183,7 +191,11 @@ func (r refusing) without(t *testing.T, try, command string) ending {
 			rights(t, s, "-"+command)
 		}
 	}
-	c := begin(t, oncall(r.url), append(slices.Clone(r.flags), strings.Fields(strings.ReplaceAll(try, "ID", id))...)...)
+	c := prepare(t, oncall(r.url), append(slices.Clone(r.flags), strings.Fields(strings.ReplaceAll(try, "ID", id))...)...)
+	c.Path = r.tool
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
 	e := ending{status: c.status(), keys: map[string]bool{}}
 	e.text = strings.Join(strings.Fields(differing.ReplaceAllString(c.out.String()+c.err.String(), "")), " ")
 	for _, s := range r.servers {
