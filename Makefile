@@ -12,8 +12,6 @@ SHELL := /bin/bash
 
 # go test runs as many packages at a time as there are processors. `make vet` has vetted the tests already.
 GOTEST := go test -race -vet=off -count=1 -timeout 15m
-# Tests with real servers wait more than they compute, so twice as many packages run at a time.
-abreast := -p $(shell expr 2 \* $$(nproc))
 # Packages without tests are left out: go test would build the cookbook's programs, with a database, for nothing.
 tested := go list -f "{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}"
 # What counts allocations has the machine to itself.
@@ -50,7 +48,9 @@ raced := go list $(packages) | grep -v /cookbook/fencing$$
 java_packages := /(java|interop)[a-z]*$$
 docker_tests := TestNetworkThatIsCutAndHeals
 # Large tables in virtual time. They have their code from tests that run with -race, under which they would take minutes.
-large := TestRefusalOfEachCommandCostsWhatItMust|TestGapBehindTheNextMastersFirstAnswer|TestEveryMethodKeepsItsWordInTrouble
+large := TestRefusalOfEachCommandCostsWhatItMust|TestGapBehindTheNextMastersFirstAnswer|TestEveryMethodKeepsItsWordInTrouble|TestReadersEnterAnOpenSlotAndStay|TestReceiptsOfABusySemaphoreBehindSentinelsGo
+# What reads sources, and the model of Redis, have little that could race, and take a quarter of the time without -race.
+sequential := /integration/(mutants|pages/doccheck|simulation)$$
 
 .PHONY: help
 help:
@@ -92,13 +92,18 @@ empty:
 
 # Checks and compilers end before the first test begins, because they would take processor time from its servers and clocks.
 .PHONY: checked
-checked: check compiled simulation unit modules integration interop
+checked: check compiled simulation allocations tests
+
+# Tests with real servers wait more than they compute, so twice as many packages run at a time as there are processors.
+.PHONY: tests
+tests:
+	@$(beside) $(MAKE) --no-print-directory library modules -- $(MAKE) --no-print-directory integration interop
 
 .PHONY: compiled
 compiled:
 	@$(step) 'compile the tests' bash -ec '$(tested) $(packages) | xargs go list -race -export -test -f "" >/dev/null; \
 	  go list -race -export -test -f "" -tags norawsyscall ./internal/pipeline ./internal/redisconn ./pubsub >/dev/null; \
-	  go list -export -test -f "" ./integration/simulation >/dev/null'
+	  $(tested) ./integration/... | grep -E "$(sequential)" | xargs go list -export -test -f "" ./integration/behaviour/timing >/dev/null'
 
 # Plays the client against a model of Redis in virtual time, two processes for a minute of processor time together, and all
 # seeds that ever broke a rule. The first seed is made of the commit's files: each change plays seeds that nobody has played,
@@ -175,9 +180,15 @@ builds:
 	@$(step) 'modules by their import paths' go test -C integration -count=1 ./pages/doccheck -run ByItsImportPath -full
 
 .PHONY: unit
-unit:
+unit: allocations library
+
+.PHONY: allocations
+allocations:
+	@$(step) 'allocations' bash -ec '$(GOTEST) ./internal/testkit/allocs; go test -count=1 -run "^TestAllocations" ./rlockotel ./rlockprom'
+
+.PHONY: library
+library:
 	@$(step) 'unit tests' bash -eo pipefail -c '$(tested) ./... | grep -Ev "$(measuring)" | integration/longest-first.sh | xargs $(GOTEST); \
-	  $(GOTEST) ./internal/testkit/allocs; go test -count=1 -run "^TestAllocations" ./rlockotel ./rlockprom; \
 	  [ "$$(go env GOHOSTARCH)" != amd64 ] || GOARCH=386 go test -count=1 -run "^Example" ./rlock'
 
 .PHONY: modules
@@ -185,14 +196,15 @@ modules:
 	@$(step) 'tests of rlocktest, rlockprom, rlockotel, the tool, the quick start, the cookbook, the benchmark, and of connections without raw calls' bash -eo pipefail -c 'failed=; \
 	  $(GOTEST) -tags norawsyscall ./internal/pipeline ./internal/redisconn ./pubsub || failed=1; \
 	  $(tested) ./cmd/rlock/... ./docs/cookbook/... ./docs/quickstart/... ./integration/bench/... ./rlockotel/... ./rlockprom/... ./rlocktest/... | \
-	    grep -Ev "$(later)" | integration/longest-first.sh | xargs $(GOTEST) $(abreast) || failed=1; \
+	    grep -Ev "$(later)" | integration/longest-first.sh | xargs $(GOTEST) || failed=1; \
 	  $(GOTEST) ./integration/bench/compare ./integration/bench/javacourtesy -run "$(paged)" || failed=1; [ -z "$$failed" ]'
 
 .PHONY: integration
 integration:
 	@$(step) 'integration tests' bash -eo pipefail -c 'cd integration; \
-	  $(tested) ./... | grep -Ev "$(java_packages)|$(later)" | ./longest-first.sh | xargs $(GOTEST) $(abreast) -skip "^($(docker_tests)|$(large)|Test(Known)?Seeds)$$"; \
-  go test -vet=off -count=1 ./behaviour/virtual ./behaviour/timing -run "^($(large))$$"; \
+	  $(tested) ./... | grep -Ev "$(java_packages)|$(later)|$(sequential)" | ./longest-first.sh | xargs $(GOTEST) -skip "^($(docker_tests)|$(large))$$"; \
+	  $(tested) ./... | grep -E "$(sequential)" | xargs go test -vet=off -count=1 -skip "^Test(Known)?Seeds$$"; \
+	  go test -vet=off -count=1 ./behaviour/virtual ./behaviour/timing -run "^($(large))$$"; \
 	  $(GOTEST) ./redisson/javamatrix -run "$(paged)"'
 
 # A starting JVM loads a processor, and this step does little else.
