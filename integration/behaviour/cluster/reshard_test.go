@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os/exec"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -113,4 +114,18 @@ func TestReshardingByRedisCliLosesNoHold(t *testing.T) {
 			})
 		})
 	}
+}
+
+// each calls f for every number below n, some at a time.
+func each(n int, f func(int)) {
+	const callers = 256
+	var calling sync.WaitGroup
+	for from := range callers {
+		calling.Go(func() {
+			for i := from; i < n; i += callers {
+				f(i)
+			}
+		})
+	}
+	calling.Wait()
 }
