@@ -34,7 +34,7 @@ func TestLeaseEnds(t *testing.T) {
 	onBoth(t, func(t *testing.T, open opener) {
 		client := open(t)
 		lock := client.NewLock("orders")
-		if _, err := lock.Lock(t.Context(), rlock.Lease(50*time.Millisecond)); err != nil {
+		if _, err := lock.Lock(t.Context(), rlock.Lease(3*time.Second)); err != nil {
 			t.Fatal(err)
 		}
 		next, err := lock.Lock(t.Context(), rlock.Wait(20*time.Second))
