@@ -48,7 +48,8 @@ raced := go list $(packages) | grep -v /cookbook/fencing$$
 java_packages := /(java|interop)[a-z]*$$
 docker_tests := TestNetworkThatIsCutAndHeals
 # Large tables in virtual time. They have their code from tests that run with -race, under which they would take minutes.
-large := TestRefusalOfEachCommandCostsWhatItMust|TestGapBehindTheNextMastersFirstAnswer|TestEveryMethodKeepsItsWordInTrouble|TestReadersEnterAnOpenSlotAndStay|TestReceiptsOfABusySemaphoreBehindSentinelsGo
+large := TestRefusalOfEachCommandCostsWhatItMust|TestGapBehindTheNextMastersFirstAnswer|TestEveryMethodKeepsItsWordInTrouble
+large := $(large)|TestReadersEnterAnOpenSlotAndStay|TestReceiptsOfABusySemaphoreBehindSentinelsGo|TestCommandsOfAThirdAreAsManyAsGroups
 # What reads sources, and the model of Redis, have little that could race, and take a quarter of the time without -race.
 sequential := /integration/(mutants|pages/doccheck|simulation)$$
 
@@ -103,7 +104,7 @@ tests:
 compiled:
 	@$(step) 'compile the tests' bash -ec '$(tested) $(packages) | xargs go list -race -export -test -f "" >/dev/null; \
 	  go list -race -export -test -f "" -tags norawsyscall ./internal/pipeline ./internal/redisconn ./pubsub >/dev/null; \
-	  $(tested) ./integration/... | grep -E "$(sequential)" | xargs go list -export -test -f "" ./integration/behaviour/timing >/dev/null'
+	  $(tested) ./integration/... | grep -E "$(sequential)" | xargs go list -export -test -f "" ./integration/behaviour/timing ./watchdog >/dev/null'
 
 # Plays the client against a model of Redis in virtual time, two processes for a minute of processor time together, and all
 # seeds that ever broke a rule. The first seed is made of the commit's files: each change plays seeds that nobody has played,
@@ -188,7 +189,8 @@ allocations:
 
 .PHONY: library
 library:
-	@$(step) 'unit tests' bash -eo pipefail -c '$(tested) ./... | grep -Ev "$(measuring)" | integration/longest-first.sh | xargs $(GOTEST); \
+	@$(step) 'unit tests' bash -eo pipefail -c '$(tested) ./... | grep -Ev "$(measuring)" | integration/longest-first.sh | xargs $(GOTEST) -skip "^($(large))$$"; \
+	  go test -vet=off -count=1 ./watchdog -run "^($(large))$$"; \
 	  [ "$$(go env GOHOSTARCH)" != amd64 ] || GOARCH=386 go test -count=1 -run "^Example" ./rlock'
 
 .PHONY: modules
