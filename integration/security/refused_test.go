@@ -3,6 +3,7 @@ package security
 import (
 	"context"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -26,18 +27,28 @@ func TestPageTellsWhatEachRefusedCommandCosts(t *testing.T) {
 		if len(cells) != 5 {
 			break
 		}
-		fails := strings.TrimSpace(cells[2])
-		for _, command := range strings.Split(strings.Trim(strings.TrimSpace(cells[1]), "`"), " ") {
-			command = strings.ReplaceAll(command, "!", "|")
-			told[command] = true
-			t.Run(command, func(t *testing.T) {
+		fails, together := strings.CutSuffix(strings.TrimSpace(cells[2]), ", if both are refused")
+		try := func(fails string, refused ...string) {
+			t.Run(strings.Join(refused, " "), func(t *testing.T) {
 				t.Parallel()
 				a := full
-				a.rules = append(append([]string{}, full.rules...), "-"+command)
+				a.rules = slices.Clone(full.rules)
+				for _, command := range refused {
+					a.rules = append(a.rules, "-"+command)
+				}
 				if got := costOf(t, a); got != fails {
 					t.Errorf("without it fails: %s; on the page: %s", got, fails)
 				}
 			})
+		}
+		commands := strings.Fields(strings.ReplaceAll(strings.Trim(strings.TrimSpace(cells[1]), "`"), "!", "|"))
+		if together {
+			try(fails, commands...)
+			fails = "nothing" // with one of them
+		}
+		for _, command := range commands {
+			told[command] = true
+			try(fails, command)
 		}
 	}
 	for _, rule := range readDocument(t).fenced.rules {
