@@ -27,7 +27,7 @@ var fair = []defect{
 	{"a place is left to a caller that makes one attempt", "fair", tests{"TestPlaceOfASharedOwnerIsLeftByItsLastWaiter"},
 		edits{{In: "Waiter.takePlace", Expr: "!w.OneTry", Put: "true"}}},
 	{"whoever takes a place over may leave it behind", "fair", tests{"TestPlaceOfASharedOwnerIsLeftByItsLastWaiter"},
-		edits{{In: "Waiter.takePlace", Stmt: "w.refused = w.refused || takes", Remove: true}}},
+		edits{{In: "Waiter.takePlace", Stmt: "w.mustLeave = w.mustLeave || takes", Remove: true}}},
 	{"an unlock that is repeated leaves the place that a failover restored", "fair", tests{"TestRepeatedFairUnlockLeavesTheQueue"},
 		edits{{In: "releasing.leavesPlace", Expr: "r.Why != release.Repeat", Put: "true"}}},
 	{"an unlock of what a failover undid leaves the place behind", "fair", tests{"TestUnlockOfALostFairHoldLeavesTheQueue"},

@@ -41,7 +41,7 @@ var waiting = []defect{
 	{"each message of a crowd puts a try off that is due", "wake policy", tests{"TestMessageLeavesATryThatIsDue"},
 		edits{{In: "throttle.observeRelease", If: "t.delayedUntil == 0", Put: "t.delayedUntil <= now"}}},
 	{"a caller that is refused looks for its owner's state", "crowds", tests{"TestRefusedCallerLeavesInOneStep"},
-		edits{{In: "Waiter.leaveServer", Stmt: "w.refused = false", Put: "w.refused = false; w.n.ensureOwnerState(w.owner).done()"}}},
+		edits{{In: "Waiter.leaveServer", Stmt: "w.mustLeave = false", Put: "w.mustLeave = false; w.n.ensureOwnerState(w.owner).done()"}}},
 	{"a caller that is refused looks among all who wait", "crowds", tests{"TestRefusedCallerLeavesInOneStep"},
 		edits{{In: "Waiter.leaveServer", If: "!w.l.Traits.ByOwner || w.OneTry || _", Put: "w.Terms.As && n.passPlaceOn(w.l, o) || !w.l.Traits.ByOwner || w.OneTry"}}},
 	{"a reader that was busy gives its connection up", "crowds", tests{"TestReaderThatWasBusyBeyondTheDeadlineReadsWhatHasCome"},

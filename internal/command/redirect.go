@@ -142,7 +142,7 @@ func (x *Executor) follow(r *Request) bool {
 func (x *Executor) tooLate(r *Request) time.Duration {
 	now := x.o.Now()
 	left, pause := r.bound-now, r.bound-now
-	if told := r.Told - now; told > 0 && told < left {
+	if told := r.ResultAt - now; told > 0 && told < left {
 		left, pause = told, told+clock.FirstPause
 	}
 	if left <= 0 || left >= x.LeastTime() || x.o.Closing() {

@@ -215,7 +215,7 @@ func TestWhatCouldNotBeAnsweredBeforeItsCallerIsToldWaits(t *testing.T) {
 	g.x, told = x, began+timeout/2
 	r := new(command.Request)
 	r.Command("DEL", tag+"a", tag+"b")
-	r.Told = told
+	r.ResultAt = told
 	h := g.send(r, kind.Never)
 	<-again
 	if n := topologytest.Errors(t, g.c.Conn(0), "TRYAGAIN"); n != 1 {

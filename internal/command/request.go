@@ -27,20 +27,20 @@ type Handler interface {
 // fields and gives it a command in Wire. The executor sets the second group, which
 // others may read in the handler's methods and once the request is done.
 type Request struct {
-	Handler Handler         // takes its results; nil: its maker calls Await
-	Resend  kind.Resend     // when it may be sent again
-	Until   time.Duration   // not sent again after this clock reading
-	Unrun   time.Duration   // not sent again after this either while nothing of it has run; 0: no such limit
-	Told    time.Duration   // when a caller gets the result known by then; 0: no caller waits for one
-	Left    <-chan struct{} // closed when its caller no longer waits, see Await; nil: the caller always waits
-	Wait    bool            // followed by WAIT for all connected replicas
-	Aside   bool            // with Wait or Wire.Track: may use the node's second connection, past other WAITs; no order with requests that are not Aside
-	Slot    uint16          // of its keys, codec.Slot; any slot if it has none
-	Several bool            // it has several locks, which may be in different places, see Scattered
-	Strict  bool            // no lease ends its effect: it is Unreplicated unless all replicas acknowledged it
-	OneKey  bool            // its script can run with the first key alone, see switchForm
-	Receipt bool            // and its second key is a receipt, which may then be in another slot
-	Whole   bool            // its maker has a form of it with one key: if Split, it ends as refused, so that its maker can send that
+	Handler  Handler         // takes its results; nil: its maker calls Await
+	Resend   kind.Resend     // when it may be sent again
+	Until    time.Duration   // not sent again after this clock reading
+	Unrun    time.Duration   // not sent again after this either while nothing of it has run; 0: no such limit
+	ResultAt time.Duration   // when a caller gets the result known by then; 0: no caller waits for one
+	Left     <-chan struct{} // closed when its caller no longer waits, see Await; nil: the caller always waits
+	Wait     bool            // followed by WAIT for all connected replicas
+	Aside    bool            // with Wait or Wire.Track: may use the node's second connection, past other WAITs; no order with requests that are not Aside
+	Slot     uint16          // of its keys, codec.Slot; any slot if it has none
+	Several  bool            // it has several locks, which may be in different places, see Scattered
+	Strict   bool            // no lease ends its effect: it is Unreplicated unless all replicas acknowledged it
+	OneKey   bool            // its script can run with the first key alone, see switchForm
+	Receipt  bool            // and its second key is a receipt, which may then be in another slot
+	Whole    bool            // its maker has a form of it with one key: if Split, it ends as refused, so that its maker can send that
 
 	// Wire is the last send, with the command. If Fate is Answered, Wire.Reply is the
 	// server's reply. Otherwise Wire.Err is the server's error, or why there was no answer.

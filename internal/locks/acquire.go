@@ -44,8 +44,8 @@ type Waiter struct {
 	ownerUsed bool     // an attempt by owner may have been granted
 	attempt   *attempt // under way
 
-	place   time.Duration // its wait as the server is told it; 0: without limit
-	refused bool          // it must leave the server's queue: since it last left, it was refused, or took a place over
+	place     time.Duration // its wait as the server is told it; 0: without limit
+	mustLeave bool          // it must leave the server's queue: since it last left, it was refused, or took a place over
 
 	references atomic.Int32 // calls of done
 }
@@ -280,7 +280,7 @@ func (w *Waiter) endWait(why waitqueue.Reason, err error) {
 
 // asked notes that the server was asked in the waiter's name and did not grant.
 func (w *Waiter) asked() {
-	w.refused = true
+	w.mustLeave = true
 	if w.Settled {
 		w.leaveServer()
 	}
@@ -289,10 +289,10 @@ func (w *Waiter) asked() {
 // leaveServer takes a waiter that gives up after a refusal out of the server's queue, unless
 // another waiter takes over its place.
 func (w *Waiter) leaveServer() {
-	if !w.refused {
+	if !w.mustLeave {
 		return
 	}
-	w.refused = false
+	w.mustLeave = false
 	n := w.n
 	o := w.acquirer()
 	if !w.l.Traits.ByOwner || w.OneTry || w.Terms.As && n.passPlaceOn(w.l, o) {
@@ -306,7 +306,7 @@ func (w *Waiter) leaveServer() {
 // w needs one.
 func (w *Waiter) takePlace() bool {
 	takes := w.Terms.As && !w.OneTry
-	w.refused = w.refused || takes
+	w.mustLeave = w.mustLeave || takes
 	return takes
 }
 
@@ -319,13 +319,13 @@ func (w *Waiter) fail(err error) {
 
 // wasRefused tells whether the waiter has had an answer: to an attempt of its
 // own, or to an attempt that its queue made while the waiter was in it.
-func (w *Waiter) wasRefused() bool { return w.facts().Told }
+func (w *Waiter) wasRefused() bool { return w.facts().Refused }
 
 // facts are what the queue knows of the wait.
 func (w *Waiter) facts() waitqueue.Facts {
 	q := w.queue()
 	if q == nil {
-		return waitqueue.Facts{Told: w.Told}
+		return waitqueue.Facts{Refused: w.Refused}
 	}
 	return q.Facts(&w.Waiter)
 }

@@ -189,7 +189,7 @@ func (a *attempt) refused(g kind.Grant) {
 	if !a.w.l.Traits.ByOwner { // such a kind replies how long the place in its queue may wait, and -1 for one far back
 		q.ttl, a.w.ttl = g.TTL, g.TTL
 	}
-	if w := a.w; !w.Told && !w.OneTry && !w.Settled {
+	if w := a.w; !w.Refused && !w.OneTry && !w.Settled {
 		w.l.Client.Log.Waiting(w.l.shard, eventlog.Lock{Name: w.n.lock.name}, g.TTL)
 	}
 	a.w.ownerUsed = false
@@ -374,7 +374,7 @@ func (a *attempt) granted(r *command.Request, token int64) {
 		n.supersede(st, w.l.Traits.Width, r.Wire.Sent)
 	}
 	h, ok := st.grant(w.l, &w.Terms, r.Wire.Sent, a.lease)
-	if (w.refused || a.lost) && w.l.Traits.ByOwner && n.lock.Client.failsOver { // also for a grant that is given back
+	if (w.mustLeave || a.lost) && w.l.Traits.ByOwner && n.lock.Client.failsOver { // also for a grant that is given back
 		st.ensureExtras().place = &placeTaken{wait: w.place}
 	}
 	if !ok || w.Settled || a.forces != n.forces || r.Unreplicated {
@@ -424,7 +424,7 @@ func (a *attempt) grantedInVain(r *command.Request, h *Hold, ok bool) {
 	case r.Unreplicated:
 		err := unreplicated(r)
 		w.vain = err
-		n.lock.Client.Log.Unreplicated(n.lock.shard, st.told(), r.Wire.Replicas, err)
+		n.lock.Client.Log.Unreplicated(n.lock.shard, st.eventLock(), r.Wire.Replicas, err)
 		if st.held == 1 { // the owner held nothing before
 			a.leaveRoom(n.Now() - r.Wire.Sent)
 		}

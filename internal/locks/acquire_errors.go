@@ -137,7 +137,7 @@ func (w *Waiter) lastSaidTaken(facts waitqueue.Facts) bool {
 	if w.Terms.As && w.n.holds(w.Terms.Owner) {
 		return false // its owner has come to hold it since
 	}
-	return facts.Told || facts.Known
+	return facts.Refused || facts.Known
 }
 
 // unsent says why no attempt of the waiter has run. last is the last trouble,

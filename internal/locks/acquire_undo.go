@@ -107,7 +107,7 @@ func (a *attempt) resumeAs() {
 // undecided ends an attempt whose outcome can't be found out.
 func (a *attempt) undecided(why string) {
 	n := a.st.name
-	n.lock.Client.Log.Undecided(n.lock.shard, a.st.told(), why)
+	n.lock.Client.Log.Undecided(n.lock.shard, a.st.eventLock(), why)
 	a.w.fail(fmt.Errorf("%w: the acquire was sent and never answered, and %s; the owner may hold one more than it knows, for %v", ErrUncertain, why, a.lease))
 	a.w.asked()
 	a.unsent()
@@ -151,7 +151,7 @@ func (a *attempt) taken(r *command.Request) {
 	case r.Unreplicated:
 		err := unreplicated(r)
 		w.vain = err
-		n.lock.Client.Log.Unreplicated(n.lock.shard, a.st.told(), r.Wire.Replicas, err)
+		n.lock.Client.Log.Unreplicated(n.lock.shard, a.st.eventLock(), r.Wire.Replicas, err)
 		a.undoFirst(func() { a.retryLater(err) })
 	case w.Settled: // its caller has left
 		a.undoFirst(a.unsent)

@@ -29,7 +29,7 @@ func Extend(ctx context.Context, h *Hold, d time.Duration) error {
 		err = e.giveUp(nil)
 	}
 	if err == nil {
-		h.lock.Client.Log.Extended(ctx, h.told(), e.length)
+		h.lock.Client.Log.Extended(ctx, h.eventLock(), e.length)
 	}
 	return err
 }

@@ -53,8 +53,8 @@ var (
 // lostBy is the error of holds that are lost for this cause.
 func lostBy(cause error) error { return fmt.Errorf("%w: %w", ErrLeaseLost, cause) }
 
-// told names the hold in an event.
-func (h *Hold) told() eventlog.Lock { return eventlog.Lock{Name: h.lock.name, Owner: h.state} }
+// eventLock names the hold in an event.
+func (h *Hold) eventLock() eventlog.Lock { return eventlog.Lock{Name: h.lock.name, Owner: h.state} }
 
 // Name is the lock's name as it was given to NewLock.
 func (h *Hold) Name() string { return h.lock.name }
@@ -185,7 +185,7 @@ func (h *Hold) old() time.Duration {
 func (h *Hold) tellAge() {
 	if now := h.state.name.Now(); now >= h.old() {
 		h.toldAge = true
-		h.lock.Client.Log.HeldLong(h.lock.shard, h.told(), now-h.since, !h.promise.Fixed && now < h.promise.Until)
+		h.lock.Client.Log.HeldLong(h.lock.shard, h.eventLock(), now-h.since, !h.promise.Fixed && now < h.promise.Until)
 	}
 }
 

@@ -323,5 +323,5 @@ func (st *OwnerState) logLost(holds []*Hold, cause error) {
 	if !forced(cause) && c.newMaster(slot, there) {
 		cause = fmt.Errorf("%w, after the master changed", cause)
 	}
-	c.Log.Lost(st.name.lock.shard, st.told(), st.name.lock.server(), len(holds), held, renewed, cause)
+	c.Log.Lost(st.name.lock.shard, st.eventLock(), st.name.lock.server(), len(holds), held, renewed, cause)
 }

@@ -65,8 +65,8 @@ type extras struct {
 // once and never changed.
 type placeTaken struct{ wait time.Duration }
 
-// told names the owner in an event.
-func (st *OwnerState) told() eventlog.Lock {
+// eventLock names the owner in an event.
+func (st *OwnerState) eventLock() eventlog.Lock {
 	return eventlog.Lock{Name: st.name.lock.name, Owner: st}
 }
 

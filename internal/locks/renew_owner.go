@@ -85,10 +85,10 @@ func (st *OwnerState) failing(lease *watchdog.Lease, err error) {
 	e := observe.Failing{Err: err, Left: max(lease.Expiry()-now, 0)}
 	if extras := st.ensureExtras(); err != nil {
 		extras.failing = now
-		c.Log.NotRenewed(s, st.told(), e.Left, err)
+		c.Log.NotRenewed(s, st.eventLock(), e.Left, err)
 	} else {
 		e.Lasted = now - extras.failing
-		c.Log.RenewedAgain(s, st.told(), e.Lasted)
+		c.Log.RenewedAgain(s, st.eventLock(), e.Lasted)
 	}
 	if c.Observer != nil {
 		of := st.holds.subject()

@@ -31,9 +31,9 @@ func Unlock(ctx context.Context, h *Hold) error {
 	switch log := h.lock.Client.Log; {
 	case wasLost != nil:
 	case err != nil:
-		log.Unreleased(ctx, h.told(), errors.Is(err, ErrUncertain), err)
+		log.Unreleased(ctx, h.eventLock(), errors.Is(err, ErrUncertain), err)
 	case log.On(ctx, slog.LevelDebug):
-		log.Released(ctx, h.told(), h.lock.Client.Now()-h.since)
+		log.Released(ctx, h.eventLock(), h.lock.Client.Now()-h.since)
 	}
 	return err
 }

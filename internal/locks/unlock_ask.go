@@ -17,7 +17,7 @@ func (r *releasing) Ask(about release.Question) release.Reply {
 	if err == nil {
 		a, err = query.Answer(reply)
 	}
-	r.leave(max(a.TTL, c.Watchdog))
+	r.setLease(max(a.TTL, c.Watchdog))
 	return release.Reply{Err: err}
 }
 

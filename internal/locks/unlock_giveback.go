@@ -18,10 +18,10 @@ func logUndone(st *OwnerState, l *Lock, err error) {
 	undid(l, st.Owner, err)
 	s := st.name.lock.shard
 	if err != nil && !errors.Is(err, ErrNotHeld) {
-		st.name.lock.Client.Log.UndoFailed(s, st.told(), err)
+		st.name.lock.Client.Log.UndoFailed(s, st.eventLock(), err)
 		return
 	}
-	st.name.lock.Client.Log.Undone(s, st.told(), err == nil)
+	st.name.lock.Client.Log.Undone(s, st.eventLock(), err == nil)
 }
 
 // undo makes the release of what an acquire with this want may have got.
@@ -39,7 +39,7 @@ func undo(st *OwnerState, l *Lock, want *kind.Want, then func(error)) operation 
 // undoRepeatedly repeats the undo of an acquire that may still arrive, for as long as its lease.
 func undoRepeatedly(st *OwnerState, l *Lock, want *kind.Want, lease time.Duration) {
 	n := st.name
-	n.lock.Client.Log.UndoRepeats(n.lock.shard, st.told(), undoEvery, lease)
+	n.lock.Client.Log.UndoRepeats(n.lock.shard, st.eventLock(), undoEvery, lease)
 	until := clock.Later(n.Now(), lease)
 	n.lock.Client.timers.After(undoEvery, func() { undoAgain(st, l, want, until) })
 }
@@ -85,10 +85,10 @@ func behind(st *OwnerState, l *Lock) (n int32) {
 func logGivenBack(st *OwnerState, err error) {
 	s := st.name.lock.shard
 	if err == nil || errors.Is(err, ErrNotHeld) {
-		st.name.lock.Client.Log.GivenBack(s, st.told())
+		st.name.lock.Client.Log.GivenBack(s, st.eventLock())
 		return
 	}
-	st.name.lock.Client.Log.NotGivenBack(s, st.told(), err)
+	st.name.lock.Client.Log.NotGivenBack(s, st.eventLock(), err)
 }
 
 // giveBack releases a hold that no caller has. It is called with the shard

@@ -76,7 +76,7 @@ func (r *releasing) Start() {
 		l.Client.Go(func() { r.Rest(&r.req) })
 		return
 	}
-	if !r.Why.Living() || r.Told() || st.held > 0 || r.want.Keep.Millis > 0 {
+	if !r.Why.Living() || r.Reported() || st.held > 0 || r.want.Keep.Millis > 0 {
 		return
 	}
 	if !n.nobodyWaits() {
@@ -107,7 +107,7 @@ func (r *releasing) Answered(q *command.Request) {
 // Rest goes on with a release that got anything but a plain reply.
 func (r *releasing) Rest(*command.Request) {
 	defer r.st.name.lock.shard.enter(mayBlock).leave()
-	if !r.Told() && r.Limit != clock.Never { // the caller must not wait for a server that stays away
+	if !r.Reported() && r.Limit != clock.Never { // the caller must not wait for a server that stays away
 		r.setTimer(r.Limit - r.st.name.Now())
 	}
 	r.Release.Rest(r)
@@ -145,7 +145,7 @@ func (r *releasing) Submit() {
 	if !r.encoded || r.Form == release.Own || r.sentAs != r.Form || r.want.Keep.Millis > 0 { // less is left of that each time
 		r.encode()
 	}
-	q.Until, q.Told, q.Aside = r.Until, r.tells(), n.ahead < math.MaxInt16 // ahead must not overflow
+	q.Until, q.ResultAt, q.Aside = r.Until, r.tells(), n.ahead < math.MaxInt16 // ahead must not overflow
 	if r.unsendable = !n.lock.shard.enqueue(q); !r.unsendable && q.WentAside {
 		n.ahead++
 	}
@@ -192,7 +192,7 @@ func (r *releasing) answer() release.Answer {
 		r.remember(q)
 	}
 	if r.Form == release.Own && did == luasrc.Partial && err == nil && r.Why != release.Repeat && !r.st.marked {
-		r.l.Client.Log.ActedAs(r.st.name.lock.shard, r.st.told())
+		r.l.Client.Log.ActedAs(r.st.name.lock.shard, r.st.eventLock())
 	}
 	return release.Answer{
 		Did: did, Err: err, Untold: q.Untold, Unreplicated: q.Unreplicated, ReplicasUnknown: q.ReplicasNotKnown,
@@ -226,7 +226,7 @@ func (r *releasing) Settle() {
 // tooLate tells whether a send after d could not be answered before the caller is told. Without
 // that send the caller learns that nothing has run; with it the outcome would be uncertain.
 func (r *releasing) tooLate(d time.Duration) bool {
-	return !r.Told() && r.req.First == 0 && !r.l.Client.Closed() && r.tells()-r.st.name.Now() < d+r.l.Client.exec.LeastTime()
+	return !r.Reported() && r.req.First == 0 && !r.l.Client.Closed() && r.tells()-r.st.name.Now() < d+r.l.Client.exec.LeastTime()
 }
 
 // tells is when its caller is told, whatever is known then.
@@ -290,14 +290,15 @@ func (r *releasing) Apply(e release.Effect) {
 		} else {
 			st.done()
 		}
-		if r.mayLeave() {
+		if r.countsToEnd() {
 			c.work.Done()
 		}
 	}
 }
 
-// mayLeave tells whether a leave may follow whose caller does not wait for it.
-func (r *releasing) mayLeave() bool { return r.Why == release.Undo || r.Why == release.Repeat }
+// countsToEnd tells whether it counts as work until its End: after nobody waits for it, it may still
+// leave the server's queue.
+func (r *releasing) countsToEnd() bool { return r.Why == release.Undo || r.Why == release.Repeat }
 
 // leavesPlace tells whether the owner must leave its place in the server's queue after the release. After an
 // undo the attempt may have been refused. If a failover undid the grant, the owner has its place
@@ -319,14 +320,14 @@ func (r *releasing) encode() {
 	r.encoded, r.sentAs = true, r.Form
 	if st.held > 0 {
 		// The lease that the other holds need, not the longest they ever had (H6).
-		r.leave(st.commandLease(0))
+		r.setLease(st.commandLease(0))
 	} else {
 		st.forget()
 		if r.keep != nil {
-			r.leave(max(r.lease, r.keep.until-st.name.Now())) // the owner may have holds in other clients
+			r.setLease(max(r.lease, r.keep.until-st.name.Now())) // the owner may have holds in other clients
 		}
 		if r.l.Traits.KeepsLeases && r.Why != release.UnlockAs {
-			r.leave(0) // what the server still counts has ended, or has its own lease
+			r.setLease(0) // what the server still counts has ended, or has its own lease
 		}
 	}
 	q.Wire.KeepReply, q.Wire.Tentative = r.Form == release.Own, r.outcome == nil
@@ -352,8 +353,8 @@ func (r *releasing) encode() {
 	q.Resend = call.Resend
 }
 
-// leave sets the lease that the release leaves to its owner's other holds.
-func (r *releasing) leave(lease time.Duration) {
+// setLease sets the lease that the release leaves to its owner's other holds.
+func (r *releasing) setLease(lease time.Duration) {
 	r.lease = lease
 	r.want.Lease = r.l.Client.leaseArg(lease)
 }
@@ -383,7 +384,7 @@ func (r *releasing) tell() {
 		r.outcome <- err
 		return
 	}
-	if r.then(err); !r.mayLeave() { // else it counts until its End
+	if r.then(err); !r.countsToEnd() { // else it counts until its End
 		c.work.Done()
 	}
 }
@@ -395,7 +396,7 @@ func (r *releasing) setTimer(d time.Duration) {
 	r.timed = true
 	r.timer = timers.After(max(d, 0)+time.Millisecond, func() {
 		defer r.st.name.lock.shard.enter(mayBlock).leave()
-		if left := r.Limit - r.st.name.Now(); left >= 0 && !r.Told() && !r.l.Client.Closed() {
+		if left := r.Limit - r.st.name.Now(); left >= 0 && !r.Reported() && !r.l.Client.Closed() {
 			r.setTimer(left) // the client's clock is slower than the timer
 			return
 		}

@@ -25,7 +25,7 @@ func (q *Queue) try(w *Waiter) {
 
 // takeOut moves w out of the queue, so that it makes its next attempt unqueued.
 func (q *Queue) takeOut(w *Waiter) {
-	w.Told = q.wasTold(w)
+	w.Refused = q.wasRefused(w)
 	q.unqueue(w)
 	w.queued = false
 	q.unqueued.push(w)

@@ -36,7 +36,7 @@ func (d *dues) set(w *Waiter, at time.Duration) {
 // attempt: that, or the earlier instant at which w gives up on a server that never
 // answered.
 func (q *Queue) dueBy(w *Waiter, attempt time.Duration) time.Duration {
-	if w.Told || w.trouble.err == nil || w.trouble.heard {
+	if w.Refused || w.trouble.err == nil || w.trouble.heard {
 		return attempt
 	}
 	return min(attempt, w.trouble.since+q.timeout)

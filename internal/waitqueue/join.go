@@ -81,7 +81,7 @@ func (q *Queue) Close() { q.closed, q.changed = true, true }
 
 // Facts is what the queue knows of a wait, for the text of an error.
 type Facts struct {
-	Told     bool  // its attempt, or the queue's while it was in the queue, had an answer
+	Refused  bool  // its attempt, or the queue's while it was in the queue, had an answer
 	Known    bool  // the latest news was that the lock is taken
 	InFlight bool  // it is in the queue, whose attempt has no answer yet
 	Trouble  error // the latest trouble during its wait, or nil
@@ -90,7 +90,7 @@ type Facts struct {
 // Facts reports what is known of w's wait. If the wait has just ended, it reports what
 // was known then.
 func (q *Queue) Facts(w *Waiter) Facts {
-	f := Facts{Told: q.wasTold(w), Trouble: w.trouble.err}
+	f := Facts{Refused: q.wasRefused(w), Trouble: w.trouble.err}
 	if w.queued {
 		f.InFlight = q.leading != nil
 		f.Known = q.taken

@@ -35,7 +35,7 @@ func (q *Queue) Granted(now time.Duration, w *Waiter, lease time.Duration) {
 // negative.
 func (q *Queue) Refused(now time.Duration, w *Waiter, ttl time.Duration) {
 	led, handedOn := q.end(w)
-	w.Told = true
+	w.Refused = true
 	w.trouble = trouble{}
 	switch {
 	case led:
@@ -137,7 +137,7 @@ func (q *Queue) Unsettled(now time.Duration, w *Waiter, err error, since time.Du
 // pass, as for Unsettled.
 func (q *Queue) Open(now time.Duration, w *Waiter, err error, since time.Duration, heard bool) {
 	q.changed = true
-	if q.bears(now, w, err, since, q.leading == w, q.handedOn, heard) && !w.Told && !w.trouble.heard {
+	if q.bears(now, w, err, since, q.leading == w, q.handedOn, heard) && !w.Refused && !w.trouble.heard {
 		q.dues.set(w, w.trouble.since+q.timeout)
 	}
 }
@@ -160,7 +160,7 @@ func (q *Queue) bears(now time.Duration, w *Waiter, err error, since time.Durati
 		return false
 	}
 	w.trouble.add(err, since, heard && !w.OneTry)
-	if w.Told || !w.trouble.ends(now, 0, q.timeout) {
+	if w.Refused || !w.trouble.ends(now, 0, q.timeout) {
 		return true
 	}
 	q.settle(w, Unreachable, err)

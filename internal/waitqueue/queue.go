@@ -108,7 +108,7 @@ func (q *Queue) All() iter.Seq[*Waiter] {
 // Listening reports whether the subscription is confirmed.
 func (q *Queue) Listening() bool { return q.confirmed }
 
-// wasTold reports whether the wait has had an answer.
-func (q *Queue) wasTold(w *Waiter) bool {
-	return w.Told || w.linked && w.queued && q.answers != w.answers
+// wasRefused reports whether the wait has had the answer that the lock is taken.
+func (q *Queue) wasRefused(w *Waiter) bool {
+	return w.Refused || w.linked && w.queued && q.answers != w.answers
 }

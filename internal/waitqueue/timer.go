@@ -80,7 +80,7 @@ func (q *Queue) failUnanswered(now time.Duration) {
 			return
 		}
 		next := w.next
-		if !q.wasTold(w) && q.trouble.ends(now, w.joined, q.timeout) {
+		if !q.wasRefused(w) && q.trouble.ends(now, w.joined, q.timeout) {
 			q.settle(w, Unreachable, q.trouble.err)
 		}
 		w = next
@@ -94,7 +94,7 @@ func (q *Queue) retryUnqueued(now time.Duration) {
 		if q.dues.first() > now {
 			return
 		}
-		if w := q.dues[0]; !w.Told && w.trouble.ends(now, 0, q.timeout) {
+		if w := q.dues[0]; !w.Refused && w.trouble.ends(now, 0, q.timeout) {
 			q.settle(w, Unreachable, w.trouble.err)
 		} else {
 			q.tryLater(w)

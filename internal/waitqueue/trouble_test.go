@@ -217,7 +217,7 @@ func TestFactsOfAWait(t *testing.T) {
 		}
 	}
 	r.refused(head, lease)
-	if f := r.q.Facts(behind); f != (Facts{Told: true, Known: true}) {
+	if f := r.q.Facts(behind); f != (Facts{Refused: true, Known: true}) {
 		t.Errorf("after an answer to the queue: %+v", f)
 	}
 	late := r.joins(1)[0]
@@ -239,7 +239,7 @@ func TestFactsOfAWait(t *testing.T) {
 		t.Errorf("beside the queue, in trouble: %+v", f)
 	}
 	r.leaves(head)
-	if f := r.q.Facts(head); !f.Told || f.Trouble == nil {
+	if f := r.q.Facts(head); !f.Refused || f.Trouble == nil {
 		t.Errorf("just ended: %+v", f)
 	}
 }

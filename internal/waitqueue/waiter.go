@@ -17,7 +17,7 @@ type Waiter struct {
 	Size   int           // how much it wants, where that differs; 0: unknown
 
 	Settled bool   // the wait is over
-	Told    bool   // its attempt was answered "taken"
+	Refused bool   // its attempt was answered "taken"
 	Woken   Source // source of its latest attempt
 	late    bool   // it came while the queue's attempt at a gate was in flight
 

@@ -163,11 +163,11 @@ func TestGrantTellsAllWhoWaitThatItIsTaken(t *testing.T) {
 	r.granted(ws[0])
 	late := r.joins(1)[0]
 	for _, w := range ws[1:] {
-		if !r.q.Facts(w).Told {
+		if !r.q.Facts(w).Refused {
 			t.Error("one who waited was not told")
 		}
 	}
-	if f := r.q.Facts(late); f.Told || !f.Known {
+	if f := r.q.Facts(late); f.Refused || !f.Known {
 		t.Errorf("who came after the answer: %+v", f)
 	}
 	if !r.subscribed {
@@ -192,7 +192,7 @@ func TestNameIsNotKnownToBeTakenAfterItsRelease(t *testing.T) {
 			r.leaves(held)
 		}
 		release(r)
-		if late := r.joins(1)[0]; r.q.Facts(late).Known || r.q.Facts(late).Told {
+		if late := r.joins(1)[0]; r.q.Facts(late).Known || r.q.Facts(late).Refused {
 			t.Errorf("%s: %+v", what, r.q.Facts(late))
 		}
 	}
@@ -211,8 +211,8 @@ func TestCallerBehindAHoldOfThisClientWaitsForItsEnd(t *testing.T) {
 		}
 		w := new(Waiter)
 		r.does(func() { r.q.Join(r.now, w, held) })
-		if tries := len(r.attempts) > 0; tries == held || r.q.Facts(w).Told != held {
-			t.Errorf("held %v: tries at once %v, told %v", held, tries, r.q.Facts(w).Told)
+		if tries := len(r.attempts) > 0; tries == held || r.q.Facts(w).Refused != held {
+			t.Errorf("held %v: tries at once %v, told %v", held, tries, r.q.Facts(w).Refused)
 		}
 	}
 }
@@ -228,7 +228,7 @@ func TestCallerBehindAHoldThatIsOverdueTriesAtOnce(t *testing.T) {
 	next := new(Waiter)
 	r.does(func() { r.q.Join(r.now, next, true) })
 	r.under("at once", next)
-	if r.q.Facts(next).Told {
+	if r.q.Facts(next).Refused {
 		t.Error("it counts as told")
 	}
 }
@@ -247,7 +247,7 @@ func TestCallerTakesOverAWakeUpThatIsPending(t *testing.T) {
 		r.q.Leave(first)
 		r.q.Join(r.now, next, true)
 	})
-	if r.q.Facts(next).Told {
+	if r.q.Facts(next).Refused {
 		t.Error("it counts as told")
 	}
 	r.goesOn(20 * ms)
@@ -292,7 +292,7 @@ func TestOnlyARefusedReentryQueues(t *testing.T) {
 	r := newRig(t)
 	as := r.tries(&Waiter{Shared: true})
 	r.refused(as, lease)
-	if !r.subscribed || r.q.Len() != 1 || !as.Told || !r.q.Shares() {
+	if !r.subscribed || r.q.Len() != 1 || !as.Refused || !r.q.Shares() {
 		t.Fatalf("subscribed %v, %d wait", r.subscribed, r.q.Len())
 	}
 	r.confirmed()

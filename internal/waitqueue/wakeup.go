@@ -27,7 +27,7 @@ func (q *Queue) candidate() *Waiter {
 // head is the candidate as the policy sees it.
 func (q *Queue) head() Head {
 	w := q.candidate()
-	return Head{Shared: w.Shared != nil, Refused: q.wasTold(w), Until: w.Until}
+	return Head{Shared: w.Shared != nil, Refused: q.wasRefused(w), Until: w.Until}
 }
 
 // use takes w's attempt off the wake-up. Without a pending wake-up it assumes

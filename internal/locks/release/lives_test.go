@@ -59,7 +59,7 @@ func live(t *testing.T, disturbed int, draw func(n int) int, seen map[any]int) {
 	switch {
 	case !w.over:
 		t.Fatal("it returned, and the owner's next command does not go")
-	case !w.u.Told() && w.u.Why != UnlockAs:
+	case !w.u.Reported() && w.u.Why != UnlockAs:
 		t.Fatal("it ended and told nobody")
 	}
 	for range 5 { // a lost send may still run

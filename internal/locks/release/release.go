@@ -123,14 +123,14 @@ func (u *Release) live(w World) Verdict {
 func (u *Release) before(w World) (v Verdict, ends bool) {
 	f := w.Facts()
 	switch {
-	case u.Why == UnlockAs && u.Told():
+	case u.Why == UnlockAs && u.Reported():
 		return Open, true // its caller may have sent another one
 	case u.Why == UnlockAs && f.Barred:
 		return Strayed, true
 	case u.Why == UnlockAs && f.Foreign:
 		switch a := u.ask(w, TTL); {
-		case u.Told() || a.Err == nil:
-			return Open, u.Told()
+		case u.Reported() || a.Err == nil:
+			return Open, u.Reported()
 		case w.Facts().Closed:
 			return Closed, true
 		default:
@@ -150,7 +150,7 @@ func (u *Release) choose(f Facts) {
 	switch {
 	case !f.Foreign:
 		u.Form, u.Until = Own, max(u.Limit, u.Unheld, f.Lasts)
-	case u.Told():
+	case u.Reported():
 		u.Until = f.Now + u.Retry // its caller waits no longer; the server still counts the hold
 	}
 }
@@ -171,7 +171,7 @@ func (u *Release) refused(w World, split bool) {
 // ends decides whether the unlock ends instead of being sent (again).
 func (u *Release) ends(w World, f Facts) (v Verdict, ends bool) {
 	switch {
-	case u.Why == UnlockAs && u.Told():
+	case u.Why == UnlockAs && u.Reported():
 		return Open, true // its caller may have sent another one
 	case u.Why == Repeat && f.Foreign:
 		return Released, true
@@ -188,12 +188,12 @@ func (u *Release) ends(w World, f Facts) (v Verdict, ends bool) {
 		return Released, true // what is left may be another's by now
 	case u.Form == Own && f.Foreign:
 		return Foreign, true
-	case u.Told() && u.Form == Latched && (f.Reached != 0 || !f.Left && !u.split):
+	case u.Reported() && u.Form == Latched && (f.Reached != 0 || !f.Left && !u.split):
 		// The owner's next command must not wait for ever. The key of the last hold expires.
 		// But if holds are left, the server would count this one for as long as they are
 		// renewed, so it is sent on.
 		return Open, true
-	case u.Told() && f.Needs > 0 && f.Reached != 0:
+	case u.Reported() && f.Needs > 0 && f.Reached != 0:
 		return Open, true // if it did not run, the owner's last unlock makes up for it
 	case u.Form == Own:
 		u.needs = f.Needs
@@ -338,14 +338,14 @@ func (u *Release) failed(w World, how How) Verdict {
 	return Expired
 }
 
-// Told tells whether the caller was told the Verdict.
-func (u *Release) Told() bool { return u.Verdict != Open }
+// Reported tells whether the caller was told the Verdict.
+func (u *Release) Reported() bool { return u.Verdict != Open }
 
 // Over tells whether nothing is sent any more.
 func (u *Release) Over() bool { return u.over }
 
 // called tells whether a caller still waits for the outcome.
-func (u *Release) called() bool { return u.Why.Called() && !u.Told() }
+func (u *Release) called() bool { return u.Why.Called() && !u.Reported() }
 
 // gone is what is known of a release without a latch that had a send lost and whose owner holds
 // nothing: that send ran, and the count of replicas was lost with its reply.
@@ -372,7 +372,7 @@ func (u *Release) ask(w World, q Question) Reply {
 
 // tell tells the caller the verdict, once.
 func (u *Release) tell(w World, v Verdict) {
-	if v != Open && !u.Told() {
+	if v != Open && !u.Reported() {
 		u.Verdict = v
 		w.Apply(Tell)
 	}
