@@ -159,11 +159,14 @@ func (l *limit) lasts() bool {
 // many lines there were, and whether any was written; zeros if there was none. A line that
 // is held back is no longer written, but the next line counts it.
 func (l *limit) over() (lasted time.Duration, count int, written bool) {
-	if !l.lasts() {
+	if l == nil {
 		return 0, 0, false
 	}
 	l.w.mu.Lock()
 	defer l.w.mu.Unlock()
+	if l.count == 0 {
+		return 0, 0, false
+	}
 	lasted, count, written = time.Since(l.since), l.count, l.written
 	l.count = 0
 	l.drop()

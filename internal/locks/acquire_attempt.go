@@ -390,7 +390,11 @@ func (a *attempt) granted(r *command.Request, token int64) {
 		w.ready <- struct{}{}
 	} else {
 		a.reportGrant()
-		n.letThrough(st.Owner)
+		for q := range n.eachQueue {
+			if q.Shares() {
+				q.LetThrough(st.Owner) // waiters of this owner would wait for themselves (A3)
+			}
+		}
 	}
 	a.end()
 	if w.tries == 1 {

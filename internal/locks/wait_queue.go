@@ -292,16 +292,6 @@ func (q *queue) tick() {
 	}
 }
 
-// letThrough makes attempts for the waiters whose owner has just acquired the
-// name by another call. Otherwise they would wait for themselves (A3).
-func (n *nameState) letThrough(o Owner) {
-	for q := range n.eachQueue {
-		if q.Shares() {
-			q.LetThrough(o)
-		}
-	}
-}
-
 // handOff lets the head's acquire follow an unlock of l's kind that has just been
 // queued. It reports whether the message is of no use to this client.
 func (n *nameState) handOff(l *Lock) bool {

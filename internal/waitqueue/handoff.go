@@ -68,15 +68,6 @@ func (q *Queue) ResetOwnMessages() {
 // wake-up: the attempt sees the effect of that unlock.
 func (q *Queue) HearOwnMessages() { q.ownMessages = 0 }
 
-// isOwnMessage reports whether a message is this client's own and needs no attempt.
-func (q *Queue) isOwnMessage(now time.Duration) bool {
-	if q.ownMessages == 0 {
-		return false
-	}
-	q.ownMessages--
-	return now < q.ownMessagesUntil
-}
-
 // WakeHead makes an attempt for the head, because a release of this client that the head
 // waits for will publish no message.
 func (q *Queue) WakeHead() {

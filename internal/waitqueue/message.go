@@ -26,7 +26,11 @@ func (q *Queue) Unconfirmed(lookBy time.Duration) {
 // owner has the name at a time, several messages make one wake-up (P3).
 func (q *Queue) Message(now time.Duration, n int) {
 	q.confirmed, q.changed = true, true
-	own := q.isOwnMessage(now)
+	own := false
+	if q.ownMessages > 0 {
+		q.ownMessages--
+		own = now < q.ownMessagesUntil
+	}
 	// Without hand-offs the queue goes on by messages only, so frequent messages must not
 	// delay its attempts.
 	q.policy.Heard(now, own || q.rules.HandOffs == 0, q.random)
