@@ -32,6 +32,7 @@ const (
 	NoKill   FaultKind = "no kill"    // nor CLIENT KILL
 	Slots    FaultKind = "slots"      // the slot of an object moves to another master
 	Watchers FaultKind = "sentinels"  // a Sentinel dies, stands still, or begins anew
+	Leaves   FaultKind = "leaves"     // a replica is taken out and calls itself master, for good or until it comes back
 )
 
 // drawFault draws from those that a topology can have.
@@ -105,7 +106,7 @@ func (p *play) strike(f Fault, r *rand.Rand) {
 		p.w.After(f.Lasts, func() { p.w.Pause(host, false) })
 	case Refuses, Denies, NoKill:
 		p.refuse(s, f, r)
-	case Watchers, Slots:
+	case Watchers, Slots, Leaves:
 		p.site.disturb(f, r)
 	case NoScript:
 		m.ForgetScripts()

@@ -102,6 +102,7 @@ const (
 	ofClients
 	ofCallers
 	ofFaults
+	ofLeaves
 )
 
 // stream is the source of one of a seed's callers, faults or other purposes.
@@ -188,6 +189,23 @@ func (p *Plan) drawStorms(r *rand.Rand) {
 			p.Faults = append(p.Faults, Fault{At: at, Lasts: lasting(r), What: drawFault(r, s.Light, p.Topology)})
 		}
 		at = s.To + s.settles() + lullLasts
+	}
+	p.drawLeaves()
+}
+
+// drawLeaves has replicas leave in each ninth seed instead of some faults. The other seeds, with all that once broke a rule, have the
+// faults that they had before.
+func (p *Plan) drawLeaves() {
+	if p.Seed%9 != 3 || p.Topology == OneServer || p.Topology == Replicated {
+		return
+	}
+	r := stream(p.Seed, ofLeaves, 0)
+	for _, s := range p.Storms {
+		for i, f := range p.Faults {
+			if !s.Light && s.From <= f.At && f.At < s.To && r.IntN(4) == 0 {
+				p.Faults[i].What = Leaves
+			}
+		}
 	}
 }
 

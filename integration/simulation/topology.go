@@ -18,7 +18,7 @@ type site interface {
 	master(key string) server
 	// planned begins a failover while all servers live.
 	planned(r *rand.Rand)
-	// disturb does something to those that elect the master; heal ends it.
+	// disturb does something to those that elect the master, or to a replica; heal ends it, unless a replica has left for good.
 	disturb(f Fault, r *rand.Rand)
 	heal()
 	failovers() int
@@ -39,9 +39,7 @@ func newSite(on Topology, w *simnet.World, promoted func(former, next server)) s
 		return newReplicated(w, promoted)
 	}
 	if on == Cluster {
-		s := &cluster{Cluster: simredis.NewCluster(w, 3, 1), w: w}
-		s.Promoted = promoted
-		return s
+		return newCluster(w, promoted)
 	}
 	return &single{simredis.New(w, "10.0.0.1:6379")}
 }
@@ -61,7 +59,8 @@ func (o *single) replicated() bool          { return false }
 
 type sentinels struct {
 	*simredis.Set
-	w *simnet.World
+	w    *simnet.World
+	left []server // replicas that call themselves masters, and that come back
 }
 
 func (o *sentinels) url() string          { return o.URL() }
@@ -73,6 +72,10 @@ func (o *sentinels) failovers() int       { return o.Failovers }
 func (o *sentinels) torn() bool           { return false } // it is told as soon as it can be reached
 
 func (o *sentinels) disturb(f Fault, r *rand.Rand) {
+	if f.What == Leaves {
+		o.leave(f, r)
+		return
+	}
 	s := o.Sentinels[r.IntN(len(o.Sentinels))]
 	switch {
 	case !s.Running() || s.Paused:
@@ -109,6 +112,9 @@ func (o *sentinels) heal() {
 		case s.Paused:
 			s.Resume()
 		}
+	}
+	for _, s := range o.left {
+		o.comeBack(s)
 	}
 }
 func (o *sentinels) replicated() bool { return true }

@@ -12,10 +12,18 @@ import (
 // cluster has three masters, each with a replica.
 type cluster struct {
 	*simredis.Cluster
-	w *simnet.World
+	w    *simnet.World
+	from string   // its URL, which stays when servers leave
+	left []server // those that left, and that come back
 }
 
-func (o *cluster) url() string       { return o.URL() }
+func newCluster(w *simnet.World, promoted func(former, next server)) *cluster {
+	o := &cluster{Cluster: simredis.NewCluster(w, 3, 1), w: w}
+	o.Promoted, o.from = promoted, o.URL()
+	return o
+}
+
+func (o *cluster) url() string       { return o.from }
 func (o *cluster) servers() []server { return o.Servers }
 func (o *cluster) masters() []server { return o.Masters() }
 
@@ -31,16 +39,24 @@ func (o *cluster) torn() bool       { return false } // its neighbours tell it a
 func (o *cluster) replicated() bool { return true }
 
 func (o *cluster) planned(r *rand.Rand) {
-	replicas := slices.DeleteFunc(slices.Clone(o.Servers), func(s server) bool { return slices.Contains(o.Masters(), s) || !s.Running() || s.Paused })
+	replicas := slices.DeleteFunc(slices.Clone(o.Servers), func(s server) bool { return slices.Contains(o.Masters(), s) || !reachable(s) || s.NoFailover })
 	if len(replicas) > 0 {
 		replicas[r.IntN(len(replicas))].Session("10.9.0.1").Do("CLUSTER", "FAILOVER")
 	}
 }
 
-// disturb moves the slot of an object to another master.
-func (o *cluster) disturb(_ Fault, r *rand.Rand) {
+// disturb moves the slot of an object to another master, or takes a replica out.
+func (o *cluster) disturb(f Fault, r *rand.Rand) {
+	if f.What == Leaves {
+		o.leave(f, r)
+		return
+	}
 	masters := o.Masters()
 	o.Move(codec.Slot([]string{"object0", "object1"}[r.IntN(2)]), masters[r.IntN(len(masters))], nil)
 }
 
-func (o *cluster) heal() {}
+func (o *cluster) heal() {
+	for _, s := range o.left {
+		o.comeBack(s)
+	}
+}
