@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 )
 
@@ -14,7 +15,10 @@ import (
 //
 // The logger's handler is the caller's code, which must not run while the library holds
 // a lock. A method that takes an [Outside] is called with a lock held, and logs later.
-type Log struct{ lines }
+type Log struct {
+	lines
+	refused sync.Map // by command, those of CommandRefused
+}
 
 // Outside runs functions later, when no lock is held.
 type Outside interface {
@@ -34,7 +38,7 @@ func New(l *slog.Logger, client string) *Log {
 	if l == nil {
 		return nil
 	}
-	return &Log{lines{logger: catching(l).With("client", client)}}
+	return &Log{lines: lines{logger: catching(l).With("client", client)}}
 }
 
 // End writes the lines that are held back.

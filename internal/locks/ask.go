@@ -10,6 +10,7 @@ import (
 
 	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/kind"
+	"github.com/rlock-go/redisson/internal/redisconn"
 	"github.com/rlock-go/redisson/internal/topology"
 )
 
@@ -115,7 +116,10 @@ func (l *Lock) countListeners(ctx context.Context) (int, error) {
 	most := -1
 	for _, call := range l.listenerCalls() {
 		n, err := listeners(l.Client.Query(ctx, l.slot, call))
-		if command.IsRefusal(err) {
+		if said, refused := redisconn.RefusalOf(err); refused {
+			if said.NotAllowed() {
+				l.refused(call, err)
+			}
 			continue // the server does not let this account count, or knows no such channels
 		}
 		if err != nil {
@@ -124,6 +128,13 @@ func (l *Lock) countListeners(ctx context.Context) (int, error) {
 		most = max(most, n)
 	}
 	return most, nil
+}
+
+// refused logs that the account may not send one of the listenerCalls.
+func (l *Lock) refused(call kind.Call, err error) {
+	if tell := l.Client.Log.CommandRefused(l.server(), fmt.Sprint(call.Name, " ", call.Args[0]), err); tell != nil {
+		tell()
+	}
 }
 
 // listenerCalls are the commands that count the subscribers of the lock's channel, one for

@@ -44,6 +44,7 @@ func identify(rc redis.Conn, undecided []*killBarrier, o Options) (*identity, er
 		x.send("INFO", "server")
 	}
 	x.err = x.rc.Flush()
+	refused := []refusal{{"CLIENT SETNAME", redisconn.Unnamed(rc)}}
 	ident := &identity{barrier: &killBarrier{}}
 	for _, b := range undecided {
 		n, refusal := answer[int64](x, "CLIENT KILL")
@@ -52,9 +53,11 @@ func identify(rc redis.Conn, undecided []*killBarrier, o Options) (*identity, er
 		}
 		ident.killed, ident.found = append(ident.killed, refusal == nil), append(ident.found, n > 0)
 	}
+	var err error
 	id, noID := answer[int64](x, "CLIENT ID")
 	info, noInfo := x.text("CLIENT INFO")
-	ident.server = x.server()
+	ident.server, err = x.server()
+	refused = append(refused, refusal{"CLIENT ID", noID}, refusal{"ROLE", err})
 	ident.server.Addr = redisconn.Place(rc)
 	if o.Replicas {
 		text, refusal := x.text("INFO")
@@ -76,7 +79,40 @@ func identify(rc redis.Conn, undecided []*killBarrier, o Options) (*identity, er
 	}
 	own := field(info, " laddr=", " ")
 	ident.barrier.server.place, ident.barrier.server.own = cmp.Or(redisconn.Place(rc), own), own
+	for _, r := range refused {
+		if tell := o.refused(ident.barrier.server.place, r.command, r.err); tell != nil {
+			tell()
+		}
+	}
 	return ident, nil
+}
+
+// refusal is what a command of the first exchange was answered; a nil error: it ran.
+type refusal struct {
+	command string
+	err     error
+}
+
+// refused returns what logs that the account may not send a command; nil: it may, or that was
+// logged before.
+func (o Options) refused(server, command string, err error) (tell func()) {
+	if said, _ := redisconn.RefusalOf(err); o.Refused == nil || !said.NotAllowed() {
+		return nil
+	}
+	return o.Refused(server, command, err)
+}
+
+// notAllowed logs that the account may not send a command. The reader calls it, and so the logger,
+// which may take long, runs elsewhere.
+func (p *Pipeline) notAllowed(command string, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.ctx.Err() != nil {
+		return
+	}
+	if tell := p.o.refused(p.server.place, command, err); tell != nil {
+		p.wg.Go(tell)
+	}
 }
 
 // handshake is the first exchange on a connection: some commands in one write,
@@ -135,18 +171,18 @@ func (x *handshake) text(command string) (string, error) {
 	return string(b), err
 }
 
-// server reads the answers to HELLO and ROLE.
-func (x *handshake) server() redisconn.Server {
+// server reads the answers to HELLO and ROLE. It returns the refusal of the latter.
+func (x *handshake) server() (s redisconn.Server, refused error) {
 	hello, helloErr := x.receive()
 	role, roleErr := x.receive()
 	if x.err != nil {
-		return redisconn.Server{}
+		return redisconn.Server{}, nil
 	}
 	s, err := redisconn.DecodeServer(hello, helloErr, role, roleErr)
 	if err != nil {
 		x.err = fmt.Errorf("%w: %w", errOutOfStep, err)
 	}
-	return s
+	return s, roleErr
 }
 
 // maxList has room for a hundred thousand clients of about three hundred bytes

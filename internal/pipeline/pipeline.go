@@ -34,6 +34,10 @@ type Options struct {
 	Log      *eventlog.Conn // of its connections
 	Node     Node           // answers questions about servers, takes reports
 	Share    *Replicas      // the count of replicas, shared by siblings; nil: not shared
+
+	// Refused returns what logs that the account may not send a command; nil: nothing does.
+	// It must not block. It may be nil.
+	Refused func(server, command string, err error) (tell func())
 }
 
 // Pipeline is safe for concurrent use.

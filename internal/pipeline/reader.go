@@ -215,6 +215,7 @@ func (c *conn) receiveAcked(r *Request) error {
 	if said, refused := redisconn.RefusalOf(err); refused {
 		if !said.Demoted() {
 			r.Replicas = 0 // a server that refuses WAIT says nothing about replicas
+			c.p.notAllowed("WAIT", err)
 		}
 		return nil
 	}

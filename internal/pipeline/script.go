@@ -85,6 +85,7 @@ func (p *Pipeline) load(r *Request) *Request {
 			p.mu.Lock()
 			ld.queued, ld.batch, ld.err = false, lr.batch, lr.Err
 			p.mu.Unlock()
+			p.notAllowed("SCRIPT LOAD", lr.Err)
 		}),
 		deadline: r.deadline,
 	}

@@ -21,6 +21,8 @@ type Conn struct {
 	peers  *sync.Map // the open connections of its target
 	place  string
 
+	unnamed error // the server's refusal to name it; nil: it has its name
+
 	ended atomic.Pointer[error] // why this client ended it; nil: it did not
 
 	// Used by the goroutine that receives.
@@ -47,6 +49,14 @@ func newConn(beneath, c net.Conn, timeout time.Duration, peers *sync.Map, place 
 		(*guard).Stop()
 	}
 	return conn
+}
+
+// Unnamed returns the server's refusal to give a connection its name, or nil.
+func Unnamed(c redis.Conn) error {
+	if own, is := c.(*Conn); is {
+		return own.unnamed
+	}
+	return nil
 }
 
 // Interrupt makes every Send, Flush and Receive fail, those in progress and all

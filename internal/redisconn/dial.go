@@ -175,7 +175,7 @@ func (t *Target) wantsPassword(err error) error {
 }
 
 // greet authenticates, selects the database and names the connection.
-func (t *Target) greet(ctx context.Context, c redis.Conn) error {
+func (t *Target) greet(ctx context.Context, c *Conn) error {
 	do := func(command string, args ...any) error {
 		reply, err := Do(ctx, c, command, args...)
 		if err == nil && reply != "OK" { // every Redis says OK
@@ -216,6 +216,7 @@ func (t *Target) greet(ctx context.Context, c redis.Conn) error {
 			// The name only helps operators, so an account without it will do.
 			return fmt.Errorf("CLIENT SETNAME: %w", err)
 		}
+		c.unnamed = err
 	}
 	return nil
 }

@@ -57,8 +57,9 @@ func (t *Cluster) newNode(addr string) *Node {
 		},
 		SlotLost: t.lookSoon,
 		Timeout:  t.s.Timeout, Clock: t.s.Clock, Logger: t.s.Log.Logger(), Replicas: t.s.Replicas, Fixed: true, Reconnected: t.s.Reconnected,
-		Stays: func(ctx context.Context, gone []string) error { return t.stays(ctx, addr, gone) },
-		Known: func() []string { return t.replicas(addr) },
+		Refused: t.s.Log.CommandRefused,
+		Stays:   func(ctx context.Context, gone []string) error { return t.stays(ctx, addr, gone) },
+		Known:   func() []string { return t.replicas(addr) },
 		// Any server will do: a replica answers MOVED, with its master's address.
 		Usable:  func(redisconn.Server) error { return nil },
 		Ended:   func() { t.ended(n) },

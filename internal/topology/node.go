@@ -55,6 +55,8 @@ type NodeOptions struct {
 	Known     func() []string                                // as in pipeline.Replicas
 	Elsewhere func(key any)                                  // as in pipeline.Node
 
+	Refused func(server, command string, err error) (tell func()) // as in pipeline.Options
+
 	// Called when something happens. None may block; nil: not called.
 	Moved       func()                                  // the node leads to another server
 	Ended       func()                                  // a connection ended
@@ -72,7 +74,7 @@ func NewNode(o NodeOptions) *Node {
 	n.Hub = pubsub.New(n.tracking.named(o.Dial), pubsub.Options{
 		Timeout: o.Timeout, Permanent: redisconn.Permanent, Logger: o.Logger, Trouble: o.Trouble, SlotLost: o.SlotLost, Reconnected: o.Reconnected,
 	})
-	pipe := pipeline.Options{Timeout: o.Timeout, Clock: o.Clock, Replicas: o.Replicas, Fixed: o.Fixed, Share: &n.replicas}
+	pipe := pipeline.Options{Timeout: o.Timeout, Clock: o.Clock, Replicas: o.Replicas, Fixed: o.Fixed, Share: &n.replicas, Refused: o.Refused}
 	pipe.Node, pipe.Log = host{Node: n}, eventlog.NewConn(o.Logger, "commands", "unanswered", o.Reconnected)
 	n.Pipe = pipeline.New(o.Dial, pipe)
 	if o.Replicas {

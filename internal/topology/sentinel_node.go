@@ -127,7 +127,15 @@ func (t *Sentinel) askAll(ctx context.Context) []testimony {
 	ctx, cancel := context.WithTimeout(ctx, time.Until(deadline)/2)
 	defer cancel()
 	for _, p := range sentinels {
-		t.tasks.Go(func() { answers <- ask(ctx, p.target, t.u.Master) })
+		t.tasks.Go(func() {
+			one := ask(ctx, p.target, t.u.Master)
+			answers <- one
+			for _, r := range one.refused {
+				if tell := t.s.Log.CommandRefused(one.from, r.command, r.err); tell != nil {
+					tell()
+				}
+			}
+		})
 	}
 	t.mu.Unlock()
 	var said []testimony

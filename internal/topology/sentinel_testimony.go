@@ -39,7 +39,22 @@ type testimony struct {
 	downAfter time.Duration // silence after which the master counts as down; 0: unknown
 	err       error         // why it names no master
 
+	refused []refusal // of commands that the account may not send
+
 	names []string // all Sentinels' names of that master; choice.spelled adds them, and the others' replicas
+}
+
+// refusal is the answer to a command that the account may not send.
+type refusal struct {
+	command string
+	err     error
+}
+
+// refuses keeps a command's error if it is such a refusal.
+func (t *testimony) refuses(command string, err error) {
+	if said, _ := redisconn.RefusalOf(err); said.NotAllowed() {
+		t.refused = append(t.refused, refusal{command, err})
+	}
 }
 
 // sentinelAddr is a Sentinel as another one knows it.
@@ -68,6 +83,7 @@ func ask(ctx context.Context, target *redisconn.Target, name string) testimony {
 // receive sends all questions at once and reads the answers. An account must be allowed
 // to ask for the address only; answers that the Sentinel refuses stay empty.
 func (t *testimony) receive(ctx context.Context, conn redis.Conn, name string) error {
+	t.refuses("CLIENT SETNAME", redisconn.Unnamed(conn))
 	questions := [][]any{{"GET-MASTER-ADDR-BY-NAME", name}, {"MASTER", name}, {"SENTINELS", name}, {"MYID"}, {"REPLICAS", name}}
 	for _, args := range questions {
 		if err := conn.Send("SENTINEL", args...); err != nil {
@@ -100,6 +116,7 @@ func (t *testimony) receive(ctx context.Context, conn redis.Conn, name string) e
 		if err != nil && !redisconn.IsRefusal(err) {
 			return fmt.Errorf("SENTINEL %s: %w", questions[1+i][0], err)
 		}
+		t.refuses(fmt.Sprintf("SENTINEL %s", questions[1+i][0]), err)
 	}
 	t.id, t.lonely = id, noSentinels != nil
 	t.epoch, _ = strconv.ParseInt(about["config-epoch"], 10, 64)

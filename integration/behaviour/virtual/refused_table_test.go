@@ -70,3 +70,12 @@ var costs = map[string]string{
 	"ZREM":                             "late, uncertain: permits; uncertain: fair, force, leave",
 	"ZSCORE":                           "uncertain: fair, leave, permits",
 }
+
+// silent are commands that cost nothing, and why no line names their refusal.
+var silent = map[string]string{
+	"HRANDFIELD": "ForceUnlock's script goes on without it",
+	"LRANGE":     "the script goes on without it",
+	"LREM":       "the script goes on without it",
+	"PING":       "any answer of a Sentinel will do",
+	"SPUBLISH":   "scripts go on without it, and do not say so",
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"slices"
 	"strings"
@@ -424,15 +425,50 @@ func (d *drama) outcome(refused string, err error) string {
 	return strings.Join(all, ", ")
 }
 
-// played plays all acts where a command is refused. It returns what came of them, and the commands that were sent.
-func played(t *testing.T, at func(r *rig) place, refused string) (came map[string]string, sent map[string]bool) {
-	came, sent = map[string]string{}, map[string]bool{}
+// said counts the lines from level info on in which a client says why it does without a command.
+type said struct {
+	mu      sync.Mutex // guards what follows
+	refused string
+	by      map[string]int // such lines of each client with "command refused"
+	lines   int            // all of them
+}
+
+func (s *said) Enabled(_ context.Context, level slog.Level) bool { return level >= slog.LevelInfo }
+func (s *said) WithGroup(string) slog.Handler                    { return s }
+func (s *said) WithAttrs(attrs []slog.Attr) slog.Handler         { return of{s, attrs[0].Value.String()} }
+func (s *said) Handle(_ context.Context, line slog.Record) error { return nil }
+
+// of is the handler of one client.
+type of struct {
+	*said
+	client string
+}
+
+func (s of) Handle(_ context.Context, line slog.Record) error {
+	line.Attrs(func(a slog.Attr) bool {
+		if strings.Contains(a.Value.String(), "'"+strings.ToLower(s.refused)+"' command") {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			if s.lines++; line.Message == "command refused" {
+				s.by[s.client]++
+			}
+			return false
+		}
+		return true
+	})
+	return nil
+}
+
+// played plays all acts where a command is refused. It returns what came of them, the commands that were sent, and what the clients
+// that found the refusal logged.
+func played(t *testing.T, at func(r *rig) place, refused string) (came map[string]string, sent map[string]bool, log *said) {
+	came, sent, log = map[string]string{}, map[string]bool{}, &said{refused: refused, by: map[string]int{}}
 	synctest.Test(t, func(t *testing.T) {
 		d := &drama{rig: &rig{T: t, world: simnet.New(1)}, holds: map[string]*rlock.Hold{}}
 		d.at(func() { d.place = at(d.rig) })
 		d.pass(5 * time.Second)
 		open := func(i int) (*rlock.Client, error) {
-			c, err := rlock.Open(context.Background(), d.url, rlock.WithDialer(d.world.Dialer(host(i))))
+			c, err := rlock.Open(context.Background(), d.url, rlock.WithDialer(d.world.Dialer(host(i))), rlock.WithLogger(slog.New(log)))
 			if err == nil {
 				t.Cleanup(func() {
 					if began := time.Now(); c.Close() != nil || since(began) > time.Second {
@@ -479,7 +515,7 @@ func played(t *testing.T, at func(r *rig) place, refused string) (came map[strin
 		forbid(nil)
 		d.recover(open)
 	})
-	return came, sent
+	return came, sent, log
 }
 
 // setUp makes what the acts use.
@@ -522,8 +558,9 @@ func (d *drama) recover(open func(client int) (*rlock.Client, error)) {
 }
 
 // TestRefusalOfEachCommandCostsWhatItMust refuses each command that a play of all acts sends, everywhere, one at a time. An act
-// fails as the table says, with an error of that kind that has the server's words. Nothing hangs, no lock is believed held that others
-// can have, and once the command is allowed again, all is as it was: locks are free, and counts are exact.
+// fails as the table says, with an error of that kind that has the server's words. A refusal that makes no act fail is logged, and
+// "command refused" once. Nothing hangs, no lock is believed held that others can have, and once the command is allowed again, all is as
+// it was: locks are free, and counts are exact.
 func TestRefusalOfEachCommandCostsWhatItMust(t *testing.T) {
 	var mu sync.Mutex // guards used
 	used := map[string]bool{}
@@ -547,22 +584,35 @@ func TestRefusalOfEachCommandCostsWhatItMust(t *testing.T) {
 			}
 			t.Run(where, func(t *testing.T) {
 				t.Parallel()
-				came, sent := played(t, at, "")
+				came, sent, _ := played(t, at, "")
 				if len(came) > 0 {
 					t.Fatalf("nothing is refused: %v", came)
 				}
 				for command := range sent {
 					t.Run(command, func(t *testing.T) {
-						came, _ := played(t, at, command)
+						came, _, log := played(t, at, command)
 						want := row(command, where)
 						if got := table(came, where, want); got != want {
 							t.Errorf("it costs %q\nnot %q", got, want)
+						}
+						if want == "" && log.lines == 0 && silent[command] == "" {
+							t.Errorf("no error and no line names %s", command)
+						}
+						for client, n := range log.by {
+							if n != 1 {
+								t.Errorf("client %s says it %d times", client, n)
+							}
 						}
 					})
 				}
 			})
 		}
 	})
+	for name := range silent {
+		if _, ok := costs[name]; !ok {
+			t.Errorf("no row has %s", name)
+		}
+	}
 	for name := range costs {
 		if !testing.Short() && !used[name] {
 			t.Errorf("nothing sends %s", name)
