@@ -2,6 +2,7 @@ package virtual_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -193,4 +194,50 @@ func TestPermitsOfAnOpenSlotThatNobodyWantsComeBack(t *testing.T) {
 			}
 		})
 	})
+}
+
+// An owner of another client is released while its slot is half moved, wherever its lock is. That waits for the end of the move, for
+// four command timeouts and a second at most, counts once, and changes nothing before.
+func TestForeignOwnerInAnOpenSlotIsReleasedWhenTheSlotHasMoved(t *testing.T) {
+	ctx := context.Background()
+	for _, moved := range []bool{false, true} {
+		for _, inTime := range []bool{true, false} {
+			t.Run(fmt.Sprint("moved ", moved, ", in time ", inTime), func(t *testing.T) {
+				var owner rlock.Owner
+				set := func(c *rlock.Client) {
+					owner = must(c.NewLock("orders").TryLock(ctx))(&rig{T: t}).Owner()
+					must(c.NewLock("orders").TryLock(ctx, rlock.As(owner)))(&rig{T: t})
+				}
+				inOpenSlot(t, "orders", moved, set, func(o *openSlot) {
+					other := must(rlock.Open(ctx, "redis+cluster://"+o.from.Addr, rlock.WithDialer(o.world.Dialer(host(2)))))(o.rig)
+					defer other.Close()
+					l := other.NewLock("orders")
+					released := make(chan error, 1)
+					began := time.Now()
+					go func() { released <- l.UnlockAs(ctx, owner) }()
+					time.Sleep(time.Second)
+					if n := must(l.HoldCount(ctx, owner))(o.rig); n != 2 || len(released) > 0 {
+						t.Errorf("%d holds during the move, %d answers", n, len(released))
+					}
+					if inTime {
+						o.settle()
+					}
+					err := <-released
+					switch took := time.Since(began); {
+					case inTime && err != nil:
+						t.Error(err)
+					case !inTime && (!errors.Is(err, rlock.ErrUnavailable) || took > 13*time.Second):
+						t.Errorf("after %v: %v", took, err)
+					}
+					if !inTime {
+						o.settle()
+						must(0, l.UnlockAs(ctx, owner))(o.rig)
+					}
+					if n := must(l.HoldCount(ctx, owner))(o.rig); n != 1 {
+						t.Errorf("%d holds", n)
+					}
+				})
+			})
+		}
+	}
 }
