@@ -77,5 +77,5 @@ var silent = map[string]string{
 	"LRANGE":     "the script goes on without it",
 	"LREM":       "the script goes on without it",
 	"PING":       "any answer of a Sentinel will do",
-	"SPUBLISH":   "scripts go on without it, and do not say so",
+	"SPUBLISH":   "a probe is refused, and PUBLISH alone is used from then on",
 }
