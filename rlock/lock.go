@@ -177,8 +177,8 @@ func (l *Lock) checkTerms(t *terms) error {
 	if t.MaxHold > 0 {
 		lease = min(lease, t.MaxHold)
 	}
-	if t.Margin > lease/2 {
-		return fmt.Errorf("%w: a Margin of %v; at most half of the lease, which is %v", ErrInvalidOption, t.Margin, lease)
+	if margin := l.l.Margin(t); margin > lease/2 {
+		return fmt.Errorf("%w: a Margin of %v; at most half of the lease, which is %v", ErrInvalidOption, margin, lease)
 	}
 	return nil
 }

@@ -50,14 +50,14 @@ type Waiter struct {
 	references atomic.Int32 // calls of done
 }
 
-// NewWaiter makes a waiter for one call, on the client's terms. The caller changes its Terms, then calls Start or Begin
+// NewWaiter makes a waiter for one call. The caller sets its Terms, then calls Start or Begin
 // and, if that returns nil, Await and Result.
 func NewWaiter(l *Lock) *Waiter {
 	w := spare[Waiter](&l.Client.spares.waiters)
 	if w.ready == nil {
 		w.ready, w.Call = make(chan struct{}, 1), w
 	}
-	w.l, w.Terms.Margin = l, l.Client.Margin
+	w.l = l
 	return w
 }
 
