@@ -98,7 +98,7 @@ checked: check compiled simulation allocations tests
 # Tests with real servers wait more than they compute, so twice as many packages run at a time as there are processors.
 .PHONY: tests
 tests:
-	@$(beside) $(MAKE) --no-print-directory library modules -- $(MAKE) --no-print-directory integration interop
+	@$(beside) $(MAKE) --no-print-directory unit modules -- $(MAKE) --no-print-directory integration interop
 
 .PHONY: compiled
 compiled:
@@ -180,15 +180,12 @@ builds:
 	  (export GOOS=$${platform%/*} GOARCH=$${platform#*/}; go build ./... && go vet ./... && go vet -tags norawsyscall ./...); done'
 	@$(step) 'modules by their import paths' go test -C integration -count=1 ./pages/doccheck -run ByItsImportPath -full
 
-.PHONY: unit
-unit: allocations library
-
 .PHONY: allocations
 allocations:
 	@$(step) 'allocations' bash -ec '$(GOTEST) ./internal/testkit/allocs; go test -count=1 -run "^TestAllocations" ./rlockotel ./rlockprom'
 
-.PHONY: library
-library:
+.PHONY: unit
+unit:
 	@$(step) 'unit tests' bash -eo pipefail -c '$(tested) ./... | grep -Ev "$(measuring)" | integration/longest-first.sh | xargs $(GOTEST) -skip "^($(large))$$"; \
 	  go test -vet=off -count=1 ./watchdog -run "^($(large))$$"; \
 	  [ "$$(go env GOHOSTARCH)" != amd64 ] || GOARCH=386 go test -count=1 -run "^Example" ./rlock'
