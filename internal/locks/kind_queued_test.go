@@ -195,7 +195,7 @@ func refused(t *testing.T, w *Waiter, n int) {
 	t.Helper()
 	redistest.Becomes(t, fmt.Sprint("it is one of ", n, " waiters that were refused"), func() bool {
 		now := w.snapshot()
-		return now.listening && now.waiting == n && now.attempt == nil
+		return now.listening && now.waiting == n && !now.attempt
 	})
 }
 
@@ -205,7 +205,7 @@ func standsAndListens(t *testing.T, conn redis.Conn, w *Waiter, before Owner) (n
 	redistest.Becomes(t, "it listens as another owner, who is the head", func() bool {
 		is := w.snapshot()
 		now = is.owner
-		listens := is.listening && is.attempt == nil
+		listens := is.listening && !is.attempt
 		head, _ := do(t, conn, "LINDEX", "q:queue", 0).([]byte)
 		if listens {
 			listens = do(t, conn, "PUBSUB", "NUMSUB", "q:"+now.String()).([]any)[1] == int64(1)

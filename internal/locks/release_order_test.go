@@ -53,11 +53,11 @@ func unlocking(t *testing.T, h *Hold) <-chan error {
 // wentAside tells whether w's attempt went aside. The attempt must still be unanswered.
 func wentAside(t *testing.T, w *Waiter) bool {
 	t.Helper()
-	r := w.snapshot().attempt
-	if r == nil {
+	now := w.snapshot()
+	if !now.attempt {
 		t.Fatal("it has had its answer")
 	}
-	return r.WentAside
+	return now.aside
 }
 
 // An acquire in the usual order would be refused before the release that is under way has run.
