@@ -20,7 +20,7 @@ var needs = []struct{ use, commands string }{
 	{"locks", "ping;evalsha 0 0;script load x;exists k;hexists k f;hget k f;hincrby k f 1;pexpire k 1;pttl k;type k;get k;set k v;del k;publish c m;subscribe c;unsubscribe c"},
 	{"Info", "hlen k;hgetall k;pubsub numsub c"},
 	{"ls, show and watch", "scan 0;dbsize;type k;pttl k;hlen k;strlen k;get k;hscan k 0;lrange q 0 0;zrange t 0 0;zcard z;zrange z 0 0;pubsub numsub c;pubsub shardnumsub c;pubsub channels x;pubsub shardchannels x;time;client list"},
-	{"fair locks", "hset k f v;lindex q 0;llen q;lpop q;lrange q 0 0;lrem q 0 v;rpush q v;time;zadd t 1 m;zincrby t 1 m;zrange t 0 0;zrem t m;zscore t m"},
+	{"fair locks", "hset k f v;lindex q 0;llen q;lpop q;lrange q 0 0;lrem q 0 v;lset q 0 v;rpush q v;time;zadd t 1 m;zincrby t 1 m;zrange t 0 0;zrem t m;zscore t m"},
 	{"read-write locks", "hset k f v;hdel k f;hlen k;hgetall k"},
 	{"fenced locks", "incr f"},
 	{"permits", "decrby k 1;incrby k 1;time;zadd z 1 m;zcard z;zcount z 0 1;zrange z 0 0;zrangebyscore z 0 1;zrem z m;zscore z m"},
