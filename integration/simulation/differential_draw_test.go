@@ -18,6 +18,9 @@ var owners = []string{"aa:1", "aa:2", "bb:1"}
 var otherKeys = []string{
 	"q", "times", "tokens", "n1", "begun", "free", "ptimes", "keeper",
 	"{k3}:aa:1:rwlock_timeout:1", "{k3}:aa:1:rwlock_timeout:2", "{k3}:bb:1:rwlock_timeout:1", "{k3}:aa:2:rwlock_timeout:1",
+	"{k3}:bb:1:rwlock_timeout:2", "{k3}:aa:2:rwlock_timeout:2",
+	"{k3}:aa:1:rwlock_timeout:3", "{k3}:bb:1:rwlock_timeout:3", "{k3}:aa:2:rwlock_timeout:3",
+	"{k3}:aa:1:rwlock_timeout:4", "{k3}:bb:1:rwlock_timeout:4", "{k3}:aa:2:rwlock_timeout:4",
 }
 
 // mistakes are arguments that nobody would send. Keys are among them.

@@ -34,7 +34,7 @@ func number(f float64) string {
 // score is a number as the server writes it, in replies and in the arguments of a script: since
 // 7.2 by the shortest digits that mean it.
 func (s *Server) score(f float64) string {
-	if s.Version < "7.2" || math.IsInf(f, 0) || f == math.Trunc(f) && math.Abs(f) < 1<<52 {
+	if s.Version < "7.2" || math.IsInf(f, 0) || math.IsNaN(f) || f == math.Trunc(f) && math.Abs(f) < 1<<52 {
 		return number(f)
 	}
 	digits, exponent, _ := strings.Cut(strconv.FormatFloat(math.Abs(f), 'e', -1, 64), "e")
