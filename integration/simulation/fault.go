@@ -37,23 +37,43 @@ const (
 
 // drawFault draws from those that a topology can have.
 func drawFault(r *rand.Rand, light bool, on Topology) FaultKind {
-	kinds := []FaultKind{Breaks, Breaks, Breaks, Resets, Resets, NoScript}
-	if !light {
-		kinds = []FaultKind{Breaks, Breaks, Resets, CutOff, CutOff, Slow, Pause, Kill, Lose, NoScript, Loads, Freeze, Refuses, Denies}
-		if on != OneServer {
-			kinds = append(kinds, Planned, Planned, Lag, Stall)
-		}
-		switch on {
-		case Sentinel1, Sentinel2:
-			kinds = append(kinds, Watchers)
-		case Cluster:
-			kinds = append(kinds, Slots, Slots)
-		}
-		if r.IntN(8) == 0 {
-			kinds = append(kinds, Flush, Old, NoKill)
-		}
+	kinds := faultKinds(light, on)
+	if !light && r.IntN(8) == 0 {
+		kinds = append(kinds, rare...)
 	}
 	return kinds[r.IntN(len(kinds))]
+}
+
+// drawSome draws the few kinds of a storm.
+func drawSome(r *rand.Rand, light bool, on Topology) (some []FaultKind) {
+	kinds := faultKinds(light, on)
+	if !light {
+		kinds = append(kinds, rare...)
+	}
+	for range 2 + r.IntN(3) {
+		some = append(some, kinds[r.IntN(len(kinds))])
+	}
+	return some
+}
+
+var rare = []FaultKind{Flush, Old, NoKill}
+
+// faultKinds are those that a topology can have, the more likely ones several times, without the rare ones.
+func faultKinds(light bool, on Topology) []FaultKind {
+	if light {
+		return []FaultKind{Breaks, Breaks, Breaks, Resets, Resets, NoScript}
+	}
+	kinds := []FaultKind{Breaks, Breaks, Resets, CutOff, CutOff, Slow, Pause, Kill, Lose, NoScript, Loads, Freeze, Refuses, Denies}
+	if on != OneServer {
+		kinds = append(kinds, Planned, Planned, Lag, Stall)
+	}
+	switch on {
+	case Sentinel1, Sentinel2:
+		kinds = append(kinds, Watchers)
+	case Cluster:
+		kinds = append(kinds, Slots, Slots)
+	}
+	return kinds
 }
 
 // strike lets a fault happen.
