@@ -3,6 +3,8 @@ package simulation
 import (
 	"context"
 	"errors"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/rlock-go/redisson/rlock"
@@ -84,17 +86,26 @@ func (c *caller) lead(l *life, handle *rlock.Lock, reads bool) {
 	a.timeout(between(c.r, time.Second, 30*time.Second))
 	turns := 1 + c.r.IntN(4)
 	stays := between(c.r, 0, 8*time.Second)
+	var opts []rlock.AcquireOption
+	if c.dense() && c.r.IntN(2) == 0 { // which may end before it is done
+		opts = append(opts, rlock.Lease(between(c.r, 500*time.Millisecond, 5*time.Second)))
+	}
 	errDone := errors.New("led often enough")
 	err := handle.Lead(a.ctx, func(ctx context.Context) error {
+		valid := func() bool { return ctx.Err() == nil }
+		h := c.entered(a.call, &hold{o: c.o, owner: c.leader(l), reads: reads, valid: valid, until: time.Now})
 		select {
 		case <-ctx.Done():
 		case <-time.After(stays):
 		}
+		c.w.Mu.Lock()
+		c.o.holds = without(c.o.holds, h)
+		c.w.Mu.Unlock()
 		if turns--; turns == 0 {
 			return errDone
 		}
 		return nil
-	})
+	}, opts...)
 	if errors.Is(err, errDone) {
 		err = nil
 	}
@@ -102,6 +113,20 @@ func (c *caller) lead(l *life, handle *rlock.Lock, reads bool) {
 	c.w.Mu.Lock()
 	c.o.lost = time.Now() // Lead pauses before each attempt, and its release has no answer here
 	c.w.Mu.Unlock()
+}
+
+// leader is the owner of a client which has just begun to lead, as the server says, since nobody else is told. It is empty if the server
+// lacks it.
+func (c *caller) leader(l *life) string {
+	c.w.Mu.Lock()
+	defer c.w.Mu.Unlock()
+	for _, field := range c.site.master(c.o.Name).Fields(c.o.Name) {
+		owner := strings.TrimSuffix(field, ":write")
+		if clientOf(owner) == l.id && !slices.ContainsFunc(c.o.holds, func(h *hold) bool { return h.owner == owner }) {
+			return owner
+		}
+	}
+	return ""
 }
 
 // share acquires and releases as an owner that callers of all clients use, so several hold at once.

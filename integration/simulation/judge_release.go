@@ -30,7 +30,8 @@ func (p *play) unlocked(h *hold, err error, last, trusted bool) {
 	case err == nil && last && clean && (!h.common || h.sole != nil && h.sole()) && !h.atLeast && h.there(m):
 		p.breach("not released: %s got nil for its release of %s, and the server still has %s: %s", h.who, o.Name, h.owner, m.Dump(o.Name))
 	case err == nil || errors.Is(err, rlock.ErrNotHeld):
-		if h.promotion != p.promotions { // a former master may have released it
+		alone := h.life != nil && (!h.common || h.sole != nil && h.sole())
+		if h.promotion != p.promotions && (err != nil || !alone) { // a former master may have released it, and nobody says so again
 			o.excuse(h.owner, sharedUnlock)
 		}
 	case errors.Is(err, rlock.ErrUnavailable):

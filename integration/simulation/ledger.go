@@ -59,7 +59,7 @@ type hold struct {
 	o         *object
 	who       string
 	owner     string
-	life      *life // nil: Java's
+	life      *life // nil: Java's, or a leader's, who is not told its owner and token
 	reads     bool
 	permits   int
 	ids       []string    // of permits
@@ -250,8 +250,8 @@ func (o *object) excuse(owner string, why Clause) {
 	o.p.allow(why)
 }
 
-// knows reports whether an owner that the server has is somebody's: a holder's, that of a call
-// that is open, or one that is excused.
+// knows reports whether an owner that the server has is somebody's: a holder's, one that is excused, or that of an open call which may
+// hold before it returns, as a MultiLock's does, Lead and Java's.
 func (o *object) knows(field string) bool {
 	owner := strings.TrimSuffix(field, ":write")
 	if o.excused[owner] != "" || o.p.closedOnes[clientOf(owner)] {
@@ -260,7 +260,9 @@ func (o *object) knows(field string) bool {
 	if slices.ContainsFunc(o.holds, func(h *hold) bool { return h.owner == owner }) {
 		return true
 	}
-	return slices.ContainsFunc(o.calls, func(c *call) bool { return c.l != nil && c.l.id == clientOf(owner) || c.l == nil && c.who == owner })
+	return slices.ContainsFunc(o.calls, func(c *call) bool {
+		return c.l != nil && (o.multi || c.what == "Lead") && c.l.id == clientOf(owner) || c.l == nil && c.who == owner
+	})
 }
 
 // closes records that a client closes: its holds end, and their keys are left to expire.
