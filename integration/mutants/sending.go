@@ -24,6 +24,8 @@ var sending = []defect{
 		edits{{In: "Cluster.Redirect", If: "said.NoAuth()", Put: "false"}}},
 	{"a subscription connection without an account is kept", "availability", tests{"TestNoAuthOnALivingConnectionIsNobodysError"},
 		edits{{In: "conn.takeError", If: "said.NoAuth() && c.worked", Put: "false"}}},
+	{"an answer that waits for a busy reader comes too late", "availability", tests{"TestReaderThatWasBusyBeyondTheDeadlineReadsWhatHasCome"},
+		edits{{In: "conn.checkBatches", Expr: "left <= 0 && c.overdue == number && !busy && !c.wasBusy", Put: "left <= 0"}}},
 	{"a broken connection is not killed", "kill barrier", tests{"TestA5WithheldAcquireNeverRuns", "TestA5NextConnectionBeginsWithKillingTheLast"},
 		edits{{In: "identify", Stmt: `x.send("CLIENT", "KILL", "ID", b.id, "ADDR", b.addr)`, Put: `_ = b; x.send("CLIENT", "ID")`}}},
 	{"the kill barrier names a connection by its id alone", "kill barrier", tests{"TestA5KillBarrierAfterRestartHitsNobodyElse"},
