@@ -12,6 +12,8 @@ SHELL := /bin/bash
 
 # go test runs as many packages at a time as there are processors. `make vet` has vetted the tests already.
 GOTEST := go test -race -vet=off -count=1 -timeout 15m
+# Tests with real servers wait more than they compute, so twice as many packages run at a time.
+abreast := -p $(shell expr 2 \* $$(nproc))
 # Packages without tests are left out: go test would build the cookbook's programs, with a database, for nothing.
 tested := go list -f "{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}"
 # What counts allocations has the machine to itself.
@@ -93,12 +95,7 @@ empty:
 
 # Checks and compilers end before the first test begins, because they would take processor time from its servers and clocks.
 .PHONY: checked
-checked: check compiled simulation allocations tests
-
-# Tests with real servers wait more than they compute, so twice as many packages run at a time as there are processors.
-.PHONY: tests
-tests:
-	@$(beside) $(MAKE) --no-print-directory unit modules -- $(MAKE) --no-print-directory integration interop
+checked: check compiled simulation unit modules integration interop
 
 .PHONY: compiled
 compiled:
@@ -180,14 +177,11 @@ builds:
 	  (export GOOS=$${platform%/*} GOARCH=$${platform#*/}; go build ./... && go vet ./... && go vet -tags norawsyscall ./...); done'
 	@$(step) 'modules by their import paths' go test -C integration -count=1 ./pages/doccheck -run ByItsImportPath -full
 
-.PHONY: allocations
-allocations:
-	@$(step) 'allocations' bash -ec '$(GOTEST) ./internal/testkit/allocs; go test -count=1 -run "^TestAllocations" ./rlockotel ./rlockprom'
-
 .PHONY: unit
 unit:
 	@$(step) 'unit tests' bash -eo pipefail -c '$(tested) ./... | grep -Ev "$(measuring)" | integration/longest-first.sh | xargs $(GOTEST) -skip "^($(large))$$"; \
 	  go test -vet=off -count=1 ./watchdog -run "^($(large))$$"; \
+	  $(GOTEST) ./internal/testkit/allocs; go test -count=1 -run "^TestAllocations" ./rlockotel ./rlockprom; \
 	  [ "$$(go env GOHOSTARCH)" != amd64 ] || GOARCH=386 go test -count=1 -run "^Example" ./rlock'
 
 .PHONY: modules
@@ -195,13 +189,13 @@ modules:
 	@$(step) 'tests of rlocktest, rlockprom, rlockotel, the tool, the quick start, the cookbook, the benchmark, and of connections without raw calls' bash -eo pipefail -c 'failed=; \
 	  $(GOTEST) -tags norawsyscall ./internal/pipeline ./internal/redisconn ./pubsub || failed=1; \
 	  $(tested) ./cmd/rlock/... ./docs/cookbook/... ./docs/quickstart/... ./integration/bench/... ./rlockotel/... ./rlockprom/... ./rlocktest/... | \
-	    grep -Ev "$(later)" | integration/longest-first.sh | xargs $(GOTEST) || failed=1; \
+	    grep -Ev "$(later)" | integration/longest-first.sh | xargs $(GOTEST) $(abreast) || failed=1; \
 	  $(GOTEST) ./integration/bench/compare ./integration/bench/javacourtesy -run "$(paged)" || failed=1; [ -z "$$failed" ]'
 
 .PHONY: integration
 integration:
 	@$(step) 'integration tests' bash -eo pipefail -c 'cd integration; \
-	  $(tested) ./... | grep -Ev "$(java_packages)|$(later)|$(sequential)" | ./longest-first.sh | xargs $(GOTEST) -skip "^($(docker_tests)|$(large))$$"; \
+	  $(tested) ./... | grep -Ev "$(java_packages)|$(later)|$(sequential)" | ./longest-first.sh | xargs $(GOTEST) $(abreast) -skip "^($(docker_tests)|$(large))$$"; \
 	  $(tested) ./... | grep -E "$(sequential)" | xargs go test -vet=off -count=1 -skip "^Test(Known)?Seeds$$"; \
 	  go test -vet=off -count=1 ./behaviour/virtual ./behaviour/timing -run "^($(large))$$"; \
 	  $(GOTEST) ./redisson/javamatrix -run "$(paged)"'
