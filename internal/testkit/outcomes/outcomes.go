@@ -8,6 +8,7 @@ import (
 	"math"
 	"net"
 	"slices"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -101,8 +102,12 @@ func Make(t testing.TB, ctx context.Context, opts ...rlock.Option) *rlock.Client
 	}
 	var w wire
 	undos, troubles := make(chan string, 10), make(chan error, 10)
+	var sources sync.Map // of wake-ups, behind the lock's name
 	c, other := open(append(opts, rlock.WithDialer(w.dial), rlock.WithObserver(rlock.Observer{
 		Undone: func(_ rlock.Subject, e rlock.UndoEvent) { undos <- string(e.Outcome) },
+		Woken: func(_ context.Context, s rlock.Subject, e rlock.WakeEvent) {
+			sources.Store(s.Name+string(e.Source), true)
+		},
 		Failing: func(s rlock.Subject, e rlock.FailingEvent) {
 			if s.Name == "mended" {
 				troubles <- e.Err
@@ -171,6 +176,25 @@ func Make(t testing.TB, ctx context.Context, opts ...rlock.Option) *rlock.Client
 		}
 		if _, err := c.NewLock("free").IsLocked(ctx); err != nil { // its answer comes after both
 			t.Fatal(err)
+		}
+	}
+	// wokenBy has c wait for a lock that by releases, until a message or a hand-off wakes it: on a busy machine a look may come first.
+	wokenBy := func(source rlock.WakeSource, name string, by *rlock.Client) {
+		t.Helper()
+		for began, i := time.Now(), 0; ; i++ {
+			name := name + strconv.Itoa(i)
+			h := lock(by, name)
+			asked := w.said(name)
+			got := waits(name)
+			looked(name, asked)
+			unlock(h, nil)
+			unlock(<-got, nil)
+			if _, came := sources.Load(name + string(source)); came {
+				return
+			}
+			if time.Since(began) > patient {
+				t.Fatalf("no %s wakes who waits for %s", source, name)
+			}
 		}
 	}
 	fails := func(_ *rlock.Hold, err, want error) {
@@ -243,17 +267,9 @@ func Make(t testing.TB, ctx context.Context, opts ...rlock.Option) *rlock.Client
 	do("SET", "text", "no lock")
 	try(c.NewLock("text").TryLock(ctx))(rlock.ErrRefused)
 
-	asked = w.said("busy")
-	got := waits("busy") // woken by a message, since the look after the subscription is over
-	looked("busy", asked)
 	unlock(busy, nil)
-	unlock(<-got, nil)
-	asked = w.said("own")
-	own := lock(c, "own")
-	got = waits("own") // woken by a hand-off, since no look is under way
-	looked("own", asked+1)
-	unlock(own, nil)
-	unlock(<-got, nil)
+	wokenBy(rlock.WakeMessage, "busy", other)
+	wokenBy(rlock.WakeHandoff, "own", c)
 	do("HSET", "dead", "2b1a6f0e-0000-4000-8000-000000000000:1", 1) // woken by the end of a lease
 	do("PEXPIRE", "dead", 1000)
 	unlock(lock(c, "dead"), nil)
