@@ -113,7 +113,7 @@ var sending = []defect{
 		edits{
 			{In: "Borrow", Call: "Do", Put: "any(nil), error(nil)"},
 			{In: "answer", Stmt: "x.err = fmt.Errorf(_, errOutOfStep, command, reply)", Remove: true},
-			{In: "handshake.server", Stmt: "x.err = fmt.Errorf(_, errOutOfStep, err)", Put: "return redisconn.Server{}"},
+			{In: "handshake.server", Stmt: "x.err = fmt.Errorf(_, errOutOfStep, err)", Put: "return redisconn.Server{}, nil"},
 		}},
 	{"a server's certificate is not checked", "TLS", tests{"TestServersThatAreNotWhatTheySayAreRefused", "TestServerBehindATunnelIsVerifiedByItsName", "TestClusterWhoseTLSIsWrongIsRefusedAtOnce"},
 		edits{{In: "Target.handshake", Stmt: "config := t.TLS.Clone()", Put: "config := t.TLS.Clone(); config.InsecureSkipVerify = true"}}},

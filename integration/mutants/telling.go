@@ -61,7 +61,7 @@ var telling = []defect{
 	{"the last sort of subscribers that is asked for is the number of waiters", "Info", tests{"TestInfoCountsBothSortsOfSubscribers"},
 		edits{{In: "locks.Lock.countListeners", Stmt: "most = max(most, n)", Put: "most = n"}}},
 	{"a server that refuses to count subscribers fails the whole answer", "Info", tests{"TestInfoWithoutLeaveToCount"},
-		edits{{In: "locks.Lock.countListeners", If: "command.IsRefusal(err)", Put: "false"}}},
+		edits{{In: "locks.Lock.countListeners", If: "refused", Put: "false && refused && said.NotAllowed()"}}},
 	{"a single field of a hash is an owner, whatever it says", "I2", tests{"TestHolders", "TestInfoOfWhatIsNoLock"},
 		edits{{In: "DecodeHolder", Stmt: `return Holder{}, false, &ShapeError{What: noLock, Got: "field " + quote(h.Owner)}`, Put: "_ = quote"}}},
 	{"a loss is not linked to a change of master", "log lines", tests{"TestHoldThatTheNewMasterLacksIsTold", "TestThePageTellsEveryEvent"},
