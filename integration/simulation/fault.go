@@ -197,6 +197,7 @@ func (p *play) restart(s server, with simredis.Saved, loses bool) {
 	for _, o := range p.objects {
 		if loses {
 			o.value = 0 // which fell without a call
+			o.excuseOld(s)
 		}
 		p.look(o, p.site.master(o.Name))
 		if p.Topology == OneServer { // behind a failover a client leaves its places again

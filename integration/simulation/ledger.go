@@ -250,6 +250,19 @@ func (o *object) excuse(owner string, why Clause) {
 	o.p.allow(why)
 }
 
+// excuseOld excuses owners that held when the data was saved with which a server has begun anew.
+func (o *object) excuseOld(s server) {
+	if !o.Kind.lock() || o.p.site.master(o.Name) != s {
+		return
+	}
+	for _, field := range s.Fields(o.Name) {
+		owner := strings.TrimSuffix(field, ":write")
+		if owner != "mode" && !slices.ContainsFunc(o.holds, func(h *hold) bool { return h.owner == owner }) {
+			o.excuse(owner, lostByServer)
+		}
+	}
+}
+
 // knows reports whether an owner that the server has is somebody's: a holder's, one that is excused, or that of an open call which may
 // hold before it returns, as a MultiLock's does, Lead and Java's.
 func (o *object) knows(field string) bool {
