@@ -29,17 +29,19 @@ func (p *play) unlocked(h *hold, err error, last, trusted bool) {
 		p.breach("false loss: the release of %s by %s, which was trusted beyond it, says: %v", o.Name, h.who, err)
 	case err == nil && last && clean && (!h.common || h.sole != nil && h.sole()) && !h.atLeast && h.there(m):
 		p.breach("not released: %s got nil for its release of %s, and the server still has %s: %s", h.who, o.Name, h.owner, m.Dump(o.Name))
-	case err == nil || errors.Is(err, rlock.ErrNotHeld):
-		alone := h.life != nil && (!h.common || h.sole != nil && h.sole())
-		if h.promotion != p.promotions && (err != nil || !alone) { // a former master may have released it, and nobody says so again
-			o.excuse(h.owner, sharedUnlock)
-		}
 	case errors.Is(err, rlock.ErrUnavailable):
 		o.excuse(h.owner, unavailableKey)
 	case errors.Is(err, rlock.ErrUnreplicated):
 		o.excuse(h.owner, unreplicatedKey)
 	case errors.Is(err, rlock.ErrClosed):
 		o.excuse(h.owner, closedKey)
+	case errors.Is(err, rlock.ErrUncertain): // also of a hold that was lost before
+		o.excuse(h.owner, uncertainKey)
+	case err == nil || errors.Is(err, rlock.ErrNotHeld):
+		alone := h.life != nil && (!h.common || h.sole != nil && h.sole())
+		if h.promotion != p.promotions && (err != nil || !alone) { // a former master may have released it, and nobody says so again
+			o.excuse(h.owner, sharedUnlock)
+		}
 	default:
 		o.excuse(h.owner, uncertainKey)
 	}
