@@ -129,16 +129,17 @@ func repeatedOnce(r *rig, make func(*simnet.World) set, fail func(set, *simredis
 		must(0, change.call(c, other, name))(r)
 	}
 	r.pass(time.Second)
-	ran := map[string]int{}
+	ran := map[string][]string{}
+	from := time.Now()
 	r.at(func() {
 		for _, server := range s.servers {
-			server.Ran = func(_ *simredis.Server, client string, args []string, reply any) {
+			server.Ran = func(at *simredis.Server, client string, args []string, reply any) {
 				if _, refused := reply.(simredis.Error); refused || args[0] != "EVALSHA" || client != host(1) {
 					return
 				}
 				for what, name := range named {
 					if strings.Contains(strings.Join(args, "\n"), name) {
-						ran[what]++
+						ran[what] = append(ran[what], fmt.Sprintf("%v at %s: %q: %v", since(from), at.Addr, args, reply))
 					}
 				}
 			}
@@ -150,8 +151,8 @@ func repeatedOnce(r *rig, make func(*simnet.World) set, fail func(set, *simredis
 	}
 	r.at(func() {
 		for what := range changes {
-			if ran[what] != 1 {
-				r.Errorf("%s was repeated %d times", what, ran[what])
+			if len(ran[what]) != 1 {
+				r.Errorf("%s was repeated %d times: %s", what, len(ran[what]), strings.Join(ran[what], "\n"))
 			}
 		}
 	})
