@@ -103,9 +103,17 @@ func (c *caller) javaLock(j *java, reads bool) {
 		if c.javaRenewOnce(j, owner, reads) {
 			is, _ := j.atMaster(c.o.Name)
 			c.w.Mu.Lock()
-			if trusted = at.Add(javaLease - time.Second); !is && h.void == "" {
-				h.void = formerMaster // which has renewed it
-				c.allow(formerMaster)
+			why := Clause("")
+			switch lapsed := time.Now().After(trusted.Add(time.Second)); {
+			case h.void != "":
+			case !is:
+				why = formerMaster // which has renewed it
+			case reads && lapsed: // its timeout has expired, which Redisson's renewal does not bring back, and the next reader's unlock ends it
+				why = javaException
+			}
+			if trusted = at.Add(javaLease - time.Second); why != "" {
+				h.void = why
+				c.allow(why)
 			}
 			c.w.Mu.Unlock()
 		}
