@@ -1,7 +1,6 @@
 package watchdog
 
 import (
-	"math/rand/v2"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -15,7 +14,8 @@ const crowd = 10_000
 func delayed(c call) {
 	time.AfterFunc(20*time.Millisecond, func() {
 		for i := range c.batch {
-			c.answer(i, Answer{Result: Renewed, Sent: c.at + rand.N(15*time.Millisecond), TTL: testTTL})
+			spread := time.Duration(i) * 7919 * time.Microsecond % (15 * time.Millisecond)
+			c.answer(i, Answer{Result: Renewed, Sent: c.at + spread, TTL: testTTL})
 		}
 	})
 }
