@@ -34,7 +34,7 @@ var costs = []struct {
 	{"ASKING", command{"ASKING"}, "calls fail while the slot of their lock is moved"},
 	{"CLUSTER MYID", command{"CLUSTER", "MYID"}, "another application's cluster that gets these addresses is taken for this one"},
 	{"CLUSTER NODES", command{"CLUSTER", "NODES"}, "after a master lost its only replica nobody gets a lock there until one is back, and other clusters are not kept out"},
-	{"SPUBLISH", command{"SPUBLISH", codec.Channel("rlock-probe"), ""}, "releases wake no Redisson from 3.22 on"},
+	{"SPUBLISH", command{"SPUBLISH", codec.Channel("rlock-probe"), ""}, "releases wake no Redisson from 3.29 on"},
 	{"PUBSUB SHARDNUMSUB", command{"PUBSUB", "SHARDNUMSUB"}, "busy locks are not shared fairly with slower clients, and Info counts no waiters"},
 }
 
