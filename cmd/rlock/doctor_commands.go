@@ -9,42 +9,42 @@ import (
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/internal/eventlog"
 )
 
-// costs are commands that a client sends beside its scripts, in a form that changes nothing, and what
-// it costs if the server refuses them. Needs has those without which nothing works.
-var costs = []struct {
-	name  string
-	ask   command // KEY stands for one of the names that the account may use
-	costs string
+// dispensable are commands that a client sends beside its scripts, and can do without, in a form that
+// changes nothing. Needs has those without which nothing works.
+var dispensable = []struct {
+	name string
+	ask  command // KEY stands for one of the names that the account may use
 }{
-	{"CLIENT ID", command{"CLIENT", "ID"}, "there is no kill barrier, so a lost acquire is undone again and again for one lease"},
-	{"CLIENT INFO", command{"CLIENT", "INFO"}, "there is no kill barrier, unless CLIENT LIST says the same"},
-	{"CLIENT KILL", command{"CLIENT", "KILL", "ID", int64(math.MaxInt64)}, "there is no kill barrier, so a lost acquire is undone again and again for one lease"},
-	{"CLIENT LIST", command{"CLIENT", "LIST", "ID", 1}, "a loss is noticed at the next renewal, and show can't name connections"},
-	{"CLIENT TRACKING", command{"CLIENT", "TRACKING", "OFF"}, "a loss is noticed at the next renewal"},
-	{"CLIENT CACHING", command{"CLIENT", "CACHING", "YES"}, "a loss is noticed at the next renewal"},
-	{"CLIENT SETNAME", command{"CLIENT", "SETNAME", "rlock-cli"}, "connections have no name, so show can't name a holder's"},
-	{"INFO", command{"INFO", "replication"}, "the replicas that are connected are not known, which WithReplicaSync needs"},
-	{"ROLE", command{"ROLE"}, "a server that became a replica is noticed only when it refuses a write"},
-	{"WAIT", command{"WAIT", 0, 1}, "WithReplicaSync gets no acknowledgement"},
-	{"PUBSUB NUMSUB", command{"PUBSUB", "NUMSUB"}, "busy locks are not shared fairly with slower clients, and Info counts no waiters"},
-	{"SCRIPT LOAD", command{"SCRIPT", "LOAD", "return 1"}, "each command carries its whole script (EVAL)"},
-	{"HRANDFIELD", command{"HRANDFIELD", "KEY"}, "ForceUnlock deletes the multi-lock of a group"},
-	{"ASKING", command{"ASKING"}, "calls fail while the slot of their lock is moved"},
-	{"CLUSTER MYID", command{"CLUSTER", "MYID"}, "another application's cluster that gets these addresses is taken for this one"},
-	{"CLUSTER NODES", command{"CLUSTER", "NODES"}, "after a master lost its only replica nobody gets a lock there until one is back, and other clusters are not kept out"},
-	{"SPUBLISH", command{"SPUBLISH", codec.Channel("rlock-probe"), ""}, "releases wake no Redisson from 3.29 on"},
-	{"PUBSUB SHARDNUMSUB", command{"PUBSUB", "SHARDNUMSUB"}, "busy locks are not shared fairly with slower clients, and Info counts no waiters"},
+	{"CLIENT ID", command{"CLIENT", "ID"}},
+	{"CLIENT INFO", command{"CLIENT", "INFO"}},
+	{"CLIENT KILL", command{"CLIENT", "KILL", "ID", int64(math.MaxInt64)}},
+	{"CLIENT LIST", command{"CLIENT", "LIST", "ID", 1}},
+	{"CLIENT TRACKING", command{"CLIENT", "TRACKING", "OFF"}},
+	{"CLIENT CACHING", command{"CLIENT", "CACHING", "YES"}},
+	{"CLIENT SETNAME", command{"CLIENT", "SETNAME", "rlock-cli"}},
+	{"INFO", command{"INFO", "replication"}},
+	{"ROLE", command{"ROLE"}},
+	{"WAIT", command{"WAIT", 0, 1}},
+	{"PUBSUB NUMSUB", command{"PUBSUB", "NUMSUB"}},
+	{"SCRIPT LOAD", command{"SCRIPT", "LOAD", "return 1"}},
+	{"HRANDFIELD", command{"HRANDFIELD", "KEY"}},
+	{"ASKING", command{"ASKING"}},
+	{"CLUSTER MYID", command{"CLUSTER", "MYID"}},
+	{"CLUSTER NODES", command{"CLUSTER", "NODES"}},
+	{"SPUBLISH", command{"SPUBLISH", codec.Channel("rlock-probe"), ""}},
+	{"PUBSUB SHARDNUMSUB", command{"PUBSUB", "SHARDNUMSUB"}},
 }
 
-// ofClusters is the first of costs that only clients of a cluster send.
+// ofClusters is the first of dispensable that only clients of a cluster send.
 const ofClusters = "ASKING"
 
 // commands tries each of these, and names those that are refused.
 func (d *doctor) commands(ctx context.Context, n *node) error {
 	fine := true
-	for _, c := range costs {
+	for _, c := range dispensable {
 		if c.name == ofClusters && !d.r.parts.Cluster {
 			break
 		}
@@ -61,7 +61,7 @@ func (d *doctor) commands(ctx context.Context, n *node) error {
 		case err != nil && !answered:
 			return err
 		case answered && isForbidden(string(said)):
-			d.say("warn", "command", "%s is refused: %s", c.name, c.costs)
+			d.say("warn", "command", "%s is refused: %s", c.name, eventlog.Costs[c.name])
 			fine = false
 		} // any other error is about its arguments
 	}

@@ -102,8 +102,14 @@ func force(l *Lock) (there, ended bool, err error) {
 		send()
 	}
 	if err = unanswered(r); r.Fate == command.Answered {
-		if there, err = luasrc.DecodeForce(r.Wire.Reply); r.Untold != nil {
+		var blind error
+		if there, blind, err = luasrc.DecodeForce(r.Wire.Reply); r.Untold != nil {
 			err = unannounced("forced", r.Untold)
+		}
+		if blind != nil {
+			if tell := c.Log.CommandRefused(l.server(), "HRANDFIELD", blind); tell != nil {
+				s.After(tell)
+			}
 		}
 	}
 	if r.MayHaveRun() {

@@ -165,7 +165,7 @@ func UnlockKeep(dst []any, key, latch, channel, owner, lease, latchTTL, keeper, 
 //
 //	KEYS  key, channel
 //	ARGV  codec.UnlockMessage, publish; with Both SPublish and Publish
-//	reply 1: deleted; 0: was not there (DecodeForce); 2: left alone
+//	reply 1: deleted; 0: was not there (DecodeForce); 2: left alone; {1, why}: deleted unasked
 //
 // A key of another type is deleted too, as by Redisson.
 func ForceUnlock(key, channel, publish string) Call {
@@ -177,7 +177,7 @@ func ForceUnlock(key, channel, publish string) Call {
 //
 //	KEYS  key
 //	ARGV  codec.UnlockMessage, channel, publish; with Both SPublish and Publish
-//	reply 1: deleted; 0: was not there (DecodeForce); 2: left alone
+//	reply 1: deleted; 0: was not there (DecodeForce); 2: left alone; {1, why}: deleted unasked
 //
 // A key of another type is deleted too.
 func ForceUnlockAlone(key, channel, publish string) Call {

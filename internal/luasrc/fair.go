@@ -70,7 +70,7 @@ func FairLeave(key, queue, times, channel, publish Arg, n int, leaver func(i int
 //
 //	KEYS  key, queue, times
 //	ARGV  channel, publish; with Both SPublish and Publish
-//	reply 1: deleted; 0: was not there (DecodeForce); 2: left alone
+//	reply 1: deleted; 0: was not there (DecodeForce); 2: left alone; {1, why}: deleted unasked
 //
 // A key of another type is deleted too, as by Redisson.
 func FairForce(key, queue, times, channel, publish Arg) Call {

@@ -3,7 +3,7 @@
 -- ARGV[2…] the commands that announce
 --
 -- Reply: 1, there was a lock; 0, there was none, and nobody is told; 2, it is the multi-lock of a
--- group, and was left alone.
+-- group, and was left alone. Or {1, why it was not asked whether it is one}.
 
 if grouped() then
   return 2
@@ -13,4 +13,4 @@ if call('del', lock) == 0 then
   return 0
 end
 tell(head, 2)
-return told(1)
+return forced(told(1))

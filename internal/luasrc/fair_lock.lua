@@ -63,7 +63,7 @@ if not head or head == owner then
   return left
 end
 local till = call('zscore', times, head)
-for _, next in ipairs(till and call('lrange', queue, 1, 10) or {}) do
+for _, next in ipairs(till and redis.pcall('lrange', queue, 1, 10) or {}) do
   if next == owner then
     return till - now
   end

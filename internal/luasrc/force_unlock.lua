@@ -6,7 +6,7 @@
 -- ARGV[2…] the commands that announce
 --
 -- Reply: 1, there was a lock; 0, there was none, and nothing is announced; 2, it is the multi-lock of
--- a group, and was left alone.
+-- a group, and was left alone. Or {1, why it was not asked whether it is one}.
 
 if grouped() then
   return 2
@@ -17,4 +17,4 @@ end
 for i = 2, #ARGV do
   announce(ARGV[i], KEYS[2], ARGV[1])
 end
-return told(1)
+return forced(told(1))

@@ -9,7 +9,7 @@
 -- ARGV[3…] the commands that announce
 --
 -- Reply: 1, there was a lock; 0, there was none, and nothing is announced; 2, it is the multi-lock of
--- a group, and was left alone.
+-- a group, and was left alone. Or {1, why it was not asked whether it is one}.
 
 if grouped() then
   return 2
@@ -20,4 +20,4 @@ end
 for i = 3, #ARGV do
   announce(ARGV[i], ARGV[2], ARGV[1])
 end
-return told(1)
+return forced(told(1))

@@ -56,7 +56,7 @@ func TestForceUnlockAloneByBothAnnouncements(t *testing.T) {
 }
 
 // Any one field of a group's multi-lock is enough to know it, and no field of a lock is taken for one. An account that may
-// not ask deletes it, as Java does.
+// not ask deletes it, as Java does, and the script says so.
 func TestForceUnlockLeavesAGroupAlone(t *testing.T) {
 	t.Parallel()
 	const value = "qgEodwQI5mFesj19Jg1v8Q" // of "v1", as Redisson hashes it
@@ -85,8 +85,12 @@ func TestForceUnlockLeavesAGroupAlone(t *testing.T) {
 				t.Errorf("%s, %s: %v, %v, and %v keys are left", form, field, reply, err, n)
 			}
 			r.do("HSET", key, field, 1)
-			if reply, err := blind.Do("EVALSHA", call.Args...); reply != int64(1) || err != nil {
+			reply, err = blind.Do("EVALSHA", call.Args...)
+			if there, why, wrong := DecodeForce(reply); !there || why == nil || errors.Join(err, wrong) != nil {
 				t.Errorf("%s, %s, by an account that may not ask: %v, %v", form, field, reply, err)
+			}
+			if reply, err = blind.Do("EVALSHA", call.Args...); reply != int64(0) || err != nil {
+				t.Errorf("%s, without a lock, by an account that may not ask: %v, %v", form, reply, err)
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package luasrc
 
 import (
+	"errors"
 	"math"
 	"strconv"
 	"time"
@@ -84,13 +85,19 @@ func DecodeRelease(reply any) (Release, error) {
 }
 
 // DecodeForce reads the reply of the force-unlock script: whether there was a
-// lock to remove. A key that the script left alone, because it is the multi-lock of
-// a group in Java, is a *ShapeError that says so.
-func DecodeForce(reply any) (bool, error) {
+// lock to remove, and why the script may not have seen that this was the multi-lock of a
+// group in Java. One that it saw and left alone is a *ShapeError that says so.
+func DecodeForce(reply any) (there bool, blind, err error) {
 	if reply == int64(2) {
-		return false, &ShapeError{What: noLock, Got: "the multi-lock of a group in Java, which was left alone"}
+		return false, nil, &ShapeError{What: noLock, Got: "the multi-lock of a group in Java, which was left alone"}
 	}
-	return flag("force-unlock reply", reply)
+	if both, ok := reply.([]any); ok && len(both) == 2 {
+		if why, ok := both[1].([]byte); ok && both[0] == int64(1) {
+			return true, errors.New(string(why)), nil
+		}
+	}
+	there, err = flag("force-unlock reply", reply)
+	return there, nil, err
 }
 
 // DecodeRenew reads the reply of the renewal script for a batch of n locks: for

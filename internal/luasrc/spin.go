@@ -14,7 +14,7 @@ func SpinUnlock(dst []any, key, latch, owner, lease, latchTTL Arg) Call {
 // SpinForceUnlock deletes key whichever owner holds it, and publishes nothing.
 //
 //	KEYS  key
-//	reply 1: deleted; 0: was not there (DecodeForce); 2: left alone
+//	reply 1: deleted; 0: was not there (DecodeForce); 2: left alone; {1, why}: deleted unasked
 //
 // A key of another type is deleted too, as by Redisson.
 func SpinForceUnlock(key Arg) Call {

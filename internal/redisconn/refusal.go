@@ -173,6 +173,13 @@ func (r Refusal) NotAllowed() bool {
 	return !r.inside && (strings.HasPrefix(r.said, "NOPERM ") || r.Unknown())
 }
 
+// Forbidden tells whether the account may not send the command or, if it is a script, one that the
+// script calls. A script may have run in part.
+func (r Refusal) Forbidden() bool {
+	return r.NotAllowed() || r.inside && (r.is("NOPERM") ||
+		strings.Contains(r.said, "ACL failure in script") || strings.Contains(r.said, "can't run this command"))
+}
+
 // Unknown tells whether the server has no such command.
 func (r Refusal) Unknown() bool {
 	const unknown = "ERR unknown "

@@ -132,6 +132,11 @@ func (t *Cluster) greet(ctx context.Context, n *Node, conn redis.Conn) error {
 	if knows, said := sharded(err); said {
 		n.sharded.Store(knows)
 	}
+	if r, _ := redisconn.RefusalOf(err); r.Forbidden() && !r.Unknown() { // an older server has none
+		if tell := t.s.Log.CommandRefused(n.name, "SPUBLISH", err); tell != nil {
+			tell()
+		}
+	}
 	return nil
 }
 

@@ -1,8 +1,10 @@
 package topology
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -12,6 +14,8 @@ import (
 	"github.com/rlock-go/redisson/internal/redisconn"
 	"github.com/rlock-go/redisson/pubsub"
 )
+
+var errNoName = errors.New("it names no connection")
 
 // invalidations is the channel on which a server reports changes of keys that the
 // pipelines have read to the hub, see package pipeline. Each connection gets its own
@@ -32,6 +36,7 @@ type tracking struct {
 
 	mu       sync.Mutex        // guards what follows
 	dialled  pipeline.Listener // the hub's last connection
+	unnamed  error             // why that is not known
 	tracker  Tracker           // nil: not tracking
 	sub      *pubsub.Subscription
 	works    bool          // changes are reported, as far as is known
@@ -46,10 +51,11 @@ func (t *tracking) named(dial func(context.Context) (redis.Conn, error)) func(co
 		if err != nil {
 			return nil, err
 		}
-		info, _ := redis.String(redisconn.Do(ctx, conn, "CLIENT", "INFO"))
+		info, err := redis.String(redisconn.Do(ctx, conn, "CLIENT", "INFO"))
 		t.mu.Lock()
 		defer t.mu.Unlock()
 		t.dialled = pipeline.ParseListener(info)
+		t.unnamed = fmt.Errorf("the server did not answer CLIENT INFO: %w", cmp.Or(err, errNoName))
 		return conn, nil
 	}
 }
@@ -109,14 +115,11 @@ func (t *tracking) fails(why error) {
 	}
 }
 
-// errUnnamed is why the server can't be asked to report changes to the hub.
-var errUnnamed = errors.New("the server did not answer CLIENT INFO")
-
 // Confirmed makes the hub's new connection the one that gets the reports.
 func (t *tracking) Confirmed() {
 	t.mu.Lock()
 	t.unknown = time.Time{}
-	by, known := t.tracker, t.dialled != pipeline.Listener{}
+	by, known, why := t.tracker, t.dialled != pipeline.Listener{}, t.unnamed
 	if t.works = by != nil && known; t.works {
 		t.setListener(t.dialled)
 	}
@@ -126,7 +129,7 @@ func (t *tracking) Confirmed() {
 	case known:
 		by.Told(t.n, false)
 	default:
-		by.Untold(t.n, errUnnamed)
+		by.Untold(t.n, why)
 	}
 }
 

@@ -85,6 +85,7 @@ type drama struct {
 	place
 	early, a, b *rlock.Client // early has come before the refusal, and has set up what the others use
 	holds       map[string]*rlock.Hold
+	named       bool // an act's error had the server's refusal
 }
 
 // act is a part of the play.
@@ -99,6 +100,9 @@ var errLate = errors.New("late")
 
 // errCount is the error of an acquire that failed and took permits.
 var errCount = errors.New("permits are gone")
+
+// errPlace is the error of an acquire that the place of a waiter that has given up keeps out.
+var errPlace = errors.New("a place is left")
 
 // number is what a master has of a number.
 func (d *drama) number(key string) (n string) {
@@ -209,7 +213,27 @@ var acts = []act{
 			return err
 		}
 		d.pass(time.Second)
+		if err := h.Unlock(ctx); err != nil {
+			return err
+		}
+		if h, err = d.a.NewFairLock("leave").TryLock(ctx, rlock.Lease(20*time.Second)); errors.Is(err, rlock.ErrLocked) {
+			return errPlace
+		} else if err != nil {
+			return err
+		}
 		return h.Unlock(ctx)
+	}},
+	{"queue", nil, func(d *drama, ctx context.Context) error {
+		h, err := d.a.NewFairLock("queue").TryLock(ctx, rlock.Lease(20*time.Second))
+		if err != nil {
+			return err
+		}
+		entered := make(chan error, 3)
+		for i, c := range []*rlock.Client{d.b, d.early, d.a} {
+			time.AfterFunc(time.Duration(i)*100*time.Millisecond, func() { entered <- c.NewFairLock("queue").Do(ctx, nothing, rlock.Wait(time.Minute)) })
+		}
+		d.pass(time.Second)
+		return errors.Join(h.Unlock(ctx), <-entered, <-entered, <-entered)
 	}},
 	{"permits", func(d *drama) error { return d.early.NewPermitSemaphore("permits").SetPermits(context.Background(), 2) }, func(d *drama, ctx context.Context) error {
 		p, err := d.a.NewPermitSemaphore("permits").TryAcquire(ctx, 2, rlock.Lease(20*time.Second))
@@ -404,25 +428,34 @@ func (d *drama) breakAfter(name string) {
 var outcomes = map[string]error{
 	"refused": rlock.ErrRefused, "uncertain": rlock.ErrUncertain, "unannounced": rlock.ErrUnannounced, "unavailable": rlock.ErrUnavailable,
 	"locked": rlock.ErrLocked, "no permits": rlock.ErrNoPermits, "not open": rlock.ErrNotOpen, "lost": rlock.ErrLeaseLost,
-	"late": errLate, "permits gone": errCount, "endless": context.DeadlineExceeded,
+	"late": errLate, "permits gone": errCount, "place left": errPlace, "endless": context.DeadlineExceeded,
 }
+
+// unnamed are outcomes whose error can't have the server's refusal, so that a line must name it.
+var unnamed = []string{"lost", "late", "place left"}
 
 // outcome names what came of an act. The server's refusal must be in the error.
 func (d *drama) outcome(refused string, err error) string {
 	var all []string
-	said := err == nil
+	said := false
 	for name, kind := range outcomes {
 		if errors.Is(err, kind) {
 			all = append(all, name)
-			said = said || name == "lost" || name == "late"
+			said = said || slices.Contains(unnamed, name)
 		}
 	}
 	slices.Sort(all)
-	command := "'" + strings.ToLower(refused) + "' command"
-	if said = said || strings.Contains(err.Error(), command) || strings.Contains(err.Error(), "can't run this command"); !said || err != nil && len(all) == 0 {
+	named := names(refused, err.Error())
+	d.named = d.named || named
+	if len(all) == 0 || !said && !named {
 		d.Errorf("%s: %v", refused, err)
 	}
 	return strings.Join(all, ", ")
+}
+
+// names tells whether a server's text has a refused command. The text of a script's refusal has none.
+func names(refused, text string) bool {
+	return strings.Contains(text, "'"+strings.ToLower(refused)+"' command") || strings.Contains(text, "can't run this command")
 }
 
 // said counts the lines from level info on in which a client says why it does without a command.
@@ -431,6 +464,7 @@ type said struct {
 	refused string
 	by      map[string]int // such lines of each client with "command refused"
 	lines   int            // all of them
+	cheap   bool           // such a line names no cost
 }
 
 func (s *said) Enabled(_ context.Context, level slog.Level) bool { return level >= slog.LevelInfo }
@@ -446,11 +480,15 @@ type of struct {
 
 func (s of) Handle(_ context.Context, line slog.Record) error {
 	line.Attrs(func(a slog.Attr) bool {
-		if strings.Contains(a.Value.String(), "'"+strings.ToLower(s.refused)+"' command") {
+		if names(s.refused, a.Value.String()) {
 			s.mu.Lock()
 			defer s.mu.Unlock()
 			if s.lines++; line.Message == "command refused" {
 				s.by[s.client]++
+				line.Attrs(func(a slog.Attr) bool {
+					s.cheap = s.cheap || a.Key == "cost" && a.Value.String() == ""
+					return true
+				})
 			}
 			return false
 		}
@@ -460,8 +498,8 @@ func (s of) Handle(_ context.Context, line slog.Record) error {
 }
 
 // played plays all acts where a command is refused. It returns what came of them, the commands that were sent, and what the clients
-// that found the refusal logged.
-func played(t *testing.T, at func(r *rig) place, refused string) (came map[string]string, sent map[string]bool, log *said) {
+// that found the refusal logged; named, if an error has the refusal.
+func played(t *testing.T, at func(r *rig) place, refused string) (came map[string]string, sent map[string]bool, log *said, named bool) {
 	came, sent, log = map[string]string{}, map[string]bool{}, &said{refused: refused, by: map[string]int{}}
 	synctest.Test(t, func(t *testing.T) {
 		d := &drama{rig: &rig{T: t, world: simnet.New(1)}, holds: map[string]*rlock.Hold{}}
@@ -513,9 +551,10 @@ func played(t *testing.T, at func(r *rig) place, refused string) (came map[strin
 			}
 		}
 		forbid(nil)
+		named = d.named
 		d.recover(open)
 	})
-	return came, sent, log
+	return came, sent, log, named
 }
 
 // setUp makes what the acts use.
@@ -558,8 +597,8 @@ func (d *drama) recover(open func(client int) (*rlock.Client, error)) {
 }
 
 // TestRefusalOfEachCommandCostsWhatItMust refuses each command that a play of all acts sends, everywhere, one at a time. An act
-// fails as the table says, with an error of that kind that has the server's words. A refusal that makes no act fail is logged, and
-// "command refused" once. Nothing hangs, no lock is believed held that others can have, and once the command is allowed again, all is as
+// fails as the table says, with an error of that kind that has the server's words. A refusal that no error has is logged, and
+// "command refused" once, with what it costs. Nothing hangs, no lock is believed held that others can have, and once the command is allowed again, all is as
 // it was: locks are free, and counts are exact.
 func TestRefusalOfEachCommandCostsWhatItMust(t *testing.T) {
 	var mu sync.Mutex // guards used
@@ -584,19 +623,22 @@ func TestRefusalOfEachCommandCostsWhatItMust(t *testing.T) {
 			}
 			t.Run(where, func(t *testing.T) {
 				t.Parallel()
-				came, sent, _ := played(t, at, "")
+				came, sent, _, _ := played(t, at, "")
 				if len(came) > 0 {
 					t.Fatalf("nothing is refused: %v", came)
 				}
 				for command := range sent {
 					t.Run(command, func(t *testing.T) {
-						came, _, log := played(t, at, command)
+						came, _, log, named := played(t, at, command)
 						want := row(command, where)
 						if got := table(came, where, want); got != want {
 							t.Errorf("it costs %q\nnot %q", got, want)
 						}
-						if want == "" && log.lines == 0 && silent[command] == "" {
+						if !named && log.lines == 0 && silent[command] == "" {
 							t.Errorf("no error and no line names %s", command)
+						}
+						if log.cheap {
+							t.Errorf("a line names %s, and not what it costs", command)
 						}
 						for client, n := range log.by {
 							if n != 1 {
