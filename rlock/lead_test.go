@@ -184,6 +184,8 @@ func TestLeadThatCannotBe(t *testing.T) {
 	c := openWith(t, s.URL())
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
+	soon, stop := context.WithTimeout(t.Context(), soonEnough)
+	defer stop()
 	var zero rlock.Lock
 	never := func(context.Context) error { t.Error("it leads"); return nil }
 	for what, row := range map[string]struct{ err, is error }{
@@ -193,9 +195,10 @@ func TestLeadThatCannotBe(t *testing.T) {
 		"no lock":          {zero.Lead(t.Context(), never), rlock.ErrInvalidOption},
 		"As":               {c.NewLock("x").Lead(t.Context(), never, rlock.As(c.NewOwner())), rlock.ErrInvalidOption},
 		"a read lock":      {c.NewReadWriteLock("x").ReadLock().Lead(t.Context(), never), rlock.ErrInvalidOption},
+		"its Margin":       {c.NewLock("x").Lead(soon, never, rlock.Lease(time.Second), rlock.Margin(time.Second)), rlock.ErrInvalidOption},
 		"a ctx that ended": {c.NewLock("x").Lead(over, never), context.Canceled},
 	} {
-		if !errors.Is(row.err, row.is) {
+		if !errors.Is(row.err, row.is) || errors.Is(row.err, context.DeadlineExceeded) {
 			t.Errorf("%s: %v, want %v", what, row.err, row.is)
 		}
 	}

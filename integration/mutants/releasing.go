@@ -108,6 +108,8 @@ var releasing = []defect{
 		edits{{In: "releasing.await", If: "r.Why == release.UnlockAs", Put: "false"}}},
 	{"UnlockAs is sent after its caller was told that nothing ran", "R1", tests{"TestNoSequenceReleasesTwice"},
 		edits{{In: "Release.ends", Case: "u.Why == UnlockAs && u.Reported()", Put: "false"}}},
+	{"UnlockAs does not wait until its slot has settled", "moved slots", tests{"TestForeignOwnerInAnOpenSlotIsReleasedWhenTheSlotHasMoved"},
+		edits{{In: "Release.live", Call: "u.refused", Before: "if u.Why == UnlockAs {\n\treturn Unreleased\n}"}}},
 	{"UnlockAs behind an open command has no bound", "R2", tests{"TestR2UnlockAsBehindAnOpenCommandIsBounded"},
 		edits{{In: "Release.LimitPassed", Case: "u.Reported() || u.over || f.Now <= u.Limit", Put: "u.Reported() || u.over || f.Now <= u.Limit || u.Why == UnlockAs && !u.begun"}}},
 	{"an Extend that was refused shortens trust to its lease", "H6", tests{"TestH6ExtendThatDidNotRunCostsNoTrust"},
