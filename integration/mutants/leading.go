@@ -56,6 +56,8 @@ var leading = []defect{
 		edits{{In: "Older.Names", If: "o.Map == nil", Put: "false && o.Map == nil"}}},
 	{"a release without a NameMapper has the first mapper's names", "older releases", tests{"TestNamesBesideOlderReleases"},
 		edits{{In: "kind.Beside", If: "err != nil || r.before(mapperCame)", Put: "err != nil"}}},
+	{"a release of two numbers can be read", "older releases", tests{"TestReleaseThatCannotBeRead"},
+		edits{{In: "parseRelease", Expr: "len(parts) != len(r)", Put: "i == len(r)"}}},
 	{"a release is what its last number says", "older releases", tests{"TestNamesBesideOlderReleases"},
 		edits{{In: "release.before", Expr: "r[i] != other[i]", Put: "i == len(r)-1"}}},
 }

@@ -1,7 +1,11 @@
 package kind
 
 import (
+	"os"
+	"regexp"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 )
 
@@ -67,5 +71,59 @@ func TestReleaseThatCannotBeRead(t *testing.T) {
 		if o, err := Beside(text); err == nil {
 			t.Errorf("%q: %+v", text, o)
 		}
+	}
+}
+
+// The table of the page has the names beside the last release that made them otherwise, and beside the next one.
+func TestPageHasTheNamesBesideOlderReleases(t *testing.T) {
+	page, err := os.ReadFile("../../docs/from-java.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	type of struct {
+		kind Kind
+		name int // in its Names
+	}
+	names := map[string]of{
+		"fair lock, queue": {Fair(0), queueName}, "fair lock, times": {Fair(0), timesName},
+		"read-write lock, key":                     {ReadLock, keyName},
+		"RPermitExpirableSemaphore, taken permits": {Permits(1), timesPermits},
+	}
+	at := func(release string) Older {
+		o, err := Beside(release)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Map = mapped
+		return o
+	}
+	row := regexp.MustCompile("(?m)^\\| `?([^|`]*)`? \\| ([^|]*) \\| ([0-9.]+): `([^`]*)` \\| `([^`]*)` \\|$")
+	for _, cells := range row.FindAllStringSubmatch(string(page), -1) {
+		what, last := cells[1]+", "+cells[2], strings.Split(cells[3], ".")
+		it, ok := names[what]
+		if !ok {
+			t.Errorf("nobody knows the %s", what)
+			continue
+		}
+		delete(names, what)
+		i := len(last) - 1
+		n, err := strconv.Atoi(last[i])
+		if err != nil {
+			t.Fatal(err)
+		}
+		next := append(slices.Clone(last[:i]), strconv.Itoa(n+1))
+		for len(last) < 3 { // each patch of a minor release
+			last, next = append(last, "99"), append(next, "0")
+		}
+		name := func(o Older) any { return o.Names(it.kind, "orders", "app:orders")[it.name] }
+		if got := name(at(strings.Join(last, "."))); got != cells[4] {
+			t.Errorf("%s up to %s: %s, on the page %s", what, cells[3], got, cells[4])
+		}
+		if got := name(at(strings.Join(next, "."))); got != cells[5] {
+			t.Errorf("%s later than %s: %s, on the page %s", what, cells[3], got, cells[5])
+		}
+	}
+	for what := range names {
+		t.Errorf("the page does not have the %s", what)
 	}
 }
