@@ -135,16 +135,8 @@ func TestNoAuthOnALivingConnectionIsNobodysError(t *testing.T) {
 			var conns forgetfuls
 			at := url(t)
 			// The client notices it by a PING, which it sends every half command timeout.
-			c, err := rlock.Open(t.Context(), at, rlock.WithCommandTimeout(6*time.Second), rlock.WithDialer(conns.dial))
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer c.Close()
-			other, err := rlock.Open(t.Context(), at, patient)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer other.Close()
+			c := openWith(t, at, rlock.WithCommandTimeout(6*time.Second), rlock.WithDialer(conns.dial))
+			other := openWith(t, at, patient)
 			l := c.NewLock("orders")
 			h, err := other.NewLock("orders").Lock(t.Context(), rlock.Lease(time.Hour))
 			if err != nil {

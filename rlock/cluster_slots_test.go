@@ -19,12 +19,7 @@ import (
 // openSeveral opens a client of several servers that share the slots.
 func openSeveral(t *testing.T, c *topologytest.Cluster, opts ...rlock.Option) *rlock.Client {
 	t.Helper()
-	client, err := rlock.Open(t.Context(), c.URL(), opts...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { client.Close() })
-	return client
+	return openWith(t, c.URL(), opts...)
 }
 
 // nameOn returns a lock name in a slot of the given one of two servers.

@@ -24,16 +24,7 @@ import (
 // openCluster opens a client of a real cluster.
 func openCluster(t *testing.T, c *topologytest.Cluster, opts ...rlock.Option) *rlock.Client {
 	t.Helper()
-	var client *rlock.Client
-	becomes(t, "the cluster answers", func() (answers bool) { // its servers have just started, beside those of other tests
-		var err error
-		if client, err = rlock.Open(t.Context(), c.ClusterURL(), opts...); errors.Is(err, rlock.ErrInvalidOption) {
-			t.Fatal(err)
-		}
-		return err == nil
-	})
-	t.Cleanup(func() { client.Close() })
-	return client
+	return openWith(t, c.ClusterURL(), opts...)
 }
 
 // nameOf returns the i-th lock name in a slot of the given one of three masters.
@@ -342,10 +333,7 @@ func TestTwoClientsExcludeEachOtherThroughTrouble(t *testing.T) {
 func TestNothingIsLeftOfAClientOfACluster(t *testing.T) {
 	t.Parallel()
 	s := topologytest.StartReplicated(t, 1, 1, 1)
-	c, err := rlock.Open(t.Context(), s.ClusterURL())
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := openCluster(t, s)
 	for i := range 3 {
 		if _, err := c.NewLock(nameOf(i, 0)).Lock(t.Context()); err != nil {
 			t.Fatal(err)

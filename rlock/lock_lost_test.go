@@ -37,15 +37,10 @@ const short = 1500 * time.Millisecond
 // each waits for a paused replica. The replicas get afterwards what was sent to them.
 func (d *dying) acquires(t *testing.T, url string, n int) []*lost {
 	t.Helper()
-	c, err := rlock.Open(t.Context(), url, rlock.WithWatchdogTimeout(10*time.Minute), rlock.WithCommandTimeout(short))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { c.Close() })
-	// Connects, and learns of the replicas.
-	if err := held(t, c.NewLock(d.name(0))).Unlock(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	c := openWith(t, url, rlock.WithWatchdogTimeout(10*time.Minute), rlock.WithCommandTimeout(short))
+	becomes(t, "it is connected, and knows the replicas", func() bool {
+		return c.NewLock(d.name(0)).Do(t.Context(), func(context.Context) error { return nil }) == nil
+	})
 	conn := d.master.Dial(t)
 	before := topologytest.Calls(t, conn, "evalsha")
 	for _, r := range d.replicas {

@@ -7,6 +7,7 @@ package testbed
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"net"
 	"testing"
@@ -69,13 +70,16 @@ func Must(t testing.TB, err error) {
 	}
 }
 
-// Open makes a client that ends with the test.
-func Open(t testing.TB, url string, opts ...rlock.Option) *rlock.Client {
+// Open makes a client once its servers answer within its command timeout. The client ends with the test.
+func Open(t testing.TB, url string, opts ...rlock.Option) (c *rlock.Client) {
 	t.Helper()
-	c, err := rlock.Open(t.Context(), url, opts...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	Becomes(t, "the servers answer", func() bool {
+		var err error
+		if c, err = rlock.Open(t.Context(), url, opts...); !errors.Is(err, rlock.ErrUnavailable) {
+			Must(t, err)
+		}
+		return err == nil
+	})
 	t.Cleanup(func() { c.Close() })
 	return c
 }
