@@ -75,7 +75,7 @@ var sending = []defect{
 	{"who must not wait writes where a write may wait", "pipeline", tests{"TestAWriteThatWaitsHoldsUpNoHold", "TestAMasterWhoseTunnelStallsCostsTheOthersNoHold"},
 		edits{{In: "Pipeline.WakeWriter", Stmt: "p.writeQueued(false)", Put: "if p.ready() { p.conn.writeBatch(false, true) }"}}},
 	{"callers write where a write may wait", "pipeline", tests{"TestCallsEndInTimeWhileAWriteWaits"},
-		edits{{In: "Pipeline.writeQueued", If: "c.atOnce", Put: "true"}, {In: "waits.TryWrite", Stmt: "return 0, nil", Put: "return w.Write(p)"}}},
+		edits{{In: "Pipeline.writeQueued", If: "c.atOnce", Put: "true"}, {In: "waits.WriteSome", If: "!wait", Put: "false"}}},
 	{"what a full socket did not take is not written", "pipeline", tests{"TestCallsEndInTimeWhileASocketIsFull"},
 		edits{{In: "pipeline.conn.writeAll", Expr: "c.handed || p.ready() && p.conn == c", Put: "p.ready() && p.conn == c"}}},
 	{"a reply that nobody asked for is the next command's", "pipeline, A5", tests{"TestAReplyThatNobodyAskedForIsNobodys"},

@@ -39,7 +39,6 @@ func (m *mute) Queue(command string, args []any, _ bool) (all bool, err error) {
 
 func (m *mute) Push(bool) (all bool, err error) { return true, m.Flush() }
 func (m *mute) WritesAtOnce() bool              { return true }
-func (m *mute) TryFill() (some bool, err error) { return m.next > 0 || len(m.replies) > 0, nil }
 
 func (m *mute) Flush() error {
 	for ; m.unflushed > 0; m.unflushed-- {
@@ -72,12 +71,13 @@ func (m *mute) Next() (reply any, ok bool, err error) {
 	}
 }
 
-func (m *mute) Fill() error {
-	_, err := m.Receive()
-	if err == nil {
-		m.next++
+func (m *mute) Fill(wait bool) (some bool, err error) {
+	if wait {
+		if _, err = m.Receive(); err == nil {
+			m.next++
+		}
 	}
-	return err
+	return m.next > 0 || len(m.replies) > 0, err
 }
 
 // ReceiveWithTimeout refuses the commands with which a connection begins.

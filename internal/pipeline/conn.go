@@ -133,8 +133,7 @@ type batchBound struct {
 type managed interface {
 	Sever(cause error)
 	SetReadDeadline(time.Time) error
-	Fill() error
-	TryFill() (some bool, err error)
+	Fill(wait bool) (some bool, err error)
 	Next() (reply any, ok bool, err error)
 }
 

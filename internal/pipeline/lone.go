@@ -93,7 +93,7 @@ func (c *conn) takesRead(alone, caller bool) (looks, owns bool) {
 // command's reply, so the reader ends the connection when it is back. The goroutine that
 // reads calls quiet while nothing is in flight.
 func (c *conn) quiet() bool {
-	some, err := c.managed.TryFill()
+	some, err := c.managed.Fill(false)
 	if c.met = err; some {
 		c.met = redisconn.ErrUnasked
 	}

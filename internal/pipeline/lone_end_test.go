@@ -66,11 +66,11 @@ type failing struct {
 
 var errRead = errors.New("the read failed")
 
-func (c failing) Fill() error {
-	if c.fails.Swap(false) {
-		return errRead
+func (c failing) Fill(wait bool) (some bool, err error) {
+	if wait && c.fails.Swap(false) {
+		return false, errRead
 	}
-	return c.Conn.Fill()
+	return c.Conn.Fill(wait)
 }
 
 func (c failing) Receive() (any, error) {

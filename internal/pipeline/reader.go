@@ -159,7 +159,7 @@ func (c *conn) receive(more time.Duration) (any, error) {
 			return reply, err
 		}
 		c.letQueue()
-		err = c.managed.Fill()
+		_, err = c.managed.Fill(true)
 		// From here on only the reader flushes. Otherwise each caller that it
 		// wakes would write its command alone.
 		c.busy.Store(true)

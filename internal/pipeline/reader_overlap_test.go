@@ -32,12 +32,15 @@ func (c *paced) Next() (reply any, ok bool, err error) {
 	return nil, true, nil
 }
 
-func (c *paced) Fill() error {
+func (c *paced) Fill(wait bool) (some bool, err error) {
+	if !wait {
+		return c.mute.Fill(false)
+	}
 	select {
 	case c.left = <-c.answers:
-		return nil
+		return true, nil
 	case <-c.closed:
-		return context.Canceled
+		return false, context.Canceled
 	}
 }
 

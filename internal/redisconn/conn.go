@@ -124,7 +124,7 @@ func (c *Conn) ReceiveWithTimeout(timeout time.Duration) (reply any, err error) 
 		defer c.receiveGuard.Stop()
 	}
 	for !ok && err == nil {
-		if err = c.Fill(); err == nil {
+		if _, err = c.Fill(true); err == nil {
 			reply, ok, err = c.Next()
 		}
 	}

@@ -15,7 +15,7 @@
 // A TCP or Unix socket of the net package is read and written by system calls that don't
 // wait for the network and that bypass Go's scheduler (socket_unix.go). If a sandbox
 // forbids these, the calls of net.Conn are used. The build tag norawsyscall leaves them
-// out, and [Conn.TryFill] with them: a connection then works as it does under TLS.
+// out, and a [Conn.Fill] without waiting with them: a connection then works as it does under TLS.
 //
 // It is the only package that knows the codes of a server's errors. A [Refusal] has the
 // server's text and says what follows from it: whether any of the command ran, whether the

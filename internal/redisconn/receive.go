@@ -20,20 +20,11 @@ var ErrUnasked = errors.New("a reply to nothing")
 // it. It is for a connection that WritesAtOnce; others may not support deadlines.
 func (c *Conn) SetReadDeadline(t time.Time) error { return c.conn.SetReadDeadline(t) }
 
-// Fill waits for the network, and takes what has come, for Next. After an error of the
-// network the next call meets it again, unless a deadline was moved meanwhile.
-func (c *Conn) Fill() error {
-	_, err := c.fill(c.stream.Read)
-	return err
-}
-
-// TryFill is Fill without waiting and without a deadline. It reports whether Next may have
-// something. It is for a connection that WritesAtOnce.
-func (c *Conn) TryFill() (some bool, err error) { return c.fill(c.stream.TryRead) }
-
-// fill reads the network by receive, and reports whether inbox has something. It drops an
-// error that comes with bytes, because the next read meets that error again.
-func (c *Conn) fill(receive func([]byte) (int, error)) (some bool, err error) {
+// Fill takes what has come, for Next, and reports whether Next may have something. With wait it
+// waits for the network, until the deadline. Without wait it is for a connection that WritesAtOnce.
+// After an error of the network the next call meets it again, unless a deadline was moved
+// meanwhile. So an error that comes with bytes is dropped.
+func (c *Conn) Fill(wait bool) (some bool, err error) {
 	room := c.room[:cap(c.room)]
 	left := copy(room, c.inbox) // a part of a reply, usually empty
 	switch {
@@ -43,7 +34,7 @@ func (c *Conn) fill(receive func([]byte) (int, error)) (some bool, err error) {
 		room = make([]byte, leastRoom)
 	}
 	c.reads++
-	n, err := receive(room[left:])
+	n, err := c.stream.ReadSome(room[left:], wait)
 	c.room, c.inbox = room, room[:left+n]
 	if n > 0 {
 		return true, nil

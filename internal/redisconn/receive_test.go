@@ -139,12 +139,12 @@ func TestADeadlineThatPassedIsMoved(t *testing.T) {
 	near, far := dialPair(t)
 	c := newConn(near, near, 0, new(sync.Map), "")
 	c.SetReadDeadline(time.Now().Add(-time.Second))
-	if err := c.Fill(); !errors.Is(err, os.ErrDeadlineExceeded) {
+	if _, err := c.Fill(true); !errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Errorf("past the deadline: %v", err)
 	}
 	c.SetReadDeadline(time.Now().Add(time.Minute))
 	far.Write([]byte("$-1\r\n"))
-	err := c.Fill()
+	_, err := c.Fill(true)
 	if reply, ok, nerr := c.Next(); err != nil || nerr != nil || !ok || reply != nil {
 		t.Errorf("after it: %v, %v, %v, %v", reply, ok, err, nerr)
 	}

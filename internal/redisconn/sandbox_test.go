@@ -67,17 +67,17 @@ func TestInASandbox(t *testing.T) {
 
 	// A connection that was open before.
 	s, p := newStream(near), make([]byte, 100)
-	if n, err := s.TryRead(p); n != 0 || err != nil {
+	if n, err := s.ReadSome(p, false); n != 0 || err != nil {
 		t.Errorf("nothing has come: %d, %v", n, err)
 	}
-	if _, err := newStream(far).Write([]byte(":1\r\n")); err != nil {
+	if _, err := newStream(far).WriteSome([]byte(":1\r\n"), true); err != nil {
 		t.Error(err)
 	}
-	if n, err := s.Read(p); string(p[:n]) != ":1\r\n" || err != nil {
+	if n, err := s.ReadSome(p, true); string(p[:n]) != ":1\r\n" || err != nil {
 		t.Errorf("%q, %v", p[:n], err)
 	}
 	near.SetReadDeadline(time.Now().Add(10 * time.Millisecond))
-	if _, err := s.Read(p); !errors.Is(err, os.ErrDeadlineExceeded) {
+	if _, err := s.ReadSome(p, true); !errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Errorf("past its deadline: %v", err)
 	}
 

@@ -53,13 +53,11 @@ func (c *Conn) Push(wait bool) (all bool, err error) {
 	if len(c.unsent) == 0 {
 		return true, nil
 	}
-	write := c.stream.TryWrite
 	if wait {
-		write = c.stream.Write
 		c.writeGuard.Reset(c.timeout)
 		defer c.writeGuard.Stop()
 	}
-	n, err := write(c.unsent)
+	n, err := c.stream.WriteSome(c.unsent, wait)
 	if err != nil {
 		err = cmp.Or(c.Err(), err) // the write's error may be only its effect
 	}

@@ -31,13 +31,13 @@ func TestSocketCarriesWhatIsMoreThanTheKernelTakes(t *testing.T) {
 	back := make(chan []byte)
 	s := newStream(near)
 	go func() {
-		got, err := io.ReadAll(io.LimitReader(s, int64(len(sent))))
+		got, err := io.ReadAll(io.LimitReader(waiting{s}, int64(len(sent))))
 		if err != nil {
 			t.Error(err)
 		}
 		back <- got
 	}()
-	if n, err := s.Write(sent); n != len(sent) || err != nil {
+	if n, err := s.WriteSome(sent, true); n != len(sent) || err != nil {
 		t.Fatalf("%d of %d written, %v", n, len(sent), err)
 	}
 	if got := <-back; !bytes.Equal(got, sent) {
@@ -62,21 +62,21 @@ func TestSocketOfAFile(t *testing.T) {
 	}
 	defer far.Close()
 	s, p := newStream(near), make([]byte, 100)
-	if _, err := s.Write([]byte("PING\r\n")); err != nil {
+	if _, err := s.WriteSome([]byte("PING\r\n"), true); err != nil {
 		t.Fatal(err)
 	}
 	if n, err := far.Read(p); err != nil || string(p[:n]) != "PING\r\n" {
 		t.Fatalf("%q, %v", p[:n], err)
 	}
 	far.Write([]byte("+PONG\r\n"))
-	if n, err := s.Read(p); err != nil || string(p[:n]) != "+PONG\r\n" {
+	if n, err := s.ReadSome(p, true); err != nil || string(p[:n]) != "+PONG\r\n" {
 		t.Fatalf("%q, %v", p[:n], err)
 	}
 	far.Close()
-	if _, err := s.Read(p); err != io.EOF {
+	if _, err := s.ReadSome(p, true); err != io.EOF {
 		t.Errorf("closed over there: %v", err)
 	}
-	if n, err := s.Write(p); n != 0 || !errors.Is(err, syscall.EPIPE) {
+	if n, err := s.WriteSome(p, true); n != 0 || !errors.Is(err, syscall.EPIPE) {
 		t.Errorf("written to nobody: %d, %v", n, err)
 	}
 }
@@ -112,7 +112,7 @@ func TestSocketTellsTheEndAsTheConnectionDoes(t *testing.T) {
 				return read, write
 			}
 			read, write := says(func(near *net.TCPConn) io.ReadWriter { return near })
-			sread, swrite := says(func(near *net.TCPConn) io.ReadWriter { return newStream(near) })
+			sread, swrite := says(func(near *net.TCPConn) io.ReadWriter { return waiting{newStream(near)} })
 			same := func(of string, want, got error) {
 				for _, e := range []error{io.EOF, net.ErrClosed, os.ErrDeadlineExceeded, syscall.ECONNRESET, syscall.EPIPE} {
 					if errors.Is(want, e) != errors.Is(got, e) {
@@ -134,7 +134,7 @@ func TestWhatHasComeIsTakenWithoutWaiting(t *testing.T) {
 	near, far := dialPair(t)
 	s, p := newStream(near), make([]byte, 100)
 	near.SetReadDeadline(time.Now().Add(-time.Second)) // which applies only to calls that wait
-	if n, err := s.TryRead(p); n != 0 || err != nil {
+	if n, err := s.ReadSome(p, false); n != 0 || err != nil {
 		t.Fatalf("nothing has come: %d, %v", n, err)
 	}
 	far.Write([]byte("+OK\r\n"))
@@ -153,15 +153,21 @@ func TestWhatHasComeIsTakenWithoutWaiting(t *testing.T) {
 		t.Errorf("closed over there: %v", err)
 	}
 	near.Close()
-	if _, err := newStream(near).TryRead(p); !errors.Is(err, net.ErrClosed) {
+	if _, err := newStream(near).ReadSome(p, false); !errors.Is(err, net.ErrClosed) {
 		t.Errorf("closed here: %v", err)
 	}
 }
 
+// waiting is a stream as a reader and a writer that wait.
+type waiting struct{ stream }
+
+func (w waiting) Read(p []byte) (int, error)  { return w.ReadSome(p, true) }
+func (w waiting) Write(p []byte) (int, error) { return w.WriteSome(p, true) }
+
 // untilRead tries until something has arrived.
 func untilRead(s stream, p []byte) (n int, err error) {
 	for end := time.Now().Add(10 * time.Second); n == 0 && err == nil && time.Now().Before(end); {
-		n, err = s.TryRead(p)
+		n, err = s.ReadSome(p, false)
 	}
 	return n, err
 }
@@ -172,14 +178,17 @@ func TestASocketHasOneReaderAndOneWriter(t *testing.T) {
 	near.SetDeadline(time.Now().Add(10 * time.Second))
 	s, p := newStream(near).(*socket), make([]byte, 16<<20)
 	ended := make(chan error, 2)
-	go func() { _, err := s.Read(make([]byte, 100)); ended <- err }()
-	go func() { _, err := s.Write(p); ended <- err }()
+	go func() { _, err := s.ReadSome(make([]byte, 100), true); ended <- err }()
+	go func() { _, err := s.WriteSome(p, true); ended <- err }()
 	for !s.reading.Load() || !s.writing.Load() {
 		runtime.Gosched()
 	}
-	for what, try := range map[string]func([]byte) (int, error){"Read": s.Read, "TryRead": s.TryRead, "Write": s.Write, "TryWrite": s.TryWrite} {
-		if n, err := try(p); n != 0 || !errors.Is(err, errTwoReads) && !errors.Is(err, errTwoWrites) {
-			t.Errorf("%s beside another: %d, %v", what, n, err)
+	for _, wait := range []bool{false, true} {
+		if n, err := s.ReadSome(p, wait); n != 0 || !errors.Is(err, errTwoReads) {
+			t.Errorf("a read beside another: %d, %v", n, err)
+		}
+		if n, err := s.WriteSome(p, wait); n != 0 || !errors.Is(err, errTwoWrites) {
+			t.Errorf("a write beside another: %d, %v", n, err)
 		}
 	}
 	go io.Copy(io.Discard, far)
@@ -189,7 +198,7 @@ func TestASocketHasOneReaderAndOneWriter(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if _, err := s.TryWrite([]byte("x")); err != nil {
+	if _, err := s.WriteSome([]byte("x"), false); err != nil {
 		t.Errorf("after them: %v", err)
 	}
 }

@@ -66,14 +66,9 @@ func newStream(c net.Conn) stream {
 	return s
 }
 
-// Read waits for bytes, and reads them into p, which is not empty.
-func (s *socket) Read(p []byte) (n int, err error) { return s.read(p, true) }
-
-// TryRead reads into p what is there, and does not wait. If nothing is there, it returns no
-// byte and no error. It ignores deadlines.
-func (s *socket) TryRead(p []byte) (n int, err error) { return s.read(p, false) }
-
-func (s *socket) read(p []byte, wait bool) (n int, err error) {
+// ReadSome reads into p, which is not empty. Without wait it ignores deadlines, and returns no
+// byte and no error if nothing is there.
+func (s *socket) ReadSome(p []byte, wait bool) (n int, err error) {
 	if !s.reading.CompareAndSwap(false, true) {
 		return 0, s.failed("read", errTwoReads)
 	}
@@ -104,13 +99,8 @@ func (s *socket) lookOnce(fd uintptr) bool {
 	return s.readErr != syscall.EAGAIN
 }
 
-// Write writes p, and waits for room. n is how much was written before an error.
-func (s *socket) Write(p []byte) (n int, err error) { return s.write(p, true) }
-
-// TryWrite writes as much of p as there is room for, and does not wait.
-func (s *socket) TryWrite(p []byte) (n int, err error) { return s.write(p, false) }
-
-func (s *socket) write(p []byte, wait bool) (n int, err error) {
+// WriteSome writes p. n is how much was written before an error, or without wait.
+func (s *socket) WriteSome(p []byte, wait bool) (n int, err error) {
 	if !s.writing.CompareAndSwap(false, true) {
 		return 0, s.failed("write", errTwoWrites)
 	}

@@ -16,6 +16,22 @@ type Native struct{ *Conn }
 
 func (Native) Simulated(redisconn.Simulation) {}
 
+// ReadSome is Read or, without wait, TryRead.
+func (c Native) ReadSome(p []byte, wait bool) (int, error) {
+	if wait {
+		return c.Read(p)
+	}
+	return c.TryRead(p)
+}
+
+// WriteSome is Write or, without wait, TryWrite.
+func (c Native) WriteSome(p []byte, wait bool) (int, error) {
+	if wait {
+		return c.Write(p)
+	}
+	return c.TryWrite(p)
+}
+
 var _ redisconn.Simulated = Native{}
 
 // Conn is the client's end of a connection.
