@@ -96,8 +96,8 @@ var sending = []defect{
 		edits{{In: "redisconn.ordinary", Expr: "f(int(fd), p)", Put: "0, error(syscall.EPERM)"}}},
 	{"two may read or write a socket at once", "redisconn", tests{"TestASocketHasOneReaderAndOneWriter"},
 		edits{
-			{In: "socket.read", If: "!s.reading.CompareAndSwap(false, true)", Put: "!s.reading.CompareAndSwap(false, true) && false"},
-			{In: "socket.write", If: "!s.writing.CompareAndSwap(false, true)", Put: "!s.writing.CompareAndSwap(false, true) && false"},
+			{In: "socket.ReadSome", If: "!s.reading.CompareAndSwap(false, true)", Put: "!s.reading.CompareAndSwap(false, true) && false"},
+			{In: "socket.WriteSome", If: "!s.writing.CompareAndSwap(false, true)", Put: "!s.writing.CompareAndSwap(false, true) && false"},
 		}},
 	{"what is written while a caller reads has no reader", "pipeline", tests{"TestASecondCallerCallsTheReaderBack"},
 		edits{{In: "conn.hasRead", If: "c.inflight > 0 || c.retired", Put: "c.retired"}}},

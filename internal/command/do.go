@@ -91,7 +91,7 @@ func (x *Executor) asksMaster(r *Request, pipe *pipeline.Pipeline) bool {
 	}
 	done := make(chan struct{})
 	probe := &pipeline.Request{Command: "EXISTS", Args: []any{key}, Done: pipeline.CompletionFunc(func(*pipeline.Request) { close(done) })}
-	if !pipe.Enqueue(probe) {
+	if !pipe.Enqueue(probe, 0) {
 		return false
 	}
 	pipe.WakeWriter()

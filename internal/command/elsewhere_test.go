@@ -69,7 +69,7 @@ func TestUnwrittenCommandOfANodeThatLeavesIsNotSent(t *testing.T) {
 	done := make(chan *pipeline.Request, 1)
 	ask := func() (*pipeline.Request, bool) {
 		r := &pipeline.Request{Command: "PING", Done: pipeline.CompletionFunc(func(r *pipeline.Request) { done <- r })}
-		return r, n.Pipe.Enqueue(r)
+		return r, n.Pipe.Enqueue(r, 0)
 	}
 	if _, taken := ask(); !taken {
 		t.Fatal("it takes nothing")

@@ -48,7 +48,7 @@ func (r *Request) redirection() (to topology.Redirection, again bool) {
 		return to, false
 	}
 	if r.bound == 0 {
-		r.bound = r.Wire.Deadline()
+		r.bound = r.Wire.Deadline
 	}
 	if x.o.Now() >= r.bound {
 		return to, false
@@ -76,7 +76,8 @@ func (x *Executor) resend(r *Request, to topology.Redirection) bool {
 	if err == nil {
 		r.to(n)
 		pipe := r.pipe
-		if pipe.Resend(&r.Wire, r.bound, to.Asking) {
+		r.Wire.Asking = to.Asking
+		if pipe.Enqueue(&r.Wire, r.bound) {
 			pipe.WakeWriter()
 			return true
 		}

@@ -51,12 +51,12 @@ func (x *Executor) Enqueue(r *Request) bool {
 	r.bound, r.redirects, r.misplaced, r.moved, r.parked, r.idle, r.settled, r.handed = 0, 0, false, false, false, false, false, false
 	r.OutOfOrder, r.Unreplicated, r.ReplicasNotKnown, r.WentAside = false, false, false, false
 	r.Wire.Done, r.Wire.Wait = (*completion)(r), r.Wait
-	r.Wire.Counts = r.Strict
+	r.Wire.Counts, r.Wire.Asking = r.Strict, false
 	n, err := x.top.Node(r.Slot)
 	if err == nil {
 		r.to(n)
 		r.WentAside = r.pipe != n.Pipe
-		if r.pipe.Enqueue(&r.Wire) {
+		if r.pipe.Enqueue(&r.Wire, 0) {
 			n.Touch()
 			return true
 		}
@@ -148,7 +148,7 @@ func (x *Executor) AwaitReplicas(r *Request, done func(acked int, err error)) (a
 // of n that called the handlers: it flushes itself.
 func (x *Executor) wakeOthers(n *topology.Node) {
 	for _, other := range x.top.Nodes() {
-		if (other != n || n.Divided()) && other.Touched() {
+		if (other != n || n.Divided) && other.Touched() {
 			other.WakeWriter()
 		}
 	}

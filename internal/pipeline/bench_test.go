@@ -116,7 +116,7 @@ func BenchmarkRequests(b *testing.B) {
 					r := &requests[i]
 					r.Done = complete
 					r.Call(luasrc.Lock(r.ArgBuffer[:0], key, owner, lease))
-					p.Enqueue(r)
+					p.Enqueue(r, 0)
 				}
 				p.Flush()
 				for range requests {

@@ -57,7 +57,7 @@ func (c *conn) finish(rest []*Request, cause error) {
 	c.barrier.ended = true
 	p.mu.Unlock()
 	p.runBarriers()
-	if p.ctx.Err() == nil {
+	if p.o.Node.Ended != nil && p.ctx.Err() == nil {
 		p.o.Node.Ended()
 	}
 	p.WakeWriter()

@@ -67,7 +67,10 @@ func (p *Pipeline) attempt() (moot bool, err error) {
 		if ident, err = identify(o.Conn, undecided, p.o); err != nil {
 			return fmt.Errorf("first words on a connection: %w", err)
 		}
-		return p.o.Node.Usable(ident.server)
+		if p.o.Node.Usable != nil {
+			return p.o.Node.Usable(ident.server)
+		}
+		return ident.server.Usable()
 	})
 	if err != nil {
 		_, replica := errors.AsType[*redisconn.ReplicaError](err)
@@ -82,7 +85,9 @@ func (p *Pipeline) attempt() (moot bool, err error) {
 	// A connection that broke by itself may have been to another server too.
 	moved := p.replaced || barrier.server.another(p.server)
 	p.mu.Unlock()
-	p.o.Node.Connected(barrier.server.place, moved)
+	if p.o.Node.Connected != nil {
+		p.o.Node.Connected(barrier.server.place, moved)
+	}
 	tell := p.o.Log.ConnectedAs(barrier.server.place, barrier.id, barrier.addr) // counts it before the first reply on it
 	p.mu.Lock()
 	for i, b := range undecided {
@@ -114,7 +119,7 @@ func (p *Pipeline) connectFailed(err error) bool {
 	permanent := p.ctx.Err() != nil || redisconn.Permanent(err)
 	p.mu.Lock()
 	p.lastErr, p.failedAt = err, now
-	failed := p.queue.remove(func(r *Request) bool { return permanent || p.o.Spare || r.deadline <= now })
+	failed := p.queue.remove(func(r *Request) bool { return permanent || p.o.Spare || r.Deadline <= now })
 	on := p.ctx.Err() == nil && (p.queue.length > 0 || p.connects())
 	if !on {
 		p.dialling = false
@@ -125,7 +130,9 @@ func (p *Pipeline) connectFailed(err error) bool {
 	p.mu.Unlock()
 	if p.ctx.Err() == nil {
 		p.o.Log.Failed(err)
-		p.o.Node.Trouble(err)
+		if p.o.Node.Trouble != nil {
+			p.o.Node.Trouble(err)
+		}
 	}
 	if p.o.Spare && p.ctx.Err() == nil {
 		err = ErrGone

@@ -24,8 +24,8 @@ func TestRetryEndsThePauseBetweenTwoAttempts(t *testing.T) {
 		}, Options{Timeout: 3 * time.Second, Clock: clock.Monotonic()})
 		defer p.Close(0)
 		again := &Request{Command: "PING"}
-		again.Done = CompletionFunc(func(*Request) { p.Enqueue(again) })
-		p.Enqueue(again)
+		again.Done = CompletionFunc(func(*Request) { p.Enqueue(again, 0) })
+		p.Enqueue(again, 0)
 		p.WakeWriter()
 		time.Sleep(20 * time.Second)
 		synctest.Wait()

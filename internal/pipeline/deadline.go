@@ -64,7 +64,7 @@ func (c *conn) checkBatches() {
 		c.guard.Reset(min(left, silentAfter))
 	}
 	c.p.mu.Unlock()
-	if silent {
+	if silent && c.p.o.Node.Trouble != nil {
 		c.p.o.Node.Trouble(errSilent)
 	}
 	if over {

@@ -61,7 +61,7 @@ func TestServerThatIsSilentIsReported(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
 	told := make(chan error)
-	p := newPipeline(dialler(t, s), Options{Timeout: time.Minute, Clock: clock.System(), Node: listening{trouble: func(err error) { told <- err }}})
+	p := newPipeline(dialler(t, s), Options{Timeout: time.Minute, Clock: clock.System(), Node: Node{Trouble: func(err error) { told <- err }}})
 	defer p.Close(timeout)
 	end(t, ask(p, "PING"))
 	s.Pause()
@@ -123,7 +123,7 @@ func TestReaderThatWasBusyBeyondTheDeadlineReadsWhatHasCome(t *testing.T) {
 				})}
 			}
 			for _, r := range all {
-				p.Enqueue(r)
+				p.Enqueue(r, 0)
 			}
 			p.Flush()
 			for range leastBatch {

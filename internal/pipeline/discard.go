@@ -38,7 +38,7 @@ func (p *discarded) Complete(r *Request) {
 		switch {
 		case lost || refused:
 			(*Pipeline)(p).Discard(key)
-		case said.Elsewhere():
+		case p.o.Node.Elsewhere != nil && said.Elsewhere():
 			p.o.Node.Elsewhere(key)
 		}
 	}

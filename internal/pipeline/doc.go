@@ -39,7 +39,7 @@
 // [LostError]: it was sent, the connection broke, and it may have run or may
 // still run. This package repeats a request only if the server answered that it did
 // not know the script. Its maker decides where else a command that did not
-// run may go, and passes it to [Pipeline.Resend] of the same pipeline or another.
+// run may go, and passes it to [Pipeline.Enqueue] of the same pipeline or another.
 //
 // # A server that moves
 //

@@ -59,13 +59,10 @@ func (l *lone) cut(now time.Duration, alone bool) {
 	}
 }
 
-// goesOn tells whether there is a lone caller.
-func (l *lone) goesOn() bool { return l.follows >= loneFrom }
-
 // standsBy decides whether the reader stands by from now on. The reader calls it with
 // p.mu held and nothing in flight.
 func (c *conn) standsBy() bool {
-	if !c.lone.goesOn() || c.p.queue.length > 0 || c.ended || c.tally != nil || !c.atOnce {
+	if c.lone.follows < loneFrom || c.p.queue.length > 0 || c.ended || c.tally != nil || !c.atOnce {
 		return false
 	}
 	c.busy.Store(false)
@@ -83,7 +80,7 @@ func (c *conn) takesRead(alone, caller bool) (looks, owns bool) {
 		return false, false
 	}
 	l.reading = true
-	if owns = caller && alone && l.goesOn(); owns {
+	if owns = caller && alone && l.follows >= loneFrom; owns {
 		l.reads++
 	}
 	return true, owns

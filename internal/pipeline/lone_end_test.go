@@ -18,7 +18,7 @@ func TestTheEndOfAnIdleConnectionIsNoticedAfterALoneCaller(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
 	ended := make(chan struct{}, 1)
-	p := open(t, dialler(t, s), Options{Node: listening{ended: func() { ended <- struct{}{} }}})
+	p := open(t, dialler(t, s), Options{Node: Node{Ended: func() { ended <- struct{}{} }}})
 	kill(t, s, goesOn(t, p))
 	select {
 	case <-ended:

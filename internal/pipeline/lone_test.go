@@ -163,7 +163,7 @@ func TestASecondCallerCallsTheReaderBack(t *testing.T) {
 		}
 		// A caller that must not block does not read.
 		before := readByCallers(c)
-		if p.Enqueue(&Request{Command: "PING", Done: other}) {
+		if p.Enqueue(&Request{Command: "PING", Done: other}, 0) {
 			p.WakeWriter()
 		}
 		if r := end(t, done); r.Err != nil || readByCallers(c) != before {
@@ -213,7 +213,7 @@ func TestALoneCallerReadsThoughWhatFollowsWaitsToBeWritten(t *testing.T) {
 				return true
 			}
 			if pushes++; pushes == 1 {
-				p.Enqueue(&Request{Command: "PING", Done: ends})
+				p.Enqueue(&Request{Command: "PING", Done: ends}, 0)
 			}
 			return pushes == 1
 		}
@@ -243,7 +243,7 @@ func TestOnlyACallerThatGoesOnIsALoneOne(t *testing.T) {
 	cut := func(gap time.Duration, alone bool) bool {
 		now += gap
 		l.cut(now, alone)
-		return l.goesOn()
+		return l.follows >= loneFrom
 	}
 	for range loneFrom - 1 {
 		if cut(quick, true) {

@@ -36,27 +36,16 @@ func start(t testing.TB, s *redistest.Server) *Pipeline {
 	return open(t, dialler(t, s), Options{})
 }
 
-// newPipeline is New. By default its node takes any master, and nobody reads its log.
+// newPipeline is New. By default each master stays, and nobody reads its log.
 func newPipeline(dial func(context.Context) (redis.Conn, error), o Options) *Pipeline {
 	if o.Log == nil {
 		o.Log = eventlog.NewConn(nil, "", "", nil)
 	}
-	if o.Node == nil {
-		o.Node = nobody{}
+	if o.Node.Stays == nil {
+		o.Node.Stays = func(context.Context, []string) error { return nil }
 	}
 	return New(dial, o)
 }
-
-// nobody is a Node that takes any master and ignores all reports.
-type nobody struct{}
-
-func (nobody) Usable(s redisconn.Server) error       { return s.Usable() }
-func (nobody) Stays(context.Context, []string) error { return nil }
-func (nobody) Elsewhere(any)                         {}
-func (nobody) Connected(string, bool)                {}
-func (nobody) Ended()                                {}
-func (nobody) Trouble(error)                         {}
-func (nobody) Untracked(error)                       {}
 
 func open(t testing.TB, dial func(context.Context) (redis.Conn, error), o Options) *Pipeline {
 	t.Helper()
@@ -69,7 +58,7 @@ func open(t testing.TB, dial func(context.Context) (redis.Conn, error), o Option
 
 // submit queues r and flushes, as a caller does.
 func submit(p *Pipeline, r *Request) {
-	if p.Enqueue(r) {
+	if p.Enqueue(r, 0) {
 		p.Flush()
 	} else {
 		r.Done.Complete(r)
@@ -99,39 +88,3 @@ func end(t testing.TB, done <-chan *Request) *Request {
 func (r *Request) Call(c luasrc.Call) {
 	r.Command, r.Args, r.Script = "EVALSHA", c.Args, c.Script
 }
-
-// listening is a Node that calls its functions, where they are set.
-type listening struct {
-	nobody
-	moved     func()
-	ended     func()
-	untracked func(error)
-	trouble   func(error)
-	stays     func(ctx context.Context, gone []string) error
-}
-
-func (l listening) Connected(_ string, moved bool) {
-	if moved && l.moved != nil {
-		l.moved()
-	}
-}
-
-func (l listening) Ended() {
-	if l.ended != nil {
-		l.ended()
-	}
-}
-
-func (l listening) Untracked(err error) {
-	if l.untracked != nil {
-		l.untracked(err)
-	}
-}
-
-func (l listening) Trouble(err error) {
-	if l.trouble != nil {
-		l.trouble(err)
-	}
-}
-
-func (l listening) Stays(ctx context.Context, gone []string) error { return l.stays(ctx, gone) }

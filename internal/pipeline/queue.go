@@ -69,31 +69,24 @@ func (q *queue) remove(picked func(*Request) bool) (removed []*Request) {
 
 // Enqueue queues r without I/O, so that a caller may hold locks. Flush or
 // WakeWriter must be called afterwards. It reports false when the pipeline is
-// closed: then r.Err says so and r is never completed.
-func (p *Pipeline) Enqueue(r *Request) bool {
-	return p.admit(r, p.o.Clock.Now()+p.o.Timeout, false, false)
-}
-
-// Resend queues r, which did not run: the server that got it here or through another
-// pipeline said so, or no pipeline took it. It waits for a connection until deadline. With
-// asking, ASKING is sent directly before r. Then r's script is loaded before ASKING, unless
-// it was loaded once, because any command between ASKING and r would use up ASKING's
-// permission. Like Enqueue, it does no I/O and reports false on a closed pipeline.
-func (p *Pipeline) Resend(r *Request, deadline time.Duration, asking bool) bool {
-	return p.admit(r, deadline, true, asking)
-}
-
-func (p *Pipeline) admit(r *Request, deadline time.Duration, again, asking bool) bool {
+// closed: then r.Err says so and r is never completed. r waits for a connection until
+// deadline, or for a command timeout if that is 0.
+//
+// With Asking, r's script is loaded before ASKING, unless it was loaded once, because any
+// command between ASKING and r would use up ASKING's permission.
+func (p *Pipeline) Enqueue(r *Request, deadline time.Duration) bool {
 	r.Reply, r.Err = nil, nil
+	if r.Deadline = deadline; deadline == 0 {
+		r.Deadline = p.o.Clock.Now() + p.o.Timeout
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.over != nil {
 		r.Err = &NotSentError{p.over}
 		return false
 	}
-	r.deadline, r.loads, r.Resent, r.asking = deadline, 0, again, asking
-	r.unsent = false
-	if asking && r.Script != nil && p.loads[r.Script] == nil {
+	r.loads, r.Resent, r.unsent = 0, false, false
+	if r.Asking && r.Script != nil && p.loads[r.Script] == nil {
 		p.queue.add(p.load(r))
 	}
 	p.queue.add(r)
@@ -138,7 +131,7 @@ func (p *Pipeline) expiring() (stop func()) {
 			now := p.o.Clock.Now() - every
 			p.mu.Lock()
 			err := cmp.Or(p.lastErr, errConnecting)
-			late := p.queue.remove(func(r *Request) bool { return p.dialling && r.deadline <= now })
+			late := p.queue.remove(func(r *Request) bool { return p.dialling && r.Deadline <= now })
 			p.mu.Unlock()
 			unsent(late, err)
 		}

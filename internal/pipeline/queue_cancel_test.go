@@ -27,7 +27,7 @@ func TestACrowdIsTakenBackInATimeThatGrowsWithIt(t *testing.T) {
 	requests := make([]Request, crowd)
 	for i := range requests {
 		requests[i].Done = CompletionFunc(func(*Request) {})
-		p.Enqueue(&requests[i])
+		p.Enqueue(&requests[i], 0)
 	}
 	began := time.Now()
 	for left := crowd; left > 0; left-- {
@@ -64,7 +64,7 @@ func TestWhatIsNotTakenBackKeepsItsOrder(t *testing.T) {
 		t.Errorf("it is not empty: %+v", q)
 	}
 	r := &Request{Command: "PING"}
-	p.Enqueue(r)
+	p.Enqueue(r, 0)
 	if !p.Waiting(r) || !p.Cancel(r) || p.Cancel(r) || p.Waiting(r) {
 		t.Error("a request is taken back once")
 	}

@@ -173,7 +173,7 @@ func (c *conn) receive(more time.Duration) (any, error) {
 // command behind ASKING or behind the tracking commands, to WAIT and to INFO. After an
 // error the connection is over.
 func (c *conn) receiveRest(r *Request) error {
-	if r.asking && (r.Err == nil || redisconn.IsRefusal(r.Err)) {
+	if r.Asking && (r.Err == nil || redisconn.IsRefusal(r.Err)) {
 		refused := r.Err
 		if r.Reply, r.Err = c.receive(0); refused != nil && redisconn.IsRefusal(r.Err) {
 			r.Err = fmt.Errorf("%w (ASKING was refused: %v)", r.Err, refused)

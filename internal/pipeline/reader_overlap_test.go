@@ -61,7 +61,7 @@ func TestWhatABatchBringsAboutIsWrittenBeforeTheNextIsDealtWith(t *testing.T) {
 	done := make(chan *Request, 3)
 	third := &Request{Command: "THIRD", Done: CompletionFunc(func(r *Request) { done <- r })}
 	submit(p, &Request{Command: "FIRST", Done: CompletionFunc(func(r *Request) {
-		p.Enqueue(third)
+		p.Enqueue(third, 0)
 		done <- r
 	})})
 	written := int64(0)

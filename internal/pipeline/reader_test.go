@@ -96,7 +96,7 @@ func TestAReplyThatNobodyAskedForIsNobodys(t *testing.T) {
 			"alone": func(p *Pipeline) *Request { return end(t, ask(p, "PING")) },
 			"by one that must not wait": func(p *Pipeline) *Request {
 				done := make(chan *Request, 1)
-				p.Enqueue(&Request{Command: "PING", Done: CompletionFunc(func(r *Request) { done <- r })})
+				p.Enqueue(&Request{Command: "PING", Done: CompletionFunc(func(r *Request) { done <- r })}, 0)
 				p.WakeWriter()
 				return end(t, done)
 			},

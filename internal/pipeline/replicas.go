@@ -42,7 +42,7 @@ func (c *conn) queueCount() {
 	c.counting = true
 	p.queue.add(&Request{
 		Command: "INFO", Args: []any{"replication"},
-		deadline: p.o.Clock.Now() + p.o.Timeout,
+		Deadline: p.o.Clock.Now() + p.o.Timeout,
 		Done: CompletionFunc(func(r *Request) {
 			text, err := redis.String(r.Reply, r.Err)
 			p.mu.Lock()

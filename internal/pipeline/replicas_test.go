@@ -77,7 +77,7 @@ func keeping(keep bool) Options {
 	o := Options{Replicas: true}
 	if keep {
 		o.Share = &Replicas{Known: func() []string { return nil }}
-		o.Node = listening{stays: func(context.Context, []string) error { return errUnsure }}
+		o.Node = Node{Stays: func(context.Context, []string) error { return errUnsure }}
 	}
 	return o
 }
@@ -155,7 +155,7 @@ func TestWhatLastsNeedsTheReplicasThatComeToTheNextMaster(t *testing.T) {
 	var stays atomic.Bool
 	o := keeping(true)
 	o.Share.Known = func() []string { return []string{"a:1", "b:1"}[:2*at.Load()] }
-	o.Node = listening{stays: func(context.Context, []string) error {
+	o.Node = Node{Stays: func(context.Context, []string) error {
 		if stays.Load() {
 			return nil
 		}
@@ -199,7 +199,7 @@ func TestReplicaThatIsGoneIsWaitedForUntilTheTopologySaysTwiceThatTheMasterStays
 	var mu sync.Mutex
 	var said []time.Time // when the topology said that the master stays
 	gone := make(chan []string, 1)
-	a, b := siblings(t, dialler(t, s), Options{Replicas: true, Share: &Replicas{Known: func() []string { return nil }}, Node: listening{stays: func(_ context.Context, of []string) error {
+	a, b := siblings(t, dialler(t, s), Options{Replicas: true, Share: &Replicas{Known: func() []string { return nil }}, Node: Node{Stays: func(_ context.Context, of []string) error {
 		select {
 		case gone <- of:
 		default:
@@ -246,7 +246,7 @@ func wrote(t *testing.T, p *Pipeline, counts bool) *Request {
 	t.Helper()
 	done := make(chan *Request, 1)
 	r := &Request{Command: "SET", Args: []any{"key", ""}, Wait: true, Counts: counts, Done: CompletionFunc(func(r *Request) { done <- r })}
-	if !p.Enqueue(r) {
+	if !p.Enqueue(r, 0) {
 		t.Fatal(r.Err)
 	}
 	p.Flush()

@@ -29,6 +29,7 @@ type Request struct {
 	Done    Completion     // called once, when the request has ended
 	Wait    bool           // followed by WAIT for all connected replicas, one WAIT per batch
 	Until   time.Duration  // not written after this clock reading, but ends as not sent; 0: no such limit
+	Asking  bool           // ASKING goes directly before it
 
 	// Tentative skips the WAIT while no replica is online. The request's effect is undone
 	// then, and during a WAIT it would keep others out.
@@ -54,16 +55,18 @@ type Request struct {
 	Lasting  int           // with Counts, how many have to if no lease ends its effect; 0: Replicas
 
 	Tracked bool // the server reports changes of its keys, see Track
-	Resent  bool // requests queued after it may have run before it: the server lacked the script, or Resend sent it
+	Resent  bool // requests queued after it may have run before it: the server lacked the script
+
+	// Deadline is the clock reading until which it waits for a connection. Once there is one, it
+	// may be written later, behind a WAIT. Until is the limit for that.
+	Deadline time.Duration
 
 	// ArgBuffer is room for the arguments of a short command.
 	ArgBuffer [luasrc.MaxArgs]any
 
 	conn     *conn
-	deadline time.Duration // no connection by then: NotSentError
 	batch    uint64
 	loads    int
-	asking   bool     // ASKING goes directly before it
 	begins   bool     // CLIENT LIST ID and CLIENT TRACKING ON go before it; if Tracked, CLIENT CACHING YES does
 	sync     bool     // WAIT goes directly behind it, for all requests of the batch that want one
 	counts   bool     // INFO goes behind that WAIT, for those of them with Counts
@@ -85,10 +88,6 @@ func (r *Request) lasts() time.Duration {
 	}
 	return 0
 }
-
-// Deadline is the clock reading until which r waits for a connection. Once there is one, r may
-// be written later, behind a WAIT. Until is the limit for that.
-func (r *Request) Deadline() time.Duration { return r.deadline }
 
 // Connection is the number of the connection that r, which was answered, was written to.
 func (r *Request) Connection() uint64 { return r.conn.number }

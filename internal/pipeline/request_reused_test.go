@@ -42,7 +42,7 @@ func TestARequestThatIsUsedAgainDoesNotShortenItsBatch(t *testing.T) {
 		p.Enqueue(&Request{Command: "PING", Done: CompletionFunc(func(r *Request) {
 			r.Sent -= 10 * timeout
 			done <- r
-		})})
+		})}, 0)
 	}
 	p.Flush()
 	for range 2 {

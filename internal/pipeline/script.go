@@ -34,7 +34,7 @@ func (p *Pipeline) complete(r *Request) {
 			p.queue.add(p.load(r))
 		}
 		r.Reply, r.Err = nil, nil
-		r.deadline = p.o.Clock.Now() + p.o.Timeout
+		r.Deadline = p.o.Clock.Now() + p.o.Timeout
 		p.queue.add(r)
 		p.mu.Unlock()
 		return
@@ -87,6 +87,6 @@ func (p *Pipeline) load(r *Request) *Request {
 			p.mu.Unlock()
 			p.notAllowed("SCRIPT LOAD", lr.Err)
 		}),
-		deadline: r.deadline,
+		Deadline: r.Deadline,
 	}
 }

@@ -60,13 +60,17 @@ func TestCommandThatAReplicaRefusesGoesToTheMasterThatTheAddressLeadsTo(t *testi
 	var a address
 	a.at.Store(old)
 	moves := make(chan struct{}, 10)
-	p := open(t, a.dial, Options{Node: listening{moved: func() { moves <- struct{}{} }}})
+	p := open(t, a.dial, Options{Node: Node{Connected: func(_ string, moved bool) {
+		if moved {
+			moves <- struct{}{}
+		}
+	}}})
 	end(t, ask(p, "SET", "k", "1"))
 	follow(t, old, next)
 	a.at.Store(next)
 	r := end(t, askAgain(p, "INCR", "n"))
-	if r.Err != nil || r.Reply != int64(1) || !r.Resent {
-		t.Fatalf("got %v, %v, resent %t", r.Reply, r.Err, r.Resent)
+	if r.Err != nil || r.Reply != int64(1) {
+		t.Fatalf("got %v, %v", r.Reply, r.Err)
 	}
 	select {
 	case <-moves:
@@ -119,7 +123,11 @@ func TestMoveIsToldWhenAReplicaWasRefusedMeanwhile(t *testing.T) {
 	var a address
 	a.at.Store(master)
 	moves := make(chan struct{}, 10)
-	p := open(t, a.dial, Options{Node: listening{moved: func() { moves <- struct{}{} }}})
+	p := open(t, a.dial, Options{Node: Node{Connected: func(_ string, moved bool) {
+		if moved {
+			moves <- struct{}{}
+		}
+	}}})
 	before := id(t, p)
 	a.at.Store(replica)
 	if _, err := master.Dial(t).Do("CLIENT", "KILL", "ID", before); err != nil {
@@ -155,7 +163,11 @@ func TestMoveIsToldWhenTheNextConnectionReachesAnotherServer(t *testing.T) {
 			var a address
 			a.at.Store(old)
 			moves := make(chan struct{}, 10)
-			p := open(t, dial(&a), Options{Node: listening{moved: func() { moves <- struct{}{} }}})
+			p := open(t, dial(&a), Options{Node: Node{Connected: func(_ string, moved bool) {
+				if moved {
+					moves <- struct{}{}
+				}
+			}}})
 			breaks := func(s *redistest.Server) {
 				t.Helper()
 				before := id(t, p)
@@ -356,7 +368,7 @@ func askAgain(p *Pipeline, command string, args ...any) <-chan *Request {
 	submit(p, &Request{Command: command, Args: args, Done: CompletionFunc(func(r *Request) {
 		if refusedReadOnly(r.Err) {
 			p.GiveUp(r)
-			if clock.System().Now() < r.Deadline() && p.Resend(r, r.Deadline(), false) {
+			if clock.System().Now() < r.Deadline && p.Enqueue(r, r.Deadline) {
 				return
 			}
 		}

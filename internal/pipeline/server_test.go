@@ -83,7 +83,11 @@ func TestServersOfOneInnerAddressAreTwo(t *testing.T) {
 				}
 			}
 			moves := make(chan struct{}, 10)
-			p := open(t, c.dial, Options{Replicas: true, Node: listening{moved: func() { moves <- struct{}{} }}})
+			p := open(t, c.dial, Options{Replicas: true, Node: Node{Connected: func(_ string, moved bool) {
+				if moved {
+					moves <- struct{}{}
+				}
+			}}})
 			end(t, ask(p, "PING"))
 			c.leaves(p, former)
 			select {

@@ -47,7 +47,11 @@ func TestSiblingsLeadToOneServer(t *testing.T) {
 	dials := map[*redistest.Server]func(context.Context) (redis.Conn, error){former: dialler(t, former), next: dialler(t, next)}
 	var moved atomic.Int32
 	a, b := siblings(t, func(ctx context.Context) (redis.Conn, error) { return dials[to.Load()](ctx) }, Options{
-		Replicas: true, Node: listening{moved: func() { moved.Add(1) }},
+		Replicas: true, Node: Node{Connected: func(_ string, is bool) {
+			if is {
+				moved.Add(1)
+			}
+		}},
 	})
 	end(t, ask(a, "SET", "written", "by the first"))
 	end(t, ask(b, "PING"))

@@ -55,7 +55,7 @@ type tracking struct {
 func (c *conn) track(r *Request) {
 	t := &c.tracking
 	switch l := c.p.listener; {
-	case r.asking || l == Listener{}:
+	case r.Asking || l == Listener{}:
 	case t.asked != l:
 		*t, r.begins = tracking{asked: l}, true
 	case t.works:
@@ -108,7 +108,7 @@ func (c *conn) receiveLead(r *Request) {
 		said = nil // about a former listener: the next request names the new one
 	}
 	c.p.mu.Unlock()
-	if said != nil {
+	if said != nil && c.p.o.Node.Untracked != nil {
 		c.p.o.Node.Untracked(said)
 	}
 	r.Reply, r.Err = c.receive(0)

@@ -27,7 +27,7 @@ func TestListenerOfAnotherServerIsNotTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	why := make(chan error, 10)
-	p := open(t, dialler(t, s), Options{Node: listening{untracked: func(err error) { why <- err }}})
+	p := open(t, dialler(t, s), Options{Node: Node{Untracked: func(err error) { why <- err }}})
 	reads := func(want bool) {
 		t.Helper()
 		done := make(chan *Request, 1)

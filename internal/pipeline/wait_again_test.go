@@ -16,7 +16,7 @@ func queueTogether(p *Pipeline, rs ...*Request) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, r := range rs {
-		r.deadline = p.o.Clock.Now() + p.o.Timeout
+		r.Deadline = p.o.Clock.Now() + p.o.Timeout
 		p.queue.add(r)
 	}
 }

@@ -36,7 +36,7 @@ func waitFor(t *testing.T, p *Pipeline, n int) <-chan *Request {
 		p.queue.add(&Request{
 			Command: "SET", Args: []any{fmt.Sprint("key", i), ""}, Wait: true,
 			Done:     CompletionFunc(func(r *Request) { done <- r }),
-			deadline: p.o.Clock.Now() + p.o.Timeout,
+			Deadline: p.o.Clock.Now() + p.o.Timeout,
 		})
 	}
 	p.mu.Unlock()

@@ -214,7 +214,7 @@ func (p *Pipeline) cutBatch() (alone bool) {
 	c.guardBatches()
 	c.writing, c.unsent = true, b
 	c.batches <- b // never blocks: room for every batch that may be in flight
-	return alone && !b[0].asking && !b[0].begins && !b[0].Tracked && !b[0].sync && !b[0].waits
+	return alone && !b[0].Asking && !b[0].begins && !b[0].Tracked && !b[0].sync && !b[0].waits
 }
 
 // write sends the rest of the batch that is being written. Without wait it sends what
@@ -241,7 +241,7 @@ func (c *conn) write(wait bool) (done bool) {
 // push queues the rest of the batch on the pusher and pushes it, for write.
 func (c *conn) push(wait bool) (all bool, err error) {
 	for i, r := range c.unsent {
-		if r.asking {
+		if r.Asking {
 			_, err = c.pusher.Queue("ASKING", nil, wait)
 		}
 		if r.begins || r.Tracked {

@@ -22,7 +22,7 @@ func TestWhatIsSentLaterIsSaidToBe(t *testing.T) {
 	for i := range count {
 		r := &Request{Command: "INCR", Args: []any{"n"}, Done: CompletionFunc(func(r *Request) { done <- r })}
 		all = append(all, r)
-		p.Enqueue(r)
+		p.Enqueue(r, 0)
 		if i%10 == 0 {
 			p.Flush()
 		}

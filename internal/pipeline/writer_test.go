@@ -34,7 +34,7 @@ func TestWhatIsQueuedDuringAWriteIsSentAfterIt(t *testing.T) {
 	stuck := time.NewTimer(20 * time.Second)
 	defer stuck.Stop()
 	for round.Add(1) <= 20_000 {
-		p.Enqueue(first)
+		p.Enqueue(first, 0)
 		p.WakeWriter()
 		select {
 		case <-done:

@@ -29,7 +29,7 @@ func TestClientStaysWithItsClusterWhenAnotherGetsAServersAddress(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 10 {
-		n.Pipe.Enqueue(&pipeline.Request{Command: "SET", Args: []any{keyOn(0), 1}, Done: pipeline.CompletionFunc(func(*pipeline.Request) {})})
+		n.Pipe.Enqueue(&pipeline.Request{Command: "SET", Args: []any{keyOn(0), 1}, Done: pipeline.CompletionFunc(func(*pipeline.Request) {})}, 0)
 		n.Pipe.Flush()
 		looked := topology.Looked(g.top)
 		topology.LookNow(g.top)

@@ -10,6 +10,7 @@ import (
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/internal/pipeline"
 	"github.com/rlock-go/redisson/internal/redisconn"
 )
 
@@ -58,16 +59,18 @@ func (t *Cluster) newNode(addr string) *Node {
 		SlotLost: t.lookSoon,
 		Timeout:  t.s.Timeout, Clock: t.s.Clock, Logger: t.s.Log.Logger(), Replicas: t.s.Replicas, Fixed: true, Reconnected: t.s.Reconnected,
 		Refused: t.s.Log.CommandRefused,
-		Stays:   func(ctx context.Context, gone []string) error { return t.stays(ctx, addr, gone) },
 		Known:   func() []string { return t.replicas(addr) },
-		// Any server will do: a replica answers MOVED, with its master's address.
-		Usable:  func(redisconn.Server) error { return nil },
-		Ended:   func() { t.ended(n) },
-		Trouble: func(error) { t.lookSoon() },
-		Elsewhere: func(key any) {
-			if n, err := t.Node(codec.Slot(key.(string))); err == nil {
-				n.Pipe.Discard(key)
-			}
+		Node: pipeline.Node{
+			Stays: func(ctx context.Context, gone []string) error { return t.stays(ctx, addr, gone) },
+			// Any server will do: a replica answers MOVED, with its master's address.
+			Usable:  func(redisconn.Server) error { return nil },
+			Ended:   func() { t.ended(n) },
+			Trouble: func(error) { t.lookSoon() },
+			Elsewhere: func(key any) {
+				if n, err := t.Node(codec.Slot(key.(string))); err == nil {
+					n.Pipe.Discard(key)
+				}
+			},
 		},
 	})
 	n.sharded.Store(t.sharded.Load())

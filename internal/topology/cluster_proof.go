@@ -75,7 +75,7 @@ func prove(n *Node, answers chan<- error) {
 		}
 		answers <- err
 	})}
-	if !n.Pipe.Enqueue(r) {
+	if !n.Pipe.Enqueue(r, 0) {
 		answers <- r.Err
 		return
 	}

@@ -327,7 +327,7 @@ func TestClusterIsLookedAtWhileAConnectionIsTried(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := &pipeline.Request{Command: "PING", Done: pipeline.CompletionFunc(func(*pipeline.Request) { close(tried) })}
-	if !n.Pipe.Enqueue(r) {
+	if !n.Pipe.Enqueue(r, 0) {
 		t.Fatal(r.Err)
 	}
 	n.Pipe.Flush()

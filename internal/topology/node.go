@@ -24,6 +24,7 @@ type Node struct {
 	Hub      *pubsub.Hub        // for all subscriptions
 	Renewals Limiter            // limits batches of renewals
 	Looks    Limiter            // limits batches that read the keys of holds
+	Divided  bool               // it has a second pipeline, see Aside; never changes
 
 	tracking tracking             // of keys that its connections have read
 	replicas pipeline.Replicas    // shared by both pipelines
@@ -48,19 +49,12 @@ type NodeOptions struct {
 	Fixed    bool                                      // likewise
 	Logger   *slog.Logger                              // likewise
 
-	// What the topology knows. Nil Usable: any master will do. Stays must be set if
-	// Known is.
-	Usable    func(redisconn.Server) error                   // as in pipeline.Node
-	Stays     func(ctx context.Context, gone []string) error // likewise
-	Known     func() []string                                // as in pipeline.Replicas
-	Elsewhere func(key any)                                  // as in pipeline.Node
-
+	Node    pipeline.Node                                         // what the topology answers and hears; NewNode sets Connected and Untracked
+	Known   func() []string                                       // as in pipeline.Replicas
 	Refused func(server, command string, err error) (tell func()) // as in pipeline.Options
 
 	// Called when something happens. None may block; nil: not called.
 	Moved       func()                                  // the node leads to another server
-	Ended       func()                                  // a connection ended
-	Trouble     func(error)                             // an attempt to connect failed, or the server is silent
 	SlotLost    func()                                  // a sharded channel's slot is not served
 	Reconnected func(server string, down time.Duration) // a connection replaced another one
 }
@@ -72,20 +66,31 @@ func NewNode(o NodeOptions) *Node {
 	n.replicas.Known = o.Known
 	n.led.Store(new(string))
 	n.Hub = pubsub.New(n.tracking.named(o.Dial), pubsub.Options{
-		Timeout: o.Timeout, Permanent: redisconn.Permanent, Logger: o.Logger, Trouble: o.Trouble, SlotLost: o.SlotLost, Reconnected: o.Reconnected,
+		Timeout: o.Timeout, Permanent: redisconn.Permanent, Logger: o.Logger, Trouble: o.Node.Trouble, SlotLost: o.SlotLost, Reconnected: o.Reconnected,
 	})
 	pipe := pipeline.Options{Timeout: o.Timeout, Clock: o.Clock, Replicas: o.Replicas, Fixed: o.Fixed, Share: &n.replicas, Refused: o.Refused}
-	pipe.Node, pipe.Log = host{Node: n}, eventlog.NewConn(o.Logger, "commands", "unanswered", o.Reconnected)
+	pipe.Node, pipe.Log = o.Node, eventlog.NewConn(o.Logger, "commands", "unanswered", o.Reconnected)
+	pipe.Node.Untracked = n.tracking.fails
+	pipe.Node.Connected = func(server string, moved bool) {
+		if n.led.Store(&server); moved {
+			n.Hub.Redial()
+			if o.Moved != nil {
+				o.Moved()
+			}
+		}
+	}
 	n.Pipe = pipeline.New(o.Dial, pipe)
 	if o.Replicas {
 		n.Renewals.most = maxSynced
 	}
 	if o.Replicas && !o.Lent {
-		pipe.Node, pipe.Log = host{Node: n, aside: true}, eventlog.NewConn(o.Logger, "releases", "unanswered", o.Reconnected)
+		pipe.Log = eventlog.NewConn(o.Logger, "releases", "unanswered", o.Reconnected)
 		pipe.Spare = true
+		pipe.Node.Connected = func(server string, _ bool) { n.led.Store(&server) }
 		n.aside = pipeline.New(o.Dial, pipe)
 		n.pipes = append(n.pipes, n.aside)
 		pipeline.Pair(n.Pipe, n.aside)
+		n.Divided = true
 	}
 	n.pipes = append(n.pipes, n.Pipe)
 	return n
@@ -226,6 +231,3 @@ func (n *Node) WakeWriter() {
 		p.WakeWriter()
 	}
 }
-
-// Divided tells whether the node has a second pipeline.
-func (n *Node) Divided() bool { return n.aside != nil }

@@ -20,7 +20,7 @@ func TestNodeThatCannotBeReachedIsTold(t *testing.T) {
 	refused := errors.New("nobody listens")
 	for name, use := range map[string]func(*topology.Node){
 		"a command": func(n *topology.Node) {
-			n.Pipe.Enqueue(&pipeline.Request{Command: "PING", Done: pipeline.CompletionFunc(func(*pipeline.Request) {})})
+			n.Pipe.Enqueue(&pipeline.Request{Command: "PING", Done: pipeline.CompletionFunc(func(*pipeline.Request) {})}, 0)
 			n.Pipe.Flush()
 		},
 		"a subscription": func(n *topology.Node) { n.Hub.Subscribe("c", make(listener, 1)) },
@@ -29,11 +29,11 @@ func TestNodeThatCannotBeReachedIsTold(t *testing.T) {
 			var told atomic.Int32
 			n := topology.NewNode(topology.NodeOptions{
 				Dial:    func(context.Context) (redis.Conn, error) { return nil, refused },
-				Timeout: timeout, Clock: clock.System(), Trouble: func(err error) {
+				Timeout: timeout, Clock: clock.System(), Node: pipeline.Node{Trouble: func(err error) {
 					if errors.Is(err, refused) {
 						told.Add(1)
 					}
-				},
+				}},
 			})
 			defer n.Leave(0)
 			use(n)

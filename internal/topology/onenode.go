@@ -30,7 +30,7 @@ type oneNode struct {
 func (t *oneNode) begin(s Settings, o NodeOptions) {
 	t.Feed = NewFeed()
 	t.life, t.end = context.WithCancel(context.Background())
-	o.Timeout, o.Clock, o.Logger, o.Replicas, o.Ended, o.Reconnected = s.Timeout, s.Clock, s.Log.Logger(), s.Replicas, t.changed, s.Reconnected
+	o.Timeout, o.Clock, o.Logger, o.Replicas, o.Node.Ended, o.Reconnected = s.Timeout, s.Clock, s.Log.Logger(), s.Replicas, t.changed, s.Reconnected
 	o.Refused = s.Log.CommandRefused
 	t.node = NewNode(o)
 	t.nodes = []*Node{t.node}

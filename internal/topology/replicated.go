@@ -11,6 +11,7 @@ import (
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/internal/clock"
+	"github.com/rlock-go/redisson/internal/pipeline"
 )
 
 // replicatedScheme is the scheme of a URL that lists a master and its replicas.
@@ -50,7 +51,7 @@ func newReplicated(p Parts, s Settings) *Replicated {
 	for _, addr := range p.Servers {
 		t.listed = append(t.listed, newListed(p.Target.At(addr)))
 	}
-	t.begin(s, NodeOptions{Name: p.shown(), Dial: t.dial, Stays: t.stays, Known: t.replicas, Moved: t.changed})
+	t.begin(s, NodeOptions{Name: p.shown(), Dial: t.dial, Node: pipeline.Node{Stays: t.stays}, Known: t.replicas, Moved: t.changed})
 	return t
 }
 

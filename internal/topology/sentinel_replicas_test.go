@@ -24,7 +24,7 @@ func waitedFor(top topology.Topology) int {
 	}
 	done := make(chan struct{})
 	r := &pipeline.Request{Command: "SET", Args: []any{"k", ""}, Wait: true, Done: pipeline.CompletionFunc(func(*pipeline.Request) { close(done) })}
-	if n.Pipe.Enqueue(r) {
+	if n.Pipe.Enqueue(r, 0) {
 		n.Pipe.Flush()
 		<-done
 	}

@@ -44,7 +44,7 @@ func send(t *testing.T, top topology.Topology, command string, args ...any) (any
 	}
 	done := make(chan struct{})
 	r := &pipeline.Request{Command: command, Args: args, Done: pipeline.CompletionFunc(func(*pipeline.Request) { close(done) })}
-	if !n.Pipe.Enqueue(r) {
+	if !n.Pipe.Enqueue(r, 0) {
 		t.Fatal(r.Err)
 	}
 	n.Pipe.Flush()

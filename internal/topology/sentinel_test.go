@@ -245,7 +245,7 @@ func TestConnectionToTheFormerMasterIsTriedNoLonger(t *testing.T) {
 	done := make(chan struct{})
 	r := &pipeline.Request{Command: "PING", Done: pipeline.CompletionFunc(func(*pipeline.Request) { close(done) })}
 	pipe := top.Nodes()[0].Pipe
-	if !pipe.Enqueue(r) {
+	if !pipe.Enqueue(r, 0) {
 		t.Fatal(r.Err)
 	}
 	pipe.Flush()

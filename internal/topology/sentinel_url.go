@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+
+	"github.com/rlock-go/redisson/internal/pipeline"
 )
 
 // sentinelScheme is the scheme of a URL that names a master and its Sentinels.
@@ -57,6 +59,6 @@ func newSentinel(p Parts, s Settings) *Sentinel {
 	for _, addr := range p.Servers {
 		t.sentinels = append(t.sentinels, newSentinelNode(t, sentinelAddr{addr: addr}, true))
 	}
-	t.begin(s, NodeOptions{Name: p.shown(), Dial: t.dial, Stays: t.stays, Known: t.replicas, Moved: t.changed})
+	t.begin(s, NodeOptions{Name: p.shown(), Dial: t.dial, Node: pipeline.Node{Stays: t.stays}, Known: t.replicas, Moved: t.changed})
 	return t
 }

@@ -43,7 +43,7 @@ func TestListenerElsewhereIsSaidWhenThatLasts(t *testing.T) {
 	<-by.told
 	began, done := time.Now(), make(chan bool)
 	r := &pipeline.Request{Command: "EXISTS", Args: []any{"orders"}, Track: true, Done: pipeline.CompletionFunc(func(*pipeline.Request) { close(done) })}
-	if !n.Pipe.Enqueue(r) {
+	if !n.Pipe.Enqueue(r, 0) {
 		t.Fatal(r.Err)
 	}
 	n.Pipe.Flush()

@@ -11,6 +11,7 @@ import (
 
 	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/internal/luasrc"
+	"github.com/rlock-go/redisson/internal/pipeline"
 	"github.com/rlock-go/redisson/internal/redisconn"
 	"github.com/rlock-go/redisson/internal/topology"
 )
@@ -172,12 +173,14 @@ func (t *Several) node(addr string) *topology.Node {
 		Name:    addr,
 		Dial:    func(ctx context.Context) (redis.Conn, error) { return target.Dial(ctx, t.s.Timeout) },
 		Timeout: t.s.Timeout, Clock: t.s.Clock, Logger: t.s.Log.Logger(), Replicas: t.s.Replicas, Fixed: true,
-		Usable: func(s redisconn.Server) error { s.Mode = ""; return s.Usable() },
-		Ended:  func() { t.ended(n) },
-		Elsewhere: func(key any) {
-			if n, err := t.Node(codec.Slot(key.(string))); err == nil {
-				n.Pipe.Discard(key)
-			}
+		Node: pipeline.Node{
+			Usable: func(s redisconn.Server) error { s.Mode = ""; return s.Usable() },
+			Ended:  func() { t.ended(n) },
+			Elsewhere: func(key any) {
+				if n, err := t.Node(codec.Slot(key.(string))); err == nil {
+					n.Pipe.Discard(key)
+				}
+			},
 		},
 	})
 	t.by[addr] = n
