@@ -1,7 +1,5 @@
 package pubsub
 
-import "slices"
-
 // key identifies a channel. A sharded and a plain channel of the same name are
 // unrelated.
 type key struct {
@@ -22,30 +20,14 @@ type channel struct {
 	// never changed in place, so that a copy of the slice header is a snapshot.
 	// A closed subscription stays in it until a replacement.
 	subs []*Subscription
-	live int // how many in subs are still waiting
+	live int // how many in subs are still waiting; above 0: the channel should be subscribed
 
 	sent       bool // the last command sent was SUBSCRIBE
 	confirmed  bool // and it was answered
 	marked     bool // in the connection's list of channels to check
 	alone      bool // a SUBSCRIBE with others was refused: send it again for this one alone
-	elsewhere  bool // the server does not serve its slot: not subscribed before the next lookAgain
+	elsewhere  bool // the server does not serve its slot: not subscribed before the next check
 	unanswered int  // commands sent and not answered
-}
-
-// wanted decides whether the channel should be subscribed.
-func (ch *channel) wanted() bool { return ch.live > 0 }
-
-// left records that one of subs was closed.
-func (ch *channel) left() {
-	ch.live--
-	switch {
-	case ch.live == 0:
-		ch.subs = nil
-	case len(ch.subs) > 32 && ch.live < len(ch.subs)/2:
-		// Rare enough for a constant cost per Close, and often enough that in a
-		// long list the closed never outnumber the live.
-		ch.subs = slices.DeleteFunc(slices.Clone(ch.subs), func(s *Subscription) bool { return !s.is(waiting) })
-	}
 }
 
 // refuse removes and returns the subscriptions that whom picks. The caller of refuse

@@ -43,9 +43,9 @@ func commandsFor(channels []*channel) (cmds []command) {
 	}
 	at := map[sort]int{} // in cmds
 	for _, ch := range channels {
-		want := ch.wanted()
+		want := ch.live > 0
 		if want == ch.sent || want && ch.elsewhere {
-			continue // it changed and changed back, or waits for the next lookAgain
+			continue // it changed and changed back, or waits for the next check
 		}
 		s := sort{sharded: ch.sharded}
 		if want {

@@ -2,7 +2,6 @@ package pubsub
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -27,23 +26,12 @@ type conn struct {
 	lastHeard atomic.Int64 // when the server last said something, since begun
 }
 
-// silence is the time for which the server has sent nothing.
-func (c *conn) silence() time.Duration {
-	return time.Since(c.startedAt) - time.Duration(c.lastHeard.Load())
-}
-
 // serverAnswered records that the server sent something.
 func (c *conn) serverAnswered() {
 	if first := c.lastHeard.Swap(int64(time.Since(c.startedAt))) == 0; first {
-		c.log.Connected(redisconn.Place(c.rc.Conn))
+		c.log.Connected(redisconn.Place(c.rc.Conn), -1, "")()
 	}
 }
-
-var (
-	errStalled = errors.New("pubsub: the server leaves a command unanswered")
-	errClosed  = errors.New("pubsub: closed")
-	errRedial  = errors.New("pubsub: asked to dial anew")
-)
 
 // serve subscribes the wanted channels and serves the connection until it fails or
 // the hub is closed. The error says why it ended.
@@ -59,12 +47,4 @@ func (c *conn) serve() error {
 	c.rc.Interrupt()
 	writer.Wait()
 	return <-c.ended
-}
-
-// stalled detects a server that sends something but does not answer. A silent
-// server ends the reader.
-func (c *conn) stalled() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return len(c.queue.unanswered) > 0 && time.Since(c.queue.progress) > c.o.Timeout
 }

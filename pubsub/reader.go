@@ -65,7 +65,11 @@ func (c *conn) take(v any) error {
 	case replyUnsubscribed:
 		c.takeUnsubscribed(r.channel, r.sharded)
 	case replyPong:
-		c.takePong()
+		c.mu.Lock()
+		if len(c.queue.unanswered) > 0 && c.queue.unanswered[0].kind == ping {
+			c.queue.answer(true)
+		}
+		c.mu.Unlock()
 	}
 	return nil
 }
@@ -111,14 +115,6 @@ func (c *conn) takeUnsubscribed(name []byte, sharded bool) {
 	if lost {
 		c.o.SlotLost()
 		c.tellLost(subs)
-	}
-}
-
-func (c *conn) takePong() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if len(c.queue.unanswered) > 0 && c.queue.unanswered[0].kind == ping {
-		c.queue.answer(true)
 	}
 }
 

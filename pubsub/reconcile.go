@@ -31,7 +31,7 @@ func (h *Hub) reconcile(ch *channel) {
 		if h.channels[ch.key] == ch {
 			delete(h.channels, ch.key)
 		}
-	case h.conn != nil && ch.wanted() != ch.sent:
+	case h.conn != nil && (ch.live > 0) != ch.sent:
 		h.mark(ch)
 	}
 }

@@ -1,6 +1,9 @@
 package pubsub
 
-import "sync/atomic"
+import (
+	"slices"
+	"sync/atomic"
+)
 
 // Subscription is one waiter's share in a channel. Its Close may be called by
 // any goroutine.
@@ -29,8 +32,18 @@ func (s *Subscription) is(state int32) bool { return s.state.Load() == state }
 func (s *Subscription) Close() {
 	s.hub.mu.Lock()
 	defer s.hub.mu.Unlock()
-	if s.state.Swap(closed) == waiting {
-		s.ch.left()
-		s.hub.reconcile(s.ch)
+	if s.state.Swap(closed) != waiting {
+		return
 	}
+	ch := s.ch
+	ch.live--
+	switch {
+	case ch.live == 0:
+		ch.subs = nil
+	case len(ch.subs) > 32 && ch.live < len(ch.subs)/2:
+		// Rare enough for a constant cost per Close, and often enough that in a
+		// long list the closed never outnumber the live.
+		ch.subs = slices.DeleteFunc(slices.Clone(ch.subs), func(s *Subscription) bool { return !s.is(waiting) })
+	}
+	s.hub.reconcile(ch)
 }

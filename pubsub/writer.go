@@ -1,6 +1,7 @@
 package pubsub
 
 import (
+	"errors"
 	"runtime"
 	"time"
 )
@@ -45,14 +46,13 @@ func (c *conn) writeAll() error {
 			case <-c.life.Done(): // the reader of a connection that can't be interrupted ends at its timeout
 				return errClosed
 			case <-tick.C:
-				if c.stalled() {
-					return errStalled
+				if err := c.check(); err != nil {
+					return err
 				}
-				c.lookAgain()
 				continue
 			case <-idle.C:
 			}
-			rest := patience - c.silence()
+			rest := patience - time.Since(c.startedAt) + time.Duration(c.lastHeard.Load())
 			if rest <= 0 {
 				cmds = c.nextPing()
 				rest = patience
@@ -74,6 +74,37 @@ func (c *conn) writeAll() error {
 			}
 		}
 	}
+}
+
+var (
+	errStalled = errors.New("pubsub: the server leaves a command unanswered")
+	errClosed  = errors.New("pubsub: closed")
+	errRedial  = errors.New("pubsub: asked to dial anew")
+)
+
+// A sharded channel belongs to a slot, as a key does. One command has channels of
+// one slot. A server that does not serve the slot answers MOVED, without naming a
+// channel. A server that gives a slot away ends its subscriptions by itself, with the
+// same push that answers SUNSUBSCRIBE. If the hub takes such a push for an answer, the
+// real answer fits no command later, and the connection is replaced. check retries
+// the channels that the server does not serve, unless their waiters have gone to
+// another server by then.
+
+// check subscribes again the channels that the server did not serve. It returns an error if the
+// server sends something but does not answer; a silent server ends the reader.
+func (c *conn) check() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.queue.unanswered) > 0 && time.Since(c.queue.progress) > c.o.Timeout {
+		return errStalled
+	}
+	for _, ch := range c.channels {
+		if ch.elsewhere {
+			ch.elsewhere = false
+			c.reconcile(ch)
+		}
+	}
+	return nil
 }
 
 // nextPing queues a PING, unless another command is unanswered, whose answer will show

@@ -168,7 +168,8 @@ func (l *Lock) startAcquire(ctx context.Context, wait time.Duration, opts []Acqu
 	return w, nil
 }
 
-// checkTerms returns why no lock of l's kind can be acquired on these terms, or nil.
+// checkTerms returns why no lock of l's kind can be acquired on these terms, or nil. Without a
+// Margin they get the client's.
 func (l *Lock) checkTerms(t *terms) error {
 	if t.AtLeast > 0 && !l.l.Traits.Keeps {
 		return fmt.Errorf("%w: AtLeast is for locks that one owner holds alone", ErrInvalidOption)
@@ -177,8 +178,11 @@ func (l *Lock) checkTerms(t *terms) error {
 	if t.MaxHold > 0 {
 		lease = min(lease, t.MaxHold)
 	}
-	if margin := l.l.Margin(t); margin > lease/2 {
-		return fmt.Errorf("%w: a Margin of %v; at most half of the lease, which is %v", ErrInvalidOption, margin, lease)
+	if !t.HasMargin {
+		t.Margin = l.l.Client.Margin
+	}
+	if t.Margin > lease/2 {
+		return fmt.Errorf("%w: a Margin of %v; at most half of the lease, which is %v", ErrInvalidOption, t.Margin, lease)
 	}
 	return nil
 }

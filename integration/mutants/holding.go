@@ -40,7 +40,7 @@ var holding = []defect{
 	{"a MultiHold is over when a member's Margin begins", "Margin", tests{"TestContextsEndAMarginBeforeTheLease"},
 		edits{{In: "MultiLock.round", Stmt: "h.all, h.end = _", Put: "h.all, h.end = h.derive(context.Background(), true)"}}},
 	{"a Margin of 0 is the client's", "Margin", tests{"TestContextsWithoutAMarginEndWithTheHold"},
-		edits{{In: "locks.Lock.Margin", If: "t.HasMargin", Put: "t.Margin > 0"}}},
+		edits{{In: "Lock.checkTerms", If: "!t.HasMargin", Put: "t.Margin == 0"}}},
 	{"a leader whose Margin has begun seems to have failed by itself", "Margin", tests{"TestLeaderStopsAMarginBeforeTheNextBegins"},
 		edits{{In: "Lock.lead", Expr: "h.Err() != nil || ctx.Err() == nil && errors.Is(context.Cause(during), ErrLeaseLost)", Put: "h.Err() != nil"}}},
 	{"a lease shorter than twice its Margin", "Margin", tests{"TestMarginThatCannotBe"},

@@ -41,7 +41,7 @@ var leading = []defect{
 	{"a release cuts what it leaves to a hold in another client", "AtLeast", tests{"TestWhateverEndsBesideItLeavesTheLockTakenForAtLeast"},
 		edits{{In: "releasing.encode", If: "r.keep != nil", Put: "false"}}},
 	{"a script that an operator ended may have run", "R1", tests{"TestScriptThatAnOperatorEndsIsSentAgain"},
-		edits{{In: "Refusal.Transient", Expr: "r.killed()", Put: "false"}}},
+		edits{{In: "Refusal.Transient", Expr: `r.inside && strings.Contains(r.said, "Script killed by user with SCRIPT KILL")`, Put: "false"}}},
 	{"what could not be announced is refused", "errors", tests{"TestWhatACallSaysIsSoThoughItMayNotPublish"},
 		edits{{In: "locks.unannounced", Expr: "ErrUnannounced", Put: "ErrRefused"}}},
 	{"a fair lock's queue beside an old Redisson is by the key", "older releases", tests{"TestNamesBesideOlderReleases"},

@@ -42,16 +42,6 @@ func NewConn(logger *slog.Logger, name, waiting string, again func(server string
 	return &Conn{lines: lines{logger: catching(logger)}, name: slog.String("connection", name), waiting: waiting, again: again}
 }
 
-// ConnectedAs is Connected in two steps, with the id and address that the server has for
-// the connection. It counts the connection at once. tell writes the line, which may take
-// some time.
-func (l *Conn) ConnectedAs(server string, id int64, addr string) (tell func()) {
-	again, down := l.connected(server)
-	return func() {
-		l.tellConnected(server, again, down, slog.Int64("conn_id", id), slog.String("conn_addr", addr))
-	}
-}
-
 // Close writes the lines that are held back. It must be the last call.
 func (l *Conn) Close() { l.end() }
 
@@ -71,19 +61,14 @@ func (l *Conn) Failed(err error) {
 	l.tell(slog.LevelWarn, cannotConnect, slog.Duration("down", time.Since(l.Missed())), failed(err))
 }
 
-// Connected logs that there is a connection, to which server, and how long there was
-// none. server is empty if only a pool knows it. The line is at debug level if those
-// about the outage were all held back.
-func (l *Conn) Connected(server string) {
-	again, down := l.connected(server)
-	l.tellConnected(server, again, down)
-}
-
-// connected counts a connection. It tells whether it replaces another, and how long there
-// was none.
-func (l *Conn) connected(server string) (again bool, down time.Duration) {
+// Connected counts a connection, to which server, and ends the outage. server is empty if only a
+// pool knows it. id and addr are what the server calls the connection; a negative id is not logged.
+// tell writes the line, which may take some time, with how long there was no connection. It is at
+// debug level if those about the outage were all held back.
+func (l *Conn) Connected(server string, id int64, addr string) (tell func()) {
 	l.mu.Lock()
-	if again = l.made; !l.missed.IsZero() {
+	again, down := l.made, time.Duration(0)
+	if !l.missed.IsZero() {
 		down = time.Since(l.missed)
 	}
 	l.made, l.missed = true, time.Time{}
@@ -91,29 +76,27 @@ func (l *Conn) connected(server string) (again bool, down time.Duration) {
 	if again && l.again != nil {
 		l.again(server, down)
 	}
-	return again, down
-}
-
-// tellConnected is Connected without counting. known are more attributes.
-func (l *Conn) tellConnected(server string, again bool, down time.Duration, known ...slog.Attr) {
-	ends, told := 0, false
-	for _, message := range [...]string{cannotConnect, connLost, connGivenUp, connIdle} {
-		_, n, written := l.find(message).over()
-		ends, told = ends+n, told || written
-	}
-	level := slog.LevelInfo
-	if again && ends > 0 && !told {
-		level = slog.LevelDebug
-	}
-	ctx := context.Background()
-	if !l.on(ctx, level) {
-		return
-	}
-	attrs := append([]slog.Attr{l.name, slog.String("server", cmp.Or(server, "pool"))}, known...)
-	if again {
-		l.write(ctx, level, "reconnected", each, append(attrs, slog.Duration("down", down)))
-	} else {
-		l.write(ctx, level, "connected", each, attrs)
+	return func() {
+		ends, told := 0, false
+		for _, message := range [...]string{cannotConnect, connLost, connGivenUp, connIdle} {
+			_, n, written := l.find(message).over()
+			ends, told = ends+n, told || written
+		}
+		level, message, ctx := slog.LevelInfo, "connected", context.Background()
+		if again && ends > 0 && !told {
+			level = slog.LevelDebug
+		}
+		if !l.logger.Enabled(ctx, level) {
+			return
+		}
+		attrs := []slog.Attr{l.name, slog.String("server", cmp.Or(server, "pool"))}
+		if id >= 0 {
+			attrs = append(attrs, slog.Int64("conn_id", id), slog.String("conn_addr", addr))
+		}
+		if again {
+			message, attrs = "reconnected", append(attrs, slog.Duration("down", down))
+		}
+		l.write(ctx, level, message, each, attrs)
 	}
 }
 
@@ -144,7 +127,7 @@ func (l *Conn) ReplicasHidden(server string, replicas int, err error) {
 
 // tell writes a line, or holds it back if one was written lately. It does not keep attrs.
 func (l *Conn) tell(level slog.Level, message string, attrs ...slog.Attr) {
-	if ctx := context.Background(); l.on(ctx, level) {
+	if ctx := context.Background(); l.logger.Enabled(ctx, level) {
 		l.write(ctx, level, message, one, append([]slog.Attr{l.name}, attrs...))
 	}
 }

@@ -20,7 +20,7 @@ func TestOutageIsToldAtItsBeginningItsEndAndEachHalfMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, read := connLines(slog.LevelDebug)
 		l.Missed()
-		l.ConnectedAs("localhost:6379", 7, "here")()
+		l.Connected("localhost:6379", 7, "here")()
 		if got, want := read(), "level=INFO msg=connected connection=commands server=localhost:6379 conn_id=7 conn_addr=here\n"; got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
@@ -50,7 +50,7 @@ func TestOutageIsToldAtItsBeginningItsEndAndEachHalfMinute(t *testing.T) {
 				t.Errorf("after %d s: %s, want %s", second, got, told)
 			}
 		}
-		l.ConnectedAs("localhost:6380", 9, "there")()
+		l.Connected("localhost:6380", 9, "there")()
 		if got, want := read(), "level=INFO msg=reconnected connection=commands server=localhost:6380 conn_id=9 conn_addr=there down=1m10.07s\n"; got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
@@ -58,7 +58,7 @@ func TestOutageIsToldAtItsBeginningItsEndAndEachHalfMinute(t *testing.T) {
 		l.Idle(errors.New("EOF"))
 		time.Sleep(time.Hour)
 		l.Missed()
-		l.Connected("")
+		l.Connected("", -1, "")()
 		if got, want := read(), "level=INFO msg=\"idle connection ended\" connection=commands error=EOF\nlevel=INFO msg=reconnected connection=commands server=pool down=0s\n"; got != want {
 			t.Errorf("%s, want %s: time in which nobody needed it is no outage", got, want)
 		}
@@ -73,14 +73,14 @@ func TestOutageIsToldAtItsBeginningItsEndAndEachHalfMinute(t *testing.T) {
 func TestFlappingConnectionIsToldEachHalfMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, read := connLines(slog.LevelInfo)
-		l.Connected("")
+		l.Connected("", -1, "")()
 		for range 300 {
 			l.Lost(errors.New("cut"), 0)
 			time.Sleep(time.Millisecond)
 			l.Missed()
 			l.Failed(errors.New("refused"))
 			time.Sleep(99 * time.Millisecond)
-			l.Connected("")
+			l.Connected("", -1, "")()
 			time.Sleep(150 * time.Millisecond)
 		}
 		lost := `level=WARN msg="connection lost" connection=commands unanswered=0 error=cut`
@@ -103,7 +103,7 @@ func TestFlappingConnectionIsToldEachHalfMinute(t *testing.T) {
 		if got := read(); got != want {
 			t.Errorf("told\n%s, want\n%s", got, want)
 		}
-		l.Connected("")
+		l.Connected("", -1, "")()
 		if got, want := read(), "level=INFO msg=reconnected connection=commands server=pool down=16s\n"; got != want {
 			t.Errorf("told\n%s, want\n%s", got, want)
 		}
@@ -124,7 +124,6 @@ func TestConnOfNoLoggerOrALevelThatIsOffCostsNoAllocation(t *testing.T) {
 			l.Lost(err, 0)
 			l.GivenUp(err)
 			l.Idle(err)
-			l.Connected("")
 		}); n != 0 {
 			t.Errorf("%s: %v allocations", what, n)
 		}

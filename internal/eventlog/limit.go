@@ -32,9 +32,6 @@ type lines struct {
 	flushes sync.WaitGroup // timers that were set and neither stopped nor have run
 }
 
-// on tells whether a level is logged. It is asked before a line's attributes are built.
-func (w *lines) on(ctx context.Context, level slog.Level) bool { return w.logger.Enabled(ctx, level) }
-
 // write writes a line now, or holds it back if first lines of its message were written
 // lately; with each it never does. It keeps attrs.
 func (w *lines) write(ctx context.Context, level slog.Level, message string, first int, attrs []slog.Attr) {

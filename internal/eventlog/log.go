@@ -58,7 +58,7 @@ func (e *Log) Logger() *slog.Logger {
 
 // On tells whether events of a level are written.
 func (e *Log) On(ctx context.Context, level slog.Level) bool {
-	return e != nil && e.on(ctx, level)
+	return e != nil && e.logger.Enabled(ctx, level)
 }
 
 // Warns tells whether warnings are written at all.

@@ -77,7 +77,7 @@ func (w *Waiter) Start() error {
 	w.Size = w.Terms.Size
 	s := l.shard
 	defer s.enter(mayBlock).leave()
-	if !l.Client.Open() {
+	if l.Client.phase.Load() != phaseOpen {
 		if err := admitReentry(l, &w.Terms); err != nil {
 			return err
 		}
@@ -90,7 +90,7 @@ func (w *Waiter) Start() error {
 	if w.Terms.Place > 0 {
 		w.place = w.Terms.Place
 	}
-	only := n.nobodyWaits() && n.states == nil && !w.Terms.As && !l.Traits.ByOwner
+	only := n.queues == nil && n.lone == nil && n.states == nil && !w.Terms.As && !l.Traits.ByOwner
 	if !only || n.fairShare != nil && l.Traits.FairShare && !waitqueue.Free(n.fairShare, w.began, w.Until) {
 		return w.join()
 	}
@@ -316,10 +316,6 @@ func (w *Waiter) fail(err error) {
 		w.queue().Fail(&w.Waiter, err)
 	}
 }
-
-// wasRefused tells whether the waiter has had an answer: to an attempt of its
-// own, or to an attempt that its queue made while the waiter was in it.
-func (w *Waiter) wasRefused() bool { return w.facts().Refused }
 
 // facts are what the queue knows of the wait.
 func (w *Waiter) facts() waitqueue.Facts {

@@ -97,7 +97,7 @@ func (a *attempt) send() {
 	a.lease = st.commandLease(cmp.Or(w.Terms.Lease, c.Watchdog))
 	a.want.Lease = c.leaseArg(a.lease)
 	a.forces = n.forces
-	a.req.Aside = n.acquiresAside()
+	a.req.Aside = n.ahead > 0 && n.lock.shard.forcing == 0 // it follows this client's releases, but not while a ForceUnlock may still run
 	a.req.Strict = w.l.Traits.Lasting
 	call := w.l.kind.Acquire(a.req.Wire.ArgBuffer[:0], &a.want)
 	if a.lost {
@@ -212,7 +212,7 @@ func (a *attempt) failed() {
 	switch r := &a.req; {
 	case r.Fate == command.Closed || a.st.name.lock.Client.Closed():
 		a.reject(ErrClosed)
-	case r.Fate == command.NotSent && (!r.Permanent() || a.w.wasRefused()):
+	case r.Fate == command.NotSent && (!r.Permanent() || a.w.facts().Refused):
 		a.didNotRun(r.Wire.Err)
 	case r.MayHaveRun():
 		a.ranInPart(inPart(r.Wire.Err))
@@ -248,7 +248,7 @@ func (a *attempt) ranInPart(err error) {
 
 // passing tells whether the wait goes on despite the server's error.
 func (a *attempt) passing() bool {
-	return a.req.Transient() || a.req.Refusal().MetElsewhere() || a.w.wasRefused() && a.req.Passing()
+	return a.req.Transient() || a.req.Refusal().MetElsewhere() || a.w.facts().Refused && a.req.Passing()
 }
 
 // reject ends the attempt, and the wait with an error.
@@ -324,7 +324,7 @@ func (a *attempt) done() {
 // timeout after it queued behind an earlier command of its owner (A7).
 func (a *attempt) stuck() {
 	defer a.st.name.lock.shard.enter(mayBlock).leave()
-	if a.detached || a.lost || a.w.Settled || a.w.wasRefused() {
+	if a.detached || a.lost || a.w.Settled || a.w.facts().Refused {
 		return
 	}
 	queued := a.inCommandQueue()

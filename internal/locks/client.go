@@ -154,9 +154,6 @@ func (c *Client) eachName(fn func(*nameState)) {
 	}
 }
 
-// Open tells whether the client is neither closed nor being shut down.
-func (c *Client) Open() bool { return c.phase.Load() == phaseOpen }
-
 // Closed tells whether the client is closed, or about to be.
 func (c *Client) Closed() bool { return c.phase.Load() == phaseClosed }
 

@@ -156,14 +156,6 @@ func (l *Lock) Of(k kind.Kind) Lock {
 	return of
 }
 
-// Margin is how long before the end of trust the contexts of a hold end.
-func (l *Lock) Margin(t *Terms) time.Duration {
-	if t.HasMargin {
-		return t.Margin
-	}
-	return l.Client.Margin
-}
-
 // Terms are what one acquisition asks for.
 type Terms struct {
 	Lease     time.Duration // fixed; 0: the watchdog extends it
@@ -171,10 +163,10 @@ type Terms struct {
 	AtLeast   time.Duration // how long the lock stays taken, even if it is released before; 0: no longer than it is held
 	Wait      time.Duration // how long the call may wait; 0 with HasWait: it makes one attempt
 	Place     time.Duration // how much longer a place in the server's queue lasts than the place before it, and the longest pause between two tries; 0: as the kind has it
-	Margin    time.Duration // how long before the end of trust the hold's contexts end; without HasMargin the client's
+	Margin    time.Duration // how long before the end of trust the hold's contexts end
 	Owner     Owner         // the owner that acquires, with As; else a new one does
 	As        bool          // Owner is given
 	HasWait   bool          // Wait is given; else the call waits as long as its context
-	HasMargin bool          // Margin is given
+	HasMargin bool          // Margin is given; else it is the client's
 	Size      int           // how many permits, of a kind that has some
 }

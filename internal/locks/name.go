@@ -116,7 +116,7 @@ func (n *nameState) unpin() {
 
 // dropIfIdle drops the name if nobody waits or holds.
 func (n *nameState) dropIfIdle() {
-	if n.pins == 0 && n.states == nil && n.nobodyWaits() {
+	if n.pins == 0 && n.states == nil && n.queues == nil && n.lone == nil {
 		delete(n.lock.shard.names, n.lock.nameKey)
 	}
 }
@@ -219,7 +219,3 @@ func (h *Hold) OwnerSnapshot() (busy bool, queued int) {
 	defer h.lock.shard.enter(mustNotBlock).leave()
 	return h.state.busy, len(h.state.rare().queue)
 }
-
-// acquiresAside tells whether an acquire goes aside, to follow this client's releases there. It
-// does not while a ForceUnlock may still run.
-func (n *nameState) acquiresAside() bool { return n.ahead > 0 && n.lock.shard.forcing == 0 }

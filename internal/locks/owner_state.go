@@ -111,11 +111,10 @@ func (st *OwnerState) grant(l *Lock, t *Terms, sent, ttl time.Duration) (*Hold, 
 	default:
 		h.promise = lease.Watched
 	}
-	margin := l.Margin(t)
-	if margin > 0 {
-		h.ctxs = &contexts{margin: margin}
+	if t.Margin > 0 {
+		h.ctxs = &contexts{margin: t.Margin}
 	}
-	if t.Lease > 0 || t.MaxHold > 0 || margin > 0 || c.LongHold > 0 {
+	if t.Lease > 0 || t.MaxHold > 0 || t.Margin > 0 || c.LongHold > 0 {
 		st.alarmed = true
 	}
 	if st.lease != nil && now >= st.lease.Expiry() {

@@ -79,7 +79,7 @@ func (r *releasing) Start() {
 	if !r.Why.Living() || r.Reported() || st.held > 0 || r.want.Keep.Millis > 0 {
 		return
 	}
-	if !n.nobodyWaits() {
+	if n.queues != nil || n.lone != nil {
 		r.ownMessage = n.handOff(l)
 	}
 	if l.Client.Courtesy && l.Traits.FairShare {

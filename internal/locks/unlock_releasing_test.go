@@ -108,7 +108,7 @@ func TestForceUnlockThatIsLostMayStillRun(t *testing.T) {
 	sec.leave()
 	goesAside := func() bool {
 		defer l.shard.enter(mustNotBlock).leave()
-		return n.acquiresAside()
+		return n.ahead > 0 && l.shard.forcing == 0
 	}
 	if !goesAside() {
 		t.Error("no acquire goes aside")

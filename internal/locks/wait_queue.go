@@ -107,9 +107,7 @@ func (n *nameState) ensureQueue(l *Lock, o Owner) *queue {
 		s.byOwner[ownerQueue{n, l.Traits.Queue, o}] = q
 	}
 	q.touch()
-	q.Follow(l.Traits)
-	q.Use(nil)
-	if l.Traits.FairShare {
+	if q.Follow(l.Traits); l.Traits.FairShare {
 		q.Use(n.fairShare)
 	}
 	return q
@@ -147,13 +145,31 @@ func (q *queue) step() {
 		return
 	}
 	q.acting = true
-	now := q.shard.Now()
-	for q.name == n {
-		a := q.Next(now)
-		if a.Do == waitqueue.Nothing {
-			break
+	now, more := q.shard.Now(), true
+	for more {
+		switch a := q.Next(now); a.Do {
+		case waitqueue.Nothing:
+			more = false
+		case waitqueue.Attempt:
+			a.Waiter.Call.(*Waiter).try()
+		case waitqueue.Settle:
+			a.Waiter.Call.(*Waiter).endWait(a.Why, a.Err)
+		case waitqueue.Unsubscribe:
+			q.unsubscribe()
+		case waitqueue.Subscribe:
+			q.subscribe()
+		case waitqueue.SetTimer:
+			if d := max(a.At-now, 0); q.timer == nil {
+				q.timer = time.AfterFunc(d, q.tick)
+			} else {
+				q.timer.Reset(d)
+			}
+		case waitqueue.StopTimer:
+			q.timer.Stop()
+		case waitqueue.Drop:
+			q.drop()
+			more = false
 		}
-		q.act(a, now)
 	}
 	q.acting = false
 }
@@ -177,30 +193,6 @@ func (q *queue) drop() {
 		s.spareQueues = append(s.spareQueues, q)
 	}
 	n.dropIfIdle()
-}
-
-// act takes one action.
-func (q *queue) act(a waitqueue.Action, now time.Duration) {
-	switch a.Do {
-	case waitqueue.Attempt:
-		a.Waiter.Call.(*Waiter).try()
-	case waitqueue.Settle:
-		a.Waiter.Call.(*Waiter).endWait(a.Why, a.Err)
-	case waitqueue.Unsubscribe:
-		q.unsubscribe()
-	case waitqueue.Subscribe:
-		q.subscribe()
-	case waitqueue.SetTimer:
-		if d := max(a.At-now, 0); q.timer == nil {
-			q.timer = time.AfterFunc(d, q.tick)
-		} else {
-			q.timer.Reset(d)
-		}
-	case waitqueue.StopTimer:
-		q.timer.Stop()
-	case waitqueue.Drop:
-		q.drop()
-	}
 }
 
 // subscribe listens on the kind's channel.
@@ -317,9 +309,6 @@ func (n *nameState) wakeHead() {
 		n.step()
 	}
 }
-
-// nobodyWaits tells whether nobody waits for the name and no attempt is under way.
-func (n *nameState) nobodyWaits() bool { return n.queues == nil && n.lone == nil }
 
 // passPlaceOn hands the owner's place in the server's queue to another caller that waits as the
 // owner, and reports whether there is one. That caller leaves the place in its turn, even if the

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/rlock-go/redisson/internal/redisconn"
 )
@@ -60,7 +61,7 @@ func (p *Pipeline) attempt() (moot bool, err error) {
 		return false, ErrClosed
 	}
 	p.mu.Lock()
-	undecided := p.undecided()
+	undecided := slices.DeleteFunc(slices.Clone(p.barriers), func(b *killBarrier) bool { return b.decided })
 	p.mu.Unlock()
 	var ident *identity
 	o, moot, err := p.link.Open(p.ctx, func(o *redisconn.Owned) (err error) {
@@ -88,7 +89,7 @@ func (p *Pipeline) attempt() (moot bool, err error) {
 	if p.o.Node.Connected != nil {
 		p.o.Node.Connected(barrier.server.place, moved)
 	}
-	tell := p.o.Log.ConnectedAs(barrier.server.place, barrier.id, barrier.addr) // counts it before the first reply on it
+	tell := p.o.Log.Connected(barrier.server.place, barrier.id, barrier.addr) // counts it before the first reply on it
 	p.mu.Lock()
 	for i, b := range undecided {
 		b.doubted = p.o.Fixed && !ident.found[i] && (b.server.run == "" || b.server.run != barrier.server.run)
@@ -107,7 +108,11 @@ func (p *Pipeline) attempt() (moot bool, err error) {
 	p.wg.Go(c.read)
 	p.mu.Unlock()
 	tell()
-	p.moveSibling(barrier.server)
+	// This connection is in use by now. So if both siblings connect at the same time, at least one
+	// sees that the other leads to another server.
+	if other := p.sibling; other != nil && other.leadsElsewhere(barrier.server) {
+		other.Retire(errApart)
+	}
 	return false, nil
 }
 

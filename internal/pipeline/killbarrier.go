@@ -31,11 +31,6 @@ func (p *Pipeline) Doubted(r *Request) bool {
 	return r.conn.barrier.doubted
 }
 
-// undecided returns the kill barriers without an outcome. It is called with mu held.
-func (p *Pipeline) undecided() []*killBarrier {
-	return slices.DeleteFunc(slices.Clone(p.barriers), func(b *killBarrier) bool { return b.decided })
-}
-
 // connects tells whether a kill barrier needs a connection. A closing pipeline makes
 // none for a barrier that no caller waits for. It is called with mu held.
 func (p *Pipeline) connects() bool {

@@ -116,15 +116,12 @@ type Replicas struct {
 	// after fewer replicas are back. Nil means that no server can be asked.
 	Known func() []string
 
-	lists  atomic.Int64 // how many the topology lists
+	lists  atomic.Int64 // how many the topology lists; some may not be replicating yet
 	hidden atomic.Bool  // the server refused to list them
 
 	mu  sync.Mutex // guards now
 	now *tally
 }
-
-// listed is how many replicas the topology lists. Some may not be replicating yet.
-func (s *Replicas) listed() int { return int(s.lists.Load()) }
 
 // Hidden tells whether the server refuses to list its replicas.
 func (s *Replicas) Hidden() bool { return s.hidden.Load() }

@@ -71,7 +71,7 @@ func (c *conn) counted(online []string, hidden error) {
 	}
 	soon, ask := c.tally.counted(online, now)
 	n, _ := c.tally.expects()
-	soon = soon || p.o.Share.listed() > n
+	soon = soon || int(p.o.Share.lists.Load()) > n
 	if c.countAt = now + countSeldom; soon {
 		c.countAt = now + countSoon
 	}

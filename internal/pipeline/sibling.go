@@ -47,12 +47,3 @@ func (p *Pipeline) leadsElsewhere(at server) bool {
 	defer p.mu.Unlock()
 	return p.conn != nil && p.server.another(at)
 }
-
-// moveSibling replaces the sibling's connection if it leads to another server than the
-// connection that was just made. It is called without mu, after that connection was put to
-// use. So if both siblings connect at the same time, at least one sees the other.
-func (p *Pipeline) moveSibling(at server) {
-	if other := p.sibling; other != nil && other.leadsElsewhere(at) {
-		other.Retire(errApart)
-	}
-}

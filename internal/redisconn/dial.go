@@ -110,11 +110,12 @@ func (t *Target) Dial(ctx context.Context, timeout time.Duration) (redis.Conn, e
 		err = awaitReply(ctx, c)
 	}
 	if err == nil {
-		err = t.wantsPassword(t.greet(ctx, c))
+		err = t.greet(ctx, c)
 	}
 	stop()
 	if err != nil {
 		c.Close()
+		err = t.wantsPassword(err)
 		if certified {
 			err = t.whyNoTLS(t.alert(ctx, err))
 		}
@@ -123,7 +124,7 @@ func (t *Target) Dial(ctx context.Context, timeout time.Duration) (redis.Conn, e
 		}
 		return nil, fmt.Errorf("connect to %s: %w", t.Address, err)
 	}
-	t.first().worked.Store(true)
+	cmp.Or(t.from, t).worked.Store(true)
 	return c, nil
 }
 
@@ -155,7 +156,7 @@ func (t *Target) whyNoTLS(err error) error {
 // connection that does not begin with a handshake, answers with an alert, or waits for the rest
 // of it. A target that worked before has no TLS, and is only silent.
 func (t *Target) wantsTLS(err error, answered bool) error {
-	silent := errors.Is(err, os.ErrDeadlineExceeded) && !answered && !t.first().worked.Load()
+	silent := errors.Is(err, os.ErrDeadlineExceeded) && !answered && !cmp.Or(t.from, t).worked.Load()
 	if silent || errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, errAlert) {
 		return fmt.Errorf("%w; TLS is not in use here, and a port with TLS answers like that: try %s", err, cmp.Or(t.TLSOption, "rediss://"))
 	}
@@ -169,9 +170,9 @@ func (t *Target) wantsPassword(err error) error {
 	case !said.NoAuth():
 		return err
 	case t.Option != "":
-		return fmt.Errorf("a password is required: use %s: %w", t.Option, NewRefusal(said.Text()))
+		return fmt.Errorf("a password is required: use %s: %w", t.Option, redis.Error(said.Text()))
 	}
-	return fmt.Errorf("a password is required: put it into the URL or use WithCredentials: %w", NewRefusal(said.Text()))
+	return fmt.Errorf("a password is required: put it into the URL or use WithCredentials: %w", redis.Error(said.Text()))
 }
 
 // greet authenticates, selects the database and names the connection.
@@ -222,10 +223,12 @@ func (t *Target) greet(ctx context.Context, c *Conn) error {
 }
 
 // redact removes the password from an error answer: a server that doesn't know AUTH
-// repeats its arguments, perhaps shortened.
+// repeats its arguments, perhaps shortened. It returns an error that is no server's unchanged.
 func redact(err error, password string) error {
-	return RewriteRefusal(err, func(text string) string {
-		text, _, _ = strings.Cut(text, ", with args beginning with")
-		return strings.ReplaceAll(text, password, "(the password)")
-	})
+	said, ok := RefusalOf(err)
+	if !ok {
+		return err
+	}
+	text, _, _ := strings.Cut(said.text, ", with args beginning with")
+	return redis.Error(strings.ReplaceAll(text, password, "(the password)"))
 }

@@ -29,9 +29,6 @@ func RefusalOf(err error) (Refusal, bool) {
 	return r, true
 }
 
-// NewRefusal returns the error of a server that answered text.
-func NewRefusal(text string) error { return redis.Error(text) }
-
 // IsRefusal tells whether err is a server's answer, not an error of the connection.
 func IsRefusal(err error) bool {
 	_, ok := RefusalOf(err)
@@ -55,13 +52,8 @@ func (r Refusal) is(codes ...string) bool { return slices.Contains(codes, r.Code
 // data, busy with a script, between two masters, or has too few replicas for now; or
 // somebody has killed the script. Nothing of the command ran.
 func (r Refusal) Transient() bool {
-	return r.is("LOADING", "MASTERDOWN", "BUSY", "TRYAGAIN", "CLUSTERDOWN", "NOREPLICAS") || r.killed()
-}
-
-// killed tells whether an operator ended the script by SCRIPT KILL. The server does that
-// only to a script that has not written anything yet.
-func (r Refusal) killed() bool {
-	return r.inside && strings.Contains(r.said, "Script killed by user with SCRIPT KILL")
+	return r.is("LOADING", "MASTERDOWN", "BUSY", "TRYAGAIN", "CLUSTERDOWN", "NOREPLICAS") ||
+		r.inside && strings.Contains(r.said, "Script killed by user with SCRIPT KILL") // the server kills only a script that has not written anything yet
 }
 
 // Passing tells whether the reason passes by itself, or ends by a failover or a
@@ -196,13 +188,8 @@ func (r Refusal) NoCluster() bool {
 // server checks its state, such as its memory, at a script's first write, and the scripts
 // of this library read the keys that they change before that.
 func (r Refusal) NothingRan() bool {
-	return r.NotAllowed() || r.Passing() || r.WrongType() || r.is("NOAUTH", "MOVED", "ASK", "CROSSSLOT") || r.noNumber()
-}
-
-// noNumber tells whether a key or a field should have been a number. A script meets that
-// error at its first write.
-func (r Refusal) noNumber() bool {
-	return strings.Contains(r.said, "is not an integer") || strings.Contains(r.said, "would overflow")
+	return r.NotAllowed() || r.Passing() || r.WrongType() || r.is("NOAUTH", "MOVED", "ASK", "CROSSSLOT") ||
+		strings.Contains(r.said, "is not an integer") || strings.Contains(r.said, "would overflow") // met at a script's first write
 }
 
 // OfConnection tells whether connecting again with the same settings would meet
@@ -224,16 +211,6 @@ func (r Refusal) Untold() (result int64, why error, ok bool) {
 	}
 	result, err := strconv.ParseInt(words[1], 10, 64)
 	return result, redis.Error(words[2]), err == nil
-}
-
-// RewriteRefusal returns err with the server's text changed by edit, to remove secrets
-// that a server repeats. It returns an error that is no server's unchanged.
-func RewriteRefusal(err error, edit func(text string) string) error {
-	r, ok := RefusalOf(err)
-	if !ok {
-		return err
-	}
-	return redis.Error(edit(r.text))
 }
 
 // saidInside reports whether a command inside a script met the error, and returns

@@ -137,13 +137,3 @@ func TestOtherErrorsAreNoRefusal(t *testing.T) {
 		}
 	}
 }
-
-func TestSecretsAreTakenOutOfAServersText(t *testing.T) {
-	hide := func(string) string { return "hidden" }
-	if err := redisconn.RewriteRefusal(fmt.Errorf("AUTH: %w", redis.Error("ERR secret")), hide); err.Error() != "hidden" || !redisconn.IsRefusal(err) {
-		t.Errorf("rewritten: %v", err)
-	}
-	if err := redisconn.RewriteRefusal(io.EOF, hide); err != io.EOF {
-		t.Errorf("no server's error, rewritten: %v", err)
-	}
-}

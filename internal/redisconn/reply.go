@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/gomodule/redigo/redis"
 )
 
 // The bounds of a reply. Redisson's scripts answer in a few bytes; a renewal
@@ -78,7 +80,7 @@ func (r *reader) reply(depth int) (any, error) {
 	case '+':
 		return string(rest), nil
 	case '-':
-		return NewRefusal(string(rest)), nil
+		return redis.Error(rest), nil
 	case ':':
 		n, err := strconv.ParseInt(string(rest), 10, 64)
 		if err != nil {

@@ -33,7 +33,7 @@ type Target struct {
 	dials sync.Map // of *context.CancelFunc: ends a Dial under way
 
 	worked atomic.Bool // a Dial of it has succeeded, or of one with its settings
-	from   *Target     // the one that At was called of; nil: none
+	from   *Target     // the one that At was first called of, whose settings it has; nil: none
 }
 
 // Credentials returns the user, empty for the default one, and the password for one
@@ -185,7 +185,7 @@ func (t *Target) network() string {
 func (t *Target) At(addr string) *Target {
 	at := &Target{
 		Address: addr, Username: t.Username, Password: t.Password, Database: t.Database, TLS: t.TLS.Clone(),
-		Name: t.Name, Credentials: t.Credentials, Option: t.Option, TLSOption: t.TLSOption, Dialer: t.Dialer, from: t.first(),
+		Name: t.Name, Credentials: t.Credentials, Option: t.Option, TLSOption: t.TLSOption, Dialer: t.Dialer, from: cmp.Or(t.from, t),
 	}
 	if at.TLS != nil {
 		at.TLS.MinVersion = cmp.Or(at.TLS.MinVersion, tls.VersionTLS12)
@@ -195,9 +195,6 @@ func (t *Target) At(addr string) *Target {
 	}
 	return at
 }
-
-// first is the target whose settings t has.
-func (t *Target) first() *Target { return cmp.Or(t.from, t) }
 
 // connect makes the stream beneath TLS.
 func (t *Target) connect(ctx context.Context) (net.Conn, error) {

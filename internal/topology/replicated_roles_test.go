@@ -8,6 +8,8 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/gomodule/redigo/redis"
+
 	"github.com/rlock-go/redisson/internal/redisconn"
 )
 
@@ -136,7 +138,7 @@ func TestMasterStaysWhileMostNodesNameItAndNoOtherSaysSo(t *testing.T) {
 
 func TestErrorOfNodesIsPermanentIfThatOfEachIs(t *testing.T) {
 	t.Parallel()
-	wrong := redisconn.NewRefusal("WRONGPASS invalid username-password pair or user is disabled.")
+	wrong := redis.Error("WRONGPASS invalid username-password pair or user is disabled.")
 	for _, row := range []struct {
 		errs []error
 		want bool

@@ -45,10 +45,6 @@ type sentinelNode struct {
 // errLeft is why a connection to a former master ends.
 var errLeft = errors.New("the Sentinels have another master")
 
-// leave ends all connections to former. The Sentinel by was the first to name another
-// master.
-func (t *Sentinel) leave(former master, now, by string) { t.move(former.names, now, by, errLeft) }
-
 // electsFor is how long a failover takes after the master counts as down.
 const electsFor = 2 * time.Second
 

@@ -55,7 +55,7 @@ func (c *choice) believes(said []testimony, known int, now time.Time) (testimony
 	for _, t := range said {
 		switch {
 		case t.err != nil:
-		case c.isLeft(t, now):
+		case c.left.is(t) && t.epoch <= c.leftEpoch && now.Sub(c.leftAt) < leftFor: // another Sentinel has lately called it replaced
 			old = errFormer
 		case t.epoch < c.epoch && now.Sub(c.seen) < seenFor, now.Sub(c.named[t.from].stale) < seenFor:
 			old = cmp.Or(old, errOlder)
@@ -103,11 +103,6 @@ var (
 	errFormer = errors.New("the Sentinels that answered still name the former master")
 	errOlder  = errors.New("the Sentinels that answered have an older configuration than one that was believed")
 )
-
-// isLeft tells whether another Sentinel has lately called the server that t names replaced.
-func (c *choice) isLeft(t testimony, now time.Time) bool {
-	return c.left.is(t) && t.epoch <= c.leftEpoch && now.Sub(c.leftAt) < leftFor
-}
 
 // takenBack tells whether the master was left by mistake, or for a late message. That
 // is so if a majority of the known Sentinels, asked since then, names it, with all that

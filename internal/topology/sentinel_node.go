@@ -88,24 +88,20 @@ func (p *sentinelNode) Refused(err error) {
 	p.t.s.Log.SentinelUnheard(p.target.Address, err)
 }
 
-// Message gets the master's name, the former one's host and port, and those of the next.
+// Message gets the master's name, the former one's host and port, and those of the next. The
+// connections to the former one end at once. Then the Sentinels are asked for the next one: one
+// that was cut off may announce an old change, see choice.takenBack.
 func (p *sentinelNode) Message(payload []byte) {
 	words := strings.Fields(string(payload))
 	if len(words) != 5 || words[0] != p.t.u.Master {
 		return
 	}
-	p.t.told(p.target.Address, net.JoinHostPort(words[1], words[2]), net.JoinHostPort(words[3], words[4]))
-}
-
-// told handles a Sentinel's message that there is another master. The connections to
-// the former one end at once. Then the Sentinels are asked for the next one: one that
-// was cut off may announce an old change, see choice.takenBack.
-func (t *Sentinel) told(by, former, now string) {
+	t, by := p.t, p.target.Address
 	t.mu.Lock()
-	left := t.choice.leave(by, former, time.Now())
+	left := t.choice.leave(by, net.JoinHostPort(words[1], words[2]), time.Now())
 	t.mu.Unlock()
 	if left.names != nil {
-		t.leave(left, now, by)
+		t.move(left.names, net.JoinHostPort(words[3], words[4]), by, errLeft)
 	}
 	t.wake()
 }

@@ -54,7 +54,7 @@ func (t *Sentinel) locate(ctx context.Context) (addr string, err error) {
 		t.node.List(len(best.known))
 	}
 	if former.names != nil {
-		t.leave(former, best.master, best.from)
+		t.move(former.names, best.master, best.from, errLeft)
 	}
 	return best.master, err
 }

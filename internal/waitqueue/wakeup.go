@@ -6,15 +6,12 @@ import (
 	"github.com/rlock-go/redisson/internal/kind"
 )
 
-// widest is the largest number of attempts that a wake-up can be good for.
-func (q *Queue) widest() int { return cmp.Or(q.rules.Width, kind.All) }
-
 // wide reports whether any number of owners may have the name, each by its own attempt.
 func (q *Queue) wide() bool { return q.rules.Width == 0 && !q.rules.Gate }
 
-// wake asks for n attempts. Where one owner has the name at a time, ten wake-ups are one
-// (P3).
-func (q *Queue) wake(n int) { q.wakes = min(q.wakes+min(n, kind.All), q.widest()) }
+// wake asks for n attempts, but for no more than there can be owners. Where one owner has the
+// name at a time, ten wake-ups are one (P3).
+func (q *Queue) wake(n int) { q.wakes = min(q.wakes+min(n, kind.All), cmp.Or(q.rules.Width, kind.All)) }
 
 // candidate is the waiter that tries next.
 func (q *Queue) candidate() *Waiter {
@@ -34,7 +31,7 @@ func (q *Queue) head() Head {
 // that the name is free, and allows as many attempts as there is room for.
 func (q *Queue) use(w *Waiter) {
 	if q.wakes == 0 {
-		q.wakes = q.widest()
+		q.wake(kind.All)
 	}
 	q.current = wakeUp{left: q.wakes - 1, source: w.Woken}
 	if q.rules.PassOn {
