@@ -134,6 +134,10 @@ func (c *completion) Complete(*pipeline.Request) {
 			x.o.Ended(r)
 		}
 	}
+	if r.First == 0 && (r.Wire.Err == nil || r.MayHaveRun()) {
+		r.First = r.Wire.Sent
+		r.reach.Store(int64(r.Wire.Sent))
+	}
 	r.OutOfOrder = r.OutOfOrder || r.Wire.Resent
 	if r.Strict {
 		r.Wire.Replicas = max(r.Wire.Replicas, r.Wire.Lasting)
@@ -146,9 +150,6 @@ func (c *completion) Complete(*pipeline.Request) {
 	}
 	switch {
 	case r.Wire.Err == nil: // nearly always
-		if r.First == 0 {
-			r.reached()
-		}
 		r.Fate, r.settled = Answered, true
 		if r.spare != "" {
 			x.Discard(codec.Slot(r.spare), r.spare)
@@ -189,9 +190,6 @@ func (x *Executor) settle(r *Request) {
 	x.mu.Unlock()
 	if taken {
 		return
-	}
-	if r.First == 0 && r.MayHaveRun() {
-		r.reached()
 	}
 	r.Wire.Err = r.unsettled()
 	r.failed, r.Fate = r.Wire.Err, fateOf(r.Wire.Err)

@@ -81,12 +81,6 @@ func (r *Request) to(n *topology.Node) {
 	}
 }
 
-// reached records that the last send may have run, the first that may.
-func (r *Request) reached() {
-	r.First = r.Wire.Sent
-	r.reach.Store(int64(r.Wire.Sent))
-}
-
 // Cancel takes back a request that was not written yet. It reports whether it
 // did. If so, r is never sent again, and its handler is not called.
 func (x *Executor) Cancel(r *Request) bool {

@@ -26,9 +26,14 @@ import (
 // the failover, and may be sent a full copy. One of them may be promoted before it has more
 // than that copy. Locks don't wait for this after each failover: until n is agreed, WAIT
 // asks for as many as have been online. Only what no lease ends needs n.
-type replicaCount struct {
-	keeps  bool // n falls as the table says
-	early  bool // it is a later server of the client, and n was not agreed yet
+//
+// tally is the count of one server. Connections to it share it.
+type tally struct {
+	at    server // guarded by Replicas.mu
+	keeps bool   // n falls as the table says; never changes
+
+	mu     sync.Mutex // guards the fields below; held only for moments
+	early  bool       // it is a later server of the client, and n was not agreed yet
 	state  standing
 	n      int           // what WAIT asks for, unless early
 	most   int           // how many have been online at once
@@ -37,6 +42,8 @@ type replicaCount struct {
 	loss   int           // number of the latest loss; each answer is about one loss
 	lost   time.Duration // when that was
 	fewer  time.Duration // since when some, but fewer than n, are online; 0: not so
+	asking bool          // a goroutine asks the topology about a loss
+	doubt  error         // why the topology does not confirm that the master stays; nil: it confirms, or was not asked
 }
 
 type standing uint8
@@ -54,52 +61,69 @@ const fewerFor = time.Minute
 // knowledge. If it is a master later, it is one of something else.
 const promotedFor = time.Minute
 
-// counted takes the result of a count: the replicas that are online.
-func (r *replicaCount) counted(online []string, now time.Duration) {
-	r.most = max(r.most, len(online))
-	switch {
-	case !r.keeps || len(online) >= r.n:
-		r.agree(online)
-		return
-	case r.state == agreed || len(without(r.online, online)) > 0:
-		r.state = missing
-		r.loss++
-		r.lost = now
+// counted takes the result of a count: the replicas that are online. It reports whether to count
+// again soon, and whether the caller must ask the topology, as askOfLoss does.
+func (t *tally) counted(online []string, now time.Duration) (soon, ask bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.most = max(t.most, len(online))
+	if !t.keeps || len(online) >= t.n {
+		t.agree(online)
+	} else {
+		if t.state == agreed || len(without(t.online, online)) > 0 {
+			t.state = missing
+			t.loss++
+			t.lost = now
+		}
+		t.online = online
+		switch {
+		case len(online) == 0:
+			t.fewer = 0
+		case t.fewer == 0:
+			t.fewer = max(now, 1)
+		case now-t.fewer >= fewerFor:
+			t.agree(online)
+		}
 	}
-	r.online = online
-	switch {
-	case len(online) == 0:
-		r.fewer = 0
-	case r.fewer == 0:
-		r.fewer = max(now, 1)
-	case now-r.fewer >= fewerFor:
-		r.agree(online)
+	if t.state == agreed {
+		t.doubt = nil
 	}
+	soon = t.asks() == 0 || t.state != agreed
+	ask = t.state != agreed && !t.asking
+	t.asking = t.asking || ask
+	return soon, ask
 }
 
-// told takes the topology's answer about a loss: whether the master stays.
-func (r *replicaCount) told(stays bool, loss int) {
+// told takes the topology's answer about a loss: why it is in doubt that the master stays. It
+// reports whether to ask again.
+func (t *tally) told(doubt error, loss int) (again bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.doubt = doubt
 	switch {
-	case r.state == agreed || loss != r.loss:
-	case !stays:
-		r.state = missing
-	case r.state == missing:
-		r.state = vouched
+	case t.state == agreed || loss != t.loss:
+	case doubt != nil:
+		t.state = missing
+	case t.state == missing:
+		t.state = vouched
 	default:
-		r.agree(r.online)
+		t.agree(t.online)
 	}
+	t.asking = t.state == vouched
+	return t.asking
 }
 
-func (r *replicaCount) agree(online []string) {
-	r.state, r.n, r.online, r.seen, r.fewer, r.early = agreed, len(online), online, online, 0, false
+// agree is called with mu held, as asks is.
+func (t *tally) agree(online []string) {
+	t.state, t.n, t.online, t.seen, t.fewer, t.early = agreed, len(online), online, online, 0, false
 }
 
 // asks is how many replicas a WAIT asks for.
-func (r *replicaCount) asks() int {
-	if r.early {
-		return r.most
+func (t *tally) asks() int {
+	if t.early {
+		return t.most
 	}
-	return r.n
+	return t.n
 }
 
 // without returns the elements of a that are not in b.
@@ -126,16 +150,6 @@ type Replicas struct {
 // Hidden tells whether the server refuses to list its replicas.
 func (s *Replicas) Hidden() bool { return s.hidden.Load() }
 
-// tally is the count of one server. Connections to it share it.
-type tally struct {
-	at server // guarded by Replicas.mu
-
-	mu     sync.Mutex // guards the fields below; held only for moments
-	count  replicaCount
-	asking bool  // a goroutine asks the topology about a loss
-	doubt  error // why the topology does not confirm that the master stays; nil: it confirms, or was not asked
-}
-
 // of returns the tally of a server, a new one if needed. A server in the same place as
 // the last one is that server restarted, and keeps its tally: its replicas come back.
 func (s *Replicas) of(at server) *tally {
@@ -143,10 +157,10 @@ func (s *Replicas) of(at server) *tally {
 	defer s.mu.Unlock()
 	first := s.now == nil
 	if first || at.another(s.now.at) && at.place != s.now.at.place {
-		s.now = &tally{count: replicaCount{keeps: s.Known != nil, early: !first}}
+		s.now = &tally{keeps: s.Known != nil, early: !first}
 		if s.Known != nil {
-			s.now.count.seen = s.Known()
-			s.now.count.n = len(s.now.count.seen)
+			s.now.seen = s.Known()
+			s.now.n = len(s.now.seen)
 		}
 	}
 	s.now.at = at
@@ -161,7 +175,7 @@ func (t *tally) expects() (n int, any bool) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.count.asks(), len(t.count.online) > 0
+	return t.asks(), len(t.online) > 0
 }
 
 // lasting returns how many replicas must acknowledge what no lease ends, or 0 if WAIT asks
@@ -172,25 +186,10 @@ func (t *tally) lasting() int {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if !t.count.early {
+	if !t.early {
 		return 0
 	}
-	return t.count.n
-}
-
-// counted takes the result of a count. It reports whether to count again soon, and
-// whether the caller must ask the topology, as askOfLoss does.
-func (t *tally) counted(online []string, now time.Duration) (soon, ask bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.count.counted(online, now)
-	if t.count.state == agreed {
-		t.doubt = nil
-	}
-	soon = t.count.asks() == 0 || t.count.state != agreed
-	ask = t.count.state != agreed && !t.asking
-	t.asking = t.asking || ask
-	return soon, ask
+	return t.n
 }
 
 // question returns the number of the loss to ask about, and the replicas that are gone:
@@ -198,18 +197,8 @@ func (t *tally) counted(online []string, now time.Duration) (soon, ask bool) {
 func (t *tally) question(now time.Duration) (loss int, gone []string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if now-t.count.lost < promotedFor {
-		gone = without(t.count.seen, t.count.online)
+	if now-t.lost < promotedFor {
+		gone = without(t.seen, t.online)
 	}
-	return t.count.loss, gone
-}
-
-// told takes the topology's answer about a loss. It reports whether to ask again.
-func (t *tally) told(doubt error, loss int) (again bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.doubt = doubt
-	t.count.told(doubt == nil, loss)
-	t.asking = t.count.state == vouched
-	return t.asking
+	return t.loss, gone
 }

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -52,13 +53,15 @@ func TestReplicaCountFallsByTheWordOfTheTopology(t *testing.T) {
 		"the topology knows of fewer":       {known: 1, steps: []step{{"ab", 0, 2, agreed}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := replicaCount{keeps: !row.alone, n: row.known}
+			r := &tally{keeps: !row.alone, n: row.known}
 			for i, s := range row.steps {
 				switch s.event {
-				case "+", "-":
-					r.told(s.event == "+", r.loss)
+				case "+":
+					r.told(nil, r.loss)
+				case "-":
+					r.told(errors.New("not known"), r.loss)
 				case "old":
-					r.told(true, r.loss-1)
+					r.told(nil, r.loss-1)
 				default:
 					r.counted(strings.Split(s.event, "")[:len(s.event)], s.at)
 				}
@@ -72,7 +75,7 @@ func TestReplicaCountFallsByTheWordOfTheTopology(t *testing.T) {
 
 // A replica that left long ago may serve something else by now.
 func TestReplicaThatLeftIsAskedForAMinute(t *testing.T) {
-	r := &tally{count: replicaCount{keeps: true}}
+	r := &tally{keeps: true}
 	for _, step := range []struct {
 		online string
 		at     time.Duration

@@ -205,7 +205,7 @@ func TestWAITThatNobodyAcknowledgesCountsForNothingOnceNobodyIsWaitedFor(t *test
 		tally := p.tally.Load()
 		tally.mu.Lock()
 		defer tally.mu.Unlock()
-		tally.count.agree(online)
+		tally.agree(online)
 	}
 	replica.Pause()
 	defer replica.Resume()

@@ -3,6 +3,8 @@ package topology
 import (
 	"context"
 	"time"
+
+	"github.com/rlock-go/redisson/internal/clock"
 )
 
 // OnlyLookWhenTold lets the topology ask the Sentinels only after their messages. It is called
@@ -10,7 +12,7 @@ import (
 func (t *Sentinel) OnlyLookWhenTold() { t.lookAtLeast = 24 * time.Hour }
 
 // Look makes the topology ask the Sentinels soon.
-func (t *Sentinel) Look() { t.wake() }
+func (t *Sentinel) Look() { clock.Signal(t.news) }
 
 // Sentinels returns how many Sentinels are known.
 func (t *Sentinel) Sentinels() int {

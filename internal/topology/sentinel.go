@@ -17,7 +17,7 @@ type Sentinel struct {
 	oneMaster
 	u Parts
 
-	news chan struct{} // cap 1: ask the Sentinels
+	news chan struct{} // cap 1: look asks the Sentinels soon
 
 	lookAtLeast time.Duration // the constant; tests change it
 	warned      sync.Once     // of slow failovers

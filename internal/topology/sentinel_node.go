@@ -76,12 +76,12 @@ func (selected) Refused(error) {}
 // enough.
 type asks struct{ t *Sentinel }
 
-func (a asks) Message([]byte) { a.t.wake() }
+func (a asks) Message([]byte) { clock.Signal(a.t.news) }
 func (asks) Confirmed()       {}
 func (asks) Refused(error)    {}
 
 // Confirmed asks the Sentinels, since earlier messages may have been missed.
-func (p *sentinelNode) Confirmed() { p.t.wake() }
+func (p *sentinelNode) Confirmed() { clock.Signal(p.t.news) }
 
 // Refused logs that the Sentinel can't be listened to. It is called once at most.
 func (p *sentinelNode) Refused(err error) {
@@ -103,11 +103,8 @@ func (p *sentinelNode) Message(payload []byte) {
 	if left.names != nil {
 		t.move(left.names, net.JoinHostPort(words[3], words[4]), by, errLeft)
 	}
-	t.wake()
+	clock.Signal(t.news)
 }
-
-// wake makes look ask the Sentinels soon.
-func (t *Sentinel) wake() { clock.Signal(t.news) }
 
 // askAll asks all known Sentinels at the same time. It returns their answers when all
 // have come, shortly after most have, or when half of ctx's time is over: the rest is
