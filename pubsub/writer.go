@@ -41,7 +41,7 @@ func (c *conn) writeAll() error {
 			case <-c.wake:
 				c.tellJoined()
 				continue
-			case <-c.link.Retried():
+			case <-c.link.Retried:
 				return errRedial
 			case <-c.life.Done(): // the reader of a connection that can't be interrupted ends at its timeout
 				return errClosed

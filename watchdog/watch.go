@@ -134,16 +134,11 @@ func (w *Watchdog) ask(l *Lease) {
 // wrote is Wrote with mu held.
 func (w *Watchdog) wrote(l *Lease) {
 	if l.watch == watched {
-		w.unread(l)
+		l.watch, l.batch.unread = aged, true // the next round looks at it
 	}
 	if l.watch == looking || l.state == inFlight {
 		l.owed = max(l.owed, 1)
 	}
-}
-
-// unread lets the next round look at l.
-func (w *Watchdog) unread(l *Lease) {
-	l.watch, l.batch.unread = aged, true
 }
 
 // renewalRead follows a renewal, which has written l's key. read says that the renewal
@@ -239,6 +234,6 @@ func (w *Watchdog) lookAnswered(l *Lease, read bool) {
 		w.rests = append(w.rests, rest{l, clock.Later(w.clock.Now(), lookRest)})
 		w.lookBy(w.rests[0].until)
 	default:
-		w.unread(l)
+		l.watch, l.batch.unread = aged, true
 	}
 }

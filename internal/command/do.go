@@ -158,7 +158,7 @@ func (c *completion) Complete(*pipeline.Request) {
 		return
 	}
 	r.ended()
-	x.wakeOthers(n)
+	x.WakeWriter(n)
 }
 
 // redirects handles a send that failed: it resends, parks or settles r. It reports whether
@@ -240,6 +240,6 @@ func (x *Executor) Rest(r *Request) {
 		}
 		r.direct, r.handed = true, true
 		r.Handler.Rest(r)
-		x.WakeWriter()
+		x.WakeWriter(nil)
 	})
 }

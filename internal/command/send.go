@@ -128,24 +128,21 @@ func (x *Executor) Flush() {
 	}
 }
 
-// WakeWriter is Flush for callers that must not block.
-func (x *Executor) WakeWriter() { x.wakeOthers(nil) }
+// WakeWriter is Flush for callers that must not block. It leaves out the pipeline of but that called
+// the handlers, which flushes itself; nil: none.
+func (x *Executor) WakeWriter(but *topology.Node) {
+	for _, n := range x.top.Nodes() {
+		if (n != but || n.Divided) && n.Touched() {
+			n.WakeWriter()
+		}
+	}
+}
 
 // AwaitReplicas repeats the WAIT for r, which was answered, on the connection that r ran
 // on. See pipeline.Pipeline.AwaitReplicas. Flush or WakeWriter must be called afterwards.
 func (x *Executor) AwaitReplicas(r *Request, done func(acked int, err error)) (asks bool, err error) {
 	r.node.Touch()
 	return r.pipe.AwaitReplicas(&r.Wire, done)
-}
-
-// wakeOthers wakes the writers of all pipelines with queued requests, except the pipeline
-// of n that called the handlers: it flushes itself.
-func (x *Executor) wakeOthers(n *topology.Node) {
-	for _, other := range x.top.Nodes() {
-		if (other != n || n.Divided) && other.Touched() {
-			other.WakeWriter()
-		}
-	}
 }
 
 // sendsAgain tells whether r, which needs no kill barrier, is sent again.

@@ -37,7 +37,19 @@ func (w *Waiter) Begin(ctx context.Context) error {
 // count counts how an acquire ended, and tells the observer.
 func (w *Waiter) count(ctx context.Context, h *Hold, err error) {
 	l := w.l
-	outcome := w.outcome(ctx, err)
+	outcome := observe.Timeout
+	switch over := ctx.Err() != nil && errors.Is(err, ctx.Err()); {
+	case err == nil:
+		outcome = observe.Acquired
+	case errors.Is(err, ErrUncertain):
+		outcome = observe.Uncertain
+	case over && !errors.Is(err, context.DeadlineExceeded):
+		outcome = observe.Cancelled
+	case !over && !errors.Is(err, l.Taken()):
+		outcome = observe.Failed
+	case !over && w.OneTry:
+		outcome = observe.Locked
+	}
 	l.Client.counts[l.Traits.Label].acquires[outcome].Add(1)
 	call, o := w.call, l.Client.Observer
 	if o == nil {
@@ -81,23 +93,6 @@ func (w *Waiter) summary(h *Hold) (s observe.Subject, a observe.Acquire) {
 		a.Wait = max(w.l.Client.Now()-w.began, 0)
 	}
 	return s, a
-}
-
-// outcome is how an acquire ended.
-func (w *Waiter) outcome(ctx context.Context, err error) int {
-	switch over := ctx.Err() != nil && errors.Is(err, ctx.Err()); {
-	case err == nil:
-		return observe.Acquired
-	case errors.Is(err, ErrUncertain):
-		return observe.Uncertain
-	case over && !errors.Is(err, context.DeadlineExceeded):
-		return observe.Cancelled
-	case !over && !errors.Is(err, w.l.Taken()):
-		return observe.Failed
-	case !over && w.OneTry:
-		return observe.Locked
-	}
-	return observe.Timeout
 }
 
 // seen is the wait's observe.Call, made when it is first needed.

@@ -11,7 +11,6 @@ import (
 	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/redisconn"
-	"github.com/rlock-go/redisson/internal/topology"
 )
 
 // Ask reads something of the lock or of the owner. It blocks as Query does.
@@ -91,8 +90,8 @@ func (c *Client) Query(ctx context.Context, slot uint16, call kind.Call) (any, e
 // Prove returns nil when a server has answered. It blocks for no longer than ctx
 // and a command timeout.
 func (c *Client) Prove(ctx context.Context) error {
-	if by, ok := c.top.(topology.Prover); ok {
-		return by.Prove(ctx)
+	if cluster, ok := c.top.(interface{ Prove(context.Context) error }); ok { // it chooses itself which servers to ask
+		return cluster.Prove(ctx)
 	}
 	reply, err := c.Query(ctx, 0, kind.Read("PING"))
 	if err == nil && reply != "PONG" {

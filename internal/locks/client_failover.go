@@ -17,12 +17,17 @@ func (c *Client) follow() {
 	}
 }
 
-// changed handles one change of the topology. It renews the leases of the slots at once, which
+// changed handles one change of the topology. Only follow calls it. It remembers a new master. It renews the leases of the slots at once, which
 // shows what is lost. It repeats unlocks that the new server may lack. It makes waiters
 // subscribe where releases are announced now, and look again.
 func (c *Client) changed(change topology.Change) {
 	if change.NewMaster {
-		c.noteMaster(change.Slots)
+		var known []masterChange
+		if last := c.masters.Load(); last != nil {
+			known = (*last)[max(0, len(*last)-masterChanges+1):]
+		}
+		known = append(slices.Clip(known), masterChange{change.Slots, c.Now()})
+		c.masters.Store(&known)
 	}
 	c.nodeChanged(change)
 	c.renewer.RenewThose(func(h watchdog.Holder) bool { return change.Slots.Has(leaseSlot(h)) })
@@ -49,16 +54,6 @@ type masterChange struct {
 // masterChanges is how many of the latest changes are remembered, to explain why a hold was
 // lost.
 const masterChanges = 16
-
-// noteMaster records that slots have a new master. Only one goroutine calls it.
-func (c *Client) noteMaster(slots topology.Slots) {
-	var known []masterChange
-	if last := c.masters.Load(); last != nil {
-		known = (*last)[max(0, len(*last)-masterChanges+1):]
-	}
-	known = append(slices.Clip(known), masterChange{slots, c.Now()})
-	c.masters.Store(&known)
-}
 
 // newMaster tells whether slot has had another master since then.
 func (c *Client) newMaster(slot uint16, since time.Duration) bool {

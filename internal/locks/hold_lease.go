@@ -12,8 +12,7 @@ import (
 // needs is what the living holds need of the lease together, without the hold but if that is
 // not nil.
 func (st *OwnerState) needs(but *Hold) lease.Sum {
-	sum := lease.Of(st.name.Now(), st.name.lock.Client.Watchdog)
-	sum.Keep(st.keepOwed())
+	sum := lease.Of(st.name.Now(), st.name.lock.Client.Watchdog, st.keepOwed())
 	for h := st.holds; h != nil; h = h.next {
 		if h != but {
 			sum.Add(&h.promise, h.own(), h.lease.Expiry())
@@ -41,7 +40,7 @@ func (st *OwnerState) commandLease(own time.Duration) time.Duration {
 func (st *OwnerState) renewedLease() time.Duration {
 	full := st.name.lock.Client.Watchdog
 	if st.alarmed && st.held > 0 {
-		if sum := st.needs(nil); !sum.Extends() {
+		if sum := st.needs(nil); !sum.Extends {
 			return sum.Lease(0)
 		}
 	}

@@ -115,7 +115,7 @@ func (s *shard) repeat(u past) {
 		r.keep, r.place = u.extras.keep, u.extras.place
 	}
 	r.then = func(error) {
-		if r.Over() {
+		if r.Over {
 			ended(r.req.Connection())
 		} else { // its limit has passed, and a send may be under way
 			ended(0)

@@ -121,7 +121,7 @@ func (p *renewalPart) run() {
 			s.send()
 		}
 		// The watchdog's goroutine must not wait for the network.
-		p.c.exec.WakeWriter()
+		p.c.exec.WakeWriter(nil)
 		return p.open.Add(-1) > 0
 	})
 }

@@ -58,7 +58,7 @@ func (x *section) leave() {
 	case e == mayBlock:
 		x.exec.Flush()
 	default:
-		x.exec.WakeWriter()
+		x.exec.WakeWriter(nil)
 	}
 }
 

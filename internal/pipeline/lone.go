@@ -59,17 +59,6 @@ func (l *lone) cut(now time.Duration, alone bool) {
 	}
 }
 
-// standsBy decides whether the reader stands by from now on. The reader calls it with
-// p.mu held and nothing in flight.
-func (c *conn) standsBy() bool {
-	if c.lone.follows < loneFrom || c.p.queue.length > 0 || c.ended || c.tally != nil || !c.atOnce {
-		return false
-	}
-	c.busy.Store(false)
-	c.lone.standby = true
-	return true
-}
-
 // takesRead is called, with p.mu held, by the goroutine that has just cut a batch. If no
 // goroutine reads, nothing else is in flight. Then that goroutine looks for unexpected
 // input (quiet), and owns the read of the reply if it is a caller whose command is alone.

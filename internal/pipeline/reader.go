@@ -79,7 +79,10 @@ func (c *conn) batchDone(b []*Request) (over, standby bool) {
 	p.recycle(b)
 	others := c.inflight > 0
 	over = c.retired && !others
-	standby = !over && !others && c.standsBy()
+	if !over && !others && c.lone.follows >= loneFrom && p.queue.length == 0 && !c.ended && c.tally == nil && c.atOnce {
+		standby, c.lone.standby = true, true
+		c.busy.Store(false)
+	}
 	p.mu.Unlock()
 	if !over && (others || c.managed == nil) {
 		c.letQueue()

@@ -136,14 +136,11 @@ var _ redis.ConnWithTimeout = (*Conn)(nil)
 // Place is the address that was dialled for a connection: the server's address, or
 // the one that its name resolved to. It is empty for a pool's connection.
 func Place(c redis.Conn) string {
-	if dialled, ok := c.(interface{ Place() string }); ok {
-		return dialled.Place()
+	if own, is := c.(*Conn); is {
+		return own.place
 	}
 	return ""
 }
-
-// Place is the address that was dialled, see the function Place.
-func (c *Conn) Place() string { return c.place }
 
 // Admit allows bulk strings of up to n bytes, and longer arrays, in later replies: for
 // answers that grow with the server's clients or with a cluster. Admit(0) restores the

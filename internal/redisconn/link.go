@@ -18,35 +18,32 @@ const maxStale = 16
 // dials them, limits the time of each dial, and spaces the attempts. One goroutine at a
 // time may use it; any may call Retry.
 type Link struct {
-	Pause time.Duration // between the last attempt, or the last connection, and the next
+	Pause   time.Duration // between the last attempt, or the last connection, and the next
+	Retried chan struct{} // receives a value once Retry was called
 
 	dial    func(context.Context) (redis.Conn, error)
 	timeout time.Duration
 	backoff Backoff
 	began   time.Time // when the pause began
 	stale   int       // moot failures in a row
-	retry   chan struct{}
 }
 
 // NewLink makes a Link whose attempts may take timeout each. A dial that takes longer is
 // abandoned, see late.go.
 func NewLink(dial func(context.Context) (redis.Conn, error), timeout time.Duration, pauses Backoff) *Link {
-	return &Link{dial: inTime(dial), timeout: timeout, backoff: pauses, retry: make(chan struct{}, 1)}
+	return &Link{dial: inTime(dial), timeout: timeout, backoff: pauses, Retried: make(chan struct{}, 1)}
 }
 
 // Retry ends the pause, or the wait on Retried, because there may be another server by now.
 // It returns at once.
-func (l *Link) Retry() { clock.Signal(l.retry) }
-
-// Retried returns a channel that receives a value once Retry was called.
-func (l *Link) Retried() <-chan struct{} { return l.retry }
+func (l *Link) Retry() { clock.Signal(l.Retried) }
 
 // Await waits for the rest of the pause. It reports false when life ends.
 func (l *Link) Await(life context.Context) bool {
 	if rest := time.Until(l.began.Add(l.Pause)); rest > 0 {
 		select {
 		case <-time.After(rest):
-		case <-l.retry: // another server has not failed
+		case <-l.Retried: // another server has not failed
 			l.Worked()
 		case <-life.Done():
 		}
@@ -59,7 +56,7 @@ func (l *Link) Await(life context.Context) bool {
 // server: the next attempt follows at once. After any other error it follows a pause.
 func (l *Link) Open(life context.Context, greet func(*Owned) error) (o *Owned, moot bool, err error) {
 	select {
-	case <-l.retry: // called before this attempt, which may find the new server
+	case <-l.Retried: // called before this attempt, which may find the new server
 	default:
 	}
 	ctx, cancel := context.WithTimeout(life, l.timeout)

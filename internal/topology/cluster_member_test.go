@@ -47,7 +47,7 @@ func TestMasterThatForgotTheClusterCostsItsOwnSlotsOnly(t *testing.T) {
 	c.Forget(0)
 	var log logged
 	after := openCluster(t, c, func(s *topology.Settings) { s.Log = log.events() })
-	if err := after.top.(topology.Prover).Prove(t.Context()); err != nil {
+	if err := after.top.(*topology.Cluster).Prove(t.Context()); err != nil {
 		t.Errorf("a new client: %v", err)
 	}
 	for _, g := range []*clusterRig{before, after} {

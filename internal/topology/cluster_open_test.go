@@ -49,12 +49,12 @@ func TestClusterWhoseMastersAreSilentIsNotProved(t *testing.T) {
 	defer top.Close(0)
 	redistest.Becomes(t, "the map is known", func() bool { _, err := top.Node(0); return err == nil })
 	silent.Store(true)
-	if err := top.(topology.Prover).Prove(t.Context()); err == nil {
+	if err := top.(*topology.Cluster).Prove(t.Context()); err == nil {
 		t.Error("it is proved by nobody")
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), timeout/4)
 	defer cancel()
-	if err := top.(topology.Prover).Prove(ctx); !errors.Is(err, context.DeadlineExceeded) {
+	if err := top.(*topology.Cluster).Prove(ctx); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("the caller's context is over, and the error is %v", err)
 	}
 }
@@ -82,7 +82,7 @@ func TestCredentialsThatAClusterRefusesAreAskedForAgain(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer top.Close(0)
-			err = top.(topology.Prover).Prove(t.Context())
+			err = top.(*topology.Cluster).Prove(t.Context())
 			if name == "soon" && err != nil {
 				t.Errorf("refused for good: %v, asked %d times", err, asked.Load())
 			}

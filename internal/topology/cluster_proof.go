@@ -10,7 +10,7 @@ import (
 	"github.com/rlock-go/redisson/internal/redisconn"
 )
 
-// Prove returns nil when any master has answered; the others may be down or
+// Prove tells whether the cluster can be used. It returns nil when any master has answered; the others may be down or
 // unreachable. An error that the next attempt would meet too, such as a wrong
 // password, is returned at once. Otherwise it blocks until the caller's context ends,
 // or a command timeout has passed; then its error is the last one seen, added to that of the

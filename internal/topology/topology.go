@@ -1,7 +1,6 @@
 package topology
 
 import (
-	"context"
 	"slices"
 	"time"
 
@@ -52,14 +51,6 @@ type Topology interface {
 
 	// String names the servers as their URL does, without secrets.
 	String() string
-}
-
-// Prover is a Topology that chooses itself which servers to ask whether it can be used.
-type Prover interface {
-	// Prove returns nil when a server has answered. An error that any further attempt
-	// would meet too, such as a wrong password, is returned at once. It blocks until
-	// ctx ends, and for a command timeout at the most.
-	Prove(ctx context.Context) error
 }
 
 // Redirection says what to do with a command that its node did not run.

@@ -42,11 +42,12 @@ type Sum struct {
 	RenewUntil time.Duration // when the watchdog stops extending; 0: it extends none
 	now, full  time.Duration
 	need       time.Duration
-	extends    bool // a hold is to be extended now
+	Extends    bool // a hold is to be extended now
 }
 
-// Of is the Sum of no holds. full is the lease by which the watchdog extends.
-func Of(now, full time.Duration) Sum { return Sum{now: now, full: full} }
+// Of is the Sum of no holds, whose every lease lasts until keep, an instant. full is the lease by which the
+// watchdog extends.
+func Of(now, full, keep time.Duration) Sum { return Sum{now: now, full: full, need: max(0, keep-now)} }
 
 // Add adds a hold. end is when trust in its own lease ends, which may be earlier than the
 // promise while an Extend has no reply. shared is when trust in the shared lease ends.
@@ -59,15 +60,12 @@ func (s *Sum) Add(p *Promise, end, shared time.Duration) {
 	if !p.Fixed {
 		s.RenewUntil = max(s.RenewUntil, p.Until)
 		if need = watchdog.Lasting(min(end, shared) - s.now); s.now < p.Until {
-			s.extends = true
+			s.Extends = true
 			need = max(need, s.full)
 		}
 	}
 	s.need = max(s.need, need)
 }
-
-// Keep makes every lease last until an instant, if no hold needs more.
-func (s *Sum) Keep(until time.Duration) { s.need = max(s.need, until-s.now) }
 
 // Assert makes the watchdog renew a fixed lease as long as it lasts, each time by what is left
 // of it, because others may cut it.
@@ -76,9 +74,6 @@ func (s *Sum) Assert(p *Promise) {
 		s.RenewUntil = max(s.RenewUntil, p.Until)
 	}
 }
-
-// Extends tells whether a renewal extends a lease. One that does not only asserts what is left.
-func (s *Sum) Extends() bool { return s.extends }
 
 // Lease is the lease that a command passes which is to set own: own, or what the holds still
 // need, rounded up to milliseconds, if that is longer. It is at least a millisecond.

@@ -42,7 +42,7 @@ func (m *model) note(format string, args ...any) {
 }
 
 func (m *model) sum(but *hold) Sum {
-	sum := Of(m.now, full)
+	sum := Of(m.now, full, 0)
 	for _, h := range m.holds {
 		if h != but {
 			sum.Add(&h.promise, h.promise.End, m.shared)
@@ -267,7 +267,7 @@ func TestNoCommandCutsWhatALivingHoldWasPromised(t *testing.T) {
 		now, expires := time.Hour, time.Duration(0)
 		var holds []Promise
 		for range 50 {
-			sum := Of(now, full)
+			sum := Of(now, full, 0)
 			for i := range holds {
 				sum.Add(&holds[i], holds[i].End, watchdog.Trust(now, expires-now))
 			}
@@ -323,13 +323,13 @@ func TestAssertedLeaseIsRenewedByWhatIsLeft(t *testing.T) {
 		{[]Promise{watched}, clock.Never, false, full},
 		{[]Promise{fixed, over}, 50 * time.Second, true, 40 * time.Second},
 	} {
-		sum := Of(10*time.Second, full)
+		sum := Of(10*time.Second, full, 0)
 		for _, p := range row.holds {
 			sum.Add(&p, p.End, 30*time.Second)
 			sum.Assert(&p)
 		}
-		if sum.RenewUntil != row.until || sum.Extends() == row.only || sum.Lease(0) != row.lease {
-			t.Errorf("%v: until %v, extends %v, lease %v", row.holds, sum.RenewUntil, sum.Extends(), sum.Lease(0))
+		if sum.RenewUntil != row.until || sum.Extends == row.only || sum.Lease(0) != row.lease {
+			t.Errorf("%v: until %v, extends %v, lease %v", row.holds, sum.RenewUntil, sum.Extends, sum.Lease(0))
 		}
 	}
 }

@@ -12,7 +12,7 @@ func (u *Release) Leave(w World) {
 func (u *Release) LimitPassed(w World) {
 	f := w.Facts()
 	switch {
-	case u.Reported() || u.over || f.Now <= u.Limit: // Close runs all timers at once
+	case u.Reported() || u.Over || f.Now <= u.Limit: // Close runs all timers at once
 	case !u.begun:
 		u.tell(w, Queued)
 	case u.Why == UnlockAs && u.paused && f.Reached == 0:

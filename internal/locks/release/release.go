@@ -24,6 +24,7 @@ type Release struct {
 	Verdict  Verdict       // what was told, or is to be told
 	Failed   error         // the last trouble
 	UnderWay bool          // a send of it is under way, or was lost and may still run
+	Over     bool          // it has ended
 
 	begun  bool // it was sent
 	paused bool // nothing of it is under way, and it is sent again after a pause
@@ -33,7 +34,6 @@ type Release struct {
 	more   bool // one ran and left more than the client needs, which the sends that follow take away
 	needs  int  // Facts.Needs at the last send
 	again  bool // one ran, no replica had it, and it was sent once more
-	over   bool
 }
 
 // Begin sends the unlock, when its turn in the owner's command queue has come. It does not
@@ -73,7 +73,7 @@ func (u *Release) Answer(w World, a Answer) {
 
 // Rest does all that remains to be done, and blocks until the unlock has ended.
 func (u *Release) Rest(w World) {
-	if v := u.live(w); !u.over { // else it was taken back, which has ended it
+	if v := u.live(w); !u.Over { // else it was taken back, which has ended it
 		u.end(w, v)
 	}
 }
@@ -341,9 +341,6 @@ func (u *Release) failed(w World, how How) Verdict {
 // Reported tells whether the caller was told the Verdict.
 func (u *Release) Reported() bool { return u.Verdict != Open }
 
-// Over tells whether nothing is sent any more.
-func (u *Release) Over() bool { return u.over }
-
 // called tells whether a caller still waits for the outcome.
 func (u *Release) called() bool { return u.Why.Called() && !u.Reported() }
 
@@ -382,7 +379,7 @@ func (u *Release) tell(w World, v Verdict) {
 // late sends from running. Without one they release none of the owner's holds, unless they were to
 // leave nothing.
 func (u *Release) end(w World, v Verdict) {
-	u.over = true
+	u.Over = true
 	u.tell(w, v)
 	f := w.Facts()
 	if f.MayArrive && u.frees {
