@@ -271,55 +271,36 @@ func tellOne[A any](fn func(A), a A) {
 	}
 }
 
-func (o *observers) Waiting(ctx context.Context, s observe.Subject, at time.Time) {
-	o.each(func(one *Observer) { tell(one.Waiting, ctx, subject(s), at) })
-}
-
-func (o *observers) Woken(ctx context.Context, s observe.Subject, w observe.Wake) {
-	o.each(func(one *Observer) { tell(one.Woken, ctx, subject(s), WakeEvent{WakeSource(w.Source), w.At}) })
-}
-
-func (o *observers) Acquired(ctx context.Context, s observe.Subject, a observe.Acquire) {
+// Tell passes an event on.
+func (o *observers) Tell(e observe.Event) {
+	s, ctx := subject(e.Subject), e.Ctx
+	e.Command.Database = o.database
 	o.each(func(one *Observer) {
-		tell(one.Acquired, ctx, subject(s), AcquireEvent{Outcome(a.Outcome), a.Wait, a.Attempts, a.Contended, a.Err})
+		switch e.Of {
+		case observe.CallWaited:
+			tell(one.Waiting, ctx, s, e.At)
+		case observe.CallWoken:
+			tell(one.Woken, ctx, s, WakeEvent{WakeSource(e.How), e.At})
+		case observe.CallAcquired:
+			tell(one.Acquired, ctx, s, AcquireEvent{Outcome(e.How), e.Took, e.Attempts, e.Contended, e.Err})
+		case observe.CallReleased:
+			tell(one.Released, ctx, s, ReleaseEvent{e.Err, Reason(e.Reason), e.At})
+		case observe.HoldEnded:
+			tellTwo(one.Ended, s, HoldEvent{End(e.How), Reason(e.Reason), e.Took, e.At})
+		case observe.LeaseRenewed:
+			tellTwo(one.Renewed, s, RenewalEvent{RenewalOutcome(e.How), e.Err})
+		case observe.LeaseFailing:
+			tellTwo(one.Failing, s, FailingEvent{e.Err, e.Left, e.Took})
+		case observe.Undone:
+			tellTwo(one.Undone, s, UndoEvent{UndoOutcome(e.How), e.Err})
+		case observe.Reconnected:
+			tellOne(one.Reconnected, ServerEvent{e.From, e.To, e.Took})
+		case observe.NodeChanged:
+			tellOne(one.NodeChanged, ServerEvent{e.From, e.To, e.Took})
+		case observe.CommandSent:
+			tellTwo(one.Command, ctx, CommandEvent(e.Command))
+		}
 	})
-}
-
-func (o *observers) Released(ctx context.Context, s observe.Subject, r observe.Release) {
-	o.each(func(one *Observer) {
-		tell(one.Released, ctx, subject(s), ReleaseEvent{r.Err, Reason(r.Reason), r.LostAt})
-	})
-}
-
-func (o *observers) Ended(s observe.Subject, h observe.Hold) {
-	o.each(func(one *Observer) {
-		tellTwo(one.Ended, subject(s), HoldEvent{End(h.End), Reason(h.Reason), h.Held, h.At})
-	})
-}
-
-func (o *observers) Renewed(s observe.Subject, r observe.Renewal) {
-	o.each(func(one *Observer) { tellTwo(one.Renewed, subject(s), RenewalEvent{RenewalOutcome(r.Outcome), r.Err}) })
-}
-
-func (o *observers) Failing(s observe.Subject, f observe.Failing) {
-	o.each(func(one *Observer) { tellTwo(one.Failing, subject(s), FailingEvent(f)) })
-}
-
-func (o *observers) Undone(s observe.Subject, u observe.Undo) {
-	o.each(func(one *Observer) { tellTwo(one.Undone, subject(s), UndoEvent{UndoOutcome(u.Outcome), u.Err}) })
-}
-
-func (o *observers) Reconnected(e observe.Server) {
-	o.each(func(one *Observer) { tellOne(one.Reconnected, ServerEvent(e)) })
-}
-
-func (o *observers) NodeChanged(e observe.Server) {
-	o.each(func(one *Observer) { tellOne(one.NodeChanged, ServerEvent(e)) })
-}
-
-func (o *observers) Command(ctx context.Context, c observe.Command) {
-	c.Database = o.database
-	o.each(func(one *Observer) { tellTwo(one.Command, ctx, CommandEvent(c)) })
 }
 
 func subject(s observe.Subject) Subject { return Subject{s.Name, Kind(s.Kind), s.Owner} }

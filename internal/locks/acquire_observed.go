@@ -55,16 +55,16 @@ func (w *Waiter) count(ctx context.Context, h *Hold, err error) {
 	if o == nil {
 		return
 	}
-	s, a := w.summary(h)
-	a.Outcome, a.Err = observe.OutcomeNames[outcome], err
+	e := w.summary(h)
+	e.How, e.Err = observe.OutcomeNames[outcome], err
 	returned := false
 	defer func() {
 		if !returned {
 			w.abandon(h)
 		}
 	}()
-	call.seen.Tell(o, s)
-	o.Acquired(call.ctx, s, a)
+	call.seen.Tell(o, e.Subject)
+	o.Tell(e)
 	returned = true
 }
 
@@ -81,18 +81,19 @@ func (w *Waiter) abandon(h *Hold) {
 }
 
 // summary is what the observer is told of a wait that has ended.
-func (w *Waiter) summary(h *Hold) (s observe.Subject, a observe.Acquire) {
+func (w *Waiter) summary(h *Hold) observe.Event {
+	e := observe.Event{Of: observe.CallAcquired, Ctx: w.call.ctx}
 	if h != nil {
-		s = h.subject()
+		e.Subject = h.subject()
 	} else { // an attempt may be under way
 		defer w.l.shard.enter(mustNotBlock).leave()
-		s = w.l.subject(w.acquirer())
+		e.Subject = w.l.subject(w.acquirer())
 	}
-	a.Attempts, a.Contended = w.tries, w.contended
+	e.Attempts, e.Contended = w.tries, w.contended
 	if w.n != nil {
-		a.Wait = max(w.l.Client.Now()-w.began, 0)
+		e.Took = max(w.l.Client.Now()-w.began, 0)
 	}
-	return s, a
+	return e
 }
 
 // seen is the wait's observe.Call, made when it is first needed.

@@ -15,11 +15,11 @@ func (c *Client) nodeChanged(change topology.Change) {
 	if c.Observer == nil || change.From == nil || change.From == change.To && !change.NewMaster {
 		return
 	}
-	e := observe.Server{From: change.FormerAddr, To: change.Addr}
+	e := observe.Event{Of: observe.NodeChanged, From: change.FormerAddr, To: change.Addr}
 	if change.From != change.To {
 		e.From, e.To = change.From.Server(), change.To.Server()
 	}
-	c.post(func(o observe.Observer) { o.NodeChanged(e) })
+	c.post(e)
 }
 
 // sent tells the observer of a command, as part of the call that it was made for if there is
@@ -44,20 +44,18 @@ func (c *Client) sent(r *command.Request) {
 	if by != nil && by.Sent(cmd) {
 		return
 	}
-	ctx := by.Context()
-	c.post(func(o observe.Observer) { o.Command(ctx, cmd) })
+	c.post(observe.Event{Of: observe.CommandSent, Ctx: by.Context(), Command: cmd})
 }
 
 // post tells the observer, if there is one, on the queue's goroutine.
-func (c *Client) post(tell func(observe.Observer)) {
+func (c *Client) post(e observe.Event) {
 	if o := c.Observer; o != nil {
-		c.events.Add(func() { tell(o) })
+		c.events.Add(func() { o.Tell(e) })
 	}
 }
 
 // reconnected counts a connection that replaced another, and tells the observer.
 func (c *Client) reconnected(server string, down time.Duration) {
 	c.reconnects.Add(1)
-	e := observe.Server{To: server, Down: down}
-	c.post(func(o observe.Observer) { o.Reconnected(e) })
+	c.post(observe.Event{Of: observe.Reconnected, To: server, Took: down})
 }

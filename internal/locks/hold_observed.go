@@ -65,18 +65,14 @@ func (h *Hold) lossReason(cause error) int {
 // called with the shard locked.
 func (h *Hold) notReleased(cause error, until time.Duration) {
 	l, now := h.lock, h.state.name.Now()
-	e := observe.Hold{End: "expired", Held: now - h.since, At: time.Now().Add(min(until-now, 0))}
+	e := observe.Event{Of: observe.HoldEnded, Subject: h.subject(), How: "expired", Took: now - h.since, At: time.Now().Add(min(until-now, 0))}
 	if cause != ErrClosed {
 		reason := h.lossReason(cause)
 		l.Client.counts[l.Traits.Label].lost[reason].Add(1)
 		e.Reason = observe.ReasonNames[reason]
 		if reason != observe.Expired {
-			e.End = "lost"
+			e.How = "lost"
 		}
 	}
-	if l.Client.Observer == nil {
-		return
-	}
-	s := h.subject()
-	l.Client.post(func(o observe.Observer) { o.Ended(s, e) })
+	l.Client.post(e)
 }

@@ -82,18 +82,15 @@ func (st *OwnerState) failing(lease *watchdog.Lease, err error) {
 		return
 	}
 	c, now := st.name.lock.Client, st.name.Now()
-	e := observe.Failing{Err: err, Left: max(lease.Expiry()-now, 0)}
+	e := observe.Event{Of: observe.LeaseFailing, Subject: st.holds.subject(), Err: err, Left: max(lease.Expiry()-now, 0)}
 	if extras := st.ensureExtras(); err != nil {
 		extras.failing = now
 		c.Log.NotRenewed(s, st.eventLock(), e.Left, err)
 	} else {
-		e.Lasted = now - extras.failing
-		c.Log.RenewedAgain(s, st.eventLock(), e.Lasted)
+		e.Took = now - extras.failing
+		c.Log.RenewedAgain(s, st.eventLock(), e.Took)
 	}
-	if c.Observer != nil {
-		of := st.holds.subject()
-		c.post(func(o observe.Observer) { o.Failing(of, e) })
-	}
+	c.post(e)
 }
 
 // notHeld ends holds that a look did not find, unless a command of the owner has begun since.

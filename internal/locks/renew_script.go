@@ -138,15 +138,15 @@ func (r *renewal) tell(mine []bool, err error) {
 		if r.c.Observer == nil {
 			continue
 		}
-		s, e := sub.of.subject(Owner{}), observe.Renewal{Outcome: "renewed"}
-		s.Owner = sub.st
+		e := observe.Event{Of: observe.LeaseRenewed, Subject: sub.of.subject(Owner{}), How: "renewed", Err: err}
+		e.Owner = sub.st
 		switch {
 		case err != nil:
-			e = observe.Renewal{Outcome: "failed", Err: err}
+			e.How = "failed"
 		case !extended:
-			e.Outcome = "lost"
+			e.How = "lost"
 		}
-		r.c.post(func(o observe.Observer) { o.Renewed(s, e) })
+		r.c.post(e)
 	}
 }
 

@@ -162,7 +162,11 @@ type counting struct {
 	seen int
 }
 
-func (c *counting) Acquired(context.Context, observe.Subject, observe.Acquire) { c.seen = c.left() }
+func (c *counting) Tell(e observe.Event) {
+	if e.Of == observe.CallAcquired {
+		c.seen = c.left()
+	}
+}
 
 // An observer may call Close, which waits for what is under way.
 func TestObserverIsToldOfPermitsThatCountNoMore(t *testing.T) {

@@ -66,32 +66,29 @@ func unlocked(h *Hold, u observedUnlock, wasLost, err error) {
 		l.Client.leaveCall(u.seen)
 	}
 	if u.ended {
-		o.Ended(s, observe.Hold{End: "released", Held: u.held, At: time.Now()})
+		o.Tell(observe.Event{Of: observe.HoldEnded, Subject: s, How: "released", Took: u.held, At: time.Now()})
 	}
 	if !l.Client.tellsCalls {
 		return
 	}
-	r := observe.Release{Err: err}
+	e := observe.Event{Of: observe.CallReleased, Ctx: u.ctx, Subject: s, Err: err}
 	if wasLost != nil && !errors.Is(wasLost, ErrClosed) {
-		r.Reason, r.LostAt = lossOf(h)
+		e.Reason, e.At = lossOf(h)
 	}
-	o.Released(u.ctx, s, r)
+	o.Tell(e)
 }
 
 // undid counts the undo of an acquire, and tells the observer.
 func undid(l *Lock, o Owner, err error) {
-	u := observe.Undo{Outcome: "undone", Err: err}
+	e := observe.Event{Of: observe.Undone, Subject: l.subject(o), How: "undone", Err: err}
 	switch {
 	case errors.Is(err, ErrNotHeld):
-		u.Outcome, u.Err = "nothing", nil
+		e.How, e.Err = "nothing", nil
 	case err != nil:
-		u.Outcome = "failed"
+		e.How = "failed"
 	}
 	if err == nil {
 		l.Client.counts[l.Traits.Label].undone.Add(1)
 	}
-	if l.Client.Observer != nil {
-		s := l.subject(o)
-		l.Client.post(func(o observe.Observer) { o.Undone(s, u) })
-	}
+	l.Client.post(e)
 }

@@ -74,10 +74,10 @@ func TestA6GrantThatComesWithTheEndOfTheWaitIsTheCallers(t *testing.T) {
 // acquires is an observer of acquires, and of nothing else.
 type acquires struct{ observe.Observer }
 
-func (acquires) OnPanic(func(any))                                          {}
-func (acquires) Calls() bool                                                { return false }
-func (acquires) Commands() bool                                             { return false }
-func (acquires) Acquired(context.Context, observe.Subject, observe.Acquire) {}
+func (acquires) OnPanic(func(any))  {}
+func (acquires) Calls() bool        { return false }
+func (acquires) Commands() bool     { return false }
+func (acquires) Tell(observe.Event) {}
 
 // endings is an observer of acquires, and counts holds that end.
 type endings struct {
@@ -85,7 +85,11 @@ type endings struct {
 	n atomic.Int32
 }
 
-func (e *endings) Ended(observe.Subject, observe.Hold) { e.n.Add(1) }
+func (e *endings) Tell(event observe.Event) {
+	if event.Of == observe.HoldEnded {
+		e.n.Add(1)
+	}
+}
 
 // The watchdog is closed by then, so the hold can't be trusted. But nobody had it.
 func TestGrantThatComesDuringCloseIsNoLoss(t *testing.T) {

@@ -82,12 +82,12 @@ func (c *Call) Tell(o Observer, s Subject) {
 	c.told = true
 	c.mu.Unlock()
 	if !waits.IsZero() {
-		o.Waiting(c.ctx, s, waits)
+		o.Tell(Event{Of: CallWaited, Ctx: c.ctx, Subject: s, At: waits})
 	}
 	for _, w := range wakes {
-		o.Woken(c.ctx, s, w)
+		o.Tell(Event{Of: CallWoken, Ctx: c.ctx, Subject: s, How: w.Source, At: w.At})
 	}
 	for _, cmd := range sent {
-		o.Command(c.ctx, cmd)
+		o.Tell(Event{Of: CommandSent, Ctx: c.ctx, Command: cmd})
 	}
 }

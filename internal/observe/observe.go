@@ -17,21 +17,47 @@ import (
 // OnPanic is called before all others; its function gets the panics of the user's code.
 type Observer interface {
 	OnPanic(func(with any))                                 // sets what gets the panics
-	Calls() bool                                            // whether Acquire, Release or Released must be called
-	Commands() bool                                         // whether Command must be called
+	Calls() bool                                            // whether Acquire, Release and the events Released must be told
+	Commands() bool                                         // whether Commands must be told
 	Acquire(ctx context.Context, s Subject) context.Context // begins a call that acquires
-	Waiting(ctx context.Context, s Subject, at time.Time)   // the call waited, since at
-	Woken(ctx context.Context, s Subject, w Wake)           // the call tried again
-	Acquired(ctx context.Context, s Subject, a Acquire)     // ends it
 	Release(ctx context.Context, s Subject) context.Context // begins a call of Unlock
-	Released(ctx context.Context, s Subject, r Release)     // ends it
-	Ended(s Subject, h Hold)                                // a hold is over
-	Renewed(s Subject, r Renewal)                           // a renewal of one lease ended
-	Failing(s Subject, f Failing)                           // renewals of a lease begin to fail, or work again
-	Undone(s Subject, u Undo)                               // the undo of one acquire ended
-	Reconnected(s Server)                                   // a connection took the place of another
-	NodeChanged(s Server)                                   // slots have another server
-	Command(ctx context.Context, c Command)                 // a command was sent
+	Tell(Event)                                             // takes any other event
+}
+
+// Occasion is what an event is.
+type Occasion uint8
+
+// The comments name the fields that an event has besides those of its call and of its lock.
+const (
+	CallWaited   Occasion = iota // a call waited, since At
+	CallWoken                    // it tried again: How, a source, and At
+	CallAcquired                 // it has ended: How, of OutcomeNames, Took, Attempts, Contended, Err
+	CallReleased                 // a call of Unlock has ended: Err and, if the hold was lost before, Reason and At
+	HoldEnded                    // released, lost or expired: How, Reason if it was lost, Took since its acquire was sent, At
+	LeaseRenewed                 // or failed, or lost: How, Err
+	LeaseFailing                 // renewals begin to fail: Err, Left; or work again: Took
+	Undone                       // the undo of one acquire has ended, as undone, nothing or failed: How, Err
+	Reconnected                  // a connection took the place of another: To, Took without one
+	NodeChanged                  // slots have another server: From, To
+	CommandSent                  // Command
+)
+
+// Event is one thing that happened.
+type Event struct {
+	Of      Occasion
+	Ctx     context.Context // of the call that it is part of, as Acquire or Release returned it; else nil
+	Subject                 // the lock that it is about, if there is one
+	Command Command         // of CommandSent
+
+	At        time.Time     // when
+	How       string        // how it went
+	Reason    string        // of ReasonNames: why a hold was lost
+	Err       error         // why it failed; of a call, what its caller gets
+	Took      time.Duration // how long it lasted
+	Left      time.Duration // how long a lease is still certain
+	Attempts  int           // lock scripts that were sent for a call
+	Contended bool          // the call was refused, or came behind others
+	From, To  string        // addresses
 }
 
 // Subject is the lock that an event is about. The owner's text is made only when String
@@ -70,55 +96,6 @@ var ReasonNames = [Reasons]string{"taken", "expired", "unreachable"}
 type Wake struct {
 	Source string    // message, expiry, handoff, look
 	At     time.Time // when
-}
-
-// Acquire is how an acquire ended.
-type Acquire struct {
-	Outcome   string        // of OutcomeNames
-	Wait      time.Duration // how long it took
-	Attempts  int           // lock scripts sent for it
-	Contended bool          // it was refused, or came behind others
-	Err       error         // what its caller gets
-}
-
-// Release is how a call of Unlock ended.
-type Release struct {
-	Err    error     // what its caller gets
-	Reason string    // of ReasonNames, if the hold was lost before
-	LostAt time.Time // when it was lost
-}
-
-// Hold is how a hold ended.
-type Hold struct {
-	End    string        // released, lost, expired
-	Reason string        // of ReasonNames; empty: it was not lost
-	Held   time.Duration // since its acquire was sent
-	At     time.Time     // when
-}
-
-// Renewal is how the renewal of one lease ended.
-type Renewal struct {
-	Outcome string // renewed, failed, lost
-	Err     error  // why it failed
-}
-
-// Failing is the begin or the end of a time in which renewals of one lease fail.
-type Failing struct {
-	Err    error         // why they fail; nil: they work again
-	Left   time.Duration // how long the lease is still certain
-	Lasted time.Duration // how long they failed, if they work again
-}
-
-// Undo is how the undo of one acquire ended.
-type Undo struct {
-	Outcome string // undone, nothing, failed
-	Err     error  // why it failed
-}
-
-// Server is a change of a connection, or of the node of slots.
-type Server struct {
-	From, To string        // addresses
-	Down     time.Duration // how long there was no connection
 }
 
 // Command is one command that was sent, once.
