@@ -81,7 +81,7 @@ func (s *shard) eachName(fn func(*nameState)) {
 func (s *shard) ensure(l *Lock) *nameState {
 	n := s.names[l.nameKey]
 	if n == nil {
-		n = &nameState{lock: l, fairShare: s.fairShares.Find(l.key)}
+		n = &nameState{lock: l, fairShare: s.fairShares.Shares[l.key]}
 		s.names[l.nameKey] = n
 	}
 	return n

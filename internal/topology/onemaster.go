@@ -33,8 +33,13 @@ func (t *oneMaster) reach(ctx context.Context, addr string, stays func() error) 
 		err = left
 	case err != nil:
 		return nil, err
-	default:
-		err = checkRole(ctx, conn)
+	default: // a server that does not say its role, since the account may not ask, counts as a master
+		hello, helloErr := redisconn.Do(ctx, conn, "HELLO")
+		role, roleErr := redisconn.Do(ctx, conn, "ROLE")
+		var s redisconn.Server
+		if s, err = redisconn.DecodeServer(hello, helloErr, role, roleErr); err == nil {
+			err = s.Usable()
+		}
 	}
 	if err == nil {
 		return conn, nil
@@ -65,15 +70,3 @@ func (t *oneMaster) move(names []string, now, by string, cause error) {
 
 // FailsOver is true.
 func (t *oneMaster) FailsOver() bool { return true }
-
-// checkRole asks the connected server whether it is a master. A server that does not
-// say, since the account may not ask, counts as one.
-func checkRole(ctx context.Context, conn redis.Conn) error {
-	hello, helloErr := redisconn.Do(ctx, conn, "HELLO")
-	role, roleErr := redisconn.Do(ctx, conn, "ROLE")
-	s, err := redisconn.DecodeServer(hello, helloErr, role, roleErr)
-	if err != nil {
-		return err
-	}
-	return s.Usable()
-}

@@ -23,7 +23,7 @@ const (
 // go with each lock; fair shares stay longer. The zero Table is ready for use. It is not
 // safe for concurrent use.
 type Table struct {
-	shares   map[string]*FairShare
+	Shares   map[string]*FairShare // by key; only Released changes them
 	counters [8]releaseCounter
 }
 
@@ -34,9 +34,6 @@ type releaseCounter struct {
 	count uint32
 	last  time.Duration
 }
-
-// Find returns the fair share of a name, nil if it has none.
-func (t *Table) Find(key string) *FairShare { return t.shares[key] }
 
 // Released counts a release of a name that has no fair share, and that was held since the
 // given instant. After many releases in a row it makes and returns a fair share, with the
@@ -52,21 +49,21 @@ func (t *Table) Released(key string, since, now time.Duration) *FairShare {
 	if c.count < oftenCount && (c.count < oftenLong || now-since < oftenLongHold) {
 		return nil
 	}
-	if t.shares == nil {
-		t.shares = map[string]*FairShare{}
+	if t.Shares == nil {
+		t.Shares = map[string]*FairShare{}
 	}
-	if len(t.shares) >= maxFairShares/2 {
-		for k, f := range t.shares {
+	if len(t.Shares) >= maxFairShares/2 {
+		for k, f := range t.Shares {
 			if now-f.releasedAt > fairShareTTL {
-				delete(t.shares, k)
+				delete(t.Shares, k)
 			}
 		}
 	}
-	if len(t.shares) >= maxFairShares {
+	if len(t.Shares) >= maxFairShares {
 		return nil // too many already
 	}
 	f := &FairShare{releasedAt: now}
-	t.shares[key] = f
+	t.Shares[key] = f
 	f.Granted(since)
 	return f
 }

@@ -24,7 +24,7 @@ func TestNameIsTakenAgainAndAgain(t *testing.T) {
 				since := now + row.gap
 				now = since + row.hold
 				f := table.Released("orders", since, now)
-				if f != table.Find("orders") {
+				if f != table.Shares["orders"] {
 					t.Fatal("another is found than was made")
 				}
 				if f == nil {
@@ -63,12 +63,12 @@ func TestTableIsBoundedAndForgetsWhatIsNotUsed(t *testing.T) {
 	if releaseOften(&table, "one more", start+fairShareTTL) != nil {
 		t.Error("more than there is room for")
 	}
-	table.Find("lock7").Released(start+fairShareTTL, false)
+	table.Shares["lock7"].Released(start+fairShareTTL, false)
 	if releaseOften(&table, "later", start+fairShareTTL+1) == nil {
 		t.Error("no room although the others are old")
 	}
-	if table.Find("lock7") == nil || len(table.shares) != 2 {
-		t.Errorf("%d are left, the one in use among them: %v", len(table.shares), table.Find("lock7") != nil)
+	if table.Shares["lock7"] == nil || len(table.Shares) != 2 {
+		t.Errorf("%d are left, the one in use among them: %v", len(table.Shares), table.Shares["lock7"] != nil)
 	}
 }
 
