@@ -54,12 +54,13 @@ func (c *caller) useLock(l *life) {
 // acquireAndRelease is what most callers do, with everything that may happen between.
 func (c *caller) acquireAndRelease(l *life, handle *rlock.Lock, reads bool) {
 	var opts []rlock.AcquireOption
-	lease, atLeast := time.Duration(0), false
+	lease, renewed, atLeast := time.Duration(0), true, false
 	switch n := c.r.IntN(12); {
 	case n < 3:
 		lease = between(c.r, 20*time.Millisecond, 5*time.Second).Truncate(time.Millisecond)
-		opts = append(opts, rlock.Lease(lease))
+		opts, renewed = append(opts, rlock.Lease(lease)), false
 	case n == 3:
+		renewed = false
 		opts = append(opts, rlock.MaxHold(between(c.r, 20*time.Millisecond, 20*time.Second)))
 	case n == 4 && c.o.Kind != ReadWrite:
 		opts, atLeast = append(opts, rlock.AtLeast(between(c.r, time.Millisecond, 2*time.Second))), true
@@ -74,7 +75,7 @@ func (c *caller) acquireAndRelease(l *life, handle *rlock.Lock, reads bool) {
 		return
 	}
 	o := c.entered(a.call, &hold{
-		o: c.o, owner: ownerOf(h), life: l, reads: reads, atLeast: atLeast, lease: lease, token: h.Token(), common: false,
+		o: c.o, owner: ownerOf(h), life: l, reads: reads, atLeast: atLeast, lease: lease, renewed: renewed, token: h.Token(),
 		valid: func() bool { return h.Err() == nil }, until: h.ValidUntil,
 	})
 	if shown {
@@ -139,6 +140,9 @@ func (c *caller) reenter(l *life, handle *rlock.Lock, o *hold, h *rlock.Hold) *r
 	if c.r.IntN(2) == 0 {
 		inner = between(c.r, 20*time.Millisecond, 2*time.Second)
 		opts = append(opts, rlock.Lease(inner))
+		c.w.Mu.Lock()
+		o.renewed = false
+		c.w.Mu.Unlock()
 	}
 	a := c.ask(l, "re-entry", 0, graceOfLock, false)
 	a.timeout(5 * time.Second)
@@ -230,7 +234,7 @@ func (c *caller) do(l *life, handle *rlock.Lock, reads bool) {
 		c.w.Mu.Lock()
 		a.o.calls = without(a.o.calls, a.call)
 		c.w.Mu.Unlock()
-		o = c.entered(a.call, &hold{o: c.o, owner: ownerOf(h), life: l, reads: reads, token: h.Token(), valid: func() bool { return h.Err() == nil }, until: h.ValidUntil})
+		o = c.entered(a.call, &hold{o: c.o, owner: ownerOf(h), life: l, reads: reads, renewed: true, token: h.Token(), valid: func() bool { return h.Err() == nil }, until: h.ValidUntil})
 		o.stay(c.pause(), ctx.Done())
 		if ctx.Err() == nil {
 			c.leaves(o)

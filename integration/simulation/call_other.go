@@ -223,7 +223,8 @@ func (c *caller) useMulti(l *life) {
 	}
 	m := rlock.NewMultiLock(locks...)
 	var opts []rlock.AcquireOption
-	if c.r.IntN(4) == 0 {
+	renewed := c.r.IntN(4) > 0
+	if !renewed {
 		opts = append(opts, rlock.Lease(between(c.r, 500*time.Millisecond, 5*time.Second)))
 	}
 	var a *ask
@@ -254,7 +255,7 @@ func (c *caller) useMulti(l *life) {
 	var holds []*hold
 	for i, one := range h.Holds() {
 		holds = append(holds, c.entered(a.call, &hold{
-			o: members[i], owner: ownerOf(one), life: l, token: one.Token(), reads: reading[i],
+			o: members[i], owner: ownerOf(one), life: l, token: one.Token(), reads: reading[i], renewed: renewed,
 			valid: func() bool { return one.Err() == nil }, until: one.ValidUntil,
 		}))
 	}

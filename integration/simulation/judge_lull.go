@@ -39,6 +39,9 @@ func (p *play) watch(over <-chan time.Time, ended <-chan struct{}) {
 			p.judgeGhosts(o, m)
 		}
 		p.w.Mu.Unlock()
+		for _, o := range p.objects {
+			p.judgeKept(o)
+		}
 	}
 }
 

@@ -67,7 +67,9 @@ type hold struct {
 	leftAlone *rlock.Hold // of the same owner, which nobody unlocks; nil: none
 	sole      func() bool // of one of several holds of an owner: no other caller uses it; nil: another client may
 	atLeast   bool
-	lease     time.Duration // 0: it is renewed
+	lease     time.Duration // 0: it is renewed, unless it has a MaxHold
+	renewed   bool          // by the watchdog, and nothing makes its key's life shorter
+	goneAt    time.Time     // since when its server lacks it, and it is trusted
 	token     int64
 
 	valid func() bool      // it trusts its hold; called without the world's lock
