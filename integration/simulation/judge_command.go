@@ -3,6 +3,7 @@ package simulation
 import (
 	"crypto/sha1"
 	"encoding/hex"
+	"slices"
 	"strings"
 	"time"
 
@@ -36,6 +37,8 @@ func scriptOf(args []string) string {
 // traffic counts what one host has sent.
 type traffic struct {
 	connections int
+	scripts     int // of the library's
+	calls       int // that its callers made
 	latches     map[string]*repeats
 }
 
@@ -62,12 +65,35 @@ func (p *play) judgeTraffic(host string, args []string, reply any) {
 	}
 	p.res.Commands++
 	_, refused := reply.(simredis.Error)
-	switch script := scriptOf(args); {
+	script := scriptOf(args)
+	if script != "" {
+		t.scripts++
+	}
+	switch {
 	case args[0] == "CLIENT" && args[1] == "ID":
 		t.connections++
 	case script != "" && !refused && script != "semaphore_acquire": // whose refused tries have one receipt
 		if latch := latchIn(args); latch != "" {
 			p.judgeRepeats(t, host, latch)
+		}
+	}
+}
+
+// These bound how many scripts a client runs while nothing breaks: some for each call, and each second for a waiter that looks.
+const (
+	scriptsForOne    = 4
+	scriptsPerSecond = 2
+)
+
+// judgeScripts judges how many scripts the clients of a calm play have run. A spinning waiter tries as often as its pauses let it.
+func (p *play) judgeScripts() {
+	if !p.calm() || slices.ContainsFunc(p.Objects, func(o Object) bool { return o.Kind == Spin }) {
+		return
+	}
+	for _, proc := range p.processes {
+		t, most := p.traffic[proc.host], int(scriptsPerSecond*time.Since(p.begun).Seconds())
+		if most += t.calls * scriptsForOne; t.scripts > most {
+			p.violate("flood: %s ran %d scripts for %d calls in %v, and %d are enough", proc.host, t.scripts, t.calls, time.Since(p.begun), most)
 		}
 	}
 }

@@ -25,6 +25,7 @@ func (p *play) judgeLeft() {
 		}
 	}
 	p.judgeCounts()
+	p.judgeScripts()
 	for _, proc := range p.processes {
 		for _, s := range p.site.servers() {
 			for _, channel := range s.Channels(proc.host) {
@@ -32,6 +33,15 @@ func (p *play) judgeLeft() {
 					p.violate("left: %s is subscribed to %s, and nobody has waited for 12 s", proc.host, channel)
 				}
 			}
+		}
+	}
+}
+
+// judgeStats judges that no client counts a hold or a waiter when nobody calls.
+func (p *play) judgeStats() {
+	for _, proc := range p.processes {
+		if s := proc.client().c.Stats(); s.Holds != 0 || s.Waiters != 0 {
+			p.violation("left: %s counts %d holds and %d waiters 12 s after the last call", proc.host, s.Holds, s.Waiters)
 		}
 	}
 }

@@ -115,6 +115,9 @@ func (p *play) begin(c *call) {
 	c.began, c.token = time.Now(), c.o.token
 	c.o.calls = append(c.o.calls, c)
 	p.res.Calls++
+	if t := p.traffic[c.host]; t != nil {
+		t.calls++
+	}
 }
 
 // end records that it has returned, and judges how long it took.

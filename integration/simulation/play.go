@@ -98,6 +98,7 @@ func (p *play) run() {
 	p.awaitCallers(callers)
 	time.Sleep(12 * time.Second)
 	p.judgeLeft()
+	p.judgeStats()
 	p.judgeFree()
 	for _, proc := range p.processes {
 		proc.close(proc.client(), 0)
