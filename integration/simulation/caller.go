@@ -17,6 +17,7 @@ type caller struct {
 	proc *process
 	o    *object
 	name string
+	turn int
 	who  string // name and number of its present turn
 }
 
@@ -29,7 +30,7 @@ func (c *caller) work() {
 		case c.r.IntN(4) > 0: // else a lone caller goes on at once
 			time.Sleep(between(c.r, 0, 300*time.Millisecond))
 		}
-		c.who = fmt.Sprintf("%s.%d", c.name, n)
+		c.turn, c.who = n, fmt.Sprintf("%s.%d", c.name, n)
 		l := c.proc.client()
 		switch c.o.Kind {
 		case Semaphore:
