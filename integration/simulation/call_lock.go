@@ -109,21 +109,21 @@ func (c *caller) acquire(l *life, handle *rlock.Lock, reads bool, opts []rlock.A
 	switch how := c.r.IntN(7); how {
 	case 0:
 		a = c.ask(l, "TryLock", oneTimeout, 0, false)
-		a.reads = reads
+		a.set(func(k *call) { k.reads = reads })
 		h, err = handle.TryLock(a.ctx, opts...)
 	case 1:
 		wait := between(c.r, time.Millisecond, 20*time.Second)
 		a = c.ask(l, "TryLockFor", boundOfTry(wait), 0, false)
-		a.reads = reads
+		a.set(func(k *call) { k.reads = reads })
 		h, err = handle.TryLockFor(a.ctx, wait, opts...)
 	case 2:
 		a = c.ask(l, "Lock for a while", 0, graceOfLock, c.r.IntN(2) == 0)
-		a.reads = reads
+		a.set(func(k *call) { k.reads = reads })
 		a.timeout(between(c.r, time.Millisecond, 20*time.Second))
 		h, err = handle.Lock(a.ctx, opts...)
 	default:
 		a = c.ask(l, "Lock", 0, graceOfLock, c.r.IntN(2) == 0)
-		a.reads, a.waits = reads, true
+		a.set(func(k *call) { k.reads, k.waits = reads, true })
 		h, err = handle.Lock(a.ctx, opts...)
 	}
 	c.done(a, err)
@@ -234,7 +234,7 @@ func (c *caller) unlock(l *life, o *hold, h *rlock.Hold, what string, last bool)
 // do runs Do or DoHold.
 func (c *caller) do(l *life, handle *rlock.Lock, reads bool) {
 	a := c.ask(l, "Do", 0, 0, false)
-	a.reads = reads
+	a.set(func(k *call) { k.reads = reads })
 	var o *hold
 	err := handle.DoHold(a.ctx, func(ctx context.Context, h *rlock.Hold) error {
 		c.w.Mu.Lock()

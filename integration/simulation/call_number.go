@@ -26,16 +26,16 @@ func (c *caller) useSemaphore(l *life) {
 	switch c.r.IntN(4) {
 	case 0:
 		a = c.ask(l, "TryAcquire", oneTimeout, 0, false)
-		a.wants = n
+		a.set(func(k *call) { k.wants = n })
 		err = s.TryAcquire(a.ctx, n)
 	case 1:
 		wait := between(c.r, time.Millisecond, 20*time.Second)
 		a = c.ask(l, "TryAcquireFor", boundOfTry(wait), 0, false)
-		a.wants = n
+		a.set(func(k *call) { k.wants = n })
 		err = s.TryAcquireFor(a.ctx, n, wait)
 	default:
 		a = c.ask(l, "Acquire", 0, graceOfLock, c.r.IntN(2) == 0)
-		a.wants, a.waits = n, c.o.count.known
+		a.set(func(k *call) { k.wants, k.waits = n, k.o.count.known })
 		a.timeout(between(c.r, time.Millisecond, 40*time.Second)) // permits may be gone for good
 		err = s.Acquire(a.ctx, n)
 	}
@@ -106,16 +106,16 @@ func (c *caller) usePermits(l *life) {
 	switch c.r.IntN(4) {
 	case 0:
 		a = c.ask(l, "TryAcquire permits", oneTimeout, 0, false)
-		a.wants = n
+		a.set(func(k *call) { k.wants = n })
 		taken, err = s.TryAcquire(a.ctx, n, opts...)
 	case 1:
 		wait := between(c.r, time.Millisecond, 20*time.Second)
 		a = c.ask(l, "TryAcquireFor permits", boundOfTry(wait), 0, false)
-		a.wants = n
+		a.set(func(k *call) { k.wants = n })
 		taken, err = s.TryAcquireFor(a.ctx, n, wait, opts...)
 	default:
 		a = c.ask(l, "Acquire permits", 0, graceOfLock, c.r.IntN(2) == 0)
-		a.wants, a.waits = n, c.o.count.known
+		a.set(func(k *call) { k.wants, k.waits = n, k.o.count.known })
 		a.timeout(between(c.r, time.Millisecond, 40*time.Second))
 		taken, err = s.Acquire(a.ctx, n, opts...)
 	}
@@ -178,7 +178,7 @@ func (c *caller) useLatch(l *life) {
 // await waits for the latch, and judges that it was open at some moment of the call.
 func (c *caller) await(l *life, latch *rlock.CountDownLatch) {
 	a := c.ask(l, "Await", 0, graceOfLock, c.r.IntN(4) == 0)
-	a.waits = true
+	a.set(func(k *call) { k.waits = true })
 	c.w.Mu.Lock()
 	closed, flipped := c.o.here, c.o.flipped
 	c.w.Mu.Unlock()

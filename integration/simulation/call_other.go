@@ -240,7 +240,7 @@ func (c *caller) useMulti(l *life) {
 	default:
 		a = c.ask(l, "multi Lock", 0, 0, false)
 		a.timeout(between(c.r, time.Second, 20*time.Second))
-		a.by = time.Time{}
+		a.set(func(k *call) { k.by = time.Time{} })
 		h, err = m.Lock(a.ctx, opts...)
 	}
 	c.done(a, err)
@@ -265,7 +265,7 @@ func (c *caller) useMulti(l *life) {
 	}
 	a = c.ask(l, "multi Unlock", 0, 0, false)
 	a.timeout(between(c.r, time.Millisecond, 10*time.Second))
-	a.by = time.Time{}
+	a.set(func(k *call) { k.by = time.Time{} })
 	err = h.Unlock(a.ctx)
 	c.done(a, err)
 	for _, o := range holds {

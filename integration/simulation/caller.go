@@ -82,14 +82,23 @@ func (c *caller) done(a *ask, err error) {
 	c.end(a.call, err)
 }
 
+// set changes what is known of a call that has begun.
+func (a *ask) set(f func(*call)) {
+	a.o.p.w.Mu.Lock()
+	defer a.o.p.w.Mu.Unlock()
+	f(a.call)
+}
+
 // timeout limits the context of a call.
 func (a *ask) timeout(d time.Duration) {
 	ctx, stop := context.WithTimeout(a.ctx, d)
 	was := a.end
 	a.ctx, a.end = ctx, func() { stop(); was() }
-	if by := time.Now().Add(d + a.grace); a.by.IsZero() || by.Before(a.by) {
-		a.by = by
-	}
+	a.set(func(k *call) {
+		if by := time.Now().Add(d + k.grace); k.by.IsZero() || by.Before(k.by) {
+			k.by = by
+		}
+	})
 }
 
 // ownerOf is an owner's text. To ask the hold for it would change which unlock is sent.
