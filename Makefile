@@ -49,11 +49,12 @@ raced := go list $(packages) | grep -v /cookbook/fencing$$
 # The packages of the integration module that need more than a server; a step without packages fails.
 java_packages := /(java|interop)[a-z]*$$
 docker_tests := TestNetworkThatIsCutAndHeals
-# Large tables in virtual time. They have their code from tests that run with -race, under which they would take minutes.
-large := TestRefusalOfEachCommandCostsWhatItMust|TestGapBehindTheNextMastersFirstAnswer|TestEveryMethodKeepsItsWordInTrouble
-large := $(large)|TestReadersEnterAnOpenSlotAndStay|TestReceiptsOfABusySemaphoreBehindSentinelsGo|TestCommandsOfAThirdAreAsManyAsGroups
-# What reads sources, and the model of Redis, have little that could race, and take a quarter of the time without -race.
-sequential := /integration/(mutants|pages/doccheck|simulation)$$
+# A large table in virtual time, which would take a minute with -race.
+large := TestCommandsOfAThirdAreAsManyAsGroups
+# What reads sources, the model of Redis and what is tested in virtual time have little that could race: in a bubble the detector sees no
+# race of two instants. They take a quarter of the time without -race. In its place some seeds are played with it. So do the
+# tool's tests, which run it some thousand times.
+sequential := /(cmd/rlock|integration/(behaviour/(virtual|timing)|mutants|pages/doccheck|simulation))$$
 
 .PHONY: help
 help:
@@ -101,20 +102,21 @@ checked: check compiled simulation unit modules integration interop
 compiled:
 	@$(step) 'compile the tests' bash -ec '$(tested) $(packages) | xargs go list -race -export -test -f "" >/dev/null; \
 	  go list -race -export -test -f "" -tags norawsyscall ./internal/pipeline ./internal/redisconn ./pubsub >/dev/null; \
-	  $(tested) ./integration/... | grep -E "$(sequential)" | xargs go list -export -test -f "" ./integration/behaviour/timing ./watchdog >/dev/null'
+	  $(tested) ./integration/... ./cmd/rlock | grep -E "$(sequential)" | xargs go list -export -test -f "" ./watchdog >/dev/null'
 
-# Plays the client against a model of Redis in virtual time, two processes for a minute of processor time together, and all
-# seeds that ever broke a rule. The first seed is made of the commit's files: each change plays seeds that nobody has played,
-# and the same commit always plays the same ones, so that a run which was green is green again. It is compiled without -race,
-# which would play a tenth of the seeds. `go doc ./simulation/replay` in integration/ says what a failing seed is for.
+# Plays the client against a model of Redis in virtual time, two processes for a minute of processor time together, then some
+# seeds with -race, and all seeds that ever broke a rule. The first seed is made of the commit's files: each change plays seeds that nobody has played,
+# and the same commit always plays the same ones, so that a run which was green is green again. Most are played without -race,
+# under which a tenth of them would be. `go doc ./simulation/replay` in integration/ says what a failing seed is for.
 # FLAGS='-for 30m -seed 0' plays an hour from random seeds, FLAGS='-topology cluster' one topology.
 simulated := $(CURDIR)/integration/.cache/simulation.test
 .PHONY: simulation
 simulation:
 	@$(step) 'simulation' bash -ec 'seed=$$((16#$(shell git rev-parse --short=7 HEAD^{tree}))); \
 	  cd integration/simulation; go test -vet=off -c -o $(simulated) .; \
+	  go test -race -vet=off -c -o $(simulated).race .; \
 	  play="$(simulated) -test.timeout 0 -for 30s"; \
-	  ../beside.sh $$play -seed $$seed $(FLAGS) -test.run "^TestSeeds$$" -- \
+	  ../beside.sh bash -ec "$$play -seed $$seed $(FLAGS) -test.run TestSeeds; $(simulated).race -for 10s -seed $$seed -test.run TestSeeds" -- \
 	    $$play -seed $$((seed + 500000000)) $(FLAGS) -test.run "^Test(Known)?Seeds$$"'
 
 # The same for an hour, and that a seed's history can be had again.
@@ -189,15 +191,16 @@ modules:
 	@$(step) 'tests of rlocktest, rlockprom, rlockotel, the tool, the quick start, the cookbook, the benchmark, and of connections without raw calls' bash -eo pipefail -c 'failed=; \
 	  $(GOTEST) -tags norawsyscall ./internal/pipeline ./internal/redisconn ./pubsub || failed=1; \
 	  $(tested) ./cmd/rlock/... ./docs/cookbook/... ./docs/quickstart/... ./integration/bench/... ./rlockotel/... ./rlockprom/... ./rlocktest/... | \
-	    grep -Ev "$(later)" | integration/longest-first.sh | xargs $(GOTEST) $(abreast) || failed=1; \
+	    grep -Ev "$(later)|$(sequential)" | integration/longest-first.sh | \
+	    xargs $(beside) go test -vet=off -count=1 ./cmd/rlock -- $(GOTEST) $(abreast) || failed=1; \
 	  $(GOTEST) ./integration/bench/compare ./integration/bench/javacourtesy -run "$(paged)" || failed=1; [ -z "$$failed" ]'
 
 .PHONY: integration
 integration:
 	@$(step) 'integration tests' bash -eo pipefail -c 'cd integration; \
-	  $(tested) ./... | grep -Ev "$(java_packages)|$(later)|$(sequential)" | ./longest-first.sh | xargs $(GOTEST) $(abreast) -skip "^($(docker_tests)|$(large))$$"; \
-	  $(tested) ./... | grep -E "$(sequential)" | xargs go test -vet=off -count=1 -skip "^Test(Known)?Seeds$$"; \
-	  go test -vet=off -count=1 ./behaviour/virtual ./behaviour/timing -run "^($(large))$$"; \
+	  alone=$$($(tested) ./... | grep -E "$(sequential)" | ./longest-first.sh); \
+	  $(tested) ./... | grep -Ev "$(java_packages)|$(later)|$(sequential)" | ./longest-first.sh | \
+	    xargs ./beside.sh go test -vet=off -count=1 -p 1 -skip "^Test(Known)?Seeds$$" $$alone -- $(GOTEST) $(abreast) -skip "^($(docker_tests))$$"; \
 	  $(GOTEST) ./redisson/javamatrix -run "$(paged)"'
 
 # A starting JVM loads a processor, and this step does little else.
@@ -207,7 +210,7 @@ interop:
 	  'cd integration && $(tested) ./... | grep -E "$(java_packages)" | grep -Ev "$(later)" | ./longest-first.sh | xargs $(GOTEST)'
 
 .PHONY: test-all
-test-all: test simulation-all builds unraced docker chaos releases topologies model test-matrix kinds mutants compare gaps touched bench
+test-all: test simulation-all builds unraced raced docker chaos releases topologies model test-matrix kinds mutants compare gaps touched bench
 
 # The model of Redis that the simulation uses, compared with each server: a million random commands and scripts.
 .PHONY: model
@@ -221,6 +224,12 @@ model:
 unraced: tools
 	@$(step) 'staticcheck, without -race' $(tools)/staticcheck $(packages)
 	@$(step) 'unit tests, without -race' go test -count=1 ./...
+
+# And those with -race that `make test` runs without.
+.PHONY: raced
+raced:
+	@$(step) 'the tool and virtual time, with -race' bash -eo pipefail -c '$(GOTEST) ./cmd/rlock; cd integration; \
+	  $(tested) ./... | grep -E "$(sequential)" | xargs $(GOTEST) -timeout 60m -skip "^Test(Known)?Seeds$$"'
 
 .PHONY: docker
 docker:

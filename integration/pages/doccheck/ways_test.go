@@ -71,6 +71,7 @@ var ways = map[string]way{
 	"make test-all":                 {part: "integration/redisson/interop.TestInterop"},
 	"make builds":                   {part: "integration/pages/doccheck.TestEveryModuleIsFetchedByItsImportPath"},
 	"make unraced":                  {target: "unit"},
+	"make raced":                    {target: "integration"},
 	"make docker":                   {part: "integration/behaviour.TestNetworkThatIsCutAndHeals"},
 	"make chaos":                    {part: "integration/chaos.TestOneServer"},
 	"make releases":                 {part: "integration/redisson/interop.TestInterop"},
