@@ -106,12 +106,13 @@ func TestAtLeastOfAProcessThatIsKilled(t *testing.T) {
 	}
 }
 
-// Whatever else of the owner ends in its client, the lock stays taken until the latest end that AtLeast asked for, and not for
-// much longer.
+// Whatever else of the owner ends in its client, a lock of any kind that it can enter again stays taken until the latest end that
+// AtLeast asked for, and not for much longer.
 func TestWhateverEndsBesideItLeavesTheLockTakenForAtLeast(t *testing.T) {
 	const atLeast, watchdog = 9 * time.Second, 3 * time.Second
 	ctx := context.Background()
 	type ends func(r *rig, c *rlock.Client, l *rlock.Lock)
+	var kind string
 	hold := func(r *rig, l *rlock.Lock, opts ...rlock.AcquireOption) *rlock.Hold {
 		return must(l.TryLock(ctx, opts...))(r)
 	}
@@ -195,30 +196,32 @@ func TestWhateverEndsBesideItLeavesTheLockTakenForAtLeast(t *testing.T) {
 		},
 		"the owner's last hold in another client": func(r *rig, _ *rlock.Client, l *rlock.Lock) {
 			h := hold(r, l, rlock.AtLeast(atLeast))
-			hold(r, r.open().NewLock("orders"), rlock.As(h.Owner()), rlock.Lease(time.Second))
+			hold(r, exclusive(r.open(), "orders")[kind], rlock.As(h.Owner()), rlock.Lease(time.Second))
 			unlock(r, h)
 		},
 	} {
-		t.Run(what, func(t *testing.T) {
-			inBubble(t, func(r *rig) {
-				c, other := r.open(rlock.WithWatchdogTimeout(watchdog)), r.open()
-				began := time.Now()
-				test(r, c, c.NewLock("orders"))
-				for {
-					h, err := other.NewLock("orders").TryLock(ctx)
-					if err == nil {
-						unlock(r, h)
-						break
+		for _, kind = range []string{"plain", "fair", "fenced", "spin"} {
+			t.Run(what+", "+kind, func(t *testing.T) {
+				inBubble(t, func(r *rig) {
+					c, other := r.open(rlock.WithWatchdogTimeout(watchdog)), r.open()
+					began := time.Now()
+					test(r, c, exclusive(c, "orders")[kind])
+					for {
+						h, err := exclusive(other, "orders")[kind].TryLock(ctx)
+						if err == nil {
+							unlock(r, h)
+							break
+						}
+						if r.pass(10 * time.Millisecond); since(began) > time.Minute {
+							t.Fatal(err)
+						}
 					}
-					if r.pass(10 * time.Millisecond); since(began) > time.Minute {
-						t.Fatal(err)
+					if took := since(began); took < atLeast || took > atLeast+watchdog {
+						t.Errorf("it was free after %v of %v", took, atLeast)
 					}
-				}
-				if took := since(began); took < atLeast || took > atLeast+watchdog {
-					t.Errorf("it was free after %v of %v", took, atLeast)
-				}
+				})
 			})
-		})
+		}
 	}
 }
 

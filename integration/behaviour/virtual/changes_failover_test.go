@@ -36,6 +36,23 @@ var changes = map[string]struct {
 		}
 		return err
 	}},
+	"a fair unlock":     {nil, unlocked(fair)},
+	"a reader's unlock": {nil, unlocked(reads)},
+	"a writer's unlock": {nil, unlocked(writes)},
+	"a fenced unlock":   {nil, unlocked((*rlock.Client).NewFencedLock)},
+	"a spin unlock":     {nil, unlocked((*rlock.Client).NewSpinLock)},
+	"an unlock that leaves the lock taken": {nil, func(c, _ *rlock.Client, name string) error {
+		return c.NewLock(name).Do(context.Background(), nothing, rlock.AtLeast(20*time.Second))
+	}},
+	"a release of permits": {func(c *rlock.Client, name string) (bool, error) {
+		return c.NewPermitSemaphore(name).TrySetPermits(context.Background(), 3)
+	}, func(c, _ *rlock.Client, name string) error {
+		p, err := c.NewPermitSemaphore(name).TryAcquire(context.Background(), 2)
+		if err == nil {
+			err = p.Release(context.Background())
+		}
+		return err
+	}},
 	"a semaphore's acquire": {setPermits, func(c, _ *rlock.Client, name string) error {
 		return c.NewSemaphore(name).Acquire(context.Background(), 1)
 	}},
@@ -66,6 +83,11 @@ var changes = map[string]struct {
 		}
 		return h.Unlock(context.Background())
 	}},
+}
+
+// unlocked is the call that acquires and unlocks a lock of a kind.
+func unlocked(of func(c *rlock.Client, name string) *rlock.Lock) func(c, _ *rlock.Client, name string) error {
+	return func(c, _ *rlock.Client, name string) error { return of(c, name).Do(context.Background(), nothing) }
 }
 
 func setPermits(c *rlock.Client, name string) (bool, error) {
