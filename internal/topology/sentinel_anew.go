@@ -13,6 +13,12 @@ type named struct {
 	stale time.Time // when most others began anew without it; zero: they did not
 }
 
+// fell tells whether a Sentinel names an older epoch than it did. Its answer to an earlier question
+// may come behind that to a later one, and shows nothing.
+func (n named) fell(t testimony) bool {
+	return t.err == nil && t.epoch < n.epoch && t.asked.After(n.at)
+}
+
 // anew tells whether most Sentinels that have answered lately name an older epoch than they
 // named themselves.
 func (c *choice) anew(said []testimony, now time.Time) bool {
@@ -23,7 +29,7 @@ func (c *choice) anew(said []testimony, now time.Time) bool {
 		}
 	}
 	for _, t := range said {
-		if t.err == nil && t.epoch < c.named[t.from].epoch {
+		if c.named[t.from].fell(t) {
 			fell++
 		}
 	}
@@ -50,7 +56,7 @@ func (c *choice) names(said []testimony, now time.Time) {
 			c.named = map[string]named{}
 		}
 		before := c.named[t.from]
-		if !before.stale.IsZero() && t.epoch < before.epoch {
+		if !before.stale.IsZero() && before.fell(t) {
 			before = named{} // it began anew, with the others or later
 		}
 		c.named[t.from] = named{max(t.epoch, before.epoch), now, before.stale}

@@ -1,6 +1,7 @@
 package topology
 
 import (
+	"cmp"
 	"testing"
 	"time"
 )
@@ -14,6 +15,10 @@ func TestSentinelsThatBeganAnewAreBelieved(t *testing.T) {
 		return []testimony{say("x", master, epoch), say("y", master, epoch), say("z", master, epoch)}
 	}
 	silent := testimony{err: errDown}
+	late := all("b", 0)
+	for i := range late {
+		late[i].asked = time.Unix(1, 0) // before any round
+	}
 	for name, row := range map[string]struct {
 		rounds [][]testimony // a second apart
 		want   string        // of the last
@@ -29,6 +34,8 @@ func TestSentinelsThatBeganAnewAreBelieved(t *testing.T) {
 		"and two of them hear late of a failover":  {[][]testimony{all("a", 3), all("b", 0), {say("x", "b", 0), say("y", "b", 0), say("z", "c", 1)}, {say("x", "b", 0), say("y", "b", 0), silent}}, ""},
 		"once more":                                {[][]testimony{all("a", 3), all("b", 0), all("c", 1), all("d", 0)}, "d"},
 		"the first had been left for another":      {[][]testimony{all("a", 3), all("b", 4), all("a", 0)}, "a"},
+		"their answers to an earlier question":     {[][]testimony{all("a", 3), late}, ""},
+		"and some to a question from before that":  {[][]testimony{all("a", 3), all("b", 0), all("c", 1), late}, ""},
 		"those that were replaced are not counted": {[][]testimony{all("a", 3), {say("u", "a", 3)}, nil, {say("u", "b", 0)}}, "b"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -39,6 +46,9 @@ func TestSentinelsThatBeganAnewAreBelieved(t *testing.T) {
 				if now = now.Add(time.Second); said == nil {
 					now = now.Add(seenFor - time.Second)
 					continue
+				}
+				for i := range said {
+					said[i].asked = cmp.Or(said[i].asked, now)
 				}
 				if best, err := c.believes(said, 3, now); err == nil {
 					got = best
