@@ -145,12 +145,17 @@ func (r *rig) waited(name string) error {
 	return nil
 }
 
-// renewals counts the renewals so far that have this lock among their keys. A look, with a lease of 0, is none.
+// renewal tells whether it renews leases. A look, with a lease of 0, does not.
+func renewal(e faultproxy.Exchange) bool {
+	c := command(e.Cmd)
+	return c.shape() == "renew" && c.argv[0] != "0"
+}
+
+// renewals counts the renewals so far that have this lock among their keys.
 func renewals(all []faultproxy.Exchange, name string, answered bool) int {
 	n := 0
 	for _, e := range all {
-		c := command(e.Cmd)
-		if c.shape() == "renew" && c.argv[0] != "0" && slices.Contains(c.keys, name) {
+		if renewal(e) && slices.Contains(command(e.Cmd).keys, name) {
 			_, one := e.Reply.(int64)
 			_, several := e.Reply.([]any)
 			if one || several || !answered {
@@ -176,9 +181,13 @@ func (r *rig) renewed(n int, names ...string) {
 }
 
 // lapsed returns errUntimely if a lock to be renewed may have expired by now: clients send other commands for a lock that
-// is gone. A client that is never in time is not played more often than others.
+// is gone. So it does if there was a renewal that the scenario does not wait for. A client that is never in time is not
+// played more often than others.
 func (r *rig) lapsed(lease time.Duration) error {
 	now := time.Now()
+	if len(r.kept) == 0 && slices.ContainsFunc(r.record(), renewal) {
+		return errUntimely
+	}
 	for _, name := range r.kept {
 		if lapse(r.record(), name, lease, now) {
 			return errUntimely
