@@ -65,7 +65,7 @@ func TestCommandsOfANodeThatLeftGoToTheNext(t *testing.T) {
 func TestUnwrittenCommandOfANodeThatLeavesIsNotSent(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
-	n := topology.NewNode(topology.NodeOptions{Timeout: timeout, Clock: clock.System(), Dial: dialler(t, s)})
+	n := topology.NewNode(topology.Settings{Timeout: timeout, Clock: clock.System()}, topology.NodeOptions{Dial: dialler(t, s)})
 	done := make(chan *pipeline.Request, 1)
 	ask := func() (*pipeline.Request, bool) {
 		r := &pipeline.Request{Command: "PING", Done: pipeline.CompletionFunc(func(r *pipeline.Request) { done <- r })}

@@ -39,7 +39,7 @@ func TestBatchIsCutByNode(t *testing.T) {
 	t.Parallel()
 	top := &halves{}
 	for i := range top.nodes {
-		top.nodes[i] = topology.NewNode(topology.NodeOptions{Timeout: time.Second, Clock: clock.System()})
+		top.nodes[i] = topology.NewNode(topology.Settings{Timeout: time.Second, Clock: clock.System()}, topology.NodeOptions{})
 		defer top.nodes[i].Leave(0)
 	}
 	r := &renewer{c: &Client{top: top}}

@@ -42,7 +42,7 @@ func (t *Cluster) list() {
 func (t *Cluster) newNode(addr string) *Node {
 	target := t.target.At(addr)
 	var n *Node
-	n = NewNode(NodeOptions{
+	n = NewNode(t.s, NodeOptions{
 		Name: addr,
 		Dial: func(ctx context.Context) (redis.Conn, error) {
 			conn, err := target.Dial(ctx, t.s.Timeout)
@@ -57,9 +57,8 @@ func (t *Cluster) newNode(addr string) *Node {
 			return conn, nil
 		},
 		SlotLost: t.lookSoon,
-		Timeout:  t.s.Timeout, Clock: t.s.Clock, Logger: t.s.Log.Logger(), Replicas: t.s.Replicas, Fixed: true, Reconnected: t.s.Reconnected,
-		Refused: t.s.Log.CommandRefused,
-		Known:   func() []string { return t.replicas(addr) },
+		Fixed:    true,
+		Known:    func() []string { return t.replicas(addr) },
 		Node: pipeline.Node{
 			Stays: func(ctx context.Context, gone []string) error { return t.stays(ctx, addr, gone) },
 			// Any server will do: a replica answers MOVED, with its master's address.

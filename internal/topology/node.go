@@ -3,7 +3,6 @@ package topology
 import (
 	"cmp"
 	"context"
-	"log/slog"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -11,7 +10,6 @@ import (
 
 	"github.com/gomodule/redigo/redis"
 
-	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/eventlog"
 	"github.com/rlock-go/redisson/internal/pipeline"
 	"github.com/rlock-go/redisson/internal/redisconn"
@@ -30,7 +28,6 @@ type Node struct {
 	replicas pipeline.Replicas    // shared by both pipelines
 	aside    *pipeline.Pipeline   // see Aside; nil: there is none
 	pipes    []*pipeline.Pipeline // Pipe, and aside if there is one
-	o        NodeOptions
 	name     string
 	led      atomic.Pointer[string] // server of the last connection that either pipeline made; empty: none yet
 	touched  atomic.Bool            // something was queued since the last Touched
@@ -38,38 +35,31 @@ type Node struct {
 	sharded  atomic.Bool            // it supports sharded channels; used by Cluster only
 }
 
-// NodeOptions are what a topology gives to NewNode.
+// NodeOptions are what a topology gives to NewNode besides its Settings.
 type NodeOptions struct {
-	Name     string                                    // the server's, for logs and errors
-	Dial     func(context.Context) (redis.Conn, error) // makes a connection, or borrows one
-	Lent     bool                                      // connections are borrowed from a pool, which may not have a third
-	Timeout  time.Duration                             // as in pipeline.Options
-	Clock    clock.Clock                               // likewise
-	Replicas bool                                      // likewise
-	Fixed    bool                                      // likewise
-	Logger   *slog.Logger                              // likewise
+	Name  string                                    // the server's, for logs and errors
+	Dial  func(context.Context) (redis.Conn, error) // makes a connection, or borrows one
+	Lent  bool                                      // connections are borrowed from a pool, which may not have a third
+	Fixed bool                                      // as in pipeline.Options
+	Node  pipeline.Node                             // what the topology answers and hears; NewNode sets Connected and Untracked
+	Known func() []string                           // as in pipeline.Replicas
 
-	Node    pipeline.Node                                         // what the topology answers and hears; NewNode sets Connected and Untracked
-	Known   func() []string                                       // as in pipeline.Replicas
-	Refused func(server, command string, err error) (tell func()) // as in pipeline.Options
-
-	// Called when something happens. None may block; nil: not called.
-	Moved       func()                                  // the node leads to another server
-	SlotLost    func()                                  // a sharded channel's slot is not served
-	Reconnected func(server string, down time.Duration) // a connection replaced another one
+	// Called when something happens. Neither may block; nil: not called.
+	Moved    func() // the node leads to another server
+	SlotLost func() // a sharded channel's slot is not served
 }
 
 // NewNode makes a node. If the main pipeline moves to another server, the hub follows.
-func NewNode(o NodeOptions) *Node {
-	n := &Node{o: o, name: o.Name}
-	n.tracking.n, n.tracking.patience = n, o.Timeout
+func NewNode(s Settings, o NodeOptions) *Node {
+	n := &Node{name: o.Name}
+	n.tracking.n, n.tracking.patience = n, s.Timeout
 	n.replicas.Known = o.Known
 	n.led.Store(new(string))
 	n.Hub = pubsub.New(n.tracking.named(o.Dial), pubsub.Options{
-		Timeout: o.Timeout, Permanent: redisconn.Permanent, Logger: o.Logger, Trouble: o.Node.Trouble, SlotLost: o.SlotLost, Reconnected: o.Reconnected,
+		Timeout: s.Timeout, Permanent: redisconn.Permanent, Logger: s.Log.Logger(), Trouble: o.Node.Trouble, SlotLost: o.SlotLost, Reconnected: s.Reconnected,
 	})
-	pipe := pipeline.Options{Timeout: o.Timeout, Clock: o.Clock, Replicas: o.Replicas, Fixed: o.Fixed, Share: &n.replicas, Refused: o.Refused}
-	pipe.Node, pipe.Log = o.Node, eventlog.NewConn(o.Logger, "commands", "unanswered", o.Reconnected)
+	pipe := pipeline.Options{Timeout: s.Timeout, Clock: s.Clock, Replicas: s.Replicas, Fixed: o.Fixed, Share: &n.replicas, Refused: s.Log.CommandRefused}
+	pipe.Node, pipe.Log = o.Node, eventlog.NewConn(s.Log.Logger(), "commands", "unanswered", s.Reconnected)
 	pipe.Node.Untracked = n.tracking.fails
 	pipe.Node.Connected = func(server string, moved bool) {
 		if n.led.Store(&server); moved {
@@ -80,11 +70,11 @@ func NewNode(o NodeOptions) *Node {
 		}
 	}
 	n.Pipe = pipeline.New(o.Dial, pipe)
-	if o.Replicas {
+	if s.Replicas {
 		n.Renewals.most = maxSynced
 	}
-	if o.Replicas && !o.Lent {
-		pipe.Log = eventlog.NewConn(o.Logger, "releases", "unanswered", o.Reconnected)
+	if s.Replicas && !o.Lent {
+		pipe.Log = eventlog.NewConn(s.Log.Logger(), "releases", "unanswered", s.Reconnected)
 		pipe.Spare = true
 		pipe.Node.Connected = func(server string, _ bool) { n.led.Store(&server) }
 		n.aside = pipeline.New(o.Dial, pipe)

@@ -27,9 +27,9 @@ func TestNodeThatCannotBeReachedIsTold(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var told atomic.Int32
-			n := topology.NewNode(topology.NodeOptions{
-				Dial:    func(context.Context) (redis.Conn, error) { return nil, refused },
-				Timeout: timeout, Clock: clock.System(), Node: pipeline.Node{Trouble: func(err error) {
+			n := topology.NewNode(topology.Settings{Timeout: timeout, Clock: clock.System()}, topology.NodeOptions{
+				Dial: func(context.Context) (redis.Conn, error) { return nil, refused },
+				Node: pipeline.Node{Trouble: func(err error) {
 					if errors.Is(err, refused) {
 						told.Add(1)
 					}

@@ -30,9 +30,8 @@ type oneNode struct {
 func (t *oneNode) begin(s Settings, o NodeOptions) {
 	t.Feed = NewFeed()
 	t.life, t.end = context.WithCancel(context.Background())
-	o.Timeout, o.Clock, o.Logger, o.Replicas, o.Node.Ended, o.Reconnected = s.Timeout, s.Clock, s.Log.Logger(), s.Replicas, t.changed, s.Reconnected
-	o.Refused = s.Log.CommandRefused
-	t.node = NewNode(o)
+	o.Node.Ended = t.changed
+	t.node = NewNode(s, o)
 	t.nodes = []*Node{t.node}
 	t.listens = []Subscription{{Node: t.node}}
 }

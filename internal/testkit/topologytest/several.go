@@ -169,10 +169,10 @@ func (t *Several) node(addr string) *topology.Node {
 		return n
 	}
 	target := &redisconn.Target{Address: addr, Name: t.s.ConnectionName}
-	n = topology.NewNode(topology.NodeOptions{
-		Name:    addr,
-		Dial:    func(ctx context.Context) (redis.Conn, error) { return target.Dial(ctx, t.s.Timeout) },
-		Timeout: t.s.Timeout, Clock: t.s.Clock, Logger: t.s.Log.Logger(), Replicas: t.s.Replicas, Fixed: true,
+	n = topology.NewNode(t.s, topology.NodeOptions{
+		Name:  addr,
+		Dial:  func(ctx context.Context) (redis.Conn, error) { return target.Dial(ctx, t.s.Timeout) },
+		Fixed: true,
 		Node: pipeline.Node{
 			Usable: func(s redisconn.Server) error { s.Mode = ""; return s.Usable() },
 			Ended:  func() { t.ended(n) },
