@@ -91,7 +91,7 @@ func (w *Waiter) summary(h *Hold) observe.Event {
 	}
 	e.Attempts, e.Contended = w.tries, w.contended
 	if w.n != nil {
-		e.Took = max(w.l.Client.Now()-w.began, 0)
+		e.Took = max(w.l.Client.Clock.Now()-w.began, 0)
 	}
 	return e
 }
@@ -119,7 +119,7 @@ func (w *Waiter) logResult(ctx context.Context, h *Hold, err error) {
 	if !c.Log.On(ctx, slog.LevelDebug) {
 		return
 	}
-	waited := max(c.Now()-w.began, 0)
+	waited := max(c.Clock.Now()-w.began, 0)
 	switch {
 	case err != nil:
 		c.Log.NotAcquired(ctx, l, waited, Named("acquire", l.Name, err))

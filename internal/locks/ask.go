@@ -76,7 +76,7 @@ func (c *Client) Query(ctx context.Context, slot uint16, call kind.Call) (any, e
 	// timeouts more; its caller does not. Otherwise the outcome comes before this limit.
 	limited, cancel := context.WithTimeout(ctx, c.Timeout+c.Timeout/8)
 	defer cancel()
-	r := c.question(slot, call, c.Now()+c.Timeout)
+	r := c.question(slot, call, c.Clock.Now()+c.Timeout)
 	r.Left = limited.Done()
 	switch fate := c.exec.Do(r); {
 	case fate != command.Open && fate != command.TakenBack:

@@ -77,7 +77,7 @@ type elapsed struct {
 // RedisArg is called for each send.
 func (e *elapsed) RedisArg() any {
 	if first := e.req.Reached(); first > 0 {
-		return max((e.c.Now() - first).Milliseconds(), 1)
+		return max((e.c.Clock.Now() - first).Milliseconds(), 1)
 	}
 	return int64(0)
 }
@@ -93,7 +93,7 @@ func (g *change) reply() any {
 // start sends the change for the first time.
 func (g *change) start(call kind.Call) {
 	c := g.l.Client
-	now := c.Now()
+	now := c.Clock.Now()
 	limit := c.changeFor
 	if !g.due { // it is given up if no server has run it for a command timeout
 		limit, g.req.Unrun = c.unlockFor, now+c.Timeout

@@ -25,7 +25,7 @@ type Config struct {
 	Timeout  time.Duration    // of a command
 	Replicas bool             // commands that change a lock are followed by WAIT
 	Courtesy bool             // leave room for slower clients
-	Clock    clock.Clock      // the clock that measures trust
+	Clock    clock.Clock      // the clock that measures trust; code in a section asks the section
 	Logger   *slog.Logger     // nil: silent
 	Margin   time.Duration    // how long before its end the contexts of a hold end
 	LongHold time.Duration    // an older hold is logged; 0: none is
@@ -128,7 +128,7 @@ func New(o Config) (*Client, error) {
 		}
 	}
 	c.exec = command.New(c.top, command.Options{
-		Timeout: o.Timeout, Ended: sent, Now: c.Now, Closing: c.Closed,
+		Timeout: o.Timeout, Ended: sent, Now: c.Clock.Now, Closing: c.Closed,
 		After: func(d time.Duration, fn func()) { c.timers.After(d, fn) }, Go: c.Go,
 	})
 	c.actors.init(c.ID)
@@ -258,9 +258,6 @@ func (c *Client) endHolds() {
 		}
 	})
 }
-
-// Now is the clock's reading. Code in a section asks the section instead.
-func (c *Client) Now() time.Duration { return c.Clock.Now() }
 
 // Go calls fn on another goroutine, which the client's end waits for.
 func (c *Client) Go(fn func()) { c.timers.After(0, fn) }

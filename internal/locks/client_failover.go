@@ -26,7 +26,7 @@ func (c *Client) changed(change topology.Change) {
 		if last := c.masters.Load(); last != nil {
 			known = (*last)[max(0, len(*last)-masterChanges+1):]
 		}
-		known = append(slices.Clip(known), masterChange{change.Slots, c.Now()})
+		known = append(slices.Clip(known), masterChange{change.Slots, c.Clock.Now()})
 		c.masters.Store(&known)
 	}
 	c.nodeChanged(change)

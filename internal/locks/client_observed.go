@@ -25,7 +25,7 @@ func (c *Client) nodeChanged(change topology.Change) {
 // sent tells the observer of a command, as part of the call that it was made for if there is
 // one.
 func (c *Client) sent(r *command.Request) {
-	took := max(c.Now()-r.Wire.Sent, 0)
+	took := max(c.Clock.Now()-r.Wire.Sent, 0)
 	cmd := observe.Command{
 		Name: r.Wire.Command, Server: r.Server(), Start: time.Now().Add(-took), Duration: took, Err: r.Wire.Err,
 	}

@@ -40,7 +40,7 @@ func TestPastChangesAreBounded(t *testing.T) {
 		runtime.ReadMemStats(&m)
 		return m.HeapAlloc
 	}
-	before, now := heap(), c.Now()
+	before, now := heap(), c.Clock.Now()
 	for i := range 40_000 {
 		u := released(c, fmt.Sprint("a semaphore of many, number ", i), now+time.Duration(i)*time.Microsecond) // none is too old
 		u.late = true                                                                                          // no receipt waits to be deleted
@@ -71,7 +71,7 @@ func TestReceiptOfAForgottenChangeIsDeleted(t *testing.T) {
 		})
 	}
 	const late, open = 3, 4
-	now := c.Now() // else they may be too old by the client's clock
+	now := c.Clock.Now() // else they may be too old by the client's clock
 	var under []*pastChange
 	shard := c.shard("seats")
 	for i := range 2 * maxChanges {

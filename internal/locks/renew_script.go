@@ -123,7 +123,7 @@ func (r *renewal) logFailure(err error) {
 		}
 	}
 	if first != nil {
-		r.c.Log.RenewalFailed(len(r.subs), first.st.eventLock(), max(first.lease.Expiry()-r.c.Now(), 0), err)
+		r.c.Log.RenewalFailed(len(r.subs), first.st.eventLock(), max(first.lease.Expiry()-r.c.Clock.Now(), 0), err)
 	}
 }
 

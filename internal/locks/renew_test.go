@@ -97,7 +97,7 @@ func TestFailedRenewalNamesTheLeaseThatEndsFirst(t *testing.T) {
 	for name, left := range map[string]time.Duration{"late": 3 * time.Hour, "early": time.Hour, "later": 2 * time.Hour, "lost": time.Minute} {
 		st := holding(c.NewLock(kind.Reentrant, name, name))
 		l := w.Register(st)
-		l.Live(c.Now()+left, watchdog.Never, watchdog.Never)
+		l.Live(c.Clock.Now()+left, watchdog.Never, watchdog.Never)
 		if name == "lost" {
 			l.Forget()
 		}

@@ -33,7 +33,7 @@ func Unlock(ctx context.Context, h *Hold) error {
 	case err != nil:
 		log.Unreleased(ctx, h.eventLock(), errors.Is(err, ErrUncertain), err)
 	case log.On(ctx, slog.LevelDebug):
-		log.Released(ctx, h.eventLock(), h.lock.Client.Now()-h.since)
+		log.Released(ctx, h.eventLock(), h.lock.Client.Clock.Now()-h.since)
 	}
 	return err
 }

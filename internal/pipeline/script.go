@@ -85,7 +85,9 @@ func (p *Pipeline) load(r *Request) *Request {
 			p.mu.Lock()
 			ld.queued, ld.batch, ld.err = false, lr.batch, lr.Err
 			p.mu.Unlock()
-			p.notAllowed("SCRIPT LOAD", lr.Err)
+			if lr.Err != nil {
+				p.notAllowed("SCRIPT LOAD", lr.Err)
+			}
 		}),
 		Deadline: r.Deadline,
 	}

@@ -24,8 +24,8 @@ func NewFeed() *Feed { return &Feed{ch: make(chan []Change, 1)} }
 // Changes returns the channel for Topology.Changes.
 func (f *Feed) Changes() <-chan []Change { return f.ch }
 
-// Tell sends a change, merged with those that were not received yet. On a closed feed
-// it does nothing.
+// Tell sends a change, merged with those that were not received yet: changes between the same
+// two nodes become one. On a closed feed it does nothing.
 func (f *Feed) Tell(c Change) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -37,7 +37,22 @@ func (f *Feed) Tell(c Change) {
 	case told = <-f.ch:
 	default:
 	}
-	f.ch <- merge(told, c) // there is room: only this function sends
+	if i := slices.IndexFunc(told, func(t Change) bool { return t.From == c.From && t.To == c.To }); i < 0 {
+		told = append(told, c)
+	} else {
+		t := &told[i]
+		t.NewMaster = t.NewMaster || c.NewMaster
+		t.FormerAddr, t.Addr = cmp.Or(t.FormerAddr, c.FormerAddr), cmp.Or(c.Addr, t.Addr)
+		for _, r := range c.Slots {
+			if !slices.ContainsFunc(t.Slots, func(has Range) bool { return has.First <= r.First && r.Last <= has.Last }) {
+				t.Slots = append(t.Slots[:len(t.Slots):len(t.Slots)], r)
+			}
+		}
+		if len(t.Slots) > maxRanges {
+			t.Slots = AllSlots
+		}
+	}
+	f.ch <- told // there is room: only this function sends
 }
 
 // Close ends the feed.
@@ -48,24 +63,4 @@ func (f *Feed) Close() {
 		f.closed = true
 		close(f.ch)
 	}
-}
-
-// merge adds c to told. Changes between the same two nodes become one.
-func merge(told []Change, c Change) []Change {
-	i := slices.IndexFunc(told, func(t Change) bool { return t.From == c.From && t.To == c.To })
-	if i < 0 {
-		return append(told, c)
-	}
-	t := &told[i]
-	t.NewMaster = t.NewMaster || c.NewMaster
-	t.FormerAddr, t.Addr = cmp.Or(t.FormerAddr, c.FormerAddr), cmp.Or(c.Addr, t.Addr)
-	for _, r := range c.Slots {
-		if !slices.ContainsFunc(t.Slots, func(has Range) bool { return has.First <= r.First && r.Last <= has.Last }) {
-			t.Slots = append(t.Slots[:len(t.Slots):len(t.Slots)], r)
-		}
-	}
-	if len(t.Slots) > maxRanges {
-		t.Slots = AllSlots
-	}
-	return told
 }

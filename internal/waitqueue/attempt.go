@@ -2,7 +2,14 @@ package waitqueue
 
 // lead makes the queue's attempt for w, the candidate.
 func (q *Queue) lead(w *Waiter, handedOn bool) {
-	w.Woken = q.source(handedOn)
+	switch w.Woken = Look; {
+	case handedOn:
+		w.Woken = Passed
+	case q.heard:
+		w.Woken = Heard
+	case q.wakes == 0 && q.handOffDeadline == 0 && q.trouble.err == nil && (q.confirmed || q.rules.Silent):
+		w.Woken = Expiry
+	}
 	q.heard = false
 	q.use(w)
 	q.notBefore, q.handOffDeadline = 0, 0

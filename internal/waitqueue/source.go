@@ -11,16 +11,3 @@ const (
 	Passed                // the attempt follows an unlock of this client
 	Sources               // the number of sources
 )
-
-// source is the reason for the queue's next attempt.
-func (q *Queue) source(handedOn bool) Source {
-	switch {
-	case handedOn:
-		return Passed
-	case q.heard:
-		return Heard
-	case q.wakes == 0 && q.handOffDeadline == 0 && q.trouble.err == nil && (q.confirmed || q.rules.Silent):
-		return Expiry
-	}
-	return Look
-}
