@@ -4,12 +4,15 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/gomodule/redigo/redis"
 )
 
 // silent accepts connections and sends nothing.
@@ -118,5 +121,19 @@ func TestPortThatMayWantTLSIsNamedAsThat(t *testing.T) {
 		if err := dial(target); err == nil || strings.Contains(err.Error(), hint) {
 			t.Errorf("%s: %v", what, err)
 		}
+	}
+}
+
+func TestPasswordIsTakenOutOfAServersText(t *testing.T) {
+	for said, want := range map[string]string{
+		"ERR unknown command 'AUTH', with args beginning with: 'secre'": "ERR unknown command 'AUTH'",
+		"WRONGPASS secret is no password":                               "WRONGPASS (the password) is no password",
+	} {
+		if err := redact(fmt.Errorf("AUTH: %w", redis.Error(said)), "secret"); err != redis.Error(want) {
+			t.Errorf("%q became %v", said, err)
+		}
+	}
+	if err := redact(io.EOF, "secret"); err != io.EOF {
+		t.Errorf("no server's error became %v", err)
 	}
 }
