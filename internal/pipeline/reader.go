@@ -32,7 +32,7 @@ func (c *conn) read() {
 		c.synced = false
 		for i, r := range b {
 			if i > 0 {
-				reply, err = c.receive(r.lasts())
+				reply, err = c.receive(r.lasts)
 			}
 			r.Reply, r.Err = reply, err
 			if err = c.receiveRest(r); err != nil {
@@ -98,7 +98,7 @@ func (c *conn) complete(r *Request) {
 		c.held = append(c.held, r)
 		return
 	}
-	c.synced = c.synced || r.sync || r.waits
+	c.synced = c.synced || r.sync || r.lasts > 0
 	if r.sync {
 		for _, h := range c.held {
 			h.Replicas, h.Acked = r.Replicas, r.Acked
@@ -124,7 +124,7 @@ func (c *conn) next() (b []*Request, reply any, err error) {
 	if c.managed == nil {
 		if b = <-c.batches; b != nil {
 			c.sent = b[0].Sent // a copy: a completed request may be in use again
-			reply, err = c.receive(b[0].lasts())
+			reply, err = c.receive(b[0].lasts)
 		}
 		return b, reply, err
 	}

@@ -168,7 +168,7 @@ func (c *conn) waitAgain() *Request {
 	c.repeats = nil
 	n, _ := c.tally.expects()
 	return &Request{
-		Command: "WAIT", Args: []any{n, WaitTimeout.Milliseconds()}, waits: true,
+		Command: "WAIT", Args: []any{n, WaitTimeout.Milliseconds()}, lasts: WaitTimeout,
 		Done: CompletionFunc(func(w *Request) {
 			acked, err := redis.Int(w.Reply, w.Err)
 			if err == nil && c.stopsWaiting(acked) {

@@ -74,20 +74,12 @@ type Request struct {
 	queued   bool     // in its pipeline's queue
 	before   *Request // its neighbour there
 	behind   *Request
-	waits    bool // it is itself a WAIT
-	foregone bool // it gets no WAIT, because no replica is online to acknowledge it
+	lasts    time.Duration // how long the server may take before it answers; above 0: it is itself a WAIT
+	foregone bool          // it gets no WAIT, because no replica is online to acknowledge it
 }
 
 // NotKnown is the value of Acked if the connection broke before the answer to WAIT.
 const NotKnown = -1
-
-// lasts is how long the server may take for r before it answers.
-func (r *Request) lasts() time.Duration {
-	if r.waits {
-		return WaitTimeout
-	}
-	return 0
-}
 
 // Connection is the number of the connection that r, which was answered, was written to.
 func (r *Request) Connection() uint64 { return r.conn.number }

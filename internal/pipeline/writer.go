@@ -196,9 +196,9 @@ func (p *Pipeline) cutBatch() (alone bool) {
 				counts = counts || r.Counts
 			}
 		}
-		if r.waits {
+		if r.lasts > 0 {
 			c.syncing = true
-			waits += WaitTimeout
+			waits += r.lasts
 		}
 	}
 	if sync != nil {
@@ -214,7 +214,7 @@ func (p *Pipeline) cutBatch() (alone bool) {
 	c.guardBatches()
 	c.writing, c.unsent = true, b
 	c.batches <- b // never blocks: room for every batch that may be in flight
-	return alone && !b[0].Asking && !b[0].begins && !b[0].Tracked && !b[0].sync && !b[0].waits
+	return alone && !b[0].Asking && !b[0].begins && !b[0].Tracked && !b[0].sync && b[0].lasts == 0
 }
 
 // write sends the rest of the batch that is being written. Without wait it sends what

@@ -52,7 +52,7 @@ func (q *Queue) JoinUnqueued(now time.Duration, w *Waiter) {
 // Roomy reports whether any number of owners may have the name and no refused waiter
 // waits. A new waiter then joins unqueued, and need not wait for the answers of others
 // (A3).
-func (q *Queue) Roomy() bool { return q.wide() && q.waiting.size == 0 }
+func (q *Queue) Roomy() bool { return q.rules.Width == 0 && !q.rules.Gate && q.waiting.size == 0 }
 
 // LetThrough makes attempts at once for the waiters in the queue that have the given
 // shared owner, since this owner now holds the name by another call: they would wait for

@@ -6,9 +6,6 @@ import (
 	"github.com/rlock-go/redisson/internal/kind"
 )
 
-// wide reports whether any number of owners may have the name, each by its own attempt.
-func (q *Queue) wide() bool { return q.rules.Width == 0 && !q.rules.Gate }
-
 // wake asks for n attempts, but for no more than there can be owners. Where one owner has the
 // name at a time, ten wake-ups are one (P3).
 func (q *Queue) wake(n int) { q.wakes = min(q.wakes+min(n, kind.All), cmp.Or(q.rules.Width, kind.All)) }
@@ -50,7 +47,7 @@ func (q *Queue) afterGrant() {
 		q.current.next = nil
 	case q.rules.PassOn && q.current.next == nil:
 		return // the others were refused just before
-	case q.wide() && !q.rules.PassOn:
+	case q.rules.Width == 0 && !q.rules.PassOn:
 		q.tryTogether(q.current.left)
 		return
 	}
