@@ -44,5 +44,5 @@ var holding = []defect{
 	{"a leader whose Margin has begun seems to have failed by itself", "Margin", tests{"TestLeaderStopsAMarginBeforeTheNextBegins"},
 		edits{{In: "Lock.lead", Expr: "h.Err() != nil || ctx.Err() == nil && errors.Is(context.Cause(during), ErrLeaseLost)", Put: "h.Err() != nil"}}},
 	{"a lease shorter than twice its Margin", "Margin", tests{"TestMarginThatCannotBe"},
-		edits{{In: "Lock.checkTerms", If: "margin > lease/2", Put: "margin > lease"}}},
+		edits{{In: "Lock.checkTerms", If: "t.Margin > lease/2", Put: "t.Margin > lease"}}},
 }

@@ -29,7 +29,7 @@ var leading = []defect{
 	{"a call that cannot be is tried again", "Lead", tests{"TestLeadThatCannotBe"},
 		edits{{In: "rlock.isFinal", Expr: "errors.Is(err, ErrInvalidOption)", Put: "false"}}},
 	{"what the owner does next cuts what a hold that is over keeps", "AtLeast", tests{"TestWhateverEndsBesideItLeavesTheLockTakenForAtLeast"},
-		edits{{In: "OwnerState.needs", Stmt: "sum.Keep(st.keepOwed())", Put: "_ = st.keepOwed"}}},
+		edits{{In: "OwnerState.needs", Expr: "st.keepOwed()", Put: "0"}}},
 	{"an Extend cuts AtLeast", "AtLeast", tests{"TestWhateverEndsBesideItLeavesTheLockTakenForAtLeast"},
 		edits{{In: "OwnerState.keepOwed", If: "h.promise.Fixed", Put: "false && h.promise.Fixed"}}},
 	{"a dead process keeps what the watchdog extended", "AtLeast", tests{"TestAtLeastOfALivingHoldEndsWithItsProcess"},

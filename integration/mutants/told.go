@@ -11,7 +11,7 @@ var atOnce = []defect{
 	{"looks have no pace", "told at once", tests{"TestLooksArePacedAndDelayNoRenewal"},
 		edits{{In: "Watchdog.looks", Stmt: "w.lookFrom = _", Put: "_ = lookGap"}}},
 	{"what its owner wrote is not read again", "told at once", tests{"TestLeaseIsLookedAtByTheTable"},
-		edits{{In: "Watchdog.wrote", Stmt: "w.unread(l)", Put: "_ = w.unread"}}},
+		edits{{In: "Watchdog.wrote", Stmt: "l.watch, l.batch.unread = aged, true", Put: "_ = l.batch"}}},
 	{"a look counts though the key was written behind it", "told at once", tests{"TestLeaseIsLookedAtByTheTable"},
 		edits{{In: "Watchdog.wrote", Stmt: "l.owed = _", Put: "_ = l.owed"}}},
 	{"what another hold of the client wrote is not read again", "told at once", tests{"TestHoldIsToldThoughAnotherOfItsClientCameAndWent"},
