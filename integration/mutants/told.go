@@ -27,7 +27,7 @@ var atOnce = []defect{
 	{"who waited for somebody who tells waits for a round more", "told at once", tests{"TestLeaseIsLookedAtByTheTable"},
 		edits{{In: "Watchdog.LookThose", Case: "l.watch == aged", Put: "false"}}},
 	{"a look that only began to be told is the last", "told at once", tests{"TestHowSoonAClientsOnlyLossIsTold"},
-		edits{{In: "look.end", Case: "held && !tracked && !k.untold.Load()", Put: "false"}}},
+		edits{{In: "look.Answered", Case: "held && !tracked && !k.untold.Load()", Put: "false"}}},
 	{"a lease is left to a renewal that comes a round later", "told at once", tests{"TestLossIsToldWithinTwoSecondsAtAnyWatchdogTimeout"},
 		edits{{In: "Watchdog.round", Expr: "clock.Later(now, asSoon)", Put: "w.roundAt"}}},
 	{"a read without an owner leaves permits untold", "told at once", tests{"TestOwnCommandsKeepPermitsTracked"},

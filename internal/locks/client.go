@@ -163,12 +163,6 @@ func (c *Client) startDraining() {
 	c.end()
 }
 
-// shut says that the client is closed, or about to be.
-func (c *Client) shut() {
-	c.phase.Store(phaseClosed)
-	c.end()
-}
-
 // Started logs that the client has started.
 func (c *Client) Started() { c.Log.Started(c.top.String(), c.Watchdog, c.Timeout, c.Replicas) }
 
@@ -217,7 +211,8 @@ func (c *Client) close(patience time.Duration) {
 		<-c.gone
 		return
 	}
-	c.shut()
+	c.phase.Store(phaseClosed)
+	c.end()
 	c.failAll(false)
 	holds := c.liveHolds.Count()
 	c.endHolds()

@@ -166,7 +166,7 @@ func (m *memory) take(now time.Duration) *past {
 			m.skipped = true
 			continue
 		}
-		due := u.due && !u.lock.Client.stillHas(u.lock.slot, u.on)
+		due := u.due && (u.on == 0 || !u.lock.Client.exec.Uses(u.lock.slot, u.on)) // else its server is certain to have it
 		u.due = false
 		if due && (now < u.until || u.leavesOnly(now)) {
 			m.numbers++
@@ -178,9 +178,6 @@ func (m *memory) take(now time.Duration) *past {
 	}
 	return nil
 }
-
-// stillHas tells whether the server of slot is certain to have what was answered on a connection.
-func (c *Client) stillHas(slot uint16, on uint64) bool { return on != 0 && c.exec.Uses(slot, on) }
 
 // leavesOnly tells whether all that is repeated is that the owner leaves its place: it had no release,
 // or its lease is over by now, which the place outlives.

@@ -38,15 +38,10 @@ func (k *look) Rest(q *command.Request) {
 	k.Answered(q)
 }
 
-// Answered handles the reply.
+// Answered handles the reply: it answers for the leases, and ends the holds that are lost.
 func (k *look) Answered(q *command.Request) {
-	mine, _ := k.read(q)
-	k.end(mine, q.Wire.Tracked)
-}
-
-// end answers for the leases, and ends the holds that are lost. If mine is nil, nothing is
-// known.
-func (k *look) end(mine []bool, tracked bool) {
+	mine, _ := k.read(q) // nil: nothing is known
+	tracked := q.Wire.Tracked
 	for i := range k.subs {
 		sub := &k.subs[i]
 		held := mine != nil && mine[i]
