@@ -71,6 +71,12 @@
 // must follow, which does what the queues with an event ask for. A waiter that is alone gets its
 // queue only when something other than its own attempt happens.
 //
+// When this client releases, it hands the lock on ([nameState.handOff]): the acquire of its first waiter
+// follows the unlock in the same write, and the queue ignores the message of that unlock. Sometimes
+// it is the turn of other clients, and then its waiters wait for the message too. The script that
+// deletes the key publishes it, and it wakes the first waiter of each client. If that one is granted
+// or refused, the queue says whether the next one tries.
+//
 // A queue listens on its kind's channel at the node of its slot. While it has subscribed and is
 // not listening yet, or has lost its subscription, no message reaches it, so its head looks once
 // a second, or less often if there are more than a thousand such queues.
@@ -81,7 +87,7 @@
 // # An attempt
 //
 // A [Waiter] is one call, and an [attempt] one acquire command of it, which has its turn in its
-// owner's command queue. Without As it has a fresh owner, unless it is certain that the last
+// owner's command queue. Without As, which names an owner, it has a fresh one, unless it is certain that the last
 // attempt left no hold. It can outlive its waiter, and always ends in attempt.end, once. A plain
 // reply comes to attempt.Answered. All else comes to attempt.Rest: it is lost, or it failed, which
 // means that the server answered with an error or that nothing was sent.
@@ -89,12 +95,17 @@
 // A lost command may have run, and bytes of it may still be on their way. Trust is lowered to
 // what holds in either case, and neither the waiter nor its queue tries again before the
 // executor's barrier has returned: then no byte of it runs later, unless the server refuses to
-// kill the connection. While only this client acts as the owner, attempt.again sends it again,
-// in a form that may run any number of times. acquire_undo.go undoes the others: those whose
-// caller has left, and those whose connection lives on, again for a lease. With As [retract]
-// leaves the owner the holds that this client knows of. If others may act as the owner,
-// attempt.countHolds reads its count instead; if that does not tell, the wait ends with
-// ErrUncertain (A5).
+// kill the connection. What follows is the same for a first acquire and for a re-entry (A5):
+//
+//   - While only this client acts as the owner, attempt.again sends it again in a form that may
+//     run any number of times, which says how many holds the owner has with this one. The caller
+//     does not notice, unless the owner's other holds are gone: these end, and the wait goes on.
+//   - If the caller has left, an unlock takes back what the acquire may have got ([undo]), and with
+//     As leaves the owner the holds that this client knows of ([retract]).
+//   - If the connection lives on, the command may run later. The undo is repeated each second for a
+//     lease, and the waiter tries as a new owner. With As the wait ends with ErrUncertain.
+//   - If others may act as the owner, attempt.countHolds reads its count. If that shows that the
+//     acquire did not run, the waiter tries again. Otherwise the wait ends with ErrUncertain.
 //
 // # An unlock
 //
@@ -103,9 +114,8 @@
 // way. The unlock sets the lease that the owner's other holds need. When its caller has left,
 // that of a hold goes on in the background; that of an owner of another process ends.
 //
-// What no caller gets is released too. A grant that came too late, or that its caller no longer
-// wants, is unlocked as by a caller. If the reply to an acquire is lost, [undo] takes what an
-// owner made for it has.
+// What no caller gets is released too: a grant that came too late, or that its caller no longer
+// wants, is unlocked as by a caller.
 //
 // # Trust
 //
@@ -125,7 +135,11 @@
 //
 // # After a failover
 //
-// Where a server may be replaced, a shard's [memory] has its unlocks and changes of the last
-// seconds. When that happens, the late ones are sent again, each as a releasing of its own, while
-// only this client can act as the owner (R5). Waiters subscribe where releases are announced now.
+// Where a server may be replaced, a shard's [memory] has its answered unlocks, leaves of a fair
+// lock's queue and changes of the last 15 seconds. The topology may report one failover several
+// times. Each time those that were not answered on the connection in use are sent again, first
+// unlocks and leaves, then changes, 16 of a shard at a time (R5). Of the unlocks of one owner the
+// newest is enough, since it says how many holds are left. An unlock of an owner that others may
+// act for, a forced one and an answered acquire are not sent again: another owner may have been in
+// between. Waiters subscribe where releases are announced now, and all holds are renewed at once.
 package locks
