@@ -291,9 +291,7 @@ func TestWaitEndsWhenItsCallerLeaves(t *testing.T) {
 	g.x.Enqueue(back)
 	g.x.Flush()
 	go func() { fate <- g.x.Finish(back) }()
-	for !g.x.Cancel(back) {
-		time.Sleep(time.Millisecond)
-	}
+	redistest.Becomes(t, "it can be taken back", func() bool { return g.x.Cancel(back) })
 	if got := <-fate; got != command.TakenBack || g.x.Cancel(back) {
 		t.Errorf("it was taken back, and got %v", got)
 	}

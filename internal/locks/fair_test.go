@@ -22,13 +22,14 @@ var fairKind = kind.Fair(5 * time.Minute)
 
 // fairLoss has a fair lock that one client holds, and another client whose connections can lose a reply.
 type fairLoss struct {
-	t      *testing.T
-	conn   redis.Conn
-	la, lb Lock
-	lossy  *Client
-	d      *dropper
-	held   *Hold
-	ended  chan outcome
+	t       *testing.T
+	conn    redis.Conn
+	la, lb  Lock
+	lossy   *Client
+	d       *dropper
+	held    *Hold
+	waiters []*Waiter
+	ended   chan outcome
 }
 
 func newFairLoss(t *testing.T) *fairLoss {
@@ -50,9 +51,18 @@ func newFairLoss(t *testing.T) *fairLoss {
 func (f *fairLoss) waits(l *Lock, n int64) (leave func()) {
 	f.t.Helper()
 	ctx, cancel := context.WithCancel(f.t.Context())
-	wait(ctx, f.t, l, int(n), f.ended, Terms{})
+	f.waiters = append(f.waiters, wait(ctx, f.t, l, int(n), f.ended, Terms{}))
 	becomes(f.t, f.conn, n, "LLEN", codec.FairQueue("q"))
 	return cancel
+}
+
+// refused waits until the i-th waiter was refused again, listening.
+func (f *fairLoss) refused(i int) {
+	f.t.Helper()
+	redistest.Becomes(f.t, "its second try is refused", func() bool {
+		s := f.waiters[i].snapshot()
+		return s.listening && !s.attempt && s.tries > 1
+	})
 }
 
 // exact lets all waiters enter in order, and checks that no key is left and how many replies were lost.
@@ -87,7 +97,7 @@ func TestFairGrantThatWasLostIsKept(t *testing.T) {
 	f := newFairLoss(t)
 	f.waits(&f.lb, 1)
 	f.waits(&f.la, 2)
-	time.Sleep(100 * time.Millisecond) // the second of them was refused, too
+	f.refused(0)
 	f.d.drop(luasrc.FairLockScript.SHA1)
 	mustUnlock(t, f.held)
 	f.exact(1, 1, 2)
@@ -107,7 +117,7 @@ func TestFairLeaveThatWasLostIsRepeated(t *testing.T) {
 	f := newFairLoss(t)
 	leave := f.waits(&f.lb, 1)
 	f.waits(&f.la, 2)
-	time.Sleep(100 * time.Millisecond)
+	f.refused(0)
 	f.d.drop(luasrc.FairLeaveScript.SHA1)
 	leave()
 	if o := <-f.ended; !errors.Is(o.err, context.Canceled) {
