@@ -154,13 +154,13 @@ func (p *play) kill(s server, f Fault, r *rand.Rand) {
 		storm := p.healed
 		p.w.After(between(r, 0, 5*time.Second), func() {
 			if s.Running() && p.healed == storm {
-				s.Kill(false)
+				p.dies(s, false)
 				p.w.After(f.Lasts, func() { p.restart(s, saved, true) })
 			}
 		})
 		return
 	}
-	s.Kill(r.IntN(2) == 0)
+	p.dies(s, r.IntN(2) == 0)
 	if f.What == Lose {
 		if p.Topology == OneServer {
 			p.loses(s)
@@ -177,6 +177,14 @@ func (p *play) kill(s server, f Fault, r *rand.Rand) {
 			s.StartLoading(s.Save(), takes)
 		}
 	})
+}
+
+// dies kills a server.
+func (p *play) dies(s server, silently bool) {
+	if o, ok := p.site.(*replicated); ok && s == o.chosen {
+		o.takeBack()
+	}
+	s.Kill(silently)
 }
 
 func (p *play) restart(s server, with simredis.Saved, loses bool) {

@@ -208,7 +208,7 @@ func (p *Plan) drawStorms(r *rand.Rand) {
 // drawLeaves has replicas leave in each ninth seed instead of some faults. The other seeds, with all that once broke a rule, have the
 // faults that they had before.
 func (p *Plan) drawLeaves() {
-	if p.Seed%9 != 3 || p.Topology == OneServer || p.Topology == Replicated {
+	if p.Seed%9 != 3 || p.Topology == OneServer {
 		return
 	}
 	r := stream(p.Seed, ofLeaves, 0)

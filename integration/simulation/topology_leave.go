@@ -9,8 +9,8 @@ import (
 	"github.com/rlock-go/redisson/rlocktest/simredis"
 )
 
-// An operator takes a replica out of its set. From then on it calls itself a master, with the data that it had behind Sentinels, and
-// with nothing in a cluster. It comes back as a replica after a while or, one time in three, never.
+// An operator takes a replica out of its set. From then on it calls itself a master, with the data that it had or, in a cluster, with
+// nothing. It comes back as a replica after a while or, behind Sentinels and in a cluster, one time in three never.
 
 // looksAgain is how long an operator waits before a command that was not obeyed is given again.
 const looksAgain = time.Second

@@ -24,6 +24,7 @@ type replicated struct {
 	promotes int       // how often the operator has chosen another master
 	chosen   server    // the master, as the operator has it
 	silent   time.Time // since when it does not answer; zero: it does
+	left     []server  // those that the operator has taken out
 }
 
 func newReplicated(w *simnet.World, promoted func(former, next server)) *replicated {
@@ -45,7 +46,7 @@ func (o *replicated) tend() {
 		o.promote(func(a, b server) bool { return a.Replicated() > b.Replicated() })
 	}
 	for _, s := range o.Servers {
-		if s == o.chosen || !reachable(s) {
+		if s == o.chosen || !reachable(s) || slices.Contains(o.left, s) {
 			continue
 		}
 		if o.rivals(s) {
@@ -66,7 +67,7 @@ func reachable(s server) bool { return s.Running() && !s.Paused }
 func (o *replicated) promote(better func(a, b server) bool) {
 	var best server
 	for _, s := range o.Servers {
-		if s != o.chosen && reachable(s) && (best == nil || better(s, best)) {
+		if s != o.chosen && reachable(s) && !slices.Contains(o.left, s) && (best == nil || better(s, best)) {
 			best = s
 		}
 	}
@@ -80,6 +81,27 @@ func (o *replicated) promote(better func(a, b server) bool) {
 	o.promoted(former, best)
 }
 
+// disturb is REPLICAOF NO ONE at a replica. It calls itself a master then, and so the set has two for whoever asks it, until the
+// operator takes it back. None leaves for good, since the URL would go on to list it, nor stays away when the master dies: clients
+// would follow it, as the only master that there is.
+func (o *replicated) disturb(f Fault, r *rand.Rand) {
+	s := drawn(r, o.Servers, func(s server) bool { return reachable(s) && s.Follows(o.chosen) })
+	if s == nil || !o.chosen.Running() {
+		return
+	}
+	s.SlaveOf(nil)
+	o.left = append(o.left, s)
+	o.w.After(f.Lasts, func() { o.left = except(o.left, s) })
+}
+
+// takeBack has all that have left follow the master again.
+func (o *replicated) takeBack() {
+	for _, s := range o.left {
+		s.SlaveOf(o.chosen)
+	}
+	o.left = nil
+}
+
 func (o *replicated) url() string {
 	var all []string
 	for _, s := range o.Servers {
@@ -87,14 +109,13 @@ func (o *replicated) url() string {
 	}
 	return "redis+replicated://" + strings.Join(all, ",")
 }
-func (o *replicated) servers() []server         { return o.Servers }
-func (o *replicated) masters() []server         { return []server{o.chosen} }
-func (o *replicated) master(string) server      { return o.chosen }
-func (o *replicated) disturb(Fault, *rand.Rand) {}
-func (o *replicated) heal()                     {}
-func (o *replicated) failovers() int            { return o.promotes }
-func (o *replicated) torn() bool                { return slices.ContainsFunc(o.Servers, o.rivals) }
-func (o *replicated) replicated() bool          { return true }
+func (o *replicated) servers() []server    { return o.Servers }
+func (o *replicated) masters() []server    { return []server{o.chosen} }
+func (o *replicated) master(string) server { return o.chosen }
+func (o *replicated) heal()                { o.left = nil }
+func (o *replicated) failovers() int       { return o.promotes }
+func (o *replicated) torn() bool           { return slices.ContainsFunc(o.Servers, o.rivals) }
+func (o *replicated) replicated() bool     { return true }
 
 // planned has two masters until the operator looks again.
 func (o *replicated) planned(r *rand.Rand) {
