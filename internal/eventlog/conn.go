@@ -82,7 +82,7 @@ func (l *Conn) Connected(server string, id int64, addr string) (tell func()) {
 			_, n, written := l.find(message).over()
 			ends, told = ends+n, told || written
 		}
-		level, message, ctx := slog.LevelInfo, "connected", context.Background()
+		level, ctx := slog.LevelInfo, context.Background()
 		if again && ends > 0 && !told {
 			level = slog.LevelDebug
 		}
@@ -94,9 +94,10 @@ func (l *Conn) Connected(server string, id int64, addr string) (tell func()) {
 			attrs = append(attrs, slog.Int64("conn_id", id), slog.String("conn_addr", addr))
 		}
 		if again {
-			message, attrs = "reconnected", append(attrs, slog.Duration("down", down))
+			l.write(ctx, level, "reconnected", each, append(attrs, slog.Duration("down", down)))
+		} else {
+			l.write(ctx, level, "connected", each, attrs)
 		}
-		l.write(ctx, level, message, each, attrs)
 	}
 }
 
