@@ -56,8 +56,8 @@ func (b *bench) playJava(sc scenario) trace {
 		b.rig.play(javas, s.proxies, sc)
 		release, err := s.plays(sc, b.rig.place.key(sc))
 		defer release()
-		r, lapsed := b.rig.finish(sc), b.rig.lapsed(sc.lease())
-		return normalise(s.id, sc, r), cmp.Or(err, lapsed)
+		r, lapsed, unasked := b.rig.finish(sc), b.rig.lapsed(sc.lease()), b.rig.unasked()
+		return normalise(s.id, sc, r), cmp.Or(err, lapsed, unasked)
 	})
 }
 
@@ -68,10 +68,13 @@ func (b *bench) playGo(sc scenario, publish rlock.Publish, altered ...Altered) t
 		s := b.newGo(sc, publish, altered)
 		b.rig.play(gos, s.proxies, sc)
 		err := s.plays(sc, b.rig.place.key(sc))
-		r, lapsed := b.rig.finish(sc), b.rig.lapsed(sc.lease())
+		r, lapsed, unasked := b.rig.finish(sc), b.rig.lapsed(sc.lease()), error(nil)
+		if len(altered) == 0 { // an altered acquire looks like a renewal
+			unasked = b.rig.unasked()
+		}
 		s.client.Close()
 		s.closeProxies()
-		return normalise(s.id, sc, r), cmp.Or(err, lapsed)
+		return normalise(s.id, sc, r), cmp.Or(err, lapsed, unasked)
 	})
 }
 

@@ -180,14 +180,18 @@ func (r *rig) renewed(n int, names ...string) {
 	})
 }
 
-// lapsed returns errUntimely if a lock to be renewed may have expired by now: clients send other commands for a lock that
-// is gone. So it does if there was a renewal that the scenario does not wait for. A client that is never in time is not
-// played more often than others.
-func (r *rig) lapsed(lease time.Duration) error {
-	now := time.Now()
+// unasked returns errUntimely if there was a renewal that the scenario does not wait for.
+func (r *rig) unasked() error {
 	if len(r.kept) == 0 && slices.ContainsFunc(r.record(), renewal) {
 		return errUntimely
 	}
+	return nil
+}
+
+// lapsed returns errUntimely if a lock to be renewed may have expired by now: clients send other commands for a lock that
+// is gone. A client that is never in time is not played more often than others.
+func (r *rig) lapsed(lease time.Duration) error {
+	now := time.Now()
 	for _, name := range r.kept {
 		if lapse(r.record(), name, lease, now) {
 			return errUntimely
