@@ -86,8 +86,9 @@ func (j job) run(t *testing.T, clone string) {
 	}
 	cache, err := exec.Command("go", "env", "GOMODCACHE").Output()
 	testbed.Must(t, err)
-	// go mod tidy keeps checksums under GOPATH, and HOME may be read-only.
-	env := append(withoutServer(), "PATH="+path, "GOBIN="+t.TempDir(), "GOPATH="+t.TempDir(), "GOMODCACHE="+strings.TrimSpace(string(cache)))
+	// go mod tidy keeps checksums under GOPATH, and HOME may be read-only. Without the clone's path in them, compiled packages are
+	// found again by the next run, whose clone is elsewhere.
+	env := append(withoutServer(), "GOFLAGS="+os.Getenv("GOFLAGS")+" -trimpath", "PATH="+path, "GOBIN="+t.TempDir(), "GOPATH="+t.TempDir(), "GOMODCACHE="+strings.TrimSpace(string(cache)))
 	out, err := inShell(t, dir, env, script)
 	if err != nil {
 		t.Fatalf("%s\n%s%v", script, out, err)
