@@ -198,8 +198,14 @@ func (p *play) promoted(former, next server) {
 		shorter := next.Until(o.Name).Before(former.Until(o.Name)) // Java does not look whether its last renewal is there
 		p.voids(o, lostByServer, func(h *hold) bool { return !h.alike(former, next) || h.life == nil && shorter })
 		for _, field := range next.Fields(o.Name) {
-			if _, is := former.Field(o.Name, field); !is && p.isJava(field) { // it was released, and nobody in Java says so again
-				o.excuse(strings.TrimSuffix(field, ":write"), javaException)
+			owner := strings.TrimSuffix(field, ":write")
+			had, _ := former.Field(o.Name, field)
+			has, _ := next.Field(o.Name, field)
+			switch {
+			case had == "" && p.isJava(field): // it was released, and nobody in Java says so again
+				o.excuse(owner, javaException)
+			case had != has && owner == o.shared: // perhaps within a call, whose grant no replica acknowledged
+				o.excuse(owner, sharedUnlock)
 			}
 		}
 		o.lost, o.freeAt = time.Now(), time.Time{}
