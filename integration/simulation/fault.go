@@ -32,6 +32,7 @@ const (
 	NoKill   FaultKind = "no kill"    // nor CLIENT KILL
 	Slots    FaultKind = "slots"      // the slot of an object moves to another master
 	Watchers FaultKind = "sentinels"  // a Sentinel dies, stands still, or begins anew
+	Replaced FaultKind = "replaced"   // a server dies, and another cluster's gets its address for a while
 	Leaves   FaultKind = "leaves"     // a replica is taken out and calls itself master, for good or until it comes back
 )
 
@@ -128,6 +129,8 @@ func (p *play) strike(f Fault, r *rand.Rand) {
 		p.refuse(s, f, r)
 	case Watchers, Slots, Leaves:
 		p.site.disturb(f, r)
+	case Replaced:
+		p.replace(f, r)
 	case NoScript:
 		m.ForgetScripts()
 	case Planned:

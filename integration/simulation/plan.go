@@ -103,6 +103,7 @@ const (
 	ofCallers
 	ofFaults
 	ofLeaves
+	ofReplaced
 )
 
 // stream is the source of one of a seed's callers, faults or other purposes.
@@ -203,6 +204,7 @@ func (p *Plan) drawStorms(r *rand.Rand) {
 		at = s.To + s.settles() + lullLasts
 	}
 	p.drawLeaves()
+	p.drawReplaced()
 }
 
 // drawLeaves has replicas leave in each ninth seed instead of some faults. The other seeds, with all that once broke a rule, have the
@@ -216,6 +218,27 @@ func (p *Plan) drawLeaves() {
 		for i, f := range p.Faults {
 			if !s.Light && s.From <= f.At && f.At < s.To && r.IntN(4) == 0 {
 				p.Faults[i].What = Leaves
+			}
+		}
+	}
+}
+
+// drawReplaced has servers' addresses used by another cluster in each ninth seed. In its plays no account may not ask for a server's id,
+// which would switch the check off, and nobody is Java, who does not ask.
+func (p *Plan) drawReplaced() {
+	if p.Seed%9 != 4 || p.Topology != Cluster {
+		return
+	}
+	r := stream(p.Seed, ofReplaced, 0)
+	for i := range p.Callers {
+		if p.Callers[i].Habit == Java {
+			p.Callers[i].Habit = Works
+		}
+	}
+	for _, s := range p.Storms {
+		for i, f := range p.Faults {
+			if !s.Light && s.From <= f.At && f.At < s.To && (f.What == Denies || r.IntN(4) == 0) {
+				p.Faults[i].What = Replaced
 			}
 		}
 	}

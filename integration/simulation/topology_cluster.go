@@ -15,6 +15,8 @@ type cluster struct {
 	w    *simnet.World
 	from string   // its URL, which stays when servers leave
 	left []server // those that left, and that come back
+
+	stranger *stranger // that has the address of one of them; nil: none has
 }
 
 func newCluster(w *simnet.World, promoted func(former, next server)) *cluster {
@@ -56,6 +58,7 @@ func (o *cluster) disturb(f Fault, r *rand.Rand) {
 }
 
 func (o *cluster) heal() {
+	o.restore()
 	for _, s := range o.left {
 		o.comeBack(s)
 	}
