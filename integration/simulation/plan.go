@@ -224,12 +224,16 @@ func (p *Plan) drawLeaves() {
 }
 
 // drawReplaced has servers' addresses used by another cluster in each ninth seed. In its plays no account may not ask for a server's id,
-// which would switch the check off, and nobody is Java, who does not ask.
+// which would switch the check off, nobody is Java, who does not ask, and no client begins anew: to that one, whoever has an address of its
+// URL may be its cluster.
 func (p *Plan) drawReplaced() {
 	if p.Seed%9 != 4 || p.Topology != Cluster {
 		return
 	}
 	r := stream(p.Seed, ofReplaced, 0)
+	for i := range p.Clients {
+		p.Clients[i].Restarts = nil
+	}
 	for i := range p.Callers {
 		if p.Callers[i].Habit == Java {
 			p.Callers[i].Habit = Works
