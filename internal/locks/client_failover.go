@@ -17,9 +17,9 @@ func (c *Client) follow() {
 	}
 }
 
-// changed handles one change of the topology. Only follow calls it. It remembers a new master. It renews the leases of the slots at once, which
-// shows what is lost. It repeats unlocks that the new server may lack. It makes waiters
-// subscribe where releases are announced now, and look again.
+// changed handles one change of the topology. It remembers a new master. It renews the leases of
+// the slots at once, which shows what is lost. It repeats unlocks that the new server may lack. It
+// makes waiters subscribe where releases are announced now, and look again. Only follow calls it.
 func (c *Client) changed(change topology.Change) {
 	if change.NewMaster {
 		var known []masterChange

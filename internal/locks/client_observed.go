@@ -50,6 +50,7 @@ func (c *Client) sent(r *command.Request) {
 // post tells the observer, if there is one, on the queue's goroutine.
 func (c *Client) post(e observe.Event) {
 	if o := c.Observer; o != nil {
+		e := e // only this copy is on the heap, so an event that nobody is told allocates nothing
 		c.events.Add(func() { o.Tell(e) })
 	}
 }

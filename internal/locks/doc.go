@@ -71,11 +71,11 @@
 // must follow, which does what the queues with an event ask for. A waiter that is alone gets its
 // queue only when something other than its own attempt happens.
 //
-// When this client releases, it hands the lock on ([nameState.handOff]): the acquire of its first waiter
-// follows the unlock in the same write, and the queue ignores the message of that unlock. Sometimes
-// it is the turn of other clients, and then its waiters wait for the message too. The script that
-// deletes the key publishes it, and it wakes the first waiter of each client. If that one is granted
-// or refused, the queue says whether the next one tries.
+// When this client releases, it hands the lock on ([nameState.handOff]): the acquire of its first
+// waiter usually follows the unlock in the same write, and the queue ignores the message of that
+// unlock. Sometimes it is the turn of other clients, and then its waiters wait for the message too.
+// The script that deletes the key publishes that message, which wakes the first waiter of each
+// client. If that waiter is granted or refused, the queue says whether the next one tries.
 //
 // A queue listens on its kind's channel at the node of its slot. While it has subscribed and is
 // not listening yet, or has lost its subscription, no message reaches it, so its head looks once
@@ -87,10 +87,10 @@
 // # An attempt
 //
 // A [Waiter] is one call, and an [attempt] one acquire command of it, which has its turn in its
-// owner's command queue. Without As, which names an owner, it has a fresh one, unless it is certain that the last
-// attempt left no hold. It can outlive its waiter, and always ends in attempt.end, once. A plain
-// reply comes to attempt.Answered. All else comes to attempt.Rest: it is lost, or it failed, which
-// means that the server answered with an error or that nothing was sent.
+// owner's command queue. Without As, which names an owner, it has a fresh one, unless it is certain
+// that the last attempt left no hold. It can outlive its waiter, and always ends in attempt.end,
+// once. A plain reply comes to attempt.Answered. All else comes to attempt.Rest: it is lost, or it
+// failed, which means that the server answered with an error or that nothing was sent.
 //
 // A lost command may have run, and bytes of it may still be on their way. Trust is lowered to
 // what holds in either case, and neither the waiter nor its queue tries again before the
