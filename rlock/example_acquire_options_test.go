@@ -89,7 +89,7 @@ func ExampleWait() {
 	err = lock.Do(ctx, func(context.Context) error {
 		fmt.Println("prints")
 		return nil
-	}, rlock.Wait(200*time.Millisecond))
+	}, rlock.Wait(time.Second))
 	fmt.Println("busy, come back later:", errors.Is(err, rlock.ErrLocked))
 	// Output:
 	// busy, come back later: true

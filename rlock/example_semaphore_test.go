@@ -237,7 +237,7 @@ func ExampleSemaphore_Do_wait() {
 	ctx := context.Background()
 	cars, done := carPool("cars:semaphore:do:wait", 0)
 	defer done()
-	err := cars.Do(ctx, 1, func(context.Context) error { return nil }, rlock.Wait(5*time.Millisecond))
+	err := cars.Do(ctx, 1, func(context.Context) error { return nil }, rlock.Wait(time.Second))
 	fmt.Println(errors.Is(err, rlock.ErrNoPermits))
 	// Output:
 	// true

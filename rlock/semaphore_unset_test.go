@@ -116,7 +116,7 @@ func TestSemaphoreWaitsAsLongAsWaitSays(t *testing.T) {
 		first := make(chan error, 1)
 		go func() { first <- sem.Acquire(waits, 1) }()
 		awaitWaiting(t, &sem.lock, 1)
-		err := sem.Do(ctx, 1, func(context.Context) error { t.Error("it ran"); return nil }, Wait(20*time.Millisecond))
+		err := sem.Do(ctx, 1, func(context.Context) error { t.Error("it ran"); return nil }, Wait(2*time.Second))
 		cancel()
 		if err := <-first; !errors.Is(err, context.Canceled) {
 			t.Errorf("without a limit: %v", err)
