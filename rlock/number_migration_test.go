@@ -13,6 +13,11 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
+// open opens a client that gives a busy server as long to answer as promptly does.
+func (g *splitRig) open() *rlock.Client {
+	return openCluster(g.T, g.s, rlock.WithCommandTimeout(soonEnough))
+}
+
 // promptly runs a call that must not wait for the end of a migration, which never comes.
 func (g *splitRig) promptly(what string, call func(ctx context.Context) error) {
 	g.Helper()
@@ -181,7 +186,7 @@ func TestObjectsThatHaveMovedAreUsedWhileTheirSlotIsOpen(t *testing.T) {
 		beside.Run(t, what, func(t *testing.T) {
 			g := startSplit(t)
 			began := time.Now()
-			play(g, g.tag+what, openCluster(t, g.s), openCluster(t, g.s))
+			play(g, g.tag+what, g.open(), g.open())
 			t.Logf("%v, %d times TRYAGAIN", time.Since(began), g.tryAgain())
 			g.settle()
 		})
@@ -207,7 +212,7 @@ func TestReadersEnterWhileTheirSlotIsOpen(t *testing.T) {
 			if row.tagged {
 				name = g.tag + "doc"
 			}
-			c := openCluster(t, g.s)
+			c := g.open()
 			var holds []*rlock.Hold
 			if row.read {
 				holds = append(holds, held(t, c.NewReadWriteLock(name).ReadLock()))
@@ -249,7 +254,7 @@ func TestReadersEnterWhileTheirSlotIsOpen(t *testing.T) {
 func TestReaderEntersThoughTheLockHasNotMoved(t *testing.T) {
 	t.Parallel()
 	g := startSplit(t)
-	rw := openCluster(t, g.s).NewReadWriteLock(g.tag + "doc")
+	rw := g.open().NewReadWriteLock(g.tag + "doc")
 	first := held(t, rw.ReadLock())
 	g.begin(0)
 	var next *rlock.Hold
