@@ -26,6 +26,8 @@ var identity = []defect{
 		edits{{In: "choice.names", If: "!before.stale.IsZero() && before.fell(t)", Put: "false"}}},
 	{"a late answer of Sentinels is taken for a new beginning", "who is who", tests{"TestSentinelsThatBeganAnewAreBelieved"},
 		edits{{In: "named.fell", Expr: "t.asked.After(n.at)", Put: "true"}}},
+	{"a late answer of Sentinels from before they began anew is believed", "who is who", tests{"TestSentinelsThatBeganAnewAreBelieved"},
+		edits{{In: "named.outlived", Expr: "t.asked.Before(n.anew)", Put: "false"}}},
 	{"a Sentinel that is yet to begin anew is believed", "who is who", tests{"TestSentinelsThatBeganAnewAreBelieved"},
 		edits{{In: "choice.stale", Stmt: "n.stale = now", Put: "_ = now"}}},
 	{"a replica that hangs is waited for", "count of replicas", tests{"TestReplicaThatHangsIsNotWaitedFor", "TestOnlyReplicasThatAreOnlineCount"},

@@ -11,7 +11,12 @@ type named struct {
 	epoch int64
 	at    time.Time
 	stale time.Time // when most others began anew without it; zero: they did not
+	anew  time.Time // when it was asked what first showed that it began anew; zero: nothing did
 }
+
+// outlived tells whether a Sentinel has begun anew since it was asked. Such an answer is late, and
+// of a time that counts no longer.
+func (n named) outlived(t testimony) bool { return t.asked.Before(n.anew) }
 
 // fell tells whether a Sentinel names an older epoch than it did. Its answer to an earlier question
 // may come behind that to a later one, and shows nothing.
@@ -49,7 +54,7 @@ func (c *choice) stale(now time.Time) {
 // names records what the Sentinels name.
 func (c *choice) names(said []testimony, now time.Time) {
 	for _, t := range said {
-		if t.err != nil {
+		if t.err != nil || c.named[t.from].outlived(t) {
 			continue
 		}
 		if c.named == nil {
@@ -57,8 +62,8 @@ func (c *choice) names(said []testimony, now time.Time) {
 		}
 		before := c.named[t.from]
 		if !before.stale.IsZero() && before.fell(t) {
-			before = named{} // it began anew, with the others or later
+			before = named{anew: t.asked} // with the others or later
 		}
-		c.named[t.from] = named{max(t.epoch, before.epoch), now, before.stale}
+		c.named[t.from] = named{max(t.epoch, before.epoch), now, before.stale, before.anew}
 	}
 }

@@ -15,9 +15,11 @@ func TestSentinelsThatBeganAnewAreBelieved(t *testing.T) {
 		return []testimony{say("x", master, epoch), say("y", master, epoch), say("z", master, epoch)}
 	}
 	silent := testimony{err: errDown}
-	late := all("b", 0)
-	for i := range late {
-		late[i].asked = time.Unix(1, 0) // before any round
+	late := func(said []testimony) []testimony {
+		for i := range said {
+			said[i].asked = time.Unix(1, 0) // before any round
+		}
+		return said
 	}
 	for name, row := range map[string]struct {
 		rounds [][]testimony // a second apart
@@ -34,8 +36,10 @@ func TestSentinelsThatBeganAnewAreBelieved(t *testing.T) {
 		"and two of them hear late of a failover":  {[][]testimony{all("a", 3), all("b", 0), {say("x", "b", 0), say("y", "b", 0), say("z", "c", 1)}, {say("x", "b", 0), say("y", "b", 0), silent}}, ""},
 		"once more":                                {[][]testimony{all("a", 3), all("b", 0), all("c", 1), all("d", 0)}, "d"},
 		"the first had been left for another":      {[][]testimony{all("a", 3), all("b", 4), all("a", 0)}, "a"},
-		"their answers to an earlier question":     {[][]testimony{all("a", 3), late}, ""},
-		"and some to a question from before that":  {[][]testimony{all("a", 3), all("b", 0), all("c", 1), late}, ""},
+		"their answers to an earlier question":     {[][]testimony{all("a", 3), late(all("b", 0))}, ""},
+		"and some to a question from before that":  {[][]testimony{all("a", 3), all("b", 0), all("c", 1), late(all("b", 0))}, ""},
+		"and their late answers from before it":    {[][]testimony{all("a", 3), all("b", 0), late(all("a", 3))}, ""},
+		"which end nothing":                        {[][]testimony{all("a", 3), all("b", 0), late(all("a", 3)), all("b", 0)}, "b"},
 		"those that were replaced are not counted": {[][]testimony{all("a", 3), {say("u", "a", 3)}, nil, {say("u", "b", 0)}}, "b"},
 	} {
 		t.Run(name, func(t *testing.T) {
