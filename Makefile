@@ -18,7 +18,7 @@ tested := go list -f "{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}
 measuring := /allocs$$
 # Everything counted, random or long is for test-all: docs/dev/measuring.md lists it. make test, too, checks the pages that
 # these packages write.
-later := /integration/(chaos$$|redisson/javamatrix$$|kit/gate$$|bench/(compare|javacourtesy)$$)
+later := /integration/(chaos$$|redisson/javamatrix$$|kit/gate$$|bench/(compare|javacourtesy|peers)$$)
 paged := Document|Page|Makefile|Meets|Tables
 
 # -modcacherw: fetched modules can be removed like any other file.
@@ -104,7 +104,7 @@ tests:
 .PHONY: compiled
 compiled:
 	@$(step) 'compile the tests' bash -ec '$(tested) $(packages) | xargs go list -race -export -test -f "" >/dev/null; \
-	  go list -race -export -test -f "" -tags norawsyscall ./internal/pipeline ./internal/redisconn ./pubsub >/dev/null; \
+	  go list -export -test -f "" -tags norawsyscall ./internal/pipeline ./internal/redisconn ./pubsub >/dev/null; \
 	  $(tested) ./integration/... ./cmd/rlock | grep -E "$(sequential)" | xargs go list -export -test -f "" ./watchdog >/dev/null'
 
 # Plays the client against a model of Redis in virtual time, two processes for a minute of processor time together, then some
@@ -192,7 +192,7 @@ unit:
 .PHONY: modules
 modules:
 	@$(step) 'tests of rlocktest, rlockprom, rlockotel, the tool, the quick start, the cookbook, the benchmark, and of connections without raw calls' bash -eo pipefail -c 'failed=; \
-	  $(GOTEST) -tags norawsyscall ./internal/pipeline ./internal/redisconn ./pubsub || failed=1; \
+	  go test -vet=off -count=1 -tags norawsyscall ./internal/pipeline ./internal/redisconn ./pubsub || failed=1; \
 	  $(tested) ./cmd/rlock/... ./docs/cookbook/... ./docs/quickstart/... ./integration/bench/... ./rlockotel/... ./rlockprom/... ./rlocktest/... | \
 	    grep -Ev "$(later)|$(sequential)" | integration/longest-first.sh | \
 	    xargs $(beside) go test -vet=off -count=1 ./cmd/rlock -- $(GOTEST) || failed=1; \
@@ -231,7 +231,8 @@ unraced: tools
 # And those with -race that `make test` runs without.
 .PHONY: raced
 raced:
-	@$(step) 'the tool and virtual time, with -race' bash -eo pipefail -c '$(GOTEST) ./cmd/rlock; cd integration; \
+	@$(step) 'the tool and virtual time, with -race' bash -eo pipefail -c '$(GOTEST) ./cmd/rlock; \
+	  $(GOTEST) -tags norawsyscall ./internal/pipeline ./internal/redisconn ./pubsub; cd integration; \
 	  $(tested) ./... | grep -E "$(sequential)" | xargs $(GOTEST) -timeout 60m -skip "^Test(Known)?Seeds$$"'
 
 .PHONY: docker
@@ -245,7 +246,7 @@ docker:
 .PHONY: chaos
 chaos:
 	@$(step) 'what is counted, random or long, in small' bash -eo pipefail -c 'cd integration; \
-	  $(tested) ./... | grep -E "$(later)" | xargs $(GOTEST) -p 1; cd bench && $(GOTEST) -p 1 ./compare ./javacourtesy'
+	  $(tested) ./... | grep -E "$(later)" | xargs $(GOTEST) -p 1; cd bench && $(GOTEST) -p 1 ./compare ./javacourtesy ./peers'
 
 # The behaviours that `make test` shows with the newest and the oldest Redisson, with every recorded release.
 .PHONY: releases
