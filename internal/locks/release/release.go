@@ -33,6 +33,7 @@ type Release struct {
 	frees  bool // a send of it, in the form Own, was to leave nothing
 	more   bool // one ran and left more than the client needs, which the sends that follow take away
 	needs  int  // Facts.Needs at the last send
+	unsure bool // of that one it is not known whether a replica has it
 	again  bool // one ran, no replica had it, and it was sent once more
 }
 
@@ -184,8 +185,11 @@ func (u *Release) ends(w World, f Facts) (v Verdict, ends bool) {
 		}
 		u.choose(w.Facts()) // with a latch
 		return u.ends(w, w.Facts())
-	case u.Form == Own && f.Foreign && u.more && !u.lost:
-		return Released, true // what is left may be another's by now
+	case u.Form == Own && f.Foreign && u.more && !u.lost: // what is left may be another's by now
+		if u.unsure && u.called() {
+			return ReplicasUnknown, true
+		}
+		return Released, true
 	case u.Form == Own && f.Foreign:
 		return Foreign, true
 	case u.Reported() && u.Form == Latched && (f.Reached != 0 || !f.Left && !u.split):
@@ -206,7 +210,7 @@ func (u *Release) ends(w World, f Facts) (v Verdict, ends bool) {
 func (u *Release) answered(w World, a Answer) Verdict {
 	switch {
 	case u.Why == Repeat && u.tooMuch(w.Facts(), a.Did):
-		u.takeMore(a.Did)
+		u.takeMore(a)
 		return Open
 	case u.Why == Repeat:
 		return Released // whatever it found
@@ -234,10 +238,10 @@ func (u *Release) tooMuch(f Facts, did luasrc.Release) bool {
 }
 
 // takeMore makes the next send leave nothing, first of this count, then of its sibling.
-func (u *Release) takeMore(did luasrc.Release) {
-	u.more, u.lost = true, false
+func (u *Release) takeMore(a Answer) {
+	u.more, u.lost, u.unsure = true, false, a.Unreplicated || a.ReplicasUnknown
 	switch {
-	case did == luasrc.NotHeld:
+	case a.Did == luasrc.NotHeld:
 		u.Left = ExactlySibling
 	case u.Left == OneLess || u.needs == 0:
 		u.Left++
@@ -249,12 +253,15 @@ func (u *Release) answeredOwn(w World, a Answer) Verdict {
 	f := w.Facts()
 	switch {
 	case u.tooMuch(f, a.Did):
-		u.takeMore(a.Did)
+		u.takeMore(a)
 		return Open
 	case a.Did == luasrc.Partial && f.Left:
 		w.Apply(Leased)
 	case f.Left:
 		w.Apply(Vanish)
+	}
+	if a.Untold != nil {
+		u.wake(w)
 	}
 	switch {
 	case a.Did == luasrc.NotHeld && (u.lost || u.more):
@@ -271,11 +278,10 @@ func (u *Release) answeredOwn(w World, a Answer) Verdict {
 		case r.N == 0:
 			return Unreplicated
 		}
-		return Released
 	case a.ReplicasUnknown && u.called():
 		return ReplicasUnknown
 	}
-	return u.released(w, a)
+	return u.released(a)
 }
 
 // answeredLatched handles the reply to a release with a latch.
@@ -295,11 +301,14 @@ func (u *Release) answeredLatched(w World, a Answer) Verdict {
 	case f.Left:
 		w.Apply(Vanish)
 	}
+	if a.Untold != nil {
+		u.wake(w)
+	}
 	switch {
 	case unreplicated:
 		return Unreplicated
 	case a.Did != luasrc.NotHeld:
-		return u.released(w, a)
+		return u.released(a)
 	}
 	if u.wake(w); f.MayArrive {
 		w.Apply(Stray) // no latch was set that would stop it
@@ -308,12 +317,11 @@ func (u *Release) answeredLatched(w World, a Answer) Verdict {
 }
 
 // released is what is known of a release that ran.
-func (u *Release) released(w World, a Answer) Verdict {
+func (u *Release) released(a Answer) Verdict {
 	if a.Untold == nil {
 		return Released
 	}
 	u.Failed = a.Untold
-	u.wake(w)
 	return Untold
 }
 

@@ -72,14 +72,16 @@ type world struct {
 	over      bool
 	told      bool
 
-	least     int  // how many holds the submitted send leaves at least
-	tooMany   bool // after the last reply the server counted holds that the owner did not need
-	unsent    bool // no further send can be submitted
-	waits     bool // the submitted send is not written yet
-	taken     bool // the submitted send was taken back
-	failed    bool // the last send failed
-	lost      bool // the last send has no answer, and may still run
-	lowered   bool // trust was lowered after the loss
+	least     int     // how many holds the submitted send leaves at least
+	tooMany   bool    // after the last reply the server counted holds that the owner did not need
+	last      *Answer // the last reply to a send
+	had       *Reply  // the last answer to a question, since then
+	unsent    bool    // no further send can be submitted
+	waits     bool    // the submitted send is not written yet
+	taken     bool    // the submitted send was taken back
+	failed    bool    // the last send failed
+	lost      bool    // the last send has no answer, and may still run
+	lowered   bool    // trust was lowered after the loss
 	woken     bool
 	sentAt    time.Duration
 	blocked   int // waits so far
@@ -150,6 +152,8 @@ func (w *world) Submit() {
 		w.t.Fatal("it is sent with a lease that was not asked for")
 	case w.u.Form == Own && w.foreign:
 		w.t.Fatal("a foreign owner's goes without a latch")
+	case !w.u.Reported() && w.u.Until < w.u.Limit:
+		w.t.Fatal("it is sent again for less long than its caller waits")
 	case w.u.Form == Latched && (w.u.Why == Repeat || w.u.Why == Retract):
 		w.t.Fatalf("a foreign owner's %v is sent", w.u.Why)
 	}
@@ -345,8 +349,9 @@ func (w *world) Wait() Sent {
 		s.Answer.Untold = errOdd
 	}
 	if w.replicas = !kindly && w.yes(2); w.replicas {
-		s.Answer.Unreplicated, s.Answer.ReplicasUnknown = w.yes(3), w.yes(3)
+		s.Answer.Unreplicated, s.Answer.ReplicasUnknown = w.yes(3), w.u.Form == Own && w.yes(3)
 	}
+	w.last, w.had = &s.Answer, nil
 	return s
 }
 
@@ -374,8 +379,9 @@ func (w *world) Ask(q Question) (a Reply) {
 		a.N = int64(w.draw(2))
 	}
 	if !kindly && w.yes(4) {
-		return Reply{Err: errNet}
+		a = Reply{Err: errNet}
 	}
+	w.had = &a
 	return a
 }
 
@@ -415,6 +421,16 @@ func (w *world) tell() {
 		w.t.Fatalf("it was told before, and now %v", v)
 	}
 	w.told = true
+	if a := w.last; v == Released && a != nil && a.Did != luasrc.NotHeld && w.u.Why != Repeat {
+		switch {
+		case a.Untold != nil:
+			w.t.Fatal("it could not be announced, and nobody hears that")
+		case w.u.Why.Called() && w.had != nil && (w.had.N == 0 || w.had.Err != nil):
+			w.t.Fatalf("no replica is known to have it, and it says %v", v)
+		case w.u.Why.Called() && a.ReplicasUnknown && !a.Unreplicated:
+			w.t.Fatalf("it is unknown how many replicas have it, and it says %v", v)
+		}
+	}
 	switch v {
 	case NotHeld, Refused, Queued, UnsentSoFar, Expired, Unreleased, Strayed:
 		if gone && w.u.Why != Undo { // no caller hears of an undo, which may outlive its latch
@@ -431,7 +447,7 @@ func (w *world) tell() {
 		if w.tooMany && !w.foreign && w.u.Form == Own {
 			w.t.Fatalf("the server counts %d and %d that the owner does not need, and it says %v", w.ended, w.endedSibling, v)
 		}
-		if v == Untold && w.u.Why.Living() && !w.woken {
+		if w.last != nil && w.last.Untold != nil && w.u.Why.Living() && !w.woken {
 			w.t.Fatal("nobody was told, and the waiters here do not look")
 		}
 	}
