@@ -7,7 +7,7 @@ import (
 )
 
 // mostWallTests is how many tests may compare wall time with a bound.
-const mostWallTests = 20
+const mostWallTests = 13
 
 // wallTests are those tests, each with what only real time shows. Its bound is at least ten times what the test takes.
 var wallTests = map[string]string{
@@ -18,29 +18,23 @@ var wallTests = map[string]string{
 	"integration/behaviour/cluster.TestClusterWhoseTLSIsWrongIsRefusedAtOnce": "handshakes of real servers end by a refusal, not by a timeout",
 	"integration/behaviour/hostile.FuzzRepliesAfterAValidPrefix":              "a fuzzed reply must not make the client busy",
 	"integration/behaviour/invariants.TestH3ErrReadsTheClockItself":           "the scheduler starves a goroutine; the clock is read before the question",
-	"integration/bench/compare.TestBrokenLocksAreCaughtInTheirCells":          "measurements of other libraries' locks",
-	"integration/bench/compare.TestREADMEsTableIsOfTheRun":                    "numbers of a recorded run, not of this one",
 	"integration/pages/operations.TestPoolThatHasNoneToLend":                  "redigo's pool waits, or does not",
 	"integration/redisson/javakinds.TestClockThatIsAheadTakesLivePermits":     "it finds a clock's reading among arguments, within a minute",
 	"integration/security.TestDocumentedAdditions":                            "a real server's message wakes a waiter, long before a lease ends",
-	"cmd/rlock.TestEveryKindIsShownAndNothingChanged":                         "it reads what is left of a lease, which has minutes",
-	"internal/clock.TestASetWallClockIsNoSuspend":                             "two readings of the system's clocks, between a third and a fourth",
-	"internal/clock.TestSystemClockKeepsToBoottime":                           "two readings of the system's clocks, between a third and a fourth",
-	"internal/locks.TestH1ValidUntilIsNeverTooLate":                           "two answers of one hold, and a pause of the machine only makes them earlier",
-	"internal/locks.TestNoOfALookCountsIfItsOwnerHadNoCommandMeanwhile":       "it asks whether any trust is left of a minute",
 	"internal/command.TestServerThatStandsStillDelaysNoOther":                 "a real server stands still, and another answers meanwhile",
 	"internal/topology.TestClusterIsKnownWhileAServerStandsStill":             "a real server stands still, and another answers meanwhile",
 	"rlock.TestAllThatIsCountedIsListenedForByOneConnection":                  "a real server ends the subscriber; else a poll comes after four seconds",
 }
 
-// sleeps are how often the tests of a folder call time.Sleep outside bubbles. A number may only fall. The check can't see
-// that the rows of tables in behaviour/virtual and parts of the simulation's plays run in a bubble.
+// sleeps are how often the tests of a folder call time.Sleep outside bubbles, but for loops that wait for a state. A number
+// may only fall.
 var sleeps = map[string]int{
-	"cmd/rlock": 2, "docs/cookbook": 1, "integration/behaviour": 1, "integration/behaviour/cluster": 1,
-	"integration/behaviour/severalservers": 1, "integration/behaviour/virtual": 7, "integration/bench/compare": 1, "integration/pages/monitoring": 1, "integration/redisson/interop": 1,
-	"integration/redisson/javakinds": 3, "integration/simulation": 9, "internal/command": 2, "internal/locks": 5, "internal/pipeline": 10,
-	"internal/redisconn": 1, "internal/testkit/redistest": 1, "internal/testkit/stalls": 3, "internal/topology": 2, "pubsub": 5, "rlock": 9, "rlockotel": 1,
-	"rlocktest": 1, "watchdog": 4,
+	"cmd/rlock": 2, "integration/behaviour": 1, "integration/behaviour/cluster": 1, "integration/behaviour/severalservers": 1,
+	"integration/behaviour/virtual": 5, "integration/bench/compare": 1, "integration/pages/monitoring": 1,
+	"integration/redisson/interop": 1, "integration/redisson/javakinds": 3, "integration/simulation": 5, "internal/command": 2,
+	"internal/locks": 4, "internal/pipeline": 3, "internal/redisconn": 1, "internal/testkit/leakcheck": 1,
+	"internal/testkit/redistest": 1, "internal/testkit/stalls": 3, "internal/topology": 2, "pubsub": 5, "rlock": 6,
+	"rlockotel": 1, "watchdog": 4,
 }
 
 // A test that compares wall time with a bound fails where the machine is busy, and one that sleeps guesses how long
@@ -65,5 +59,77 @@ func TestNoTestComparesWallTime(t *testing.T) {
 			slices.Sort(at)
 			t.Errorf("the tests of %s sleep %d times, %d were known: %s", folder, len(at), sleeps[folder], strings.Join(at, ", "))
 		}
+	}
+}
+
+// What the check must see, and what it must not take for a comparison: a // want line is one.
+func TestWallTimeIsFollowed(t *testing.T) {
+	const helper = `package testbed
+
+import "time"
+
+type Sent struct{ At time.Time }
+
+func Record() []Sent { return []Sent{{time.Now()}} }
+
+func Stopped() func() time.Duration {
+	began := time.Now()
+	return func() time.Duration { return time.Since(began) }
+}
+
+func Took(d time.Duration) bool { return d > 5 } // want
+`
+	const test = `package a
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/rlock-go/redisson/integration/kit/testbed"
+)
+
+const bound = time.Second
+
+var rows = []func() bool{func() bool { return time.Since(time.Time{}) > bound }} // want
+
+func TestAll(t *testing.T) {
+	all := testbed.Record()
+	first, last := all[0], all[1]
+	_ = last.At.Sub(first.At) > bound // want
+	_ = last.At.After(first.At.Add(bound)) // want
+	_ = last.At.After(first.At)
+	_ = last.At.Sub(first.At) < bound
+	stopped := testbed.Stopped()
+	_ = stopped() > bound+stopped() // want
+	testbed.Took(stopped())
+	for _, row := range rows {
+		row()
+	}
+}
+
+var virtual = []func() bool{func() bool { return time.Since(time.Time{}) > bound }}
+
+func TestBubble(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) { _ = virtual[0]() || time.Since(time.Time{}) > bound })
+}
+`
+	var want, got []string
+	files := map[string]string{"integration/kit/testbed/testbed.go": helper, "integration/a/a_test.go": test}
+	compared, _ := write(t, files).wallTimes()
+	for _, all := range compared {
+		got = append(got, all...)
+	}
+	for name, text := range files {
+		for i, line := range strings.Split(text, "\n") {
+			if strings.HasSuffix(line, "// want") {
+				want = append(want, where(name, i+1))
+			}
+		}
+	}
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("it sees %q, not %q", got, want)
 	}
 }

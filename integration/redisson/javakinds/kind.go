@@ -129,9 +129,6 @@ func wakes(hold, wait, free, leave string) func(p *alike.Play) {
 			times := p.Woken(15, of(hold), of(wait), of(free), of(leave))
 			slices.Sort(times)
 			p.Logf("%s wakes the other, beside %s: p50 %v, max %v", sides[0], p.Version, times[len(times)/2], times[len(times)-1])
-			if times[len(times)/2] > atOnce/6 {
-				p.Errorf("%s wakes the other after %v at the median", sides[0], times[len(times)/2])
-			}
 		}
 	}
 }
