@@ -81,7 +81,7 @@ var plain = slices.Concat([]scenario{
 
 	{name: "renewal of one", watchdog: ticking, firstUse: true, script: "a lock; leave ~; renewed 1 ~"},
 	renewalOf(5, 2, ticking, "renewal of five, one of them lost"),
-	renewalOf(101, -1, 6*time.Second, "renewal of a hundred and one"),
+	renewalOf(101, -1, byDefault, "renewal of a hundred and one"),
 
 	{name: "questions about a locked one", script: "a lock; a lock; a islocked = true; a isheld = true; b isheld = false; a holdcount = 2; a remain"},
 	{name: "questions about an unlocked one", script: "owner a; a islocked = false; a isheld = false; b isheld = false; a holdcount = 0; a remain = -2"},
