@@ -16,7 +16,7 @@ import (
 	"github.com/rlock-go/redisson/internal/testkit/redistest"
 )
 
-const timeout = 300 * time.Millisecond
+const timeout = 2 * time.Second
 
 // to dials s.
 func to(s *redistest.Server) dials {

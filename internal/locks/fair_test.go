@@ -166,7 +166,7 @@ func TestFairWaiterKeepsItsPlaceThroughAnOutage(t *testing.T) {
 	conn := s.Dial(t)
 	var down atomic.Bool
 	o := config()
-	o.Timeout = 300 * time.Millisecond
+	o.Timeout = timeout
 	o.Topology = dials(func(ctx context.Context) (redis.Conn, error) {
 		if down.Load() {
 			return nil, errors.New("down")
@@ -180,7 +180,7 @@ func TestFairWaiterKeepsItsPlaceThroughAnOutage(t *testing.T) {
 	t.Cleanup(c.Close)
 	l := c.NewLock(fairKind, "q", "q")
 	do(t, conn, "HSET", "q", "somebody", 1)
-	do(t, conn, "PEXPIRE", "q", 2000)
+	do(t, conn, "PEXPIRE", "q", 4000) // so that a busy machine refuses the waiter before its end
 	ended := make(chan outcome, 1)
 	w := wait(t.Context(), t, &l, 1, ended, Terms{})
 	refused(t, w, 1)

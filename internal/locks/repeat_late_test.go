@@ -66,7 +66,6 @@ func (c *stalling) Read(b []byte) (int, error) {
 func TestRepetitionThatAServerFindsMuchLaterCountsOnce(t *testing.T) {
 	t.Parallel()
 	redistest.Slow(t, "some timeouts pass")
-	const timeout = 250 * time.Millisecond
 	changes := func(c *Client, k kind.Kind, call func(*kind.Want) kind.Call) {
 		l := c.NewLock(k, "it", "it")
 		_, _ = Change(context.Background(), &l, true, call)

@@ -18,7 +18,7 @@ func TestUnlockThatIsNotWrittenIsNotUncertain(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
 	o := config()
-	o.Timeout = 300 * time.Millisecond
+	o.Timeout = timeout
 	c := openWith(t, s, o)
 	l := c.NewLock(kind.Reentrant, "orders", "orders")
 	h := mustAcquire(t, &l)
@@ -47,7 +47,7 @@ func TestUnlockThatWaitedTooLongIsMadeUpForByTheNext(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
 	o := config()
-	o.Timeout = 300 * time.Millisecond
+	o.Timeout = timeout
 	c := openWith(t, s, o)
 	l := c.NewLock(kind.Reentrant, "orders", "orders")
 	as := Terms{As: true, Owner: c.NewOwner(), Lease: 10 * time.Minute}
@@ -84,7 +84,7 @@ func TestUnlockAsIsNotSentAfterItsCallerHasLeft(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
 	o := config()
-	o.Timeout = 300 * time.Millisecond
+	o.Timeout = timeout
 	c := openWith(t, s, o)
 	l := c.NewLock(kind.Reentrant, "orders", "orders")
 	conn := s.Dial(t)

@@ -29,11 +29,10 @@ var wallTests = map[string]string{
 // sleeps are how often the tests of a folder call time.Sleep outside bubbles, but for loops that wait for a state. A number
 // may only fall.
 var sleeps = map[string]int{
-	"cmd/rlock": 2, "integration/behaviour": 1, "integration/behaviour/cluster": 1, "integration/behaviour/severalservers": 1,
-	"integration/behaviour/virtual": 5, "integration/bench/compare": 1, "integration/pages/monitoring": 1,
-	"integration/redisson/interop": 1, "integration/redisson/javakinds": 3, "integration/simulation": 5, "internal/command": 2,
-	"internal/locks": 4, "internal/pipeline": 3, "internal/redisconn": 1, "internal/testkit/leakcheck": 1,
-	"internal/testkit/redistest": 1, "internal/testkit/stalls": 3, "internal/topology": 2, "pubsub": 5, "rlock": 6,
+	"cmd/rlock": 2, "integration/behaviour": 1, "integration/behaviour/cluster": 1, "integration/behaviour/virtual": 5,
+	"integration/bench/compare": 1, "integration/redisson/interop": 1, "integration/redisson/javakinds": 2,
+	"integration/simulation": 2, "internal/command": 2, "internal/locks": 2, "internal/pipeline": 2, "internal/redisconn": 1,
+	"internal/testkit/leakcheck": 1, "internal/testkit/stalls": 2, "internal/topology": 2, "pubsub": 3, "rlock": 2,
 	"rlockotel": 1, "watchdog": 4,
 }
 

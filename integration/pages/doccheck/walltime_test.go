@@ -378,7 +378,10 @@ func (w *wall) plain(e ast.Expr) bool {
 func polls(n ast.Node, stack []ast.Node) bool {
 	return slices.ContainsFunc(stack, func(s ast.Node) bool {
 		loop, ok := s.(*ast.ForStmt)
-		return ok && loop.Post != nil && loop.Post.Pos() <= n.Pos() && n.End() <= loop.Post.End()
+		if !ok || loop.Cond == nil && loop.Post == nil {
+			return false
+		}
+		return loop.Post == nil || loop.Post.Pos() <= n.Pos() && n.End() <= loop.Post.End()
 	})
 }
 
