@@ -1,7 +1,6 @@
 package rlock_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -11,7 +10,6 @@ import (
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/codec"
-	"github.com/rlock-go/redisson/internal/testkit/redistest"
 	"github.com/rlock-go/redisson/internal/testkit/topologytest"
 	"github.com/rlock-go/redisson/rlock"
 )
@@ -215,80 +213,4 @@ func TestWaiterListensWhereItsSlotIs(t *testing.T) {
 		return listeners(t, s.Conn(1), name) == 1 && listeners(t, s.Conn(0), name) == 0
 	})
 	enters(t, h, entered)
-}
-
-func TestServerThatLeavesTakesNobodyWithIt(t *testing.T) {
-	t.Parallel()
-	s := topologytest.Start(t, 1, 63) // each of its 256 slots is moved
-	name := nameOn(0)
-	for i := 0; codec.Slot(name) >= 256; i++ {
-		name = fmt.Sprint("lock-", i)
-	}
-	h, entered := waits(t, s, name)
-	s.Leave(0, 1)
-	becomes(t, "the waiter listens at the server that is left", func() bool { return listeners(t, s.Conn(1), name) == 1 })
-	enters(t, h, entered)
-}
-
-// With cluster-require-full-coverage no the slots of other masters stay in service when a master is
-// gone and nobody takes its place. Waits and renewals for its slots delay no others.
-func TestOtherSlotsGoOnWhenAMasterHasGone(t *testing.T) {
-	t.Parallel()
-	var beside redistest.Parts
-	defer beside.Wait()
-	for name, trouble := range map[string]func(*redistest.Server){
-		"it is dead":      (*redistest.Server).Kill,
-		"it stands still": (*redistest.Server).Pause,
-	} {
-		beside.Run(t, name, func(t *testing.T) {
-			const (
-				lease   = 6 * time.Second
-				timeout = 4 * time.Second // a machine that is busy takes that long for no command
-			)
-			s := topologytest.StartFronted(t, func(int) redistest.Front {
-				return redistest.Front{Args: []string{"--cluster-require-full-coverage", "no"}}
-			}, 1, 1, 1)
-			c := openCluster(t, s, rlock.WithWatchdogTimeout(lease), rlock.WithCommandTimeout(timeout))
-			var dead, alive []*rlock.Hold
-			for i := range 300 {
-				h := held(t, c.NewLock(nameOf(i%3, i/3)))
-				if i%3 == 0 {
-					dead = append(dead, h)
-				} else {
-					alive = append(alive, h)
-				}
-			}
-			trouble(s.Servers[0])
-			told := make(chan error, 1)
-			go func() {
-				_, err := c.NewLock(nameOf(0, 200)).TryLock(context.Background())
-				told <- err
-			}()
-			// The leases there end, and meanwhile the others are renewed and their locks are free to take.
-			for tried := 0; slices.ContainsFunc(dead, func(h *rlock.Hold) bool { return h.Err() == nil }); tried++ {
-				for _, h := range alive {
-					if err := h.Err(); err != nil {
-						t.Fatalf("%s of a server that lives: %v", h.Name(), err)
-					}
-				}
-				if err := c.NewLock(nameOf(1+tried%2, 200)).Do(t.Context(), func(context.Context) error { return nil }); err != nil {
-					t.Fatal(err)
-				}
-			}
-			for _, h := range dead {
-				if err := h.Err(); !errors.Is(err, rlock.ErrLeaseLost) {
-					t.Errorf("%s of the server that has gone: %v", h.Name(), err)
-				}
-			}
-			if err := <-told; err == nil || errors.Is(err, rlock.ErrLocked) {
-				t.Errorf("TryLock there says %v", err)
-			}
-			if _, err := c.NewLock(nameOf(0, 201)).TryLockFor(t.Context(), time.Second); err == nil || errors.Is(err, rlock.ErrLocked) {
-				t.Errorf("TryLockFor there: %v", err)
-			}
-			if err := dead[0].Unlock(t.Context()); err == nil {
-				t.Error("Unlock of a lost hold there says nothing")
-			}
-		})
-	}
 }

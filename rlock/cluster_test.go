@@ -9,7 +9,6 @@ import (
 	"regexp"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -254,80 +253,6 @@ func TestLeasesOfAClusterAreRenewedBySlot(t *testing.T) {
 	}
 	areRenewed(t, holds[:]...)
 	noCrossSlot(t, s)
-}
-
-// Two clients exclude each other while slots move, connections are killed, a planned failover runs,
-// and a master dies. Replicas acknowledge each grant.
-func TestTwoClientsExcludeEachOtherThroughTrouble(t *testing.T) {
-	t.Parallel()
-	s := topologytest.StartReplicated(t, 1, 1, 1)
-	const names = 12
-	ctx, stop := context.WithCancel(t.Context())
-	var inside [names]atomic.Int32
-	var entries [names]atomic.Int32
-	var running sync.WaitGroup
-	for range 2 {
-		c := openCluster(t, s, rlock.WithWatchdogTimeout(5*time.Second))
-		for i := range 2 * names {
-			l, n := c.NewLock(nameOf(i%3, i%names)), i%names
-			running.Go(func() {
-				for ctx.Err() == nil {
-					h, err := l.Lock(ctx)
-					if err != nil {
-						continue
-					}
-					if inside[n].Add(1) != 1 && h.Err() == nil {
-						t.Errorf("two are inside of %s", l.Name())
-					}
-					entries[n].Add(1)
-					time.Sleep(time.Millisecond)
-					inside[n].Add(-1)
-					if err := h.Unlock(context.Background()); err != nil && !errors.Is(err, rlock.ErrNotHeld) && !errors.Is(err, rlock.ErrUncertain) {
-						t.Logf("unlock: %v", err)
-					}
-				}
-			})
-		}
-	}
-	goOn := func(what string) {
-		t.Helper()
-		var before [names]int32
-		for i := range names {
-			before[i] = entries[i].Load()
-		}
-		began := time.Now()
-		becomes(t, what+": all go on", func() bool {
-			for i := range names {
-				if entries[i].Load() < before[i]+10 {
-					return false
-				}
-			}
-			return true
-		})
-		t.Logf("%s: each name was entered ten times within %v", what, time.Since(began).Round(time.Millisecond))
-	}
-	goOn("at first")
-	for i := range 4 {
-		s.Move(0, 1, codec.Slot(nameOf(0, 3*i)))
-	}
-	goOn("slots have moved")
-	for i := range 3 {
-		if _, err := s.Servers[i].Dial(t).Do("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"); err != nil {
-			t.Fatal(err)
-		}
-	}
-	goOn("connections were killed")
-	for i := range 3 {
-		s.Redial(i)
-	}
-	s.Failover(s.Replica(1))
-	goOn("a planned failover")
-	s.AwaitAgreement()
-	s.Servers[2].Kill()
-	s.AwaitMaster(s.Replica(2))
-	goOn("a master has died")
-	stop()
-	running.Wait()
 }
 
 func TestNothingIsLeftOfAClientOfACluster(t *testing.T) {

@@ -3,8 +3,6 @@ package locks
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -12,7 +10,6 @@ import (
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/codec"
-	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/luasrc"
 	"github.com/rlock-go/redisson/internal/testkit/redistest"
@@ -198,77 +195,4 @@ func TestFairWaiterKeepsItsPlaceThroughAnOutage(t *testing.T) {
 	h := next(t, ended).hold
 	becomes(t, conn, 0, "EXISTS", codec.FairQueue("q"), codec.FairTimes("q"))
 	mustUnlock(t, h)
-}
-
-// Callers of three clients come and go at random, and replies of every script are lost. Never do two hold the lock,
-// every waiter without a limit enters, and nothing is left on the server.
-func TestFairLockThroughLostReplies(t *testing.T) {
-	t.Parallel()
-	s := redistest.Start(t)
-	conn := s.Dial(t)
-	scripts := []*luasrc.Script{luasrc.FairLockScript, luasrc.FairUnlockScript, luasrc.FairLeaveScript}
-	for _, script := range scripts {
-		do(t, conn, "SCRIPT", "LOAD", script.Source)
-	}
-	var inside, tries, entered, lost atomic.Int32
-	stop := make(chan struct{})
-	var callers, losing sync.WaitGroup
-	for range 3 {
-		c, d := openDropping(t, s)
-		d.lost = &lost
-		l := c.NewLock(fairKind, "q", "q")
-		losing.Go(func() {
-			for {
-				select {
-				case <-stop:
-					return
-				case <-time.After(time.Duration(20+rand.N(60)) * time.Millisecond):
-					d.drop(scripts[rand.N(len(scripts))].SHA1)
-				}
-			}
-		})
-		for range 3 {
-			callers.Go(func() {
-				for tries.Add(1) <= 360 || lost.Load() < 10 {
-					ctx, cancel := context.WithCancel(context.Background())
-					w := NewWaiter(&l)
-					switch rand.N(4) {
-					case 0:
-						w.Terms.Wait, w.Terms.HasWait = time.Duration(rand.N(20))*time.Millisecond, true
-					case 1:
-						time.AfterFunc(time.Duration(rand.N(20))*time.Millisecond, cancel)
-					case 2:
-						w.Terms.As, w.Terms.Owner = true, c.NewOwner()
-					}
-					err := w.Start()
-					var h *Hold
-					if err == nil {
-						h, err = w.Result(ctx, w.Await(ctx))
-					}
-					cancel()
-					switch {
-					case err == nil:
-						entered.Add(1)
-						if n := inside.Add(1); n != 1 {
-							t.Errorf("%d are inside", n)
-						}
-						inside.Add(-1)
-						if err := Unlock(context.Background(), h); err != nil {
-							t.Errorf("unlock: %v", err)
-						}
-					case !errors.Is(err, ErrLocked) && !errors.Is(err, context.Canceled) && !errors.Is(err, ErrUncertain) && !command.Unavailable(err):
-						t.Errorf("acquire: %v", err)
-					}
-				}
-			})
-		}
-	}
-	callers.Wait()
-	close(stop)
-	losing.Wait()
-	becomes(t, conn, 0, "EXISTS", "q", codec.FairQueue("q"), codec.FairTimes("q"))
-	t.Logf("%d of %d entered, %d replies were lost", entered.Load(), tries.Load(), lost.Load())
-	if entered.Load() < 90 {
-		t.Error("too little was shown")
-	}
 }

@@ -3,8 +3,6 @@ package sentinels_test
 import (
 	"context"
 	"errors"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -200,71 +198,4 @@ func counts(t *testing.T, s *redistest.Server, key string, want int) {
 		n, err := redis.Int(conn.Do("GET", key))
 		return err == nil && n == want
 	})
-}
-
-// TestReceiptsOfABusySemaphoreGo counts the keys on the server while two clients take and give back permits and again and again
-// their connections break; when nothing needs them any longer; and after Close.
-func TestReceiptsOfABusySemaphoreGo(t *testing.T) {
-	t.Parallel()
-	const clients, callers, most = 2, 2, 350
-	ctx := t.Context()
-	set := redistest.StartSentinels(t, redistest.SentinelPasswords{})
-	conn := set.Master().Dial(t)
-	receipts := func() int {
-		keys, err := redis.Strings(conn.Do("KEYS", "redisson_unlock_latch:*"))
-		testbed.Must(t, err)
-		return len(keys) - 1 // that the semaphore was set
-	}
-	var all []*rlock.Client
-	for range clients {
-		all = append(all, testbed.Open(t, set.URL()))
-	}
-	if _, err := all[0].NewSemaphore("seats").TrySetPermits(ctx, clients*callers-1); err != nil {
-		t.Fatal(err)
-	}
-	var pairs, uncertain atomic.Int64
-	var over atomic.Bool
-	var loops sync.WaitGroup
-	busy := func() {
-		over.Store(false)
-		for _, c := range all {
-			for range callers {
-				loops.Go(func() {
-					for sem := c.NewSemaphore("seats"); !over.Load(); pairs.Add(1) {
-						switch err := sem.Do(ctx, 1, func(context.Context) error { return nil }); {
-						case errors.Is(err, rlock.ErrUncertain):
-							uncertain.Add(1)
-						case err != nil:
-							t.Error(err)
-							return
-						}
-					}
-				})
-			}
-		}
-	}
-	idle := func() { over.Store(true); loops.Wait() }
-	busy()
-	during := 0
-	for range 5 {
-		for began := pairs.Load(); pairs.Load() < began+500 && !t.Failed(); {
-			during = max(during, receipts())
-		}
-		testbed.Do(t, conn, "CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
-	}
-	idle()
-	testbed.Becomes(t, "nothing needs a receipt, and none is there", func() bool { return receipts() == 0 })
-	busy()
-	for began := pairs.Load(); pairs.Load() < began+500 && !t.Failed(); {
-		during = max(during, receipts())
-	}
-	idle()
-	for _, c := range all {
-		testbed.Must(t, c.Close())
-	}
-	closed := receipts()
-	t.Logf("%d pairs, %d uncertain: at most %d receipts, %d after Close", pairs.Load(), uncertain.Load(), during, closed)
-	if during == 0 || during > clients*most || closed != 0 {
-		t.Errorf("%d receipts, at most %d are wanted; %d after Close", during, clients*most, closed)
-	}
 }
