@@ -15,7 +15,7 @@ var sending = []defect{
 	{"a repetition that is queued has no limit", "R1", tests{"TestOnlyARepetitionIsNotWrittenAfterItsLimit"},
 		edits{{In: "Executor.Enqueue", Stmt: "r.Wire.Until = r.Until", Put: "_ = r.Until"}}},
 	{"an unlock is sent again when its caller is about to be told", "R1", tests{"TestUnlockIsNotTriedTooLate"},
-		edits{{In: "releasing.tooLate", Expr: "r.tells()-r.st.name.Now() < d+r.l.Client.exec.LeastTime()", Put: "false"}}},
+		edits{{In: "releasing.tooLate", Expr: "min(r.Limit, r.leaves)-r.st.name.Now() < d+r.l.Client.exec.LeastTime()", Put: "false"}}},
 	{"a master with too few replicas refuses for good", "availability", tests{"TestTooFewReplicasAreWaitedOut"},
 		edits{{In: "Refusal.Transient", Expr: `r.is("LOADING", "MASTERDOWN", "BUSY", "TRYAGAIN", "CLUSTERDOWN", "NOREPLICAS")`, Put: `r.is("LOADING", "MASTERDOWN", "BUSY", "TRYAGAIN", "CLUSTERDOWN")`}}},
 	{"a connection without an account is kept", "availability", tests{"TestNoAuthOnALivingConnectionIsNobodysError"},

@@ -14,26 +14,33 @@ import (
 
 // Unlock releases this one acquisition, as the public method says.
 func Unlock(ctx context.Context, h *Hold) error {
-	u := observeUnlock(ctx, h)
+	c := h.lock.Client
+	var u observedUnlock
+	if c.Observer != nil {
+		u = observeUnlock(ctx, h)
+	}
 	r, outcome, wasLost, err := startUnlock(h, &u)
-	if err != nil {
-		unlocked(h, u, nil, err)
-		return err
+	if err == nil {
+		err = r.await(ctx, h.lock, outcome)
+		switch {
+		case wasLost != nil:
+			err = releasedLate(h, wasLost, err)
+		case errors.Is(err, ErrNotHeld):
+			err = ofKind(err, ErrLeaseLost)
+		}
+		switch {
+		case wasLost != nil || c.Log == nil:
+		case err != nil:
+			c.Log.Unreleased(ctx, h.eventLock(), errors.Is(err, ErrUncertain), err)
+		default:
+			c.Log.Released(ctx, h.eventLock(), u.held)
+		}
+		if errors.Is(err, ErrUncertain) {
+			c.counts[h.lock.Traits.Label].unsure.Add(1)
+		}
 	}
-	err = r.await(ctx, h.lock, outcome)
-	switch {
-	case wasLost != nil:
-		err = releasedLate(h, wasLost, err)
-	case errors.Is(err, ErrNotHeld):
-		err = ofKind(err, ErrLeaseLost)
-	}
-	unlocked(h, u, wasLost, err)
-	switch log := h.lock.Client.Log; {
-	case wasLost != nil:
-	case err != nil:
-		log.Unreleased(ctx, h.eventLock(), errors.Is(err, ErrUncertain), err)
-	case log.On(ctx, slog.LevelDebug):
-		log.Released(ctx, h.eventLock(), h.lock.Client.Clock.Now()-h.since)
+	if c.Observer != nil {
+		u.tell(h, wasLost, err)
 	}
 	return err
 }
@@ -135,7 +142,7 @@ func (r *releasing) await(ctx context.Context, l *Lock, outcome chan error) erro
 		return err
 	default:
 	}
-	r.leaves = 0
+	r.leaves = clock.Never
 	if r.Why == release.UnlockAs {
 		r.Leave(r) // nothing of it is sent later, since another one would release one more hold
 		return <-outcome

@@ -8,19 +8,16 @@ import (
 	"github.com/rlock-go/redisson/internal/observe"
 )
 
-// observedUnlock is a call of Unlock that is observed.
+// observedUnlock is a call of Unlock, as an observer is told of it.
 type observedUnlock struct {
 	observedCall
-	ended bool // it ended a hold that had not been lost
-	held  time.Duration
+	ended bool          // it ended a hold that had not been lost
+	held  time.Duration // for how long that was held
 }
 
-// observeUnlock begins to observe an unlock, if there is an observer.
-func observeUnlock(ctx context.Context, h *Hold) (u observedUnlock) {
+// observeUnlock begins to observe an unlock.
+func observeUnlock(ctx context.Context, h *Hold) observedUnlock {
 	c := h.lock.Client
-	if c.Observer == nil {
-		return u
-	}
 	if c.tellsCalls {
 		returned := false
 		defer func() {
@@ -31,8 +28,7 @@ func observeUnlock(ctx context.Context, h *Hold) (u observedUnlock) {
 		ctx = c.Observer.Release(ctx, h.subject())
 		returned = true
 	}
-	u.observedCall = c.call(ctx)
-	return u
+	return observedUnlock{observedCall: c.call(ctx)}
 }
 
 // abandon releases a hold whose caller can't, because the observer ended the goroutine.
@@ -50,25 +46,18 @@ func lossOf(h *Hold) (reason string, at time.Time) {
 	return observe.ReasonNames[h.lossReason(h.ended)], time.Now().Add(min(h.promise.End-now, 0))
 }
 
-// unlocked counts how an unlock ended, and tells the observer.
-func unlocked(h *Hold, u observedUnlock, wasLost, err error) {
-	l := h.lock
-	if errors.Is(err, ErrUncertain) {
-		l.Client.counts[l.Traits.Label].unsure.Add(1)
-	}
-	o := l.Client.Observer
-	if o == nil {
-		return
-	}
-	s := h.subject()
+// tell tells the observer how the unlock ended.
+func (u *observedUnlock) tell(h *Hold, wasLost, err error) {
+	c, s := h.lock.Client, h.subject()
+	o := c.Observer
 	if u.seen != nil {
 		u.seen.Tell(o, s)
-		l.Client.leaveCall(u.seen)
+		c.leaveCall(u.seen)
 	}
 	if u.ended {
 		o.Tell(observe.Event{Of: observe.HoldEnded, Subject: s, How: "released", Took: u.held, At: time.Now()})
 	}
-	if !l.Client.tellsCalls {
+	if !c.tellsCalls {
 		return
 	}
 	e := observe.Event{Of: observe.CallReleased, Ctx: u.ctx, Subject: s, Err: err}

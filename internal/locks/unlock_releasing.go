@@ -32,7 +32,7 @@ type releasing struct {
 
 	seen   *observe.Call // what its caller reports; nil: nobody observes, or there is no caller
 	since  time.Duration // when the hold's acquire was sent
-	leaves time.Duration // when its caller leaves, because its ctx has ended; 0: it has left, or will not
+	leaves time.Duration // when its caller leaves, because its ctx has ended; Never: it has left, or will not
 	sentAs release.Form  // the form that its command has
 	keep   *keeping      // who has the lock afterwards; nil: nobody
 	place  *placeTaken   // that its owner may still have in the server's queue; nil: none
@@ -64,7 +64,7 @@ func newRelease(st *OwnerState, why release.Why, l *Lock, limit time.Duration) *
 	r.Why, r.Limit, r.Retry, r.Sibling = why, limit, c.unlockFor, st.mixed && kind.Sibling(l.kind) != nil
 	r.st, r.l, r.lease = st, l, c.Watchdog
 	r.want = kind.Want{Names: &l.names, Owner: st, Lease: c.args.Lease, LatchTTL: c.args.LatchTTL, Publish: l.Client.top.Publish(l.slot)}
-	r.req.Handler = r
+	r.req.Handler, r.leaves = r, clock.Never
 	return r
 }
 
@@ -145,7 +145,7 @@ func (r *releasing) Submit() {
 	if !r.encoded || r.Form == release.Own || r.sentAs != r.Form || r.want.Keep.Millis > 0 { // less is left of that each time
 		r.encode()
 	}
-	q.Until, q.ResultAt, q.Aside = r.Until, r.tells(), n.ahead < math.MaxInt16 // ahead must not overflow
+	q.Until, q.ResultAt, q.Aside = r.Until, min(r.Limit, r.leaves), n.ahead < math.MaxInt16 // ahead must not overflow
 	if r.unsendable = !n.lock.shard.enqueue(q); !r.unsendable && q.WentAside {
 		n.ahead++
 	}
@@ -214,7 +214,7 @@ func (r *releasing) Settle() {
 	}
 	for d := q.Again; d > 0; {
 		if r.tooLate(d) {
-			d = max(r.tells()-st.name.Now(), 0) + time.Millisecond
+			d = max(min(r.Limit, r.leaves)-st.name.Now(), 0) + time.Millisecond
 		}
 		st.pause(d)
 		if d = 0; r.tooLate(0) { // the pause took longer, or the caller has not been told yet
@@ -226,15 +226,7 @@ func (r *releasing) Settle() {
 // tooLate tells whether a send after d could not be answered before the caller is told. Without
 // that send the caller learns that nothing has run; with it the outcome would be uncertain.
 func (r *releasing) tooLate(d time.Duration) bool {
-	return !r.Reported() && r.req.First == 0 && !r.l.Client.Closed() && r.tells()-r.st.name.Now() < d+r.l.Client.exec.LeastTime()
-}
-
-// tells is when its caller is told, whatever is known then.
-func (r *releasing) tells() time.Duration {
-	if r.leaves != 0 {
-		return min(r.Limit, r.leaves)
-	}
-	return r.Limit
+	return !r.Reported() && r.req.First == 0 && !r.l.Client.Closed() && min(r.Limit, r.leaves)-r.st.name.Now() < d+r.l.Client.exec.LeastTime()
 }
 
 // arrived is called when a send has ended. asExpected says that it released the owner's last

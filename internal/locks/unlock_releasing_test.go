@@ -1,11 +1,13 @@
 package locks
 
 import (
+	"cmp"
 	"errors"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/locks/release"
 	"github.com/rlock-go/redisson/internal/testkit/redistest"
@@ -32,7 +34,7 @@ func TestUnlockIsNotTriedTooLate(t *testing.T) {
 		"its caller leaves":             {limit: now + timeout, leaves: now + timeout/20, want: true},
 		"it may have run before":        {limit: now + timeout/20, first: now},
 	} {
-		r := &releasing{st: st, l: &l, leaves: row.leaves}
+		r := &releasing{st: st, l: &l, leaves: cmp.Or(row.leaves, clock.Never)}
 		r.Limit, r.req.First = row.limit, row.first
 		if got := r.tooLate(row.after); got != row.want {
 			t.Errorf("%s: too late: %t", what, got)

@@ -39,15 +39,6 @@ func (c *conn) left() time.Duration {
 	return b.sent + b.waits + c.p.o.Timeout - c.p.o.Clock.Now()
 }
 
-// guardBatches sets the timer, if it is not set. It is called with p.mu held, and a batch
-// in flight.
-func (c *conn) guardBatches() {
-	if c.guard != nil && !c.guarded {
-		c.guarded = true
-		c.guard.Reset(min(c.left(), silentAfter))
-	}
-}
-
 // checkBatches is called by the timer.
 func (c *conn) checkBatches() {
 	c.p.mu.Lock()

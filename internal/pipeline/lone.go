@@ -44,9 +44,13 @@ type lone struct {
 	reads   int           // reads by callers so far
 }
 
-// cut records a batch. It is alone if it is one request, and no other is queued or in
-// flight.
-func (l *lone) cut(now time.Duration, alone bool) {
+// takesRead is called, with p.mu held, by the goroutine that cuts a batch. The batch is alone if it
+// is one request with one reply, and no other is queued or in flight. If no goroutine reads, nothing
+// else is in flight. Then that goroutine looks for unexpected input (quiet), and owns the read of
+// the reply if it is a caller whose command is alone. If it does not own the read, it calls the
+// reader back after its look.
+func (c *conn) takesRead(now time.Duration, alone, caller bool) (looks, owns bool) {
+	l := &c.lone
 	gap := now - l.sent
 	l.sent = now
 	switch {
@@ -57,14 +61,6 @@ func (l *lone) cut(now time.Duration, alone bool) {
 	default:
 		l.follows = min(l.follows+1, loneMost)
 	}
-}
-
-// takesRead is called, with p.mu held, by the goroutine that has just cut a batch. If no
-// goroutine reads, nothing else is in flight. Then that goroutine looks for unexpected
-// input (quiet), and owns the read of the reply if it is a caller whose command is alone.
-// If it does not own the read, it calls the reader back after its look.
-func (c *conn) takesRead(alone, caller bool) (looks, owns bool) {
-	l := &c.lone
 	if !l.standby || l.reading {
 		return false, false
 	}

@@ -238,12 +238,12 @@ func TestALoneCallerReadsThoughWhatFollowsWaitsToBeWritten(t *testing.T) {
 func TestOnlyACallerThatGoesOnIsALoneOne(t *testing.T) {
 	t.Parallel()
 	const quick, slow = 100 * time.Microsecond, 10 * time.Millisecond
-	var l lone
+	var c conn
 	now := time.Duration(0)
 	cut := func(gap time.Duration, alone bool) bool {
 		now += gap
-		l.cut(now, alone)
-		return l.follows >= loneFrom
+		c.takesRead(now, alone, false)
+		return c.lone.follows >= loneFrom
 	}
 	for range loneFrom - 1 {
 		if cut(quick, true) {

@@ -87,25 +87,20 @@ func (c *conn) writeAll() {
 // requests whose Until has passed. It is called with mu held.
 func (p *Pipeline) ready() bool {
 	c := p.conn
-	switch {
-	case !p.pending():
-		return false
-	case c == nil:
+	if c != nil {
+		if c.writing || c.busy.Load() || c.inflight == maxInFlight || c.syncing {
+			return false
+		}
+		late := p.queue.remove(func(r *Request) bool { return r.Until > 0 && r.Until < p.o.Clock.Now() })
+		if len(late) > 0 {
+			p.wg.Go(func() { unsent(late, errLate) }) // not on this goroutine, which holds mu
+		}
+	}
+	pending := p.queue.length > 0 || p.discardNow && len(p.discards) > 0 || c != nil && len(c.repeats) > 0
+	if pending && c == nil {
 		p.connect()
-		return false
-	case c.writing || c.busy.Load() || c.inflight == maxInFlight || c.syncing:
-		return false
 	}
-	late := p.queue.remove(func(r *Request) bool { return r.Until > 0 && r.Until < p.o.Clock.Now() })
-	if len(late) > 0 {
-		p.wg.Go(func() { unsent(late, errLate) }) // not on this goroutine, which holds mu
-	}
-	return p.pending()
-}
-
-// pending tells whether there is something to write. It is called with mu held.
-func (p *Pipeline) pending() bool {
-	return p.queue.length > 0 || p.discardNow && len(p.discards) > 0 || p.conn != nil && len(p.conn.repeats) > 0
+	return pending && c != nil
 }
 
 // writeBatch writes the rest of a batch, or cuts and writes a new one. Without wait it is
@@ -117,7 +112,11 @@ func (c *conn) writeBatch(caller, wait bool) (done, owns bool) {
 	if c.handed {
 		c.handed = false
 	} else {
-		looks, owns = c.takesRead(p.cutBatch(), caller)
+		looks, owns = p.cutBatch(caller)
+		if c.guard != nil && !c.guarded {
+			c.guarded = true
+			c.guard.Reset(min(c.left(), silentAfter))
+		}
 	}
 	p.mu.Unlock()
 	if looks && !c.quiet() {
@@ -143,9 +142,8 @@ func (c *conn) writeBatch(caller, wait bool) (done, owns bool) {
 }
 
 // cutBatch takes the queue, or a part of it that makes a good batch, to be written. It
-// reports whether the batch is a single command and nothing else is queued or in flight.
-// It is called with mu held.
-func (p *Pipeline) cutBatch() (alone bool) {
+// returns what takesRead says of that. It is called with mu held.
+func (p *Pipeline) cutBatch(caller bool) (looks, owns bool) {
 	c := p.conn
 	n, online := c.tally.expects()
 	var b []*Request
@@ -205,16 +203,15 @@ func (p *Pipeline) cutBatch() (alone bool) {
 		sync.sync, sync.counts, c.syncing = true, counts, true
 		waits += WaitTimeout
 	}
-	alone = c.inflight == 0 && len(b) == 1 && p.queue.length == 0
-	c.lone.cut(now, alone)
+	alone := c.inflight == 0 && len(b) == 1 && p.queue.length == 0 &&
+		!b[0].Asking && !b[0].begins && !b[0].Tracked && !b[0].sync && b[0].lasts == 0
 	c.openRequests += len(b)
 	c.batchBounds[c.batchCount%maxInFlight] = batchBound{now, waits}
 	c.batchCount++
 	c.inflight++
-	c.guardBatches()
 	c.writing, c.unsent = true, b
 	c.batches <- b // never blocks: room for every batch that may be in flight
-	return alone && !b[0].Asking && !b[0].begins && !b[0].Tracked && !b[0].sync && b[0].lasts == 0
+	return c.takesRead(now, alone, caller)
 }
 
 // write sends the rest of the batch that is being written. Without wait it sends what
