@@ -3,7 +3,7 @@ package main
 // acquiring breaks how a lock is taken, and how a lost acquire is sent again or undone.
 var acquiring = []defect{
 	{"a script that can't be loaded is not sent as text", "A1", tests{"TestScriptsGoAsTextWhereNoneCanBeLoaded"},
-		edits{{In: "load.notAllowed", Expr: "said.NotAllowed()", Put: "said.NotAllowed() && !said.NotAllowed()"}}},
+		edits{{In: "Pipeline.load", Expr: "said.NotAllowed()", Put: "said.NotAllowed() && !said.NotAllowed()"}}},
 	{"each NOSCRIPT loads the script", "A1", tests{"TestA1ScriptIsLoadedOnceForAllWhoMissIt", "TestA1NoScriptLoadsOnce"},
 		edits{{In: "Pipeline.complete", If: "ld == nil || _", Put: "true"}}},
 	{"the confirmed subscription is no reason to try", "A2", tests{"TestA2MessageBetweenTryAndSubscriptionIsNotMissed", "TestResubscriptionMakesTheHeadTry"},

@@ -81,7 +81,7 @@ var sending = []defect{
 	{"a reply that nobody asked for is the next command's", "pipeline, A5", tests{"TestAReplyThatNobodyAskedForIsNobodys"},
 		edits{{In: "conn.quiet", If: "some", Put: "some && false"}}},
 	{"a connection is given back with its writes locked", "pipeline", tests{"TestAConnectionThatIsGivenBackHoldsUpNobody"},
-		edits{{In: "conn.release", Stmt: "c.wmu.Unlock()", Put: "defer c.wmu.Unlock()"}}},
+		edits{{In: "conn.finish", Stmt: "c.wmu.Unlock()", Put: "defer c.wmu.Unlock()"}}},
 	{"Close does not end a connection that was given up", "pipeline", tests{"TestCloseEndsAConnectionThatWasGivenUp"},
 		edits{{In: "Pipeline.Close", Expr: "p.ending", Put: "p.conn"}}},
 	{"Close does not wait for the replies on a connection that was given up", "pipeline", tests{"TestCloseEndsAConnectionThatWasGivenUp"},

@@ -17,7 +17,7 @@ var sharing = []defect{
 	{"who met a key elsewhere gives up while that is undone", "moved slots", tests{"TestAcquireThatMeetsAKeyElsewhereIsTriedAgain"},
 		edits{{In: "attempt.ranInPart", Expr: "a.req.Moving()", Put: "false"}}},
 	{"a renewal to read names a key that never is", "moved slots", tests{"TestReadHoldsAreRenewedWhereTheirKeysAre"},
-		edits{{In: "renewee.held", Expr: "sub.count", Put: "sub.count + 1"}}},
+		edits{{In: "renewalScript.send", Expr: "sub.count", Put: "sub.count + 1"}}},
 	{"READONLY is passed on to the caller", "topology", tests{"TestReadOnlyCommandGoesToTheServerThatTheAddressLeadsTo"},
 		edits{{In: "oneNode.Redirect", If: "said.EndsConnection()", Put: "false"}}},
 	{"ASKING is left out", "topology", tests{"TestAskedCommandFollowsAskingAndItsScriptIsLoadedBefore"},

@@ -72,8 +72,8 @@ var telling = []defect{
 		edits{{In: "OwnerState.grant", Expr: "c.LongHold > 0", Put: "c.LongHold < 0"}}},
 	{"a slot's first server is a change of servers to an observer", "observer", tests{"TestObserverIsToldOfAnotherServer"},
 		edits{{
-			In: "Client.nodeChanged", If: "c.Observer == nil || change.From == nil || change.From == change.To && !change.NewMaster",
-			Put: "c.Observer == nil || change.From == change.To && !change.NewMaster",
+			In: "Client.nodeChanged", If: "change.From == nil || change.From == change.To && !change.NewMaster",
+			Put: "change.From == change.To && !change.NewMaster",
 		}}},
 	{"an observer is told of a failover behind Sentinels with one address twice", "observer", tests{"TestObserverIsToldOfAnotherServer"},
 		edits{{

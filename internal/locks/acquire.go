@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync/atomic"
 	"time"
 
@@ -187,7 +188,9 @@ func (w *Waiter) Result(ctx context.Context, cause error) (h *Hold, err error) {
 	if w.taken {
 		c.work.Done() // before the observer is told, which may call Close
 	}
-	w.logResult(ctx, h, err)
+	if c.Log != nil && c.Log.On(ctx, slog.LevelDebug) {
+		w.logResult(ctx, h, err)
+	}
 	w.count(ctx, h, err)
 	switch {
 	case !w.taken:

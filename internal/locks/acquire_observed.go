@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"log/slog"
 
 	"github.com/rlock-go/redisson/internal/eventlog"
 	"github.com/rlock-go/redisson/internal/observe"
@@ -116,9 +115,6 @@ func (w *Waiter) waitsForOthers() {
 // logResult logs how the wait ended.
 func (w *Waiter) logResult(ctx context.Context, h *Hold, err error) {
 	c, l := w.l.Client, eventlog.Lock{Name: w.n.lock.name}
-	if !c.Log.On(ctx, slog.LevelDebug) {
-		return
-	}
 	waited := max(c.Clock.Now()-w.began, 0)
 	switch {
 	case err != nil:

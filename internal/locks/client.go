@@ -137,7 +137,13 @@ func New(o Config) (*Client, error) {
 	}
 	c.renewer = newRenewer(c)
 	openClients.Store(c.ID, c)
-	c.following.Go(c.follow)
+	c.following.Go(func() {
+		for changes := range c.top.Changes() { // until the topology is closed
+			for _, change := range changes {
+				c.changed(change)
+			}
+		}
+	})
 	return c, nil
 }
 

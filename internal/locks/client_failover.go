@@ -8,18 +8,9 @@ import (
 	"github.com/rlock-go/redisson/watchdog"
 )
 
-// follow handles the topology's changes until the topology is closed.
-func (c *Client) follow() {
-	for changes := range c.top.Changes() {
-		for _, change := range changes {
-			c.changed(change)
-		}
-	}
-}
-
 // changed handles one change of the topology. It remembers a new master. It renews the leases of
 // the slots at once, which shows what is lost. It repeats unlocks that the new server may lack. It
-// makes waiters subscribe where releases are announced now, and look again. Only follow calls it.
+// makes waiters subscribe where releases are announced now, and look again. One goroutine calls it.
 func (c *Client) changed(change topology.Change) {
 	if change.NewMaster {
 		var known []masterChange
@@ -29,7 +20,9 @@ func (c *Client) changed(change topology.Change) {
 		known = append(slices.Clip(known), masterChange{change.Slots, c.Clock.Now()})
 		c.masters.Store(&known)
 	}
-	c.nodeChanged(change)
+	if c.Observer != nil {
+		c.nodeChanged(change)
+	}
 	c.renewer.RenewThose(func(h watchdog.Holder) bool { return change.Slots.Has(leaseSlot(h)) })
 	c.repeatPast(change.Slots, change.NewMaster)
 	if change.From == change.To {

@@ -12,7 +12,7 @@ import (
 // nodeChanged tells the observer that slots have another server. Slots without a server before
 // had no locks, so they are left out.
 func (c *Client) nodeChanged(change topology.Change) {
-	if c.Observer == nil || change.From == nil || change.From == change.To && !change.NewMaster {
+	if change.From == nil || change.From == change.To && !change.NewMaster {
 		return
 	}
 	e := observe.Event{Of: observe.NodeChanged, From: change.FormerAddr, To: change.Addr}

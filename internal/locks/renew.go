@@ -51,11 +51,12 @@ func leaseSlot(h watchdog.Holder) uint16 { return h.(*OwnerState).name.lock.slot
 // write, and counts as one at the node's limiter, whatever the number of its scripts.
 type renewalPart struct {
 	*renewer
-	node   *topology.Node
-	looks  bool // it looks, and renews nothing
-	leases []renewee
-	answer answerFunc
-	open   atomic.Int32 // scripts that have not ended; sending counts as one more
+	node    *topology.Node
+	limiter *topology.Limiter // bounds how many parts are under way at the node
+	looks   bool              // it looks, and renews nothing
+	leases  []renewee
+	answer  answerFunc
+	open    atomic.Int32 // scripts that have not ended; sending counts as one more
 }
 
 // mostRenewed bounds a script's kind.Weight, but for a single lease: the server does nothing else meanwhile.
@@ -71,11 +72,6 @@ type renewee struct {
 	st    *OwnerState
 	lease *watchdog.Lease
 	sent  time.Duration // when holds of another kind were renewed for this lease; 0: none were
-}
-
-// held is what the script is to renew for the lease.
-func (sub *renewee) held() kind.Held {
-	return kind.Held{Kind: sub.of.kind, Names: &sub.of.names, Owner: sub.st, Count: sub.count}
 }
 
 // renewalScript renews, or looks at, some leases of a part.
@@ -98,24 +94,20 @@ func (r *renewer) cut(batch []*watchdog.Lease, looks bool, answer answerFunc) (p
 		k := slices.IndexFunc(parts, func(p *renewalPart) bool { return p.node == node })
 		if k < 0 {
 			k = len(parts)
-			parts = append(parts, &renewalPart{renewer: r, node: node, looks: looks, answer: answer})
+			limiter := &node.Renewals
+			if looks {
+				limiter = &node.Looks
+			}
+			parts = append(parts, &renewalPart{renewer: r, node: node, limiter: limiter, looks: looks, answer: answer})
 		}
 		parts[k].leases = append(parts[k].leases, renewee{i: i, st: l.Holder().(*OwnerState), lease: l})
 	}
 	return parts
 }
 
-// limiter bounds how many parts are under way at the node.
-func (p *renewalPart) limiter() *topology.Limiter {
-	if p.looks {
-		return &p.node.Looks
-	}
-	return &p.node.Renewals
-}
-
 // run sends the scripts when the limiter admits the part.
 func (p *renewalPart) run() {
-	p.limiter().Run(func() bool {
+	p.limiter.Run(func() bool {
 		p.open.Add(1)
 		for _, s := range p.scripts() {
 			s.send()
@@ -162,7 +154,11 @@ func (s renewalScript) send() {
 	c, of := s.c, s.subs[0].of
 	c.work.Add()
 	q := &command.Request{Handler: &renewal{renewalScript: s}, Aside: true, Several: len(s.subs) > 1}
-	q.Fill(of.slot, of.kind.Renew(q.Wire.ArgBuffer[:0], c.leaseArg(s.ttl), len(s.subs), func(i int) kind.Held { return s.subs[i].held() }), c.Replicas)
+	held := func(i int) kind.Held {
+		sub := &s.subs[i]
+		return kind.Held{Kind: sub.of.kind, Names: &sub.of.names, Owner: sub.st, Count: sub.count}
+	}
+	q.Fill(of.slot, of.kind.Renew(q.Wire.ArgBuffer[:0], c.leaseArg(s.ttl), len(s.subs), held), c.Replicas)
 	q.Wire.Track = true
 	if s.looks {
 		q.Handler, q.Wait = &look{s}, false
@@ -202,7 +198,7 @@ func (s *renewalScript) leave() {
 	if !s.left {
 		s.left = true
 		if s.open.Add(-1) == 0 {
-			s.limiter().Done()
+			s.limiter.Done()
 		}
 	}
 }

@@ -107,9 +107,11 @@ func (n *nameState) ensureQueue(l *Lock, o Owner) *queue {
 		s.byOwner[ownerQueue{n, l.Traits.Queue, o}] = q
 	}
 	q.touch()
-	if q.Follow(l.Traits); l.Traits.FairShare {
-		q.Use(n.fairShare)
+	var share *waitqueue.FairShare
+	if l.Traits.FairShare {
+		share = n.fairShare
 	}
+	q.Follow(l.Traits, share)
 	return q
 }
 

@@ -35,9 +35,13 @@ func (c *conn) finish(rest []*Request, cause error) {
 	} else if cause != nil && p.ctx.Err() == nil {
 		p.o.Log.Idle(cause)
 	}
-	c.release()
+	c.wmu.Lock()
+	c.stuck = true
+	c.wmu.Unlock()
+	c.Release() // may take long; meanwhile other writers find the connection stuck
+	close(c.over)
 	p.mu.Lock()
-	c.released, p.ending = true, nil
+	c.released, p.ending = true, nil // no other is made before: a pool with just enough connections would have none left
 	if anew && !p.closing {
 		p.connect() // even if nothing is queued: for the kill barrier, and for Node.Connected
 	}
@@ -75,16 +79,6 @@ func (c *conn) breaks(rest []*Request, cause error) error {
 		}
 	}
 	return cause
-}
-
-// release gives the connection back, or closes it. No other is made before that: a pool
-// with just enough connections would have none left.
-func (c *conn) release() {
-	c.wmu.Lock()
-	c.stuck = true
-	c.wmu.Unlock()
-	c.Release() // may take long; meanwhile other writers find the connection stuck
-	close(c.over)
 }
 
 // lose completes the requests of the batch with this number. The connection was

@@ -75,9 +75,10 @@ type Pipeline struct {
 
 // load is what is known of a script's SCRIPT LOAD.
 type load struct {
-	queued bool   // waits to be sent; every request queued behind it finds the script
-	batch  uint64 // the batch with the last SCRIPT LOAD
-	err    error  // the server's answer to that
+	queued     bool   // waits to be sent; every request queued behind it finds the script
+	batch      uint64 // the batch with the last SCRIPT LOAD
+	err        error  // the server's answer to that
+	notAllowed bool   // the server refused it, and always will
 }
 
 // New makes a pipeline that connects at its first request.

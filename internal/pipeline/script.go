@@ -28,7 +28,7 @@ func (p *Pipeline) complete(r *Request) {
 	case p.over == ErrGone:
 		r.Err = &NotSentError{ErrGone}
 	case r.loads <= maxLoads && p.ctx.Err() == nil:
-		if ld.notAllowed() {
+		if ld != nil && ld.notAllowed {
 			r.Command, r.Args = "EVAL", append([]any{r.Script.Source}, r.Args[1:]...)
 		} else if ld == nil || !ld.queued && ld.batch <= r.batch {
 			p.queue.add(p.load(r))
@@ -43,15 +43,6 @@ func (p *Pipeline) complete(r *Request) {
 	}
 	p.mu.Unlock()
 	r.Done.Complete(r)
-}
-
-// notAllowed tells that the server refused to load the script, and always will.
-func (ld *load) notAllowed() bool {
-	if ld == nil {
-		return false
-	}
-	said, _ := redisconn.RefusalOf(ld.err)
-	return said.NotAllowed()
 }
 
 // loadFirst puts SCRIPT LOAD before the batch for each script that this connection has
@@ -82,8 +73,9 @@ func (p *Pipeline) load(r *Request) *Request {
 	return &Request{
 		Command: "SCRIPT", Args: []any{"LOAD", r.Script.Source},
 		Done: CompletionFunc(func(lr *Request) {
+			said, _ := redisconn.RefusalOf(lr.Err)
 			p.mu.Lock()
-			ld.queued, ld.batch, ld.err = false, lr.batch, lr.Err
+			ld.queued, ld.batch, ld.err, ld.notAllowed = false, lr.batch, lr.Err, said.NotAllowed()
 			p.mu.Unlock()
 			if lr.Err != nil {
 				p.notAllowed("SCRIPT LOAD", lr.Err)

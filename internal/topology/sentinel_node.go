@@ -48,37 +48,33 @@ func newSentinelNode(t *Sentinel, m sentinelAddr, given bool) *sentinelNode {
 	return p
 }
 
-// listen subscribes to the Sentinel's messages, until the hub is closed.
+// listen subscribes to the Sentinel's messages, until the hub is closed. The client asks the
+// Sentinels when one announces another replica, or that it watches a master anew.
 func (p *sentinelNode) listen() {
+	asks := hears(func([]byte) { clock.Signal(p.t.news) })
 	p.hub.Subscribe(switchChannel, p)
-	p.hub.Subscribe(replicaChannel, asks{p.t})
-	p.hub.Subscribe(monitorChannel, asks{p.t})
-	p.hub.Subscribe(selectedChannel, selected{p.t})
+	p.hub.Subscribe(replicaChannel, asks)
+	p.hub.Subscribe(monitorChannel, asks)
+	p.hub.Subscribe(selectedChannel, hears(p.t.selected))
 }
 
-// selected makes the client count the replicas when one is about to be promoted. If that
-// is the first replica and came a moment ago, no write waits for it yet. Until the client
-// hears of the next master, writes to the former one would count as safe, and be lost.
-type selected struct{ t *Sentinel }
+// hears gets a channel's messages. If the account may not subscribe to it, the next look is soon
+// enough.
+type hears func(payload []byte)
 
-// Message gets "slave", the replica's name, host and port, "@", and the same of the master.
-func (s selected) Message(payload []byte) {
-	if words := strings.Fields(string(payload)); len(words) > 5 && words[5] == s.t.u.Master {
-		s.t.node.Count()
+func (f hears) Message(payload []byte) { f(payload) }
+func (hears) Confirmed()               {}
+func (hears) Refused(error)            {}
+
+// selected counts the replicas when one is about to be promoted. If that is the first replica and
+// came a moment ago, no write waits for it yet. Until the client hears of the next master, writes
+// to the former one would count as safe, and be lost. The message has "slave", the replica's name,
+// host and port, "@", and the same of the master.
+func (t *Sentinel) selected(message []byte) {
+	if words := strings.Fields(string(message)); len(words) > 5 && words[5] == t.u.Master {
+		t.node.Count()
 	}
 }
-
-func (selected) Confirmed()    {}
-func (selected) Refused(error) {}
-
-// asks makes the client ask the Sentinels when one announces another replica, or that it
-// watches a master anew. If the account may not subscribe to that, the next look is soon
-// enough.
-type asks struct{ t *Sentinel }
-
-func (a asks) Message([]byte) { clock.Signal(a.t.news) }
-func (asks) Confirmed()       {}
-func (asks) Refused(error)    {}
 
 // Confirmed asks the Sentinels, since earlier messages may have been missed.
 func (p *sentinelNode) Confirmed() { clock.Signal(p.t.news) }

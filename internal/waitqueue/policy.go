@@ -22,9 +22,6 @@ type Policy struct {
 	throttle
 }
 
-// Reset forgets all but the fair share. It is for a queue without waiters.
-func (p *Policy) Reset() { p.throttle = throttle{} }
-
 // Heard records the message of a release. own says that the message brings no news, since
 // the lock was handed on within this client.
 func (p *Policy) Heard(now time.Duration, own bool, random Random) {

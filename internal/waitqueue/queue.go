@@ -79,8 +79,8 @@ func New(timeout time.Duration, random Random) Queue {
 // Use sets the name's fair share, or none if share is nil.
 func (q *Queue) Use(share *FairShare) { q.policy.Share = share }
 
-// Follow sets the rules of a kind, without a fair share. The queue must be empty.
-func (q *Queue) Follow(r *kind.Traits) { q.rules, q.policy.Share = r, nil }
+// Follow sets the rules of a kind and the name's fair share; nil: none. The queue must be empty.
+func (q *Queue) Follow(r *kind.Traits, share *FairShare) { q.rules, q.policy.Share = r, share }
 
 // Len is the number of waiters in the queue.
 func (q *Queue) Len() int { return q.waiting.size }

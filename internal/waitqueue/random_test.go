@@ -236,7 +236,7 @@ func TestRandomEventsKeepTheRules(t *testing.T) {
 		s.led = func() { s.owed = false }
 		switch {
 		case seed%4 == 1:
-			s.q.Follow(new(kind.Traits)) // any number of owners may have the name
+			s.q.Follow(new(kind.Traits), nil) // any number of owners may have the name
 		case seed%2 == 0:
 			s.share = new(FairShare)
 			s.share.SetClients(int(seed % 20))

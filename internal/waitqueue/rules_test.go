@@ -10,7 +10,7 @@ import (
 // ruled makes a rig whose queue follows rules.
 func ruled(t *testing.T, rules *kind.Traits) *rig {
 	r := newRig(t)
-	r.q.Follow(rules)
+	r.q.Follow(rules, nil)
 	return r
 }
 
