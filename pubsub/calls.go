@@ -22,7 +22,7 @@ func (h *Hub) tellLost(subs []*Subscription) {
 	h.calls.Lock()
 	defer h.calls.Unlock()
 	for _, s := range subs {
-		if w, wants := s.w.(interface{ Lost() }); wants && s.toldConfirmed && s.is(waiting) && !h.closed() {
+		if w, wants := s.w.(interface{ Lost() }); wants && s.toldConfirmed && s.is(waiting) && h.life.Err() == nil {
 			w.Lost()
 		}
 	}

@@ -75,7 +75,7 @@ func (h *Hub) subscribe(k key, w Waker) *Subscription {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	s := &Subscription{w: w, hub: h}
-	if h.closed() {
+	if h.life.Err() != nil {
 		s.state.Store(closed)
 		return s
 	}
@@ -110,12 +110,11 @@ func (h *Hub) Close() error {
 }
 
 // closed tells whether Close was called. It does not change while mu is held.
-func (h *Hub) closed() bool { return h.life.Err() != nil }
 
 // Redial replaces the connection, or the one that is being made, because its server
 // is no longer the right one. If the hub pauses before it dials, it dials at once. If
 // there are waiters, Confirmed is called again for each of them. Redial returns at once.
-func (h *Hub) Redial() { h.link.Retry() }
+func (h *Hub) Redial() { clock.Signal(h.link.Retried) }
 
 // Channels counts the channels that have waiters or may still be subscribed for this
 // hub. It is 0 when there are no waiters and every UNSUBSCRIBE was answered, and
@@ -198,7 +197,7 @@ func (h *Hub) connect() (*conn, error) {
 func (h *Hub) note(err error, was bool) {
 	n := h.Channels()
 	switch {
-	case h.closed():
+	case h.life.Err() != nil:
 		return
 	case !was:
 		h.log.Failed(err)

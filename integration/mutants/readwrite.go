@@ -80,7 +80,7 @@ var readWrite = []defect{
 	{"a fixed lease to read is not asserted", "read-write", tests{"TestFixedReadLeaseIsAsserted"},
 		edits{{In: "OwnerState.needs", If: "h.lock.Traits.Asserts", Put: "false"}}},
 	{"a fixed lease to read is renewed by a full one", "read-write", tests{"TestFixedReadLeaseIsNotMadeLonger"},
-		edits{{In: "OwnerState.renewedLease", Expr: "!sum.Extends", Put: "false"}}},
+		edits{{In: "OwnerState.begin", Expr: "!sum.Extends", Put: "false"}}},
 	{"the last release of an owner gives ended holds a lease", "read-write", tests{"TestEndedReadHoldDoesNotOutliveItsOwnersLast"},
 		edits{{In: "releasing.encode", If: "r.l.Traits.KeepsLeases && r.Why != release.UnlockAs", Put: "false"}}},
 	{"the last release to write leaves a lock whose holds have all ended", "read-write", tests{"TestWriteUnlock", "TestEndedReadHoldDoesNotOutliveItsOwnersLast"},

@@ -53,7 +53,7 @@ var sending = []defect{
 	{"a closing client makes no connection for a kill barrier", "kill barrier", tests{"TestConnectionThatBreaksDuringCloseIsMadeAnewForAReason"},
 		edits{{In: "Pipeline.AfterKillBarrier", Call: "p.connect", Remove: true}}},
 	{"a connection pauses between two attempts to connect though another server is known", "failover", tests{"TestRetryEndsThePauseBetweenTwoAttempts", "TestRedialEndsThePauseBetweenTwoAttempts"},
-		edits{{In: "Link.Retry", Call: "clock.Signal", Put: "_ = clock.Signal"}}},
+		edits{{In: "Pipeline.Retry", Call: "clock.Signal", Put: "_ = clock.Signal"}, {In: "Hub.Redial", Call: "clock.Signal", Put: "_ = clock.Signal"}}},
 	{"what one write sends is sent at one moment", "order of one connection", tests{"TestWhatIsSentLaterIsSaidToBe"},
 		edits{{In: "Pipeline.cutBatch", Expr: "max(now, p.lastSent+1)", Put: "now"}}},
 	{"what must be sent once is sent again after a loss", "resend rules", tests{"TestDoSendsAgainWhatMayBe"},

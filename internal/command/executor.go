@@ -47,8 +47,11 @@ func (x *Executor) Discard(slot uint16, key any) {
 }
 
 // Uses tells whether a connection, by its number, still leads to the server of slot. Then that
-// server has all that it answered there.
+// server has all that it answered there. No connection has the number 0.
 func (x *Executor) Uses(slot uint16, connection uint64) bool {
+	if connection == 0 {
+		return false
+	}
 	n, err := x.top.Node(slot)
 	return err == nil && n.Uses(connection)
 }

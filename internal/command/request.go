@@ -99,14 +99,6 @@ func (r *Request) Reached() time.Duration { return time.Duration(r.reach.Load())
 // Server is where r was last sent.
 func (r *Request) Server() string { return r.node.Server() }
 
-// Connection is the number of the connection on which r was answered; 0: it was not.
-func (r *Request) Connection() uint64 {
-	if r.Fate != Answered {
-		return 0
-	}
-	return r.Wire.Connection()
-}
-
 // Doubt says why the node to which r was last sent still waits for replicas that have
 // disappeared, see pipeline.Pipeline.Doubt.
 func (r *Request) Doubt() error { return r.pipe.Doubt() }

@@ -35,18 +35,6 @@ func (st *OwnerState) commandLease(own time.Duration) time.Duration {
 	return sum.Lease(own)
 }
 
-// renewedLease is the lease that a renewal sets: commandLease of the watchdog's lease. If it
-// extends none, it is what they have left.
-func (st *OwnerState) renewedLease() time.Duration {
-	full := st.name.lock.Client.Watchdog
-	if st.alarmed && st.held > 0 {
-		if sum := st.needs(nil); !sum.Extends {
-			return sum.Lease(0)
-		}
-	}
-	return st.commandLease(full)
-}
-
 // register registers the lease with the watchdog before an acquire is sent
 // (H5).
 func (st *OwnerState) register() {

@@ -166,7 +166,7 @@ func (m *memory) take(now time.Duration) *past {
 			m.skipped = true
 			continue
 		}
-		due := u.due && (u.on == 0 || !u.lock.Client.exec.Uses(u.lock.slot, u.on)) // else its server is certain to have it
+		due := u.due && !u.lock.Client.exec.Uses(u.lock.slot, u.on) // else its server is certain to have it
 		u.due = false
 		if due && (now < u.until || u.leavesOnly(now)) {
 			m.numbers++

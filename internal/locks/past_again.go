@@ -31,7 +31,7 @@ func (r *releasing) remember(q *command.Request) {
 	if r.Why == release.Repeat || r.Form != release.Own { // it is remembered already, or must not be sent twice
 		return
 	}
-	u := past{lock: r.l, owner: r.st.Owner, sent: q.Wire.Sent, until: r.req.Until, due: q.ServedElsewhere(), on: q.Connection()}
+	u := past{lock: r.l, owner: r.st.Owner, sent: q.Wire.Sent, until: r.req.Until, due: q.ServedElsewhere(), on: q.Wire.Connection()}
 	if r.keep != nil || r.place != nil {
 		u.extras = &pastExtras{keep: r.keep, place: r.place}
 	}
@@ -116,7 +116,7 @@ func (s *shard) repeat(u past) {
 	}
 	r.then = func(error) {
 		if r.Over {
-			ended(r.req.Connection())
+			ended(r.req.Wire.Connection())
 		} else { // its limit has passed, and a send may be under way
 			ended(0)
 		}

@@ -124,7 +124,7 @@ func (m *memory) takeChange(now time.Duration) *pastChange {
 		case m.repeats >= repeatsAtOnce || u.client.Closed():
 			return nil
 		default:
-			if u.due = false; now < u.until && (u.on == 0 || !u.client.exec.Uses(u.slot, u.on)) {
+			if u.due = false; now < u.until && !u.client.exec.Uses(u.slot, u.on) {
 				u.open = true
 				m.repeats++
 				return u

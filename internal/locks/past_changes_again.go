@@ -38,7 +38,7 @@ func rememberChange(l *Lock, r *command.Request, receipt any) (kept bool) {
 	}
 	defer l.shard.enter(mustNotBlock).leave()
 	l.shard.addChange(&pastChange{
-		client: l.Client, name: l.name, slot: l.slot, receipt: receipt, call: call, sent: r.Wire.Sent, until: r.Until, due: r.ServedElsewhere(), late: r.MayArrive, on: r.Connection(),
+		client: l.Client, name: l.name, slot: l.slot, receipt: receipt, call: call, sent: r.Wire.Sent, until: r.Until, due: r.ServedElsewhere(), late: r.MayArrive, on: r.Wire.Connection(),
 	})
 	return true
 }
@@ -99,7 +99,7 @@ func (q *repeatedChange) Answered(r *command.Request) {
 	if err != nil && !c.Closed() {
 		c.Log.NotDone(q.s, eventlog.Lock{Name: q.u.name}, err)
 	}
-	q.s.past.repeated(q.u, r.Connection(), r.MayArrive || err != nil)
+	q.s.past.repeated(q.u, r.Wire.Connection(), r.MayArrive || err != nil)
 	q.s.repeatDue()
 	c.work.Done()
 }

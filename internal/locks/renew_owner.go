@@ -30,7 +30,11 @@ func (st *OwnerState) begin(lease *watchdog.Lease, look bool) (n need, ready boo
 		return n, false
 	}
 	st.busy, st.calm = true, false
-	n.count, n.ttl = st.tally(n.of), st.renewedLease()
+	full, sum := st.name.lock.Client.Watchdog, st.needs(nil)
+	if st.held > 0 && !sum.Extends { // none wants more than what is left of its own
+		full = 0
+	}
+	n.count, n.ttl = st.tally(n.of), sum.Lease(full)
 	n.least = st.least(st.name.Now(), n.ttl)
 	return n, true
 }

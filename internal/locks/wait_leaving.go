@@ -78,7 +78,7 @@ func (n *nameState) sendLeavers() {
 			})
 		}
 		for _, o := range part {
-			o.left(r.Connection())
+			o.left(r.Wire.Connection())
 			c.leaverIsAnswered()
 		}
 	})

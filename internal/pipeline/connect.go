@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/redisconn"
 )
 
@@ -53,7 +54,7 @@ func (p *Pipeline) Uses(number uint64) bool {
 
 // Retry ends the pause after a failed attempt to connect, because there may be another
 // server by now. It returns at once.
-func (p *Pipeline) Retry() { p.link.Retry() }
+func (p *Pipeline) Retry() { clock.Signal(p.link.Retried) }
 
 // attempt makes one connection and starts to use it. Link.Open says what a moot error is.
 func (p *Pipeline) attempt() (moot bool, err error) {

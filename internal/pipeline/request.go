@@ -81,8 +81,13 @@ type Request struct {
 // NotKnown is the value of Acked if the connection broke before the answer to WAIT.
 const NotKnown = -1
 
-// Connection is the number of the connection that r, which was answered, was written to.
-func (r *Request) Connection() uint64 { return r.conn.number }
+// Connection is the number of the connection on which r was answered; 0: it was not.
+func (r *Request) Connection() uint64 {
+	if r.Err != nil || r.conn == nil {
+		return 0
+	}
+	return r.conn.number
+}
 
 // NotSentError is the error of a request that did not run: it was never sent, or
 // each server that got it answered that it did not run it.

@@ -46,8 +46,9 @@ func (t *Target) Ask(ctx context.Context, admit int, questions func(redis.Conn) 
 	}
 	c := dialled.(*Conn)
 	defer c.Close()
-	c.Admit(admit)
-	return c.Ask(ctx, questions)
+	c.admit = admit
+	defer c.interruptedBy(ctx)()
+	return questions(c)
 }
 
 // Ask calls questions with the connection. It is interrupted if ctx is cancelled meanwhile.

@@ -6,8 +6,6 @@ import (
 	"time"
 
 	"github.com/gomodule/redigo/redis"
-
-	"github.com/rlock-go/redisson/internal/clock"
 )
 
 // maxStale is how many unusable connections in a row are blamed on the pool, not on
@@ -16,10 +14,10 @@ const maxStale = 16
 
 // Link makes the connections of one user, the pipeline or the hub, one after the other. It
 // dials them, limits the time of each dial, and spaces the attempts. One goroutine at a
-// time may use it; any may call Retry.
+// time may use it; any may signal Retried.
 type Link struct {
 	Pause   time.Duration // between the last attempt, or the last connection, and the next
-	Retried chan struct{} // receives a value once Retry was called
+	Retried chan struct{} // a clock.Signal of it ends the pause, or who waits for it, because there may be another server by now
 
 	dial    func(context.Context) (redis.Conn, error)
 	timeout time.Duration
@@ -33,10 +31,6 @@ type Link struct {
 func NewLink(dial func(context.Context) (redis.Conn, error), timeout time.Duration, pauses Backoff) *Link {
 	return &Link{dial: inTime(dial), timeout: timeout, backoff: pauses, Retried: make(chan struct{}, 1)}
 }
-
-// Retry ends the pause, or the wait on Retried, because there may be another server by now.
-// It returns at once.
-func (l *Link) Retry() { clock.Signal(l.Retried) }
 
 // Await waits for the rest of the pause. It reports false when life ends.
 func (l *Link) Await(life context.Context) bool {
@@ -56,7 +50,7 @@ func (l *Link) Await(life context.Context) bool {
 // server: the next attempt follows at once. After any other error it follows a pause.
 func (l *Link) Open(life context.Context, greet func(*Owned) error) (o *Owned, moot bool, err error) {
 	select {
-	case <-l.Retried: // called before this attempt, which may find the new server
+	case <-l.Retried: // signalled before this attempt, which may find the new server
 	default:
 	}
 	ctx, cancel := context.WithTimeout(life, l.timeout)

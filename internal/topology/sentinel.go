@@ -20,7 +20,7 @@ type Sentinel struct {
 	news chan struct{} // cap 1: look asks the Sentinels soon
 
 	lookAtLeast time.Duration // the constant; tests change it
-	warned      sync.Once     // of slow failovers
+	warned      sync.Once     // that holds may not survive the failover from a dead master
 
 	mu        sync.Mutex // guards all below, and the end of life; never held during I/O
 	choice    choice
@@ -47,16 +47,6 @@ var errLeft = errors.New("the Sentinels have another master")
 
 // electsFor is how long a failover takes after the master counts as down.
 const electsFor = 2 * time.Second
-
-// warn logs once if holds may not survive the failover from a dead master. A hold
-// survives an outage of 0.65 of its lease. There is no warning if the Sentinel does not
-// say after how long a master counts as down.
-func (t *Sentinel) warn(said testimony) {
-	if said.downAfter == 0 || said.downAfter+electsFor <= t.s.Lease*13/20 {
-		return
-	}
-	t.warned.Do(func() { t.s.Log.FailoverTooSlow(said.from, said.downAfter, t.s.Lease) })
-}
 
 // Close ends the node, then the connections to the Sentinels, since a node that ends
 // may have to connect.

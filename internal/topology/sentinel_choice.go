@@ -70,7 +70,16 @@ func (c *choice) believes(said []testimony, known int, now time.Time) (testimony
 	}
 	servers := c.byServer(newest)
 	best := slices.MaxFunc(servers, func(a, b []testimony) int { return voices(a) - voices(b) })
-	if c.replaced(slices.ContainsFunc(best, func(t testimony) bool { return t.going }), now) {
+	// A Sentinel that is replacing the master may have taken a replica from it already. A new
+	// connection would then count too few, and take for acknowledged what the next master lacks.
+	// After leftFor an unfinished failover no longer counts.
+	switch going := slices.ContainsFunc(best, func(t testimony) bool { return t.going }); {
+	case !going:
+		c.going = time.Time{}
+	case c.going.IsZero():
+		c.going = now
+		return testimony{}, errGoing
+	case now.Sub(c.going) < leftFor:
 		return testimony{}, errGoing
 	}
 	for _, rival := range servers {
@@ -79,20 +88,6 @@ func (c *choice) believes(said []testimony, known int, now time.Time) (testimony
 		}
 	}
 	return c.spelled(best), nil
-}
-
-// replaced tells whether a Sentinel is replacing the master. One of its replicas may
-// have left it already. A new connection would then count too few, and take for
-// acknowledged what the next master lacks. After leftFor an unfinished failover no
-// longer counts.
-func (c *choice) replaced(going bool, now time.Time) bool {
-	switch {
-	case !going:
-		c.going = time.Time{}
-	case c.going.IsZero():
-		c.going = now
-	}
-	return going && now.Sub(c.going) < leftFor
 }
 
 // errGoing is why no connection is made to a master that is there.

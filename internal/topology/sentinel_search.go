@@ -50,7 +50,9 @@ func (t *Sentinel) locate(ctx context.Context) (addr string, err error) {
 	t.mu.Unlock()
 	t.meet(said)
 	if err == nil {
-		t.warn(best)
+		if after := best.downAfter; after > 0 && after+electsFor > t.s.Lease*13/20 { // a hold survives an outage of 0.65 of its lease
+			t.warned.Do(func() { t.s.Log.FailoverTooSlow(best.from, after, t.s.Lease) })
+		}
 		t.node.List(len(best.known))
 	}
 	if former.names != nil {

@@ -119,7 +119,7 @@ func (q *Queue) emptied(now time.Duration) {
 
 // reset clears a queue without waiters (P1, E2).
 func (q *Queue) reset() {
-	q.unsubscribe()
+	q.subscribed, q.confirmed = false, false
 	q.wakes, q.heard, q.current = 0, false, wakeUp{}
 	q.policy.throttle = throttle{}
 	q.taken, q.expiryDeadline, q.notBefore, q.unsubscribeAt = false, 0, 0, 0

@@ -41,8 +41,7 @@ func (q *Queue) Message(now time.Duration, n int) {
 	q.heard = true
 	q.wake(n)
 	if q.subscribed && q.waiting.size > 0 && q.policy.Crowded() {
-		q.unsubscribe()
-		q.ownMessages = 0
+		q.subscribed, q.confirmed, q.ownMessages = false, false, 0
 		q.policy.Left(now)
 	}
 }

@@ -42,10 +42,7 @@ func (p *Policy) Crowded() bool {
 func (p *Policy) Left(now time.Duration) { p.resubscribeAt = now + resubscribeAfter }
 
 // Away reports whether the queue is to stay unsubscribed.
-func (p *Policy) Away(now time.Duration) bool { return p.resubscribeAt > 0 && now < p.resubscribeAt }
-
-// Subscribed records that the queue asks for its channel.
-func (p *Policy) Subscribed() { p.resubscribeAt, p.quickReleases, p.lastRelease = 0, 0, 0 }
+func (p *Policy) Away(now time.Duration) bool { return now < p.resubscribeAt }
 
 // Poll is when an unsubscribed queue tries next: at random within over intervals between
 // releases, 3 ms at most.

@@ -12,13 +12,8 @@ func (q *Queue) subscribe(now time.Duration) {
 	if q.subscribed || q.rules.Silent || q.policy.Away(now) {
 		return
 	}
-	q.policy.Subscribed()
+	q.policy.resubscribeAt, q.policy.quickReleases, q.policy.lastRelease = 0, 0, 0
 	q.subscribed = true
-}
-
-// unsubscribe asks to leave the channel.
-func (q *Queue) unsubscribe() {
-	q.subscribed, q.confirmed = false, false
 }
 
 // poll plans the next attempt of a queue that has unsubscribed because of a crowd, since
