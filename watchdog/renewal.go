@@ -35,7 +35,15 @@ func (w *Watchdog) send(b *batch, now time.Duration) *renewal {
 		return !next.sent && next.group.paced == g.paced && next.renewAt <= until && len(next.leases) > 0
 	}
 	for {
-		w.sent(b)
+		// No lease joins what is sent, and the goroutine watches only the ends of its leases until
+		// their answers come.
+		if b.sent = true; g.paced {
+			w.schedule.remove(b.renewAt)
+		}
+		if b.group.open == b {
+			b.group.open = nil
+		}
+		w.lookAgain(b)
 		room -= len(b.leases)
 		next := w.batches[0]
 		for ; next.group == b.group && follows(next) && room > 0; next = w.batches[0] {
@@ -57,19 +65,6 @@ func (w *Watchdog) send(b *batch, now time.Duration) *renewal {
 			return r
 		}
 	}
-}
-
-// sent marks b as sent: no lease joins it, and the goroutine watches only the ends of its
-// leases until their answers come.
-func (w *Watchdog) sent(b *batch) {
-	b.sent = true
-	if b.group.paced {
-		w.schedule.remove(b.renewAt)
-	}
-	if b.group.open == b {
-		b.group.open = nil
-	}
-	w.lookAgain(b)
 }
 
 // answer handles the answer for one lease.

@@ -126,8 +126,10 @@ type completion Request
 func (c *completion) Complete(*pipeline.Request) {
 	r := (*Request)(c)
 	x, n := r.x, r.node
-	if r.Wire.Err != nil {
-		r.ran()
+	if said, refused := redisconn.RefusalOf(r.Wire.Err); refused {
+		if result, why, ok := said.Untold(); ok { // a script that ran in full has answered
+			r.Wire.Reply, r.Wire.Err, r.Untold = result, nil, why
+		}
 	}
 	if x.o.Ended != nil {
 		if fate := fateOf(r.Wire.Err); fate != NotSent && fate != Closed {

@@ -85,14 +85,6 @@ type Request struct {
 	moved     bool                 // an earlier answer was that its slot is half moved
 }
 
-// ran turns the error of a script that ran in full into an answer, see redisconn.Refusal.Untold.
-func (r *Request) ran() {
-	said, _ := redisconn.RefusalOf(r.Wire.Err)
-	if result, why, ok := said.Untold(); ok {
-		r.Wire.Reply, r.Wire.Err, r.Untold = result, nil, why
-	}
-}
-
 // Reached is First, for readers while r is in flight.
 func (r *Request) Reached() time.Duration { return time.Duration(r.reach.Load()) }
 

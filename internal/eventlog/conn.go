@@ -36,10 +36,11 @@ const (
 // counts what waits on it when it breaks. A nil logger is silent. again is called for
 // each connection that replaces another, and must not block; it may be nil.
 func NewConn(logger *slog.Logger, name, waiting string, again func(server string, down time.Duration)) *Conn {
-	if logger == nil {
-		logger = slog.New(slog.DiscardHandler)
+	l := &Conn{name: slog.String("connection", name), waiting: waiting, again: again}
+	if logger != nil {
+		l.logger = catching(logger)
 	}
-	return &Conn{lines: lines{logger: catching(logger)}, name: slog.String("connection", name), waiting: waiting, again: again}
+	return l
 }
 
 // Close writes the lines that are held back. It must be the last call.
@@ -75,6 +76,9 @@ func (l *Conn) Connected(server string, id int64, addr string) (tell func()) {
 	l.mu.Unlock()
 	if again && l.again != nil {
 		l.again(server, down)
+	}
+	if l.logger == nil {
+		return func() {}
 	}
 	return func() {
 		ends, told := 0, false
@@ -128,7 +132,7 @@ func (l *Conn) ReplicasHidden(server string, replicas int, err error) {
 
 // tell writes a line, or holds it back if one was written lately. It does not keep attrs.
 func (l *Conn) tell(level slog.Level, message string, attrs ...slog.Attr) {
-	if ctx := context.Background(); l.logger.Enabled(ctx, level) {
+	if ctx := context.Background(); l.logger != nil && l.logger.Enabled(ctx, level) {
 		l.write(ctx, level, message, one, append([]slog.Attr{l.name}, attrs...))
 	}
 }

@@ -74,5 +74,7 @@ func (h *Hold) notReleased(cause error, until time.Duration) {
 			e.How = "lost"
 		}
 	}
-	l.Client.post(e)
+	if l.Client.Observer != nil {
+		l.Client.post(e)
+	}
 }

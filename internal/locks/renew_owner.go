@@ -94,7 +94,9 @@ func (st *OwnerState) failing(lease *watchdog.Lease, err error) {
 		e.Took = now - extras.failing
 		c.Log.RenewedAgain(s, st.eventLock(), e.Took)
 	}
-	c.post(e)
+	if c.Observer != nil {
+		c.post(e)
+	}
 }
 
 // notHeld ends holds that a look did not find, unless a command of the owner has begun since.

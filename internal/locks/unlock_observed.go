@@ -79,5 +79,7 @@ func undid(l *Lock, o Owner, err error) {
 	if err == nil {
 		l.Client.counts[l.Traits.Label].undone.Add(1)
 	}
-	l.Client.post(e)
+	if l.Client.Observer != nil {
+		l.Client.post(e)
+	}
 }

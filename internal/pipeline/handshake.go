@@ -30,18 +30,19 @@ type identity struct {
 // or a reply did not fit its command and so belongs to another one.
 func identify(rc redis.Conn, undecided []*killBarrier, o Options) (*identity, error) {
 	x := &handshake{rc: rc, timeout: o.Timeout}
+	send := func(command string, args ...any) { _ = rc.Send(command, args...) } // the flush returns its error
 	for _, b := range undecided {
-		x.send("CLIENT", "KILL", "ID", b.id, "ADDR", b.addr)
+		send("CLIENT", "KILL", "ID", b.id, "ADDR", b.addr)
 	}
-	x.send("CLIENT", "ID")
-	x.send("CLIENT", "INFO")
-	x.send("HELLO")
-	x.send("ROLE")
+	send("CLIENT", "ID")
+	send("CLIENT", "INFO")
+	send("HELLO")
+	send("ROLE")
 	if o.Replicas {
-		x.send("INFO", "replication")
+		send("INFO", "replication")
 	}
 	if o.Replicas || o.Fixed {
-		x.send("INFO", "server")
+		send("INFO", "server")
 	}
 	x.err = x.rc.Flush()
 	refused := []refusal{{"CLIENT SETNAME", redisconn.Unnamed(rc)}}
@@ -125,9 +126,6 @@ type handshake struct {
 	err     error
 }
 
-// send queues a command. The flush returns its error.
-func (x *handshake) send(command string, args ...any) { _ = x.rc.Send(command, args...) }
-
 // receive reads the next reply. A lasting refusal of the server is returned as the
 // error of this command alone. A passing refusal or any other error ends the handshake.
 func (x *handshake) receive() (any, error) {
@@ -196,7 +194,7 @@ func (x *handshake) clientListLine(id int64) string {
 		a.Admit(maxList)
 		defer a.Admit(0)
 	}
-	x.send("CLIENT", "LIST")
+	_ = x.rc.Send("CLIENT", "LIST") // the flush returns its error
 	x.err = x.rc.Flush()
 	list, _ := x.text("CLIENT LIST")
 	for line := range strings.Lines(list) {
