@@ -110,7 +110,11 @@ func New(o Config) (*Client, error) {
 	c.timers.Init()
 	servers := o.Servers
 	servers.Timeout, servers.Lease, servers.Clock, servers.Replicas, servers.Log = o.Timeout, o.Watchdog, o.Clock, o.Replicas, c.Log
-	servers.Reconnected = c.reconnected
+	servers.Reconnected = func(server string, down time.Duration) {
+		if c.reconnects.Add(1); c.Observer != nil {
+			c.post(observe.Event{Of: observe.Reconnected, To: server, Took: down})
+		}
+	}
 	servers.ConnectionName = strings.ReplaceAll(servers.ConnectionName, "{id}", c.ID.String())
 	var err error
 	if c.top, err = o.Topology(servers); err != nil {

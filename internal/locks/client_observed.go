@@ -49,10 +49,3 @@ func (c *Client) sent(r *command.Request) {
 
 // post tells the observer on the queue's goroutine. There is one.
 func (c *Client) post(e observe.Event) { c.events.Add(func() { c.Observer.Tell(e) }) }
-
-// reconnected counts a connection that replaced another, and tells the observer.
-func (c *Client) reconnected(server string, down time.Duration) {
-	if c.reconnects.Add(1); c.Observer != nil {
-		c.post(observe.Event{Of: observe.Reconnected, To: server, Took: down})
-	}
-}
