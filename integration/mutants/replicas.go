@@ -108,6 +108,8 @@ var replicas = []defect{
 		edits{{In: "roles.believes", Expr: "w.is(r.master)", Put: "w.role != \"\""}}},
 	{"a master stays though its replica is a master too", "word on a loss", tests{"TestMasterStaysWhileMostNodesNameItAndNoOtherSaysSo", "TestTwoMastersForTenSeconds"},
 		edits{{In: "roles.stays", If: "len(all) > 1", Put: "len(all) > 9"}, {In: "roles.stays", If: "late || 2*n > len(said)", Put: "late || n > 0"}}},
+	{"a listed node that gives up with the question does not say why", "topology", tests{"TestNodeThatGivesUpWithTheQuestionSaysWhy"},
+		edits{{In: "Replicated.askAll", Stmt: "over, enough = nil, time.After(stragglers)", Put: "return said"}}},
 	{"a replica's word counts though the URL does not list its master", "word on a loss", tests{"TestMasterThatTheListedNodesName"},
 		edits{{In: "masterOf", Stmt: "return word{}, false", Put: "return word{of: w.master}, w.role == roleReplica"}}},
 	{"a grant that will be given back keeps others out for a second", "nobody is online", tests{"TestTentativeWriteHasNoWAITWhileNoReplicaIsOnline"},

@@ -164,8 +164,8 @@ func (t *Replicated) replicas() []string {
 }
 
 // askAll asks all nodes at the same time, and returns what each says, in the URL's order.
-// It returns when all have answered or ctx ends; in a hurry, shortly after the one that
-// was the master has said that it still is.
+// It returns when all have answered, or shortly after ctx has ended; in a hurry, shortly after
+// the one that was the master has said that it still is.
 func (t *Replicated) askAll(ctx context.Context, hurry bool) []word {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -185,16 +185,17 @@ func (t *Replicated) askAll(ctx context.Context, hurry bool) []word {
 		}
 	}
 	var enough <-chan time.Time
-	for range t.listed {
+	over := ctx.Done()
+	for open := len(t.listed); open > 0; {
 		select {
 		case a := <-answers:
 			said[a.i] = a.w
-			if hurry && enough == nil && a.w.is(master) && a.w.role == roleMaster {
+			if open--; hurry && enough == nil && a.w.is(master) && a.w.role == roleMaster {
 				enough = time.After(stragglers)
 			}
+		case <-over: // the asks end now, and say why
+			over, enough = nil, time.After(stragglers)
 		case <-enough:
-			return said
-		case <-ctx.Done():
 			return said
 		}
 	}
