@@ -195,6 +195,15 @@ func openWith(t *testing.T, url string, opts ...rlock.Option) (c *rlock.Client) 
 	return c
 }
 
+func held(t *testing.T, l *rlock.Lock) *rlock.Hold {
+	t.Helper()
+	h, err := l.Lock(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
 // lock takes a lock that nobody has.
 func lock(t *testing.T, c *rlock.Client, name string, opts ...rlock.AcquireOption) *rlock.Hold {
 	t.Helper()

@@ -31,7 +31,7 @@ var readWrite = []defect{
 		edits{{In: "readLock.Renew", Expr: "h.Names[holdsName]", Put: `"nowhere"`}}},
 	{"a renewal to read makes a hold's key", "read-write, moved slots", tests{"TestReadRenew"},
 		edits{inScript("read_renew", "redis.pcall('pexpire', hold, lease) == 1", "redis.call('set', hold, 1, 'px', lease)")}},
-	{"a renewal to read names the keys of no hold", "read-write, moved slots", tests{"TestRenewalMakesNoKey"},
+	{"a renewal to read names the keys of no hold", "read-write, moved slots", tests{"TestReadersEnterAnOpenSlotAndStay"},
 		edits{{In: "renewalScript.send", Expr: "sub.count", Put: "0"}}},
 	{"a renewal to read makes the names of others' keys from any key", "read-write", tests{"TestReadRenew"},
 		edits{inScript("read_renew", "known > 0 and n or 0", "n")}},

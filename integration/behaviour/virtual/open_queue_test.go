@@ -177,9 +177,11 @@ func TestCallsGoOnWhenAnOpenSlotHasSettled(t *testing.T) {
 	none, number := func(string) bool { return false }, func(key string) bool { return key == "orders" }
 	var hold *rlock.Hold
 	var permits *rlock.Permits
-	locked := func(c *rlock.Client) {
-		hold = must(c.NewLock("orders").TryLock(bg))(&rig{T: t})
-		_ = hold.Owner().String() // others may act as it
+	locked := func(of func(c *rlock.Client, name string) *rlock.Lock) func(c *rlock.Client) {
+		return func(c *rlock.Client) {
+			hold = must(of(c, "orders").TryLock(bg))(&rig{T: t})
+			_ = hold.Owner().String() // others may act as it
+		}
 	}
 	taken := func(c *rlock.Client) {
 		must(c.NewPermitSemaphore("orders").TrySetPermits(bg, 3))(&rig{T: t})
@@ -191,7 +193,8 @@ func TestCallsGoOnWhenAnOpenSlotHasSettled(t *testing.T) {
 		call  func(c *rlock.Client) error
 		free  string // permits afterwards; "": there is no key
 	}{
-		"an unlock of an owner that others know": {locked, none, func(*rlock.Client) error { return hold.Unlock(bg) }, ""},
+		"an unlock of an owner that others know": {locked(plain), none, func(*rlock.Client) error { return hold.Unlock(bg) }, ""},
+		"a spin lock's":                          {locked((*rlock.Client).NewSpinLock), none, func(*rlock.Client) error { return hold.Unlock(bg) }, ""},
 		"an acquire of permits whose number has moved": {taken, number, func(c *rlock.Client) error {
 			_, err := c.NewPermitSemaphore("orders").Acquire(bg, 1)
 			return err

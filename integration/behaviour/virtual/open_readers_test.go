@@ -28,6 +28,21 @@ func soon(o *openSlot) context.Context {
 	return ctx
 }
 
+// triedAgain counts the commands that are answered TRYAGAIN from now on.
+func (o *openSlot) triedAgain() *int {
+	n := 0
+	o.at(func() {
+		for _, s := range []*simredis.Server{o.from, o.to} {
+			s.Ran = func(_ *simredis.Server, _ string, _ []string, reply any) {
+				if err, failed := reply.(simredis.Error); failed && strings.HasPrefix(string(err), "TRYAGAIN") {
+					n++
+				}
+			}
+		}
+	})
+	return &n
+}
+
 // Readers and writers leave while their slot is half moved, wherever the lock and the keys of its holds are. Who reads stays inside,
 // and a writer enters behind the last of them.
 func TestReadersAndWritersLeaveAnOpenSlot(t *testing.T) {
@@ -107,7 +122,11 @@ func TestReadersEnterAnOpenSlotAndStay(t *testing.T) {
 						holds = append(holds, must(rw.ReadLock().TryLock(soon(o)))(o.rig), must(rw.ReadLock().TryLock(soon(o), rlock.Lease(5*time.Minute)))(o.rig))
 						want = 5
 					}
+					again := o.triedAgain()
 					o.pass(45 * time.Second) // longer than a lease
+					if split == "all has moved" && *again > 0 {
+						t.Errorf("%d renewals named a key that is not there", *again)
+					}
 					o.settle()
 					for _, h := range holds {
 						if h.Err() != nil {

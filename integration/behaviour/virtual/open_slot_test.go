@@ -34,18 +34,21 @@ func inOpenSlot(t *testing.T, name string, moved bool, set func(c *rlock.Client)
 // inSplitSlot is inOpenSlot where some keys have moved.
 func inSplitSlot(t *testing.T, name string, moved func(key string) bool, set func(c *rlock.Client), test func(o *openSlot)) {
 	t.Helper()
+	inCluster(t, name, func(o *openSlot) {
+		set(o.client)
+		o.opens(moved)
+		test(o)
+	})
+}
+
+// inCluster plays a test with a slot that is not opened yet.
+func inCluster(t *testing.T, name string, test func(o *openSlot)) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		o := &openSlot{rig: &rig{T: t, world: simnet.New(1)}, slot: codec.Slot(name)}
 		var c *simredis.Cluster
 		o.at(func() { c = simredis.NewCluster(o.world, 2, 0) })
 		time.Sleep(10 * time.Second)
-		var err error
-		o.client, err = rlock.Open(context.Background(), c.URL(), rlock.WithDialer(o.world.Dialer(host(1))))
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = o.client.Close() })
-		set(o.client)
 		o.at(func() {
 			o.from = c.Master(name)
 			for _, s := range c.Masters() {
@@ -53,20 +56,36 @@ func inSplitSlot(t *testing.T, name string, moved func(key string) bool, set fun
 					o.to = s
 				}
 			}
-			slot := fmt.Sprint(o.slot)
-			id := func(s *simredis.Server) string { return fmt.Sprint(s.Command("MYID")) }
-			for _, reply := range []any{o.to.Command("SETSLOT", slot, "IMPORTING", id(o.from)), o.from.Command("SETSLOT", slot, "MIGRATING", id(o.to))} {
-				if reply != simredis.Status("OK") {
-					t.Fatal(reply)
-				}
-			}
-			for _, key := range o.keys(o.from) {
-				if moved(key) {
-					o.move(key)
-				}
-			}
 		})
+		o.client = o.opened(c.URL(), 1)
 		test(o)
+	})
+}
+
+// opened opens a client on a host.
+func (o *openSlot) opened(url string, on int) *rlock.Client {
+	o.Helper()
+	c := must(rlock.Open(context.Background(), url, rlock.WithDialer(o.world.Dialer(host(on)))))(o.rig)
+	o.Cleanup(func() { _ = c.Close() })
+	return c
+}
+
+// opens begins to move the slot, and moves some of its keys.
+func (o *openSlot) opens(moved func(key string) bool) {
+	o.Helper()
+	o.at(func() {
+		slot := fmt.Sprint(o.slot)
+		id := func(s *simredis.Server) string { return fmt.Sprint(s.Command("MYID")) }
+		for _, reply := range []any{o.to.Command("SETSLOT", slot, "IMPORTING", id(o.from)), o.from.Command("SETSLOT", slot, "MIGRATING", id(o.to))} {
+			if reply != simredis.Status("OK") {
+				o.Fatal(reply)
+			}
+		}
+		for _, key := range o.keys(o.from) {
+			if moved(key) {
+				o.move(key)
+			}
+		}
 	})
 }
 
