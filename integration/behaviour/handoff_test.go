@@ -45,43 +45,6 @@ func (r *rig) takeTurns(c *rlock.Client, name string, callers, turns int, hold t
 	all.Wait()
 }
 
-func TestHandOffWithinAClientCostsOneAttemptAndNoSubscription(t *testing.T) {
-	const callers, turns = 2, 500
-	r, _ := own(t)
-	c := r.open(rlock.WithCourtesy(false))
-	r.Unlock(r.Lock(c.NewLock("warm"))) // the scripts are loaded
-	before := r.Calls()
-	name := r.name()
-	r.takeTurns(c, name, callers, turns, 0)
-	after := r.Calls()
-	acquisitions := callers * turns
-	attempts := after["EVALSHA"] - before["EVALSHA"] - acquisitions
-	subscribes := after["SUBSCRIBE"] + after["SSUBSCRIBE"] - before["SUBSCRIBE"] - before["SSUBSCRIBE"]
-	t.Logf("%d acquisitions: %d attempts, %d SUBSCRIBE", acquisitions, attempts, subscribes)
-	if attempts < acquisitions || attempts > acquisitions*11/10 {
-		t.Errorf("%d attempts for %d acquisitions", attempts, acquisitions)
-	}
-	if subscribes > acquisitions/50 {
-		t.Errorf("subscribed %d times", subscribes)
-	}
-	r.Listeners(name, 0)
-}
-
-// Every subscriber gets the message of an unlock, the releasing client too. It must recognise its own: otherwise its
-// waiters would try a lock that one of them holds.
-func TestMessageOfAHandOffWakesNobodyHere(t *testing.T) {
-	const callers, turns = 3, 40
-	r, _ := own(t)
-	c := r.open()
-	r.Unlock(r.Lock(c.NewLock("warm"))) // the scripts are loaded
-	before := r.Calls()["EVALSHA"]
-	r.takeTurns(c, r.name(), callers, turns, time.Millisecond)
-	attempts := r.Calls()["EVALSHA"] - before - callers*turns
-	if t.Logf("%d attempts", attempts); attempts > callers*turns*6/5 {
-		t.Errorf("%d attempts for %d acquisitions", attempts, callers*turns)
-	}
-}
-
 // A client whose own waiters pass the lock on lets other clients try now and then, even with courtesy off.
 func TestHandOffsWithinAClientEndForOthers(t *testing.T) {
 	r, _ := own(t)

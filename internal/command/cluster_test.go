@@ -35,8 +35,14 @@ func startCluster(t *testing.T) *clusterRig {
 // startShared is startCluster with these proportions of the slots.
 func startShared(t *testing.T, shares ...int) *clusterRig {
 	t.Helper()
+	return startTimed(t, timeout, shares...)
+}
+
+// startTimed is startShared with a timeout of a connection's commands.
+func startTimed(t *testing.T, limit time.Duration, shares ...int) *clusterRig {
+	t.Helper()
 	c := topologytest.Start(t, shares...)
-	top := topologytest.New(strings.TrimPrefix(c.URL(), topologytest.Scheme+"://"), topology.Settings{Timeout: timeout, Clock: clock.System()})
+	top := topologytest.New(strings.TrimPrefix(c.URL(), topologytest.Scheme+"://"), topology.Settings{Timeout: limit, Clock: clock.System()})
 	t.Cleanup(func() { top.Close(timeout) })
 	g := &clusterRig{T: t, c: c, top: top, x: executor(top, clock.System().Now)}
 	for i := 0; ; i++ {

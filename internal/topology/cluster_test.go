@@ -17,7 +17,6 @@ import (
 	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/pipeline"
 	"github.com/rlock-go/redisson/internal/testkit/redistest"
-	"github.com/rlock-go/redisson/internal/testkit/stalls"
 	"github.com/rlock-go/redisson/internal/testkit/topologytest"
 	"github.com/rlock-go/redisson/internal/topology"
 )
@@ -298,12 +297,8 @@ func TestClusterIsKnownWhileAServerStandsStill(t *testing.T) {
 	c := topologytest.StartReplicated(t, 1, 1, 1)
 	c.Servers[0].Pause() // the first of the URL
 	defer c.Servers[0].Resume()
-	g := openCluster(t, c, nil)
-	began := time.Now()
+	g := openCluster(t, c, func(s *topology.Settings) { s.Timeout = time.Hour }) // nothing here may wait for it
 	g.answered(keyOn(1), "SET", 1)
-	if d := time.Since(began); d > timeout+stalls.Since(began) {
-		t.Errorf("it took %v", d)
-	}
 }
 
 // The host of a master is lost: nothing refuses the next connection. The failover comes while it is tried.

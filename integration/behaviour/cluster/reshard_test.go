@@ -22,6 +22,7 @@ var reshard = flag.Bool("reshard", false, "move 3,000 slots with 5,000 holds of 
 // taken is a hold or a permit.
 type taken struct {
 	err     func() error // nil until it ends
+	until   func() time.Time
 	release func(context.Context) error
 }
 
@@ -39,7 +40,7 @@ func TestReshardingByRedisCliLosesNoHold(t *testing.T) {
 	lock := func(of func(c *rlock.Client, name string) *rlock.Lock) taking {
 		return func(ctx context.Context, c *rlock.Client, name string) (taken, error) {
 			h, err := of(c, name).Lock(ctx)
-			return taken{h.Err, h.Unlock}, err
+			return taken{h.Err, h.ValidUntil, h.Unlock}, err
 		}
 	}
 	kinds := map[string]taking{
@@ -48,7 +49,7 @@ func TestReshardingByRedisCliLosesNoHold(t *testing.T) {
 			s := c.NewPermitSemaphore(name)
 			_, unset := s.TrySetPermits(ctx, 1)
 			p, err := s.Acquire(ctx, 1)
-			return taken{p.Err, p.Release}, errors.Join(unset, err)
+			return taken{p.Err, p.ValidUntil, p.Release}, errors.Join(unset, err)
 		},
 	}
 	for _, k := range testbed.Kinds {
@@ -88,7 +89,10 @@ func TestReshardingByRedisCliLosesNoHold(t *testing.T) {
 			if err != nil {
 				t.Errorf("redis-cli: %v: %s", err, out[max(0, len(out)-2000):])
 			}
-			time.Sleep(lease + lease/3) // a hold that was not renewed has expired
+			for _, h := range all {
+				moved := h.until()
+				testbed.Becomes(t, "each hold is renewed, or lost", func() bool { return h.err() != nil || h.until().After(moved) })
+			}
 			lost, busy := 0, strings.Count(string(out), "BUSYKEY")
 			for i := range c.Servers {
 				busy += topologytest.Errors(t, c.Conn(i), "BUSYKEY")

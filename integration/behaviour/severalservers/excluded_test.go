@@ -9,7 +9,6 @@ const (
 	containers  = "its server is in a container, or in several places"
 	noServer    = "it is about what a URL or an option may say, or asks no server"
 	killsServer = "it ends one server, or has it load its data"
-	attempts    = "it counts attempts, of which each move of its slot costs some"
 )
 
 // excluded are the behaviour tests that are not run here.
@@ -24,8 +23,6 @@ var excluded = map[string]string{
 	"TestDatabaseNumber":                                          noServer,
 	"TestConnectionsHaveAName":                                    oneServers,
 	"TestHandOffWithinAClientIsOneRoundTrip":                      oneServers,
-	"TestHandOffWithinAClientCostsOneAttemptAndNoSubscription":    attempts,
-	"TestMessageOfAHandOffWakesNobodyHere":                        attempts,
 	"TestExtensionThatNoReplicaAcknowledgesIsNotReliedOn":         replicas,
 	"TestGrantThatNoReplicaAcknowledgesIsGivenBack":               replicas,
 	"TestRenewalThatNoReplicaAcknowledgesIsNotReliedOn":           replicas,

@@ -295,6 +295,8 @@ func (w *wall) reach(body ast.Node, bubbled bool, seen map[ast.Node]bool, compar
 	seen[body] = true
 	ast.PreorderStack(body, nil, func(n ast.Node, stack []ast.Node) bool {
 		switch n := n.(type) {
+		case *ast.FuncLit:
+			return !bubbled || !row(stack)
 		case *ast.CallExpr:
 			if w.bubble(n) && slices.ContainsFunc(n.Args, literal) {
 				return false
@@ -372,6 +374,15 @@ func (w *wall) plain(e ast.Expr) bool {
 		return plain
 	})
 	return plain
+}
+
+// row tells whether what the stack leads to is a value of a table.
+func row(stack []ast.Node) bool {
+	switch stack[len(stack)-1].(type) {
+	case *ast.KeyValueExpr, *ast.CompositeLit:
+		return true
+	}
+	return false
 }
 
 // polls tells whether a sleep is between two looks of a loop that waits for a state.
