@@ -3,7 +3,6 @@ package rlock_test
 import (
 	"context"
 	"errors"
-	"slices"
 	"testing"
 	"time"
 
@@ -96,37 +95,6 @@ func TestFairLockOfAClusterGoesInOrder(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-}
-
-// The slot moves with the lock, its queue and its times. The waiters go on waiting in the same
-// order.
-func TestFairQueueOfAClusterFollowsItsSlot(t *testing.T) {
-	t.Parallel()
-	s := topologytest.Start(t, 1, 1)
-	a, b := openCluster(t, s), openCluster(t, s)
-	name := "orders"
-	from := s.MasterOf(codec.Slot(name))
-	h, err := a.NewFairLock(name).Lock(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	entered := fairQueueUp(t, s.Conn(from), name, a, b, a)
-	before, err := redis.Strings(s.Conn(from).Do("LRANGE", codec.FairQueue(name), 0, -1))
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.Move(from, 1-from, codec.Slot(name))
-	to := s.Conn(1 - from)
-	after, err := redis.Strings(to.Do("LRANGE", codec.FairQueue(name), 0, -1))
-	if err != nil || !slices.Equal(before, after) {
-		t.Fatalf("the queue was %q, and is %q, %v", before, after, err)
-	}
-	becomes(t, "they listen at the other server", func() bool {
-		all, err := redis.Strings(to.Do("PUBSUB", "CHANNELS", codec.Channel(name)+":*"))
-		return err == nil && len(all) == 3
-	})
-	fairEnters(t, h, entered)
-	noneLeft(t, to, name)
 }
 
 // No replica acknowledges the grant, so the client gives back the lock and the place in the queue.
