@@ -89,9 +89,12 @@ func TestReshardingByRedisCliLosesNoHold(t *testing.T) {
 			if err != nil {
 				t.Errorf("redis-cli: %v: %s", err, out[max(0, len(out)-2000):])
 			}
-			for _, h := range all {
-				moved := h.until()
-				testbed.Becomes(t, "each hold is renewed, or lost", func() bool { return h.err() != nil || h.until().After(moved) })
+			moved := make([]time.Time, len(all))
+			for i, h := range all {
+				moved[i] = h.until()
+			}
+			for i, h := range all {
+				testbed.Becomes(t, "each hold is renewed, or lost", func() bool { return h.err() != nil || h.until().After(moved[i]) })
 			}
 			lost, busy := 0, strings.Count(string(out), "BUSYKEY")
 			for i := range c.Servers {
