@@ -62,6 +62,18 @@ func checkLease(d time.Duration) error {
 	return nil
 }
 
+// setOnce sets what an option gives, unless that was given before or is less than a millisecond.
+func setOnce(to *time.Duration, option string, d time.Duration) error {
+	switch {
+	case *to > 0:
+		return fmt.Errorf("%w: %s given twice", ErrInvalidOption, option)
+	case d < time.Millisecond:
+		return fmt.Errorf("%w: %s(%v); at least 1ms", ErrInvalidOption, option, d)
+	}
+	*to = d
+	return nil
+}
+
 // Margin makes the contexts of Do, Lead, [Hold.Context] and [Permits.Context] end no later than
 // d before ValidUntil, so that work can stop before another owner may begin. Their cause is
 // ErrLeaseLost, and its text says how long the lease still lasts. A renewal moves that moment,
@@ -98,16 +110,7 @@ func Margin(d time.Duration) PermitOption {
 // the other hold is unlocked, the key gets the TTL that this hold was promised
 // last. d is at least 1 ms; together with Lease it is ErrInvalidOption.
 func MaxHold(d time.Duration) AcquireOption {
-	return acquireOption(func(t *terms) error {
-		if t.MaxHold > 0 {
-			return fmt.Errorf("%w: MaxHold given twice", ErrInvalidOption)
-		}
-		if d < time.Millisecond {
-			return fmt.Errorf("%w: MaxHold(%v); at least 1ms", ErrInvalidOption, d)
-		}
-		t.MaxHold = d
-		return nil
-	})
+	return acquireOption(func(t *terms) error { return setOnce(&t.MaxHold, "MaxHold", d) })
 }
 
 // AtLeast keeps the lock taken for at least d after the grant: a release before that ends the
@@ -126,16 +129,7 @@ func MaxHold(d time.Duration) AcquireOption {
 // d is at least 1 ms, and at most the Lease or MaxHold, if one is given. It is for locks
 // that one owner holds alone, as NewLock's; with read-write locks it is ErrInvalidOption.
 func AtLeast(d time.Duration) AcquireOption {
-	return acquireOption(func(t *terms) error {
-		if t.AtLeast > 0 {
-			return fmt.Errorf("%w: AtLeast given twice", ErrInvalidOption)
-		}
-		if d < time.Millisecond {
-			return fmt.Errorf("%w: AtLeast(%v); at least 1ms", ErrInvalidOption, d)
-		}
-		t.AtLeast = d
-		return nil
-	})
+	return acquireOption(func(t *terms) error { return setOnce(&t.AtLeast, "AtLeast", d) })
 }
 
 // Wait limits how long Lock, Acquire and Do wait, in addition to ctx. With 0 they

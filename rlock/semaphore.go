@@ -154,16 +154,7 @@ type permitsTerms struct{ ttl time.Duration }
 // a millisecond are dropped. Default is to keep it until Delete. It is the ttl of Redisson's
 // trySetPermits.
 func Expire(d time.Duration) SetOption {
-	return func(t *permitsTerms) error {
-		if t.ttl > 0 {
-			return fmt.Errorf("%w: Expire given twice", ErrInvalidOption)
-		}
-		if d < time.Millisecond {
-			return fmt.Errorf("%w: Expire(%v); at least 1ms", ErrInvalidOption, d)
-		}
-		t.ttl = d
-		return nil
-	}
+	return func(t *permitsTerms) error { return setOnce(&t.ttl, "Expire", d) }
 }
 
 // expiry returns how long a semaphore is to exist, or 0 if it has no end.

@@ -23,6 +23,18 @@ type Handler interface {
 	Rest(*Request)
 }
 
+// Ended is a Handler that is called once, when the request has ended: Finish sends it until then.
+type Ended func(*Request)
+
+// Answered is for a request that was answered at once.
+func (f Ended) Answered(r *Request) { f(r) }
+
+// Rest is for any other.
+func (f Ended) Rest(r *Request) {
+	r.x.Finish(r)
+	f(r)
+}
+
 // Request is one command with all its sends. Its maker sets the first group of
 // fields and gives it a command in Wire. The executor sets the second group, which
 // others may read in the handler's methods and once the request is done.

@@ -49,7 +49,10 @@ func (w *Waiter) try() {
 		st = n.ensureOwnerState(w.owner)
 	}
 	if w.l.Traits.ByOwner && !w.Terms.As {
-		w.queue().listenFor(w.owner)
+		if q := w.queue(); q.listens != w.owner { // it replaces one that is not used again
+			q.listens = w.owner
+			q.resubscribe()
+		}
 	}
 	a := spare[attempt](&w.l.Client.spares.attempts)
 	a.w, a.st, a.began = w, st, n.Now()

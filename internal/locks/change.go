@@ -99,10 +99,10 @@ func (g *change) start(call kind.Call) {
 		limit, g.req.Unrun = c.unlockFor, now+c.Timeout
 	}
 	g.req.Fill(g.l.slot, call, c.Replicas)
-	g.req.Handler, g.req.Resend, g.req.Aside, g.req.Until = g, call.Resend, true, now+limit
+	g.req.Handler, g.req.Resend, g.req.Aside, g.req.Until = command.Ended(g.end), call.Resend, true, now+limit
 	c.work.Add()
 	if !c.exec.Enqueue(&g.req) {
-		g.end(g.verdict())
+		g.end(&g.req)
 		return
 	}
 	c.exec.Flush()
@@ -142,18 +142,8 @@ func (g *change) unsent() error {
 	return cmp.Or(g.l.Client.exec.Delay(&g.req), g.l.Client.exec.Trouble(g.l.slot), command.Unsent(errors.New("it waited to be written")))
 }
 
-// Answered ends the change by the outcome of its last send.
-func (g *change) Answered(*command.Request) { g.end(g.verdict()) }
-
-// Rest sends the change again, behind the kill barrier or after a pause.
-func (g *change) Rest(r *command.Request) {
-	g.l.Client.exec.Finish(r)
-	g.Answered(r)
-}
-
-// verdict is the error of the change, by the outcome of its last send.
-func (g *change) verdict() error {
-	r := &g.req
+// verdict is the error of a change, by the outcome of its last send.
+func verdict(r *command.Request) error {
 	switch {
 	case r.Fate == command.Answered && kind.Gone(r.Wire.Reply):
 		return fmt.Errorf("%w: it was sent and never answered, and its object is gone, or was made anew", ErrUncertain)
@@ -169,8 +159,9 @@ func (g *change) verdict() error {
 	return unanswered(r)
 }
 
-// end ends the change unless it has ended. Nothing of it is sent afterwards.
-func (g *change) end(err error) {
+// end ends the change by the outcome of its last send, unless it has ended. Nothing of it is sent afterwards.
+func (g *change) end(r *command.Request) {
+	err := verdict(r)
 	g.mu.Lock()
 	if g.ended {
 		g.mu.Unlock()

@@ -78,34 +78,13 @@ func (s *shard) addChange(u *pastChange) {
 func (s *shard) repeatChange(u *pastChange) {
 	c := u.client
 	c.work.Add()
-	q := &repeatedChange{s, u}
-	r := c.question(u.slot, u.call, u.until)
-	if r.Handler = q; !s.enqueue(r) {
-		c.Go(func() { q.Answered(r) })
-	}
-}
-
-// repeatedChange is a change that was sent again.
-type repeatedChange struct {
-	s *shard
-	u *pastChange
-}
-
-// Answered ends the repetition. The remembered change keeps the receipt.
-func (q *repeatedChange) Answered(r *command.Request) {
-	defer q.s.enter(mustNotBlock).leave()
-	c := q.u.client
-	_, err := replied(r)
-	if err != nil && !c.Closed() {
-		c.Log.NotDone(q.s, eventlog.Lock{Name: q.u.name}, err)
-	}
-	q.s.past.repeated(q.u, r.Wire.Connection(), r.MayArrive || err != nil)
-	q.s.repeatDue()
-	c.work.Done()
-}
-
-// Rest sends it until it is answered.
-func (q *repeatedChange) Rest(r *command.Request) {
-	q.u.client.exec.Finish(r)
-	q.Answered(r)
+	s.askLater(u.slot, u.call, u.until, func(r *command.Request) { // the remembered change keeps the receipt
+		_, err := replied(r)
+		if err != nil && !c.Closed() {
+			c.Log.NotDone(s, eventlog.Lock{Name: u.name}, err)
+		}
+		s.past.repeated(u, r.Wire.Connection(), r.MayArrive || err != nil)
+		s.repeatDue()
+		c.work.Done()
+	})
 }

@@ -267,15 +267,6 @@ func (q *queue) unheard(pause time.Duration) time.Duration {
 	return pause
 }
 
-// listenFor makes the queue listen for another owner, which replaces one that is not used
-// again.
-func (q *queue) listenFor(o Owner) {
-	if q.listens != o {
-		q.listens = o
-		q.resubscribe()
-	}
-}
-
 // tick is called by the timer.
 func (q *queue) tick() {
 	defer q.shard.enter(mustNotBlock).leave()

@@ -49,7 +49,7 @@ type Replicated struct {
 func newReplicated(p Parts, s Settings) *Replicated {
 	t := &Replicated{oneMaster: oneMaster{s: s, to: p.Target}}
 	for _, addr := range p.Servers {
-		t.listed = append(t.listed, newListed(p.Target.At(addr)))
+		t.listed = append(t.listed, &listed{target: p.Target.At(addr), turn: make(chan struct{}, 1)})
 	}
 	t.begin(s, NodeOptions{Name: p.shown(), Dial: t.dial, Node: pipeline.Node{Stays: t.stays}, Known: t.replicas, Moved: t.changed})
 	return t

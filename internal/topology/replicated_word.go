@@ -80,10 +80,6 @@ type listed struct {
 	place string        // where the last connection led; likewise
 }
 
-func newListed(target *redisconn.Target) *listed {
-	return &listed{target: target, turn: make(chan struct{}, 1)}
-}
-
 // ask asks the node for its role. ctx bounds all of it. timeout bounds each write.
 func (n *listed) ask(ctx context.Context, timeout time.Duration) word {
 	select {
