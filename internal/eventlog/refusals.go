@@ -1,6 +1,9 @@
 package eventlog
 
-import "log/slog"
+import (
+	"context"
+	"log/slog"
+)
 
 // Costs are what it costs if a server refuses a command that a client can do without. The
 // refusals of some have lines of their own in the log, which say the same of what was seen.
@@ -36,17 +39,15 @@ const (
 	renewalsTell  = "a loss is noticed at the next renewal"
 )
 
-// CommandRefused returns what logs that the account may not send a command, or that the server
-// has none of its name, and what that costs. It is nil if that was logged before: it is logged
-// once for each command.
-func (e *Log) CommandRefused(server, command string, err error) (tell func()) {
+// CommandRefused logs that the account may not send a command, or that the server has none of its
+// name, and what that costs. It is logged once for each command.
+func (e *Log) CommandRefused(out Outside, server, command string, err error) {
 	if !e.Warns() {
-		return nil
+		return
 	}
-	if _, said := e.refused.LoadOrStore(command, nil); said {
-		return nil
-	}
-	return func() {
-		e.warn("command refused", slog.String("server", server), slog.String("command", command), slog.String("cost", Costs[command]), failed(err))
+	if _, said := e.refused.LoadOrStore(command, nil); !said {
+		e.line(context.Background(), out, slog.LevelWarn, "command refused", each, Lock{}, []slog.Attr{
+			slog.String("server", server), slog.String("command", command), slog.String("cost", Costs[command]), failed(err),
+		})
 	}
 }

@@ -28,7 +28,7 @@ func (a *attempt) undo() {
 	// been answered.
 	l, want := a.w.l, a.want
 	u := undo(st, l, &want, func(err error) {
-		logUndone(st, l, err)
+		undone(st, l, err)
 		if late {
 			undoRepeatedly(st, l, &want, a.lease)
 		}
@@ -49,7 +49,7 @@ func (a *attempt) retract() {
 		a.undecided("its connection could not be killed")
 	case w.l.Client.Exclusive(st.Owner):
 		u := retract(st, w.l, func(err error) {
-			logUndone(st, w.l, err)
+			undone(st, w.l, err)
 			if err != nil && !errors.Is(err, ErrNotHeld) {
 				w.fail(fmt.Errorf("%w: a lost acquire could not be undone: %w", ErrUncertain, err))
 			}
@@ -189,7 +189,7 @@ func (a *attempt) undoSpare() {
 		if !ran && err == nil {
 			err = ErrNotHeld
 		}
-		logUndone(st, l, err)
+		undone(st, l, err)
 		a.resolve()
 	})
 }

@@ -117,7 +117,7 @@ func (l *Lock) countListeners(ctx context.Context) (int, error) {
 		n, err := listeners(l.Client.Query(ctx, l.slot, call))
 		if said, refused := redisconn.RefusalOf(err); refused {
 			if said.NotAllowed() {
-				l.refused(call, err)
+				l.Client.Log.CommandRefused(nil, l.server(), fmt.Sprint(call.Name, " ", call.Args[0]), err)
 			}
 			continue // the server does not let this account count, or knows no such channels
 		}
@@ -127,13 +127,6 @@ func (l *Lock) countListeners(ctx context.Context) (int, error) {
 		most = max(most, n)
 	}
 	return most, nil
-}
-
-// refused logs that the account may not send one of the listenerCalls.
-func (l *Lock) refused(call kind.Call, err error) {
-	if tell := l.Client.Log.CommandRefused(l.server(), fmt.Sprint(call.Name, " ", call.Args[0]), err); tell != nil {
-		tell()
-	}
 }
 
 // listenerCalls are the commands that count the subscribers of the lock's channel, one for

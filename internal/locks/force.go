@@ -107,9 +107,7 @@ func force(l *Lock) (there, ended bool, err error) {
 			err = unannounced("forced", r.Untold)
 		}
 		if blind != nil {
-			if tell := c.Log.CommandRefused(l.server(), "HRANDFIELD", blind); tell != nil {
-				s.After(tell)
-			}
+			c.Log.CommandRefused(s, l.server(), "HRANDFIELD", blind)
 		}
 	}
 	if r.MayHaveRun() {

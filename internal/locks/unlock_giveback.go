@@ -7,21 +7,33 @@ import (
 	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/locks/release"
+	"github.com/rlock-go/redisson/internal/observe"
 )
 
 // undoEvery is how often an undo is repeated where the server refuses to
 // kill the connection that an acquire was lost on.
 const undoEvery = time.Second
 
-// logUndone logs how the undo of a lost acquire ended.
-func logUndone(st *OwnerState, l *Lock, err error) {
-	undid(l, st.Owner, err)
-	s := st.name.lock.shard
-	if err != nil && !errors.Is(err, ErrNotHeld) {
-		st.name.lock.Client.Log.UndoFailed(s, st.eventLock(), err)
-		return
+// undone counts the undo of a lost acquire, and tells the log and the observer how it ended.
+func undone(st *OwnerState, l *Lock, err error) {
+	c, s := l.Client, st.name.lock.shard
+	e := observe.Event{Of: observe.Undone, Subject: l.subject(st.Owner), How: "undone", Err: err}
+	switch {
+	case errors.Is(err, ErrNotHeld):
+		e.How, e.Err = "nothing", nil
+	case err != nil:
+		e.How = "failed"
+	default:
+		c.counts[l.Traits.Label].undone.Add(1)
 	}
-	st.name.lock.Client.Log.Undone(s, st.eventLock(), err == nil)
+	if e.Err != nil {
+		c.Log.UndoFailed(s, st.eventLock(), err)
+	} else {
+		c.Log.Undone(s, st.eventLock(), err == nil)
+	}
+	if c.Observer != nil {
+		c.post(e)
+	}
 }
 
 // undo makes the release of what an acquire with this want may have got.
@@ -58,7 +70,7 @@ func undoAgain(st *OwnerState, l *Lock, want *kind.Want, until time.Duration) {
 	st.marked = st.marked || marked
 	st.run(undo(st, l, want, func(err error) {
 		if err == nil {
-			logUndone(st, l, err)
+			undone(st, l, err)
 		}
 		if n.Now() < until {
 			n.lock.Client.timers.After(undoEvery, func() { undoAgain(st, l, want, until) })

@@ -66,20 +66,3 @@ func (u *observedUnlock) tell(h *Hold, wasLost, err error) {
 	}
 	o.Tell(e)
 }
-
-// undid counts the undo of an acquire, and tells the observer.
-func undid(l *Lock, o Owner, err error) {
-	e := observe.Event{Of: observe.Undone, Subject: l.subject(o), How: "undone", Err: err}
-	switch {
-	case errors.Is(err, ErrNotHeld):
-		e.How, e.Err = "nothing", nil
-	case err != nil:
-		e.How = "failed"
-	}
-	if err == nil {
-		l.Client.counts[l.Traits.Label].undone.Add(1)
-	}
-	if l.Client.Observer != nil {
-		l.Client.post(e)
-	}
-}

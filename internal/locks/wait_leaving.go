@@ -65,9 +65,7 @@ func (n *nameState) sendLeavers() {
 	l, c, sent := part[0].l, s.client, s.Now()
 	s.askLater(l.slot, l.kind.Leave(wants...), clock.Never, func(r *command.Request) { // no reply matters but a refusal
 		if said := r.Refusal(); said.Forbidden() {
-			if tell := c.Log.CommandRefused(l.server(), "EVALSHA fair_leave", r.Wire.Err); tell != nil {
-				s.After(tell)
-			}
+			c.Log.CommandRefused(s, l.server(), "EVALSHA fair_leave", r.Wire.Err)
 		}
 		if more := len(s.leavers[n]); more == 0 || more >= mostLeave {
 			n.sendLeavers()

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gomodule/redigo/redis"
 
+	"github.com/rlock-go/redisson/internal/eventlog"
 	"github.com/rlock-go/redisson/internal/redisconn"
 )
 
@@ -81,9 +82,7 @@ func identify(rc redis.Conn, undecided []*killBarrier, o Options) (*identity, er
 	own := field(info, " laddr=", " ")
 	ident.barrier.server.place, ident.barrier.server.own = cmp.Or(redisconn.Place(rc), own), own
 	for _, r := range refused {
-		if tell := o.refused(ident.barrier.server.place, r.command, r.err); tell != nil {
-			tell()
-		}
+		o.refused(nil, ident.barrier.server.place, r.command, r.err)
 	}
 	return ident, nil
 }
@@ -94,25 +93,23 @@ type refusal struct {
 	err     error
 }
 
-// refused returns what logs that the account may not send a command; nil: it may, or that was
-// logged before.
-func (o Options) refused(server, command string, err error) (tell func()) {
-	if said, _ := redisconn.RefusalOf(err); o.Refused == nil || !said.NotAllowed() {
-		return nil
+// refused logs that the account may not send a command, unless it may.
+func (o Options) refused(out eventlog.Outside, server, command string, err error) {
+	if said, _ := redisconn.RefusalOf(err); o.Refused != nil && said.NotAllowed() {
+		o.Refused(out, server, command, err)
 	}
-	return o.Refused(server, command, err)
 }
+
+// After runs fn, which logs, on another goroutine. It is for eventlog.Outside.
+func (p *Pipeline) After(fn func()) { p.wg.Go(fn) }
 
 // notAllowed logs that the account may not send a command. The reader calls it, and so the logger,
 // which may take long, runs elsewhere.
 func (p *Pipeline) notAllowed(command string, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.ctx.Err() != nil {
-		return
-	}
-	if tell := p.o.refused(p.server.place, command, err); tell != nil {
-		p.wg.Go(tell)
+	if p.ctx.Err() == nil {
+		p.o.refused(p, p.server.place, command, err)
 	}
 }
 

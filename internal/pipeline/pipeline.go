@@ -35,9 +35,9 @@ type Options struct {
 	Node     Node           // answers questions about servers, takes reports
 	Share    *Replicas      // the count of replicas, shared by siblings; nil: not shared
 
-	// Refused returns what logs that the account may not send a command; nil: nothing does.
-	// It must not block. It may be nil.
-	Refused func(server, command string, err error) (tell func())
+	// Refused logs that the account may not send a command; nil: nothing does. It may be called with
+	// mu held if there is an out.
+	Refused func(out eventlog.Outside, server, command string, err error)
 }
 
 // Pipeline is safe for concurrent use.

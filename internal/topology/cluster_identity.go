@@ -133,9 +133,7 @@ func (t *Cluster) greet(ctx context.Context, n *Node, conn redis.Conn) error {
 		n.sharded.Store(knows)
 	}
 	if r, _ := redisconn.RefusalOf(err); r.Forbidden() && !r.Unknown() { // an older server has none
-		if tell := t.s.Log.CommandRefused(n.name, "SPUBLISH", err); tell != nil {
-			tell()
-		}
+		t.s.Log.CommandRefused(nil, n.name, "SPUBLISH", err)
 	}
 	return nil
 }

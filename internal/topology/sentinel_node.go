@@ -120,9 +120,7 @@ func (t *Sentinel) askAll(ctx context.Context) []testimony {
 			one := ask(ctx, p.target, t.u.Master)
 			answers <- one
 			for _, r := range one.refused {
-				if tell := t.s.Log.CommandRefused(one.from, r.command, r.err); tell != nil {
-					tell()
-				}
+				t.s.Log.CommandRefused(nil, one.from, r.command, r.err)
 			}
 		})
 	}
