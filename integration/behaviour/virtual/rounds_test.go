@@ -62,8 +62,9 @@ func TestMultiLockGivesWayToOneOfAnotherOrder(t *testing.T) {
 		go func() { ended <- m.Do(ctx, nothing) }()
 		r.pass(time.Second) // it has the others
 		first := must(m.others[0].TryLockFor(ctx, time.Minute))(r)
-		if took := since(began); took < 4*time.Second || took > 5*time.Second {
-			t.Errorf("it gave the first lock back after %v, want 4.5 s", took)
+		// Its next round begins at the end of one, and either may be the first then.
+		if took := since(began); took < 4*time.Second || took%(4500*time.Millisecond) > 500*time.Millisecond || took > time.Minute {
+			t.Errorf("it gave the first lock back after %v, want some times 4.5 s", took)
 		}
 		must(0, errors.Join(first.Unlock(ctx), last.Unlock(ctx)))(r)
 		if err := <-ended; err != nil {
