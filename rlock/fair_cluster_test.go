@@ -1,7 +1,6 @@
 package rlock_test
 
 import (
-	"context"
 	"errors"
 	"testing"
 	"time"
@@ -9,7 +8,6 @@ import (
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/codec"
-	"github.com/rlock-go/redisson/internal/testkit/redistest"
 	"github.com/rlock-go/redisson/internal/testkit/topologytest"
 	"github.com/rlock-go/redisson/rlock"
 )
@@ -94,32 +92,5 @@ func TestFairLockOfAClusterGoesInOrder(t *testing.T) {
 		if _, err := a.NewFairLock(name).TryLock(t.Context()); !errors.Is(err, rlock.ErrInvalidName) {
 			t.Errorf("%s: %v", name, err)
 		}
-	}
-}
-
-// No replica acknowledges the grant, so the client gives back the lock and the place in the queue.
-func TestFairLockThatNoReplicaHasIsGivenBack(t *testing.T) {
-	t.Parallel()
-	redistest.Slow(t, "waits for WAITs of a second")
-	s := redistest.Start(t)
-	replica := s.StartReplica(t)
-	conn := s.Dial(t)
-	c := openWith(t, s.URL(), rlock.WithReplicaSync(true))
-	l := c.NewFairLock("orders")
-	if err := l.Do(t.Context(), func(context.Context) error { return nil }); err != nil {
-		t.Fatal(err)
-	}
-	replica.Pause()
-	_, err := l.Lock(t.Context())
-	replica.Resume()
-	if !errors.Is(err, rlock.ErrUnreplicated) {
-		t.Errorf("%v", err)
-	}
-	becomes(t, "it is given back", func() bool {
-		n, err := redis.Int(conn.Do("EXISTS", "orders", codec.FairQueue("orders"), codec.FairTimes("orders")))
-		return err == nil && n == 0
-	})
-	if err := l.Do(t.Context(), func(context.Context) error { return nil }); err != nil {
-		t.Error(err)
 	}
 }

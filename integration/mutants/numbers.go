@@ -22,7 +22,7 @@ var numbers = []defect{
 		edits{{In: "attempt.taken", Call: "n.lock.Client.work.Add", Remove: true}}},
 	{"Close in an observer waits for its own caller's permits", "numbers", tests{"TestObserverIsToldOfPermitsThatCountNoMore"},
 		edits{{In: "Waiter.Result", Stmt: "c.work.Done()", Put: "defer c.work.Done()"}}},
-	{"permits of nobody that no replica has are kept", "numbers", tests{"TestPermitsThatNoReplicaHasAreGivenBack"},
+	{"permits of nobody that no replica has are kept", "numbers", tests{"TestGrantThatNoReplicaHasIsGivenBack"},
 		edits{{In: "attempt.taken", Case: "r.Unreplicated", Put: "false"}}},
 	{"a release ends with its context", "numbers", tests{"TestChangeThatIsDueIsSentThoughItsContextIsOver", "TestPermitsOfNobodyAreReleasedHoweverDoEnds"},
 		edits{{In: "locks.sendChange", If: "err != nil && !due", Put: "err != nil"}}},

@@ -2,7 +2,7 @@ package main
 
 // replicas breaks the count of the replicas that WAIT needs, and what the client does if none acknowledges.
 var replicas = []defect{
-	{"a token or a permit that one of two replicas has is handed out", "counts over failovers", tests{"TestGrantThatCountsNeedsAllReplicas"},
+	{"a token or a permit that one of two replicas has is handed out", "counts over failovers", tests{"TestGrantThatNoReplicaHasIsGivenBack"},
 		edits{{In: "completion.Complete", If: "r.Strict && r.Wire.Acked < r.Wire.Replicas", Put: "false"}}},
 	{"what gives back is not sent again", "counts over failovers", tests{"TestChangeThatTheNextMasterLacksIsSentAgain", "TestCountThatTheNextMasterLacksIsSentAgain"},
 		edits{{In: "locks.Change", If: "due && l.Client.failsOver", Put: "false"}}},

@@ -35,7 +35,7 @@ var others = []struct{ number, permits, semaphore, latch, multi string }{
 	{"R2", "TestPermitsAreReleasedThoughTheContextIsOver", "TestPermitsOfNobodyAreReleasedHoweverDoEnds", "TestChangeThatIsDueIsSentThoughItsContextIsOver", members},
 	{"R3", "TestPermitsByTheirIDs", nothing, nothing, members},
 	{"R4", "TestPermitsComeBackOnce", "TestAcquireOfFreePermitsIsUndoneByItsReceipt", taken, members},
-	{"R5", "TestPermitsThatNoReplicaHasAreGivenBack", nothing, nothing, members},
+	{"R5", "TestChangeThatNoReplicaHasCountsOnce", nothing, nothing, members},
 	{"P1", "TestAllThatIsCountedIsListenedForByOneConnection", "TestAllThatIsCountedIsListenedForByOneConnection", "TestAllThatIsCountedIsListenedForByOneConnection", members},
 	{"P2", "TestAllThatIsCountedIsListenedForByOneConnection", "TestLatchAndSemaphoreAreLookedAt", "TestLatchAndSemaphoreAreLookedAt", members},
 	{"P3", "TestStormOfMessagesIsOneLook", "TestStormOfMessagesIsOneLook", "TestStormOfMessagesIsOneLook", members},
