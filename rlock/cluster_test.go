@@ -157,32 +157,6 @@ func TestReleaseInAClusterWakes(t *testing.T) {
 	}
 }
 
-func TestWaiterOfAClusterFollowsItsSlot(t *testing.T) {
-	t.Parallel()
-	s := topologytest.StartReplicated(t, 1, 1, 1)
-	name := nameOf(0, 0)
-	h, entered := clusterWaits(t, s, name)
-	s.Move(0, 1, codec.Slot(name))
-	listensAt(t, s, 1, name)
-	if err := h.Err(); err != nil {
-		t.Errorf("the hold ended: %v", err)
-	}
-	enters(t, h, entered)
-}
-
-func TestWaiterOfAClusterFollowsAPlannedFailover(t *testing.T) {
-	t.Parallel()
-	s := topologytest.StartReplicated(t, 1, 1, 1)
-	name := nameOf(0, 0)
-	h, entered := clusterWaits(t, s, name)
-	s.Failover(s.Replica(0))
-	listensAt(t, s, s.Replica(0), name)
-	if err := h.Err(); err != nil {
-		t.Errorf("the hold ended: %v", err)
-	}
-	enters(t, h, entered)
-}
-
 // The replica acknowledged the WAIT, so it has the lock.
 func TestHoldAndWaiterOutliveTheirMaster(t *testing.T) {
 	t.Parallel()

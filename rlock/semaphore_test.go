@@ -5,8 +5,6 @@ import (
 	"errors"
 	"math"
 	"runtime"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -39,50 +37,6 @@ func TestNeverMorePermitsOfNobodyThanThereAre(t *testing.T) {
 	neverMoreThan3(t, func(i, n int, fn func(context.Context) error) error { return sems[i%2].Do(context.Background(), n, fn) })
 	roomsAre(t, sems[0], 3)
 	nothingButLeft(t, conn, "rooms")
-}
-
-// A cancellation that coincides with a grant takes no permit.
-func TestCancelledAcquiresOfPermitsTakeNone(t *testing.T) {
-	t.Parallel()
-	s := redistest.Start(t)
-	conn := s.Dial(t)
-	sems := []*Semaphore{rooms(t, open(t, s), 3), open(t, s).NewSemaphore("rooms")}
-	var wg sync.WaitGroup
-	var taken, gone atomic.Int32
-	for i := range 8 {
-		wg.Go(func() {
-			for j := range 60 {
-				wait := time.Duration(j%12) * 200 * time.Microsecond // the first has passed already, and the last never does
-				if j%12 == 11 {
-					wait = time.Hour
-				}
-				ctx, cancel := context.WithTimeout(context.Background(), wait)
-				err := sems[i%2].Acquire(ctx, 1+i%2)
-				cancel()
-				switch {
-				case err == nil:
-					taken.Add(1)
-					if err := sems[(i+1)%2].Release(context.Background(), 1+i%2); err != nil {
-						t.Error(err)
-					}
-				case errors.Is(err, context.DeadlineExceeded):
-					gone.Add(1)
-				default:
-					t.Error(err)
-				}
-			}
-		})
-	}
-	wg.Wait()
-	if taken.Load() == 0 || gone.Load() == 0 {
-		t.Errorf("%d acquired, %d gave up", taken.Load(), gone.Load())
-	}
-	becomes(t, "all are free", func() bool {
-		free, err := sems[0].Available(context.Background())
-		return free == 3 && err == nil
-	})
-	nothingButLeft(t, conn, "rooms")
-	roomsAre(t, sems[0], 3)
 }
 
 func TestPermitsOfNobodyAreReleasedHoweverDoEnds(t *testing.T) {

@@ -12,9 +12,6 @@ import (
 // connections, one call at a time. It must not call the proxy.
 type Match func(cmd []string) bool
 
-// Every matches all commands.
-func Every(cmd []string) bool { return true }
-
 // Command matches by the first words, in any case: Command("client", "kill").
 func Command(words ...string) Match {
 	return func(cmd []string) bool {

@@ -28,10 +28,6 @@ func WatchdogTimeout(d time.Duration) Option {
 // CommandTimeout is Redisson's timeout for one reply of the server, in whole milliseconds. Default is 3 s.
 func CommandTimeout(d time.Duration) Option { return Setting("timeout", milliseconds(d)) }
 
-// RetryAttempts is how often Redisson repeats an unanswered command. Default is Redisson's own, which differs among
-// versions.
-func RetryAttempts(n int) Option { return Setting("retryAttempts", strconv.Itoa(n)) }
-
 // ConnectionPoolSize bounds Redisson's command connections. Default is 8.
 func ConnectionPoolSize(n int) Option { return Setting("connectionPoolSize", strconv.Itoa(n)) }
 

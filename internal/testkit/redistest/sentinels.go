@@ -215,21 +215,6 @@ func (s *SentinelSet) Master() *Server {
 	return nil
 }
 
-// Epoch returns the highest configuration epoch of the running Sentinels. Each failover makes a new one.
-func (s *SentinelSet) Epoch() (newest int) {
-	for _, sentinel := range s.Sentinels {
-		if sentinel.Pid() == 0 {
-			continue
-		}
-		if m, err := s.master(sentinel); err == nil {
-			if n, err := strconv.Atoi(m["config-epoch"]); err == nil {
-				newest = max(newest, n)
-			}
-		}
-	}
-	return newest
-}
-
 // Failover makes a Sentinel promote one of the replicas while all servers run. It returns
 // when that has begun.
 func (s *SentinelSet) Failover(sentinel *Server) {
