@@ -29,7 +29,7 @@ var wallTests = map[string]string{
 var sleeps = map[string]int{
 	"cmd/rlock": 2, "integration/behaviour": 1, "integration/behaviour/virtual": 5,
 	"integration/bench/compare": 1, "integration/redisson/interop": 1, "integration/redisson/javakinds": 2,
-	"integration/simulation": 2, "internal/command": 2, "internal/locks": 2, "internal/pipeline": 2, "internal/redisconn": 1,
+	"integration/simulation": 2, "internal/command": 2, "internal/locks": 1, "internal/pipeline": 2, "internal/redisconn": 1,
 	"internal/testkit/leakcheck": 1, "internal/testkit/stalls": 2, "internal/topology": 2, "pubsub": 3, "rlock": 2,
 	"rlockotel": 1, "watchdog": 4,
 }
