@@ -1,6 +1,7 @@
 package timing
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -57,4 +58,53 @@ func TestUnlockThatNeverRanIsForgottenWithItsHold(t *testing.T) {
 		mustUnlock(t, write)
 		mustUnlock(t, later)
 	})
+}
+
+// Calls wait for a master that has too few replicas for now, as they wait for one that is loading.
+func TestTooFewReplicasAreWaitedOut(t *testing.T) {
+	const timeout = time.Second
+	of := func(l func(c *rlock.Client) *rlock.Lock, opts ...rlock.AcquireOption) func(ctx context.Context, c *rlock.Client) error {
+		return func(ctx context.Context, c *rlock.Client) error {
+			return l(c).Do(ctx, func(context.Context) error { return nil }, opts...)
+		}
+	}
+	plain := func(c *rlock.Client) *rlock.Lock { return c.NewLock("plain") }
+	for name, call := range map[string]func(ctx context.Context, c *rlock.Client) error{
+		"plain": of(plain), "within": of(plain, rlock.Wait(time.Minute)), "once": of(plain, rlock.Wait(0)),
+		"as":   func(ctx context.Context, c *rlock.Client) error { return of(plain, rlock.As(c.NewOwner()))(ctx, c) },
+		"fair": of(func(c *rlock.Client) *rlock.Lock { return c.NewFairLock("fair") }),
+		"read": of(func(c *rlock.Client) *rlock.Lock { return c.NewReadWriteLock("rw").ReadLock() }),
+		"sem": func(ctx context.Context, c *rlock.Client) error {
+			return c.NewSemaphore("room").Do(ctx, 1, func(context.Context) error { return nil })
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			play(t, func(t *testing.T, s *server) {
+				c := open(t, s, rlock.WithCommandTimeout(timeout))
+				if _, err := c.NewSemaphore("room").TrySetPermits(t.Context(), 10); err != nil {
+					t.Fatal(err)
+				}
+				few := func(few bool) {
+					s.Change(func(m *simredis.Server) {
+						m.Refuse = func(args []string) string {
+							if few && args[0] == "EVALSHA" {
+								return "NOREPLICAS Not enough good replicas to write."
+							}
+							return ""
+						}
+					})
+				}
+				few(true)
+				began := time.Now()
+				err := call(t.Context(), c)
+				if took := time.Since(began); !errors.Is(err, rlock.ErrUnavailable) || errors.Is(err, rlock.ErrRefused) || took < timeout {
+					t.Errorf("%v after %v", err, took)
+				}
+				time.AfterFunc(timeout/2, func() { few(false) })
+				if err := call(t.Context(), c); err != nil {
+					t.Error(err)
+				}
+			})
+		})
+	}
 }
