@@ -27,11 +27,10 @@ var wallTests = map[string]string{
 // sleeps are how often the tests of a folder call time.Sleep outside bubbles, but for loops that wait for a state. A number
 // may only fall.
 var sleeps = map[string]int{
-	"cmd/rlock": 2, "integration/behaviour": 1, "integration/behaviour/virtual": 5,
-	"integration/bench/compare": 1, "integration/redisson/interop": 1, "integration/redisson/javakinds": 2,
-	"integration/simulation": 2, "internal/command": 2, "internal/locks": 1, "internal/pipeline": 2, "internal/redisconn": 1,
-	"internal/testkit/leakcheck": 1, "internal/testkit/stalls": 2, "internal/topology": 2, "pubsub": 3, "rlock": 2,
-	"rlockotel": 1, "watchdog": 4,
+	"cmd/rlock": 2, "integration/behaviour": 1, "integration/behaviour/virtual": 2, "integration/bench/compare": 1,
+	"integration/redisson/interop": 1, "integration/redisson/javakinds": 2, "integration/simulation": 2, "internal/command": 2,
+	"internal/locks": 1, "internal/pipeline": 2, "internal/redisconn": 1, "internal/testkit/leakcheck": 1, "internal/testkit/stalls": 2,
+	"internal/topology": 2, "pubsub": 3, "rlockotel": 1, "watchdog": 4,
 }
 
 // A test that compares wall time with a bound fails where the machine is busy, and one that sleeps guesses how long
