@@ -186,7 +186,7 @@ func TestFunctionThatConnectsAndPanicsIsAnError(t *testing.T) {
 	for how, end := range map[string]func(){"panicked: odd": func() { panic("odd") }, "ended its goroutine": runtime.Goexit} {
 		for name, open := range map[string]func(ctx context.Context, s *redistest.Server, fails *atomic.Bool) (*rlock.Client, error){
 			"dialer": func(ctx context.Context, s *redistest.Server, fails *atomic.Bool) (*rlock.Client, error) {
-				return rlock.Open(ctx, s.URL(), rlock.WithCommandTimeout(time.Second), rlock.WithDialer(func(ctx context.Context, network, addr string) (net.Conn, error) {
+				return rlock.Open(ctx, s.URL(), rlock.WithCommandTimeout(2*time.Second), rlock.WithDialer(func(ctx context.Context, network, addr string) (net.Conn, error) {
 					if fails.Load() {
 						end()
 					}
@@ -195,7 +195,7 @@ func TestFunctionThatConnectsAndPanicsIsAnError(t *testing.T) {
 				}))
 			},
 			"credentials": func(ctx context.Context, s *redistest.Server, fails *atomic.Bool) (*rlock.Client, error) {
-				return rlock.Open(ctx, s.URL(), rlock.WithCommandTimeout(time.Second), rlock.WithCredentials(func(context.Context) (string, string, error) {
+				return rlock.Open(ctx, s.URL(), rlock.WithCommandTimeout(2*time.Second), rlock.WithCredentials(func(context.Context) (string, string, error) {
 					if fails.Load() {
 						end()
 					}
@@ -208,7 +208,7 @@ func TestFunctionThatConnectsAndPanicsIsAnError(t *testing.T) {
 						end()
 					}
 					return redis.DialContext(ctx, "tcp", s.Addr())
-				}}, rlock.WithCommandTimeout(time.Second))
+				}}, rlock.WithCommandTimeout(2*time.Second))
 			},
 		} {
 			beside.Run(t, name+" that "+how, func(t *testing.T) {

@@ -76,7 +76,7 @@ func TestUndoOfALeaseForEverIsRepeated(t *testing.T) {
 	if _, err := admin.Do("ACL", "SETUSER", "default", "-client|kill"); err != nil {
 		t.Fatal(err)
 	}
-	c := open(t, s, WithCommandTimeout(time.Second))
+	c := open(t, s, WithCommandTimeout(2*time.Second))
 	l := c.NewLock("orders")
 	mustUnlock(t, lockOf(t, l)) // the scripts are loaded
 	s.Pause()

@@ -132,7 +132,7 @@ func TestMultiLockIsNotKeptByTheReleaseOfAMember(t *testing.T) {
 	t.Parallel()
 	m, others := newTrio(t)
 	var released error
-	c := open(t, m.servers[0], WithCommandTimeout(time.Second), WithObserver(Observer{
+	c := open(t, m.servers[0], WithCommandTimeout(2*time.Second), WithObserver(Observer{
 		Acquired: func(context.Context, Subject, AcquireEvent) { m.servers[0].Pause() },
 		Released: func(_ context.Context, _ Subject, e ReleaseEvent) { released = e.Err },
 	}))

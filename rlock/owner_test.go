@@ -82,7 +82,7 @@ func TestR1UnlockThatWaitedTooLongForItsTurnIsSent(t *testing.T) {
 	t.Parallel()
 	redistest.Slow(t, "an Unlock runs into its limit")
 	s := redistest.Start(t)
-	c := open(t, s, WithCommandTimeout(time.Second), WithWatchdogTimeout(time.Minute))
+	c := open(t, s, WithCommandTimeout(2*time.Second), WithWatchdogTimeout(time.Minute))
 	l := c.NewLock("orders")
 	outer := lockOf(t, l, Lease(time.Minute))
 	inner := lockOf(t, l, As(outer.Owner()))

@@ -79,7 +79,7 @@ var changes = []aChange{
 const dues = 4
 
 const (
-	changeTimeout = 500 * time.Millisecond        // the command timeout of these tests
+	changeTimeout = 2 * time.Second               // the command timeout of these tests
 	changeBound   = 4*changeTimeout + time.Second // the longest time that a change blocks
 )
 
