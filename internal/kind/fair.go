@@ -16,18 +16,7 @@ type fair struct {
 	wait time.Duration // Redisson's fairLockWaitTimeout
 }
 
-var fairTraits = Traits{
-	Label:      FairLabel,
-	Family:     ownedHash,
-	Queue:      "fair",
-	ByOwner:    true,
-	Width:      1,
-	KeyType:    "hash",
-	Latched:    true,
-	Repeats:    true,
-	Keeps:      true,
-	RenewGroup: ownedHash,
-}
+var fairTraits = hashTraits(func(t *Traits) { t.Label, t.Queue, t.ByOwner = FairLabel, "fair", true })
 
 // names that a fair lock has in addition to a plain lock's
 const (

@@ -13,16 +13,13 @@ var Reentrant Kind = reentrant{}
 
 type reentrant struct{}
 
-var reentrantTraits = Traits{
-	Family:     ownedHash,
-	Width:      1,
-	HandOffs:   32,
-	FairShare:  true,
-	KeyType:    "hash",
-	Latched:    true,
-	Repeats:    true,
-	Keeps:      true,
-	RenewGroup: ownedHash,
+var reentrantTraits = hashTraits(func(t *Traits) { t.HandOffs, t.FairShare = 32, true })
+
+// hashTraits are those that the kinds of ownedHash share, and what set adds.
+func hashTraits(set func(*Traits)) Traits {
+	t := Traits{Family: ownedHash, Width: 1, KeyType: "hash", Latched: true, Repeats: true, Keeps: true, RenewGroup: ownedHash}
+	set(&t)
+	return t
 }
 
 // ownedHash is the family of the kinds that keep a lock as a hash with its owner as the only

@@ -12,19 +12,10 @@ var Spin Kind = spin{}
 
 type spin struct{ reentrant }
 
-var spinTraits = Traits{
-	Label:      SpinLabel,
-	Family:     ownedHash,
-	Queue:      "spin",
-	Width:      1,
-	Silent:     true,
-	HandOffs:   16, // fewer than for a plain lock: other clients find it free by chance only
-	KeyType:    "hash",
-	Latched:    true,
-	Repeats:    true,
-	Keeps:      true,
-	RenewGroup: ownedHash,
-}
+var spinTraits = hashTraits(func(t *Traits) {
+	t.Label, t.Queue, t.Silent = SpinLabel, "spin", true
+	t.HandOffs = 16 // fewer than for a plain lock: other clients find it free by chance only
+})
 
 // These bound the pauses, as in Redisson.
 const (

@@ -5,8 +5,6 @@ import (
 	"crypto/tls"
 	"net"
 	"time"
-
-	"github.com/gomodule/redigo/redis"
 )
 
 // In TLS 1.3 a server reads the client's certificate after the client's handshake has
@@ -37,15 +35,6 @@ func (t *Target) handshake(ctx context.Context, nc net.Conn) (tc *tls.Conn, aske
 	tc = tls.Client(nc, config)
 	err = tc.HandshakeContext(ctx)
 	return tc, asked, err
-}
-
-// awaitReply waits for the reply to a PING, whatever it is, so that the first command
-// that matters does not meet an alert.
-func awaitReply(ctx context.Context, c redis.Conn) error {
-	if _, err := Do(ctx, c, "PING"); !IsRefusal(err) {
-		return err
-	}
-	return nil
 }
 
 // alert returns the server's alert about the certificate, which may be the cause of err on

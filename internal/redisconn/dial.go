@@ -107,8 +107,10 @@ func (t *Target) Dial(ctx context.Context, timeout time.Duration) (redis.Conn, e
 	}
 	t.open.Store(c, nil)
 	stop := c.interruptedBy(ctx)
-	if certified {
-		err = awaitReply(ctx, c)
+	if certified { // the first command that matters must not meet an alert
+		if _, err = Do(ctx, c, "PING"); IsRefusal(err) {
+			err = nil
+		}
 	}
 	if err == nil {
 		err = t.greet(ctx, c)

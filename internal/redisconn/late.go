@@ -6,8 +6,6 @@ import (
 	"io"
 	"sync"
 	"time"
-
-	"github.com/gomodule/redigo/redis"
 )
 
 // grace is how long a dial may take after its context has ended. A dial that heeds
@@ -17,19 +15,10 @@ const grace = 50 * time.Millisecond
 // errLate is the error if a dial was abandoned, or a late one is still going on.
 var errLate = errors.New("connect: timeout: the dial goes on without an answer")
 
-// inTime makes dial return at most 50 ms after its ctx has ended, whatever dial
-// does: the Dial of a pool has no context, and a caller's function may ignore its
-// own. A late dial is abandoned. Its connection is closed on arrival, which gives a
-// borrowed one back, and no other is made until then. See OwnDeadline for the error.
-func inTime(dial func(context.Context) (redis.Conn, error)) func(context.Context) (redis.Conn, error) {
-	var p punctual[redis.Conn]
-	return func(ctx context.Context) (redis.Conn, error) {
-		c, err := p.dial(ctx, "", dial)
-		return c, OwnDeadline(err)
-	}
-}
-
-// punctual makes dials return in time. The zero value is ready.
+// punctual makes dials return at most 50 ms after their ctx has ended, whatever they do: the Dial of a
+// pool has no context, and a caller's function may ignore its own. A late dial is abandoned. Its
+// connection is closed on arrival, which gives a borrowed one back, and no other is made until then.
+// The zero value is ready.
 type punctual[C io.Closer] struct {
 	mu   sync.Mutex     // guards late
 	late map[string]int // by address: how many late dials go on

@@ -29,7 +29,12 @@ type Link struct {
 // NewLink makes a Link whose attempts may take timeout each. A dial that takes longer is
 // abandoned, see late.go.
 func NewLink(dial func(context.Context) (redis.Conn, error), timeout time.Duration, pauses Backoff) *Link {
-	return &Link{dial: inTime(dial), timeout: timeout, backoff: pauses, Retried: make(chan struct{}, 1)}
+	var p punctual[redis.Conn]
+	inTime := func(ctx context.Context) (redis.Conn, error) {
+		c, err := p.dial(ctx, "", dial)
+		return c, OwnDeadline(err)
+	}
+	return &Link{dial: inTime, timeout: timeout, backoff: pauses, Retried: make(chan struct{}, 1)}
 }
 
 // Await waits for the rest of the pause. It reports false when life ends.
