@@ -188,16 +188,6 @@ func (w *Watchdog) lookAgain(b *batch) {
 	heap.Fix(&w.batches, b.pos)
 }
 
-// ended is the lease whose end or alarm came first, or nil if none has come.
-func (b *batch) ended(now time.Duration) (first *Lease) {
-	for _, l := range b.leases {
-		if end := l.end(); end <= now && (first == nil || end < first.end()) {
-			first = l
-		}
-	}
-	return first
-}
-
 // mayGo reports whether b, which is due, is to be renewed now. After the process or the
 // clock stood still, late batches are sent at a limited pace, but not so slowly that a
 // lease could end. The pace holds for what RenewThose moved, too. With groups it holds

@@ -47,7 +47,12 @@ func (w *Watchdog) work() bool {
 		return true
 	}
 	b := w.batches[0]
-	l := b.ended(now)
+	var l *Lease // whose end or alarm came first; nil: none has come
+	for _, one := range b.leases {
+		if end := one.end(); end <= now && (l == nil || end < l.end()) {
+			l = one
+		}
+	}
 	switch {
 	case len(b.leases) == 0:
 		w.end(b)

@@ -3,7 +3,7 @@ package main
 // permits breaks the rules of a semaphore's permits.
 var permits = []defect{
 	{"one script renews all permits of a batch", "permits", tests{"TestManyPermitsAreRenewedByManyScripts"},
-		edits{{In: "renewalPart.scripts", Expr: "s.weight+weight <= mostRenewed", Put: "weight > 0"}}},
+		edits{{In: "renewalPart.run", Expr: "s.weight+weight <= mostRenewed", Put: "weight > 0"}}},
 	{"a full server refuses to renew permits", "permits", tests{"TestPermitsAreRenewedWhileTheServerIsFull"},
 		edits{inScript("permit_renew", "call('zrem', times, '')", "")}},
 	{"a permit's lease ends a part of a ms early, by the server's clock", "permits", tests{"TestPermitIsTakenForAsLongAsItsHolderTrustsIt"},

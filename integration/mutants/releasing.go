@@ -33,7 +33,7 @@ var releasing = []defect{
 	{"an announcement that is refused ends a script", "R1", tests{"TestR1RepetitionThatFindsNothingIsNotHeldOnlyIfTheUnlockCouldRun", "TestWhatACallSaysIsSoThoughItMayNotPublish"},
 		edits{inScript("unlock", "redis.pcall", "redis.call")}},
 	{"what nobody could be told of is refused", "R1", tests{"TestWhatACallSaysIsSoThoughItMayNotPublish"},
-		edits{{In: "completion.Complete", If: "refused", Put: "refused && false"}}},
+		edits{{In: "completion.Complete", If: "r.Wire.Err != nil", Put: "false"}}},
 	{"a call that nobody could be told of did nothing", "R1", tests{"TestWhatACallSaysIsSoThoughItMayNotPublish"},
 		edits{{In: "decoded", If: "err == nil || reply != nil", Put: "err == nil"}}},
 	{"what a script did that met an error is nothing", "R1", tests{"TestWhatACallSaysIsSoThoughItsScriptIsRefusedACommand"},

@@ -126,7 +126,8 @@ type completion Request
 func (c *completion) Complete(*pipeline.Request) {
 	r := (*Request)(c)
 	x, n := r.x, r.node
-	if said, refused := redisconn.RefusalOf(r.Wire.Err); refused {
+	if r.Wire.Err != nil {
+		said, _ := redisconn.RefusalOf(r.Wire.Err)
 		if result, why, ok := said.Untold(); ok { // a script that ran in full has answered
 			r.Wire.Reply, r.Wire.Err, r.Untold = result, nil, why
 		}

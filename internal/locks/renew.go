@@ -31,7 +31,13 @@ type renewer struct {
 // newRenewer starts the watchdog. Close must be called.
 func newRenewer(c *Client) *renewer {
 	r := &renewer{c: c}
-	r.Watchdog = watchdog.New(r.renew, watchdog.Options{TTL: c.Watchdog, Clock: c.Clock, Group: renewGroup(c.top), Look: r.look, Idle: c.idle,
+	renew := func(batch []*watchdog.Lease, answer answerFunc) {
+		for _, p := range r.cut(batch, false, answer) { // trouble at one node delays no renewal at another
+			p.node.Track(r) // a renewal reads the keys after it has written them
+			p.run()
+		}
+	}
+	r.Watchdog = watchdog.New(renew, watchdog.Options{TTL: c.Watchdog, Clock: c.Clock, Group: renewGroup(c.top), Look: r.look, Idle: c.idle,
 		Failing: func(l *watchdog.Lease, err error) { l.Holder().(*OwnerState).failing(l, err) }})
 	return r
 }
@@ -105,40 +111,37 @@ func (r *renewer) cut(batch []*watchdog.Lease, looks bool, answer answerFunc) (p
 	return parts
 }
 
-// run sends the scripts when the limiter admits the part.
+// run makes the scripts and sends them when the limiter admits the part. A lease that is not ready is
+// left out, and answered as busy.
 func (p *renewalPart) run() {
 	p.limiter.Run(func() bool {
 		p.open.Add(1)
-		for _, s := range p.scripts() {
+		var all []renewalScript
+		for i := range p.leases {
+			sub := &p.leases[i]
+			var ready bool
+			if sub.need, ready = sub.st.begin(sub.lease, p.looks); !ready {
+				p.answer(sub.i, watchdog.Answer{Result: watchdog.Busy})
+				continue
+			}
+			weight := kind.Weight(sub.of.kind)
+			at := slices.IndexFunc(all, func(s renewalScript) bool {
+				return s.ttl == sub.ttl && s.weight+weight <= mostRenewed && p.share(s.subs[0].of, sub.of)
+			})
+			if at < 0 {
+				at = len(all)
+				all = append(all, renewalScript{renewalPart: p, ttl: sub.ttl})
+			}
+			all[at].subs = append(all[at].subs, *sub)
+			all[at].weight += weight
+		}
+		for _, s := range all {
 			s.send()
 		}
 		// The watchdog's goroutine must not wait for the network.
 		p.c.exec.WakeWriter(nil)
 		return p.open.Add(-1) > 0
 	})
-}
-
-// scripts makes the scripts. A lease that is not ready is left out, and answered as busy.
-func (p *renewalPart) scripts() (all []renewalScript) {
-	for i := range p.leases {
-		sub := &p.leases[i]
-		var ready bool
-		if sub.need, ready = sub.st.begin(sub.lease, p.looks); !ready {
-			p.answer(sub.i, watchdog.Answer{Result: watchdog.Busy})
-			continue
-		}
-		weight := kind.Weight(sub.of.kind)
-		at := slices.IndexFunc(all, func(s renewalScript) bool {
-			return s.ttl == sub.ttl && s.weight+weight <= mostRenewed && p.share(s.subs[0].of, sub.of)
-		})
-		if at < 0 {
-			at = len(all)
-			all = append(all, renewalScript{renewalPart: p, ttl: sub.ttl})
-		}
-		all[at].subs = append(all[at].subs, *sub)
-		all[at].weight += weight
-	}
-	return all
 }
 
 // share tells whether one script can renew both.

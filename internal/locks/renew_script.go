@@ -15,15 +15,6 @@ type renewal struct {
 	late time.Duration // the lease that it may still set, as it was lost on a connection that could not be killed; 0: none
 }
 
-// renew extends a batch for the watchdog, each node's part when the node's limiter admits
-// it. Trouble at one node does not delay renewals at another.
-func (r *renewer) renew(batch []*watchdog.Lease, answer answerFunc) {
-	for _, p := range r.cut(batch, false, answer) {
-		p.node.Track(r) // a renewal reads the keys after it has written them
-		p.run()
-	}
-}
-
 // Rest handles the end of a renewal that was not answered. If it was lost, the command
 // queues stay occupied until none of it can run any more. The watchdog renews again.
 func (r *renewal) Rest(q *command.Request) {

@@ -26,7 +26,7 @@ type Sentinel struct {
 	choice    choice
 	sentinels []*sentinelNode // all that are known
 	begun     bool            // listen has subscribed
-	known     []string        // the master's replicas, see first
+	known     []string        // the master's replicas, see locate
 	turned    int             // rounds in which all that answered refused, before any named a master
 }
 

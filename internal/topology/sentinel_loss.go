@@ -64,17 +64,6 @@ func voices(said []testimony) int {
 	return len(all)
 }
 
-// first returns the replicas that a master is taken to have at first: those that are not
-// down. If all are down and no majority of the Sentinels answers, they count: they may be
-// reachable for the other Sentinels, and one of them the next master. A client that was
-// there before waits for them too. It is called with mu held.
-func (t *Sentinel) first(best testimony, said []testimony) []string {
-	if len(best.known) == 0 && 2*voices(said) <= existing(said, len(t.sentinels)) {
-		return best.down
-	}
-	return best.known
-}
-
 // replicas returns those that the master is taken to have at first. The Sentinels list the
 // former master too, but it follows the next one only some ten seconds later.
 func (t *Sentinel) replicas() []string {

@@ -52,10 +52,19 @@ func newSentinelNode(t *Sentinel, m sentinelAddr, given bool) *sentinelNode {
 // Sentinels when one announces another replica, or that it watches a master anew.
 func (p *sentinelNode) listen() {
 	asks := hears(func([]byte) { clock.Signal(p.t.news) })
+	// The replicas are counted when one is about to be promoted. If that is the first replica and
+	// came a moment ago, no write waits for it yet. Until the client hears of the next master, writes
+	// to the former one would count as safe, and be lost. The message has "slave", the replica's name,
+	// host and port, "@", and the same of the master.
+	counts := hears(func(message []byte) {
+		if words := strings.Fields(string(message)); len(words) > 5 && words[5] == p.t.u.Master {
+			p.t.node.Count()
+		}
+	})
 	p.hub.Subscribe(switchChannel, p)
 	p.hub.Subscribe(replicaChannel, asks)
 	p.hub.Subscribe(monitorChannel, asks)
-	p.hub.Subscribe(selectedChannel, hears(p.t.selected))
+	p.hub.Subscribe(selectedChannel, counts)
 }
 
 // hears gets a channel's messages. If the account may not subscribe to it, the next look is soon
@@ -65,16 +74,6 @@ type hears func(payload []byte)
 func (f hears) Message(payload []byte) { f(payload) }
 func (hears) Confirmed()               {}
 func (hears) Refused(error)            {}
-
-// selected counts the replicas when one is about to be promoted. If that is the first replica and
-// came a moment ago, no write waits for it yet. Until the client hears of the next master, writes
-// to the former one would count as safe, and be lost. The message has "slave", the replica's name,
-// host and port, "@", and the same of the master.
-func (t *Sentinel) selected(message []byte) {
-	if words := strings.Fields(string(message)); len(words) > 5 && words[5] == t.u.Master {
-		t.node.Count()
-	}
-}
 
 // Confirmed asks the Sentinels, since earlier messages may have been missed.
 func (p *sentinelNode) Confirmed() { clock.Signal(p.t.news) }

@@ -45,7 +45,13 @@ func (t *Sentinel) locate(ctx context.Context) (addr string, err error) {
 	var former master
 	if err == nil {
 		former = t.choice.believe(best, now)
-		t.known = t.first(best, said) // also if there is another master before the first connection
+		// The replicas that it is taken to have at first are those that are not down. If all are down
+		// and no majority of the Sentinels answers, they count: they may be reachable for the other
+		// Sentinels, and one of them the next master. A client that was there before waits for them too.
+		t.known = best.known // also if there is another master before the first connection
+		if len(best.known) == 0 && 2*voices(said) <= existing(said, len(t.sentinels)) {
+			t.known = best.down
+		}
 	}
 	t.mu.Unlock()
 	t.meet(said)
