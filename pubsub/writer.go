@@ -54,8 +54,13 @@ func (c *conn) writeAll() error {
 			}
 			rest := patience - time.Since(c.startedAt) + time.Duration(c.lastHeard.Load())
 			if rest <= 0 {
-				cmds = c.nextPing()
 				rest = patience
+				c.mu.Lock()
+				if len(q.unanswered) == 0 { // else another answer will show the same
+					cmds = []command{{kind: ping}}
+					q.add(cmds[0])
+				}
+				c.mu.Unlock()
 			}
 			idle.Reset(rest)
 		}
@@ -105,17 +110,4 @@ func (c *conn) check() error {
 		}
 	}
 	return nil
-}
-
-// nextPing queues a PING, unless another command is unanswered, whose answer will show
-// the same.
-func (c *conn) nextPing() []command {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if len(c.queue.unanswered) > 0 {
-		return nil
-	}
-	cmd := command{kind: ping}
-	c.queue.add(cmd)
-	return []command{cmd}
 }

@@ -106,13 +106,6 @@ func (n *Node) List(replicas int) {
 // HidesReplicas tells whether the server refuses to list its replicas.
 func (n *Node) HidesReplicas() bool { return n.replicas.Hidden() }
 
-// Count makes the pipelines count the server's replicas at once. It does not block.
-func (n *Node) Count() {
-	for _, p := range n.pipes {
-		p.Count()
-	}
-}
-
 // Touch records that something was queued on a pipeline.
 func (n *Node) Touch() {
 	if !n.touched.Load() { // most callers find it set, and need not write

@@ -58,7 +58,9 @@ func (p *sentinelNode) listen() {
 	// host and port, "@", and the same of the master.
 	counts := hears(func(message []byte) {
 		if words := strings.Fields(string(message)); len(words) > 5 && words[5] == p.t.u.Master {
-			p.t.node.Count()
+			for _, pipe := range p.t.node.pipes {
+				pipe.Count()
+			}
 		}
 	})
 	p.hub.Subscribe(switchChannel, p)
@@ -198,19 +200,9 @@ func (t *Sentinel) meet(said []testimony) {
 	if len(known) == 0 {
 		return
 	}
-	t.forget(known)
-	for _, one := range said {
-		for _, m := range one.others {
-			t.learn(m)
-		}
-	}
-}
-
-// forget drops the Sentinels that are not in known, and those that the URL has by
-// another address. It is called with mu held.
-func (t *Sentinel) forget(known map[string]bool) {
 	stay := make([]*sentinelNode, 0, len(t.sentinels)) // askAll may still read the old slice
 	for _, p := range t.sentinels {
+		// The URL may have it by another address.
 		twice := p.id != "" && slices.ContainsFunc(t.sentinels, func(o *sentinelNode) bool { return o.given && o.id == p.id })
 		if p.given || known[p.target.Address] && !twice {
 			stay = append(stay, p)
@@ -219,6 +211,11 @@ func (t *Sentinel) forget(known map[string]bool) {
 		t.tasks.Go(func() { p.hub.Close() })
 	}
 	t.sentinels = stay
+	for _, one := range said {
+		for _, m := range one.others {
+			t.learn(m)
+		}
+	}
 }
 
 // learn adds a Sentinel unless its address or its id is known, or mostSentinels are.

@@ -88,13 +88,9 @@ func (n *Node) Untrack() {
 	if t.sub != nil {
 		t.sub.Close()
 		t.tracker, t.sub, t.works, t.unknown = nil, nil, false, time.Time{}
-		t.setListener(pipeline.Listener{})
-	}
-}
-
-func (t *tracking) setListener(l pipeline.Listener) {
-	for _, p := range t.n.pipes {
-		p.SetListener(l)
+		for _, p := range n.pipes {
+			p.SetListener(pipeline.Listener{})
+		}
 	}
 }
 
@@ -121,7 +117,9 @@ func (t *tracking) Confirmed() {
 	t.unknown = time.Time{}
 	by, known, why := t.tracker, t.dialled != pipeline.Listener{}, t.unnamed
 	if t.works = by != nil && known; t.works {
-		t.setListener(t.dialled)
+		for _, p := range t.n.pipes {
+			p.SetListener(t.dialled)
+		}
 	}
 	t.mu.Unlock()
 	switch {
