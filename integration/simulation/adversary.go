@@ -24,7 +24,12 @@ func (p *play) ran(s server, host string, args []string, reply any) {
 		}
 		m := p.site.master(o.Name)
 		p.look(o, m) // which s was, if its slot moves and the command has deleted the key
-		if m == s && strings.Contains(scriptOf(args), "force") && reply == int64(1) {
+		there := reply
+		if whole, ok := reply.([]any); ok && len(whole) > 0 {
+			there = whole[0] // the rest says which command the script was refused
+		}
+		counts := m == s || o.deleted == deletion{s, time.Now()}
+		if counts && strings.Contains(scriptOf(args), "force") && there == int64(1) {
 			p.forced(o, host)
 		}
 		p.tempt(o, reply)

@@ -12,6 +12,9 @@ func (p *play) gone(s server, key, why string) {
 			if why == "of another's slot" && o.at == s {
 				p.overruled(o, m)
 			}
+			if why == "deleted" && o.at == s {
+				o.deleted = deletion{s, time.Now()}
+			}
 			p.look(o, m)
 			continue
 		}

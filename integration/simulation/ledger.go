@@ -20,6 +20,7 @@ type object struct {
 
 	excused    map[string]Clause   // owners that may hold more than anybody knows
 	lost       time.Time           // when a fault last took data, of which waiters do not hear
+	deleted    deletion            // the last one by which its data came to be with another server
 	forcedAt   time.Time           // when it was last taken by ForceUnlock
 	forcedBy   string              // whose host did it
 	until      time.Time           // when its key will expire, as last seen
@@ -303,4 +304,10 @@ func (p *process) closes(l *life, by time.Time) {
 func clientOf(owner string) string {
 	id, _, _ := strings.Cut(owner, ":")
 	return id
+}
+
+// deletion is that of a key whose slot moves, at the server that had it.
+type deletion struct {
+	by server
+	at time.Time
 }
