@@ -3,9 +3,9 @@ package main
 // aside breaks the order and the use of the two connections that a client has when it waits for replicas.
 var aside = []defect{
 	{"releases and renewals stand behind the WAITs of acquires", "second connection", tests{"TestReleasesAndRenewalsDoNotStandBehindAcquires", "TestSecondConnectionIsMadeWhereWAITIsInUse"},
-		edits{{In: "Node.Aside", Expr: "n.aside != nil && n.Pipe.Waits() && n.aside.Reachable()", Put: "false"}}},
+		edits{{In: "Node.Aside", Expr: "n.aside != nil && n.Pipe.AsksReplicas() && n.aside.Reachable()", Put: "false"}}},
 	{"there are two connections where nobody is waited for", "second connection", tests{"TestSecondConnectionIsMadeWhereWAITIsInUse"},
-		edits{{In: "Node.Aside", Expr: "n.Pipe.Waits()", Put: "true"}}},
+		edits{{In: "Node.Aside", Expr: "n.Pipe.AsksReplicas()", Put: "true"}}},
 	{"what finds no second connection stays there", "second connection", tests{"TestSpareThatCantConnectHandsBackWhatItHas"},
 		edits{{In: "Pipeline.connectFailed", If: "p.o.Spare && p.ctx.Err() == nil", Put: "false"}}},
 	{"the two connections may lead to different servers", "second connection", tests{"TestSiblingsLeadToOneServer"},

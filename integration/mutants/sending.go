@@ -9,7 +9,7 @@ var sending = []defect{
 	{"what is about to be sent again is under way", "fates", tests{"TestWhatIsAboutToBeQueuedAgainIsNotUnderWay"},
 		edits{{In: "Executor.settle", Stmt: "r.idle = true", Put: "_ = r.idle"}}},
 	{"what found no connection is under way until that is told", "fates", tests{"TestWhatCouldNotBeSentIsNotUnderWayUntilItEnds"},
-		edits{{In: "Pipeline.Waiting", Expr: "r.queued || r.unsent", Put: "r.queued"}}},
+		edits{{In: "Pipeline.Unwritten", Expr: "r.queued || r.unsent", Put: "r.queued"}}},
 	{"what waits behind a WAIT is written after its time", "R1", tests{"TestNothingIsWrittenAfterItsTime", "TestOnlyARepetitionIsNotWrittenAfterItsLimit"},
 		edits{{In: "Pipeline.ready", Expr: "r.Until > 0 && r.Until < p.o.Clock.Now()", Put: "r.Until < 0"}}},
 	{"a repetition that is queued has no limit", "R1", tests{"TestOnlyARepetitionIsNotWrittenAfterItsLimit"},

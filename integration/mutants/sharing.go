@@ -91,7 +91,7 @@ var sharing = []defect{
 	{"an unlock that waits to be written is uncertain when its context ends", "R2", tests{"TestUnlockThatIsNotWrittenIsNotUncertain"},
 		edits{{In: "releasing.await", If: "r.Unsent(r)", Put: "false"}}},
 	{"commands for a node that left end there", "topology", tests{"TestUnwrittenCommandOfANodeThatLeavesIsNotSent"},
-		edits{{In: "Pipeline.Leave", Stmt: "p.over = ErrGone", Put: "_ = ErrGone"}}},
+		edits{{In: "Pipeline.Abandon", Stmt: "p.over = ErrGone", Put: "_ = ErrGone"}}},
 	{"holds are not renewed when their slot moves", "topology", tests{"TestHoldIsRenewedAtOnceWhenItsSlotMoves"},
 		edits{{In: "Watchdog.RenewThose", If: "chosen && _ && _ && _", Put: "chosen && b == nil"}}},
 	{"waiters listen where their slot was", "topology", tests{"TestWaiterListensWhereItsSlotIs"},

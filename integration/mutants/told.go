@@ -23,7 +23,7 @@ var atOnce = []defect{
 	{"a look's no counts though the owner has sent something meanwhile", "told at once", tests{"TestNoOfALookCountsIfItsOwnerHadNoCommandMeanwhile"},
 		edits{{In: "OwnerState.notHeld", Expr: "!st.calm", Put: "false"}}},
 	{"another listener has nothing read again", "told at once", tests{"TestHoldIsWatchedAgainByOtherConnections"},
-		edits{{In: "topology.tracking.Confirmed", Stmt: "by.Told(t.n, false)", Put: "_ = by"}}},
+		edits{{In: "topology.tracking.Confirmed", Stmt: "by.Tracked(t.n, false)", Put: "_ = by"}}},
 	{"who waited for somebody who tells waits for a round more", "told at once", tests{"TestLeaseIsLookedAtByTheTable"},
 		edits{{In: "Watchdog.LookThose", Case: "l.watch == aged", Put: "false"}}},
 	{"a look that only began to be told is the last", "told at once", tests{"TestHowSoonAClientsOnlyLossIsTold"},

@@ -128,8 +128,8 @@ func (c *completion) Complete(*pipeline.Request) {
 	x, n := r.x, r.node
 	if r.Wire.Err != nil {
 		said, _ := redisconn.RefusalOf(r.Wire.Err)
-		if result, why, ok := said.Untold(); ok { // a script that ran in full has answered
-			r.Wire.Reply, r.Wire.Err, r.Untold = result, nil, why
+		if result, why, ok := said.Unannounced(); ok { // a script that ran in full has answered
+			r.Wire.Reply, r.Wire.Err, r.Unannounced = result, nil, why
 		}
 	}
 	if x.o.Ended != nil {

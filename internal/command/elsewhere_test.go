@@ -74,7 +74,7 @@ func TestUnwrittenCommandOfANodeThatLeavesIsNotSent(t *testing.T) {
 	if _, taken := ask(); !taken {
 		t.Fatal("it takes nothing")
 	}
-	n.Leave(timeout)
+	n.Abandon(timeout)
 	select {
 	case r := <-done:
 		if !errors.Is(r.Err, pipeline.ErrGone) || command.IsClosed(r.Err) {
@@ -138,7 +138,7 @@ func TestTableThatNeverComesIsNotSent(t *testing.T) {
 	r := &command.Request{Handler: h}
 	r.Command("PING")
 	x.Enqueue(r)
-	if !x.Waiting(r) || x.Trouble(0) == nil {
+	if !x.Unwritten(r) || x.Trouble(0) == nil {
 		t.Error("nobody serves its slot, and it does not wait")
 	}
 	h.want(t, fmt.Sprintf("done %v", command.NotSent))

@@ -328,7 +328,7 @@ func TestWhatWasNotWrittenIsTakenBack(t *testing.T) {
 	r := &command.Request{Handler: h}
 	r.Command("PING")
 	g.x.Enqueue(r)
-	if !g.x.Waiting(r) || !g.x.Cancel(r) || g.x.Waiting(r) || g.x.Cancel(r) {
+	if !g.x.Unwritten(r) || !g.x.Cancel(r) || g.x.Unwritten(r) || g.x.Cancel(r) {
 		t.Error("a request that was not written could not be taken back, or was twice")
 	}
 	_, other := g.send(kind.Never, 0, "PING")
@@ -349,7 +349,7 @@ func TestWhatIsAboutToBeQueuedAgainIsNotUnderWay(t *testing.T) {
 	g.x.Enqueue(r)
 	g.x.Flush()
 	told := <-h.events
-	if waits := g.x.Waiting(r); !waits || r.Reached() != 0 || !strings.HasPrefix(told, "paused ") {
+	if waits := g.x.Unwritten(r); !waits || r.Reached() != 0 || !strings.HasPrefix(told, "paused ") {
 		t.Errorf("%s: waiting %v, reached at %v", told, waits, r.Reached())
 	}
 	close(h.stands)

@@ -67,7 +67,7 @@ type Request struct {
 	WentAside        bool  // last queued on the node's second connection, see Aside; redirections do not change it
 	OutOfOrder       bool  // requests queued after it may have run before it: it was redirected, or its script was loaded first
 	Unreplicated     bool  // WAIT asked for replicas, and none acknowledged it or, if Strict, not all
-	Untold           error // why the script, which ran in full, could not publish its change; nil: it could, or had none to publish
+	Unannounced      error // why the script, which ran in full, could not publish its change; nil: it could, or had none to publish
 	ReplicasNotKnown bool  // the connection broke before the answer to WAIT; the reply was kept, see pipeline.Request.KeepReply
 
 	x       *Executor

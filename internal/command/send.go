@@ -103,13 +103,13 @@ func (x *Executor) Delay(r *Request) error {
 	return r.delay
 }
 
-// Waiting tells whether nothing of r is in flight: it waits to be written, or its last send
+// Unwritten tells whether nothing of r is in flight: it waits to be written, or its last send
 // has ended without an answer and its maker is about to continue. Then nothing of it has run,
 // unless an earlier send did.
-func (x *Executor) Waiting(r *Request) bool {
+func (x *Executor) Unwritten(r *Request) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return !r.takenBack && (r.parked || r.idle || r.node != nil && r.pipe.Waiting(&r.Wire))
+	return !r.takenBack && (r.parked || r.idle || r.node != nil && r.pipe.Unwritten(&r.Wire))
 }
 
 // Flush writes the queued requests, without waiting for a write. With one node it may read

@@ -45,7 +45,7 @@ func (e *Log) IDsUnchecked(server string, err error) {
 	e.warn("node ids not checked", slog.String("server", server), failed(err))
 }
 
-// Untold logs that a server does not report changes of the keys that are held.
-func (e *Log) Untold(server string, err error) {
+// Untracked logs that a server does not report changes of the keys that are held.
+func (e *Log) Untracked(server string, err error) {
 	e.info(context.Background(), "losses are noticed at renewals only", Lock{}, slog.String("server", server), failed(err))
 }

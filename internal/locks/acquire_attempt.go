@@ -348,7 +348,7 @@ func (a *attempt) inCommandQueue() bool { return !a.req.Begun() }
 
 // unanswered tells whether the attempt may have reached the server.
 func (a *attempt) unanswered() bool {
-	return a.queued && !a.detached && (a.req.Reached() != 0 || !a.w.l.Client.exec.Waiting(&a.req))
+	return a.queued && !a.detached && (a.req.Reached() != 0 || !a.w.l.Client.exec.Unwritten(&a.req))
 }
 
 // cancel takes the command back if it was not written yet. If it reports true, unsent must be

@@ -131,7 +131,7 @@ func (g *change) leave(why error) (any, error) {
 	switch {
 	case g.ended:
 		return g.reply(), g.err
-	case g.due && g.req.Reached() == 0 && g.l.Client.exec.Waiting(&g.req):
+	case g.due && g.req.Reached() == 0 && g.l.Client.exec.Unwritten(&g.req):
 		return nil, ofKind(fmt.Errorf("not done so far, it goes on in the background for a while: %w", g.unsent()), ErrUnavailable)
 	}
 	return nil, fmt.Errorf("%w: %w", ErrUncertain, why)
@@ -151,8 +151,8 @@ func verdict(r *command.Request) error {
 		return nil // it changed nothing that a replica could lack
 	case r.Fate == command.Answered && r.Unreplicated:
 		return fmt.Errorf("done, but %w", unreplicated(r))
-	case r.Fate == command.Answered && r.Untold != nil:
-		return unannounced("done", r.Untold)
+	case r.Fate == command.Answered && r.Unannounced != nil:
+		return unannounced("done", r.Unannounced)
 	case r.Fate == command.Answered:
 		return nil
 	}

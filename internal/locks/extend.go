@@ -114,7 +114,7 @@ func (e *extension) giveUp(ended error) error {
 	default:
 	}
 	waits := !e.idle && c.exec.Cancel(&e.req)
-	if e.open || !waits && !e.idle && !c.exec.Waiting(&e.req) {
+	if e.open || !waits && !e.idle && !c.exec.Unwritten(&e.req) {
 		if waits {
 			e.finish(ErrUncertain)
 		}

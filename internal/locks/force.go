@@ -103,8 +103,8 @@ func force(l *Lock) (there, ended bool, err error) {
 	}
 	if err = unanswered(r); r.Fate == command.Answered {
 		var blind error
-		if there, blind, err = luasrc.DecodeForce(r.Wire.Reply); r.Untold != nil {
-			err = unannounced("forced", r.Untold)
+		if there, blind, err = luasrc.DecodeForce(r.Wire.Reply); r.Unannounced != nil {
+			err = unannounced("forced", r.Unannounced)
 		}
 		if blind != nil {
 			c.Log.CommandRefused(s, l.server(), "HRANDFIELD", blind)
@@ -119,7 +119,7 @@ func force(l *Lock) (there, ended bool, err error) {
 			}
 		}
 	}
-	if !there || r.Untold != nil {
+	if !there || r.Unannounced != nil {
 		n.wakeHead() // no message will come
 	}
 	if r.Fate == command.Lost { // bytes of it may still run

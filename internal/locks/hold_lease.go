@@ -162,7 +162,7 @@ func (st *OwnerState) forget() {
 
 // timeIsUp ends the hold. But an Extend that was not written yet restarts its own time.
 func (h *Hold) timeIsUp(now time.Duration) {
-	if e := h.extends; e != nil && now >= e.end && h.lock.Client.exec.Waiting(&e.req) {
+	if e := h.extends; e != nil && now >= e.end && h.lock.Client.exec.Unwritten(&e.req) {
 		e.end = watchdog.Trust(now, e.length) // it can't run before it is written, so trust counts from now
 	}
 	switch {

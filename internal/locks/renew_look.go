@@ -25,7 +25,7 @@ func (r *renewer) look(batch []*watchdog.Lease, answer func(int, bool)) {
 			continue
 		}
 		for _, sub := range p.leases {
-			answer(sub.i, r.untold.Load()) // Told looks at it later, unless the server reports nothing
+			answer(sub.i, r.untold.Load()) // Tracked looks at it later, unless the server reports nothing
 		}
 	}
 }
@@ -57,9 +57,9 @@ func (k *look) Answered(q *command.Request) {
 	k.c.work.Done()
 }
 
-// Told looks at the leases that n serves: the server reports changes from now on or, if
+// Tracked looks at the leases that n serves: the server reports changes from now on or, if
 // changed is set, all keys have changed.
-func (r *renewer) Told(n *topology.Node, changed bool) {
+func (r *renewer) Tracked(n *topology.Node, changed bool) {
 	r.LookThose(func(h watchdog.Holder) bool {
 		at, err := r.c.top.Node(leaseSlot(h))
 		return err == nil && at == n
@@ -78,10 +78,10 @@ func (r *renewer) Changed(key []byte) {
 	}
 }
 
-// Untold logs, once, that holders learn of a loss only when they renew.
-func (r *renewer) Untold(n *topology.Node, err error) {
+// Untracked logs, once, that holders learn of a loss only when they renew.
+func (r *renewer) Untracked(n *topology.Node, err error) {
 	if !r.untold.Swap(true) {
-		r.c.Log.Untold(n.Server(), err)
+		r.c.Log.Untracked(n.Server(), err)
 	}
 }
 

@@ -40,7 +40,7 @@ func TestBatchIsCutByNode(t *testing.T) {
 	top := &halves{}
 	for i := range top.nodes {
 		top.nodes[i] = topology.NewNode(topology.Settings{Timeout: time.Second, Clock: clock.System()}, topology.NodeOptions{})
-		defer top.nodes[i].Leave(0)
+		defer top.nodes[i].Abandon(0)
 	}
 	r := &renewer{c: &Client{top: top}}
 	w := watchdog.New(func([]*watchdog.Lease, func(int, watchdog.Answer)) {}, watchdog.Options{})

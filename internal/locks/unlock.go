@@ -144,7 +144,7 @@ func (r *releasing) await(ctx context.Context, l *Lock, outcome chan error) erro
 	}
 	r.leaves = clock.Never
 	if r.Why == release.UnlockAs {
-		r.Leave(r) // nothing of it is sent later, since another one would release one more hold
+		r.CallerLeft(r) // nothing of it is sent later, since another one would release one more hold
 		return <-outcome
 	}
 	if r.Unsent(r) {

@@ -28,7 +28,7 @@ func (r *releasing) verdict() error {
 		return ofKind(errors.New("released, but whether a replica has it is not known"), ErrUnreplicated)
 	case release.Refused:
 		return failed
-	case release.Untold:
+	case release.Unannounced:
 		return unannounced("released", failed)
 	case release.InPart:
 		return inPart(failed)

@@ -119,7 +119,7 @@ func (r *releasing) Facts() release.Facts {
 	st, q, c := r.st, &r.req, r.l.Client
 	f := release.Facts{Now: st.name.Now(), Closed: c.Closed(), Reached: q.Reached()}
 	if r.UnderWay {
-		f.Waits = c.exec.Waiting(q)
+		f.Unwritten = c.exec.Unwritten(q)
 		return f
 	}
 	if f.Left = st.held > 0; st.extras != nil {
@@ -186,7 +186,7 @@ func (r *releasing) answer() release.Answer {
 	q := &r.req
 	did, err := luasrc.DecodeRelease(q.Wire.Reply)
 	if q.WentAside || r.ownMessage {
-		r.arrived(!q.OutOfOrder && did == luasrc.Final && q.Untold == nil)
+		r.arrived(!q.OutOfOrder && did == luasrc.Final && q.Unannounced == nil)
 	}
 	if r.l.Client.failsOver && err == nil {
 		r.remember(q)
@@ -195,7 +195,7 @@ func (r *releasing) answer() release.Answer {
 		r.l.Client.Log.ActedAs(r.st.name.lock.shard, r.st.eventLock())
 	}
 	return release.Answer{
-		Did: did, Err: err, Untold: q.Untold, Unreplicated: q.Unreplicated, ReplicasUnknown: q.ReplicasNotKnown,
+		Did: did, Err: err, Unannounced: q.Unannounced, Unreplicated: q.Unreplicated, ReplicasUnknown: q.ReplicasNotKnown,
 	}
 }
 

@@ -39,10 +39,10 @@ func (p *Pipeline) Close(patience time.Duration) {
 	p.runBarriers()
 }
 
-// Leave is Close for a node that has left: requests that were not written yet,
+// Abandon is Close for a node that has left: requests that were not written yet,
 // and all later ones, end with ErrGone. Written ones have at most patience to be
 // answered, and less if the server is silent or can't be reached: it may hang, or be gone.
-func (p *Pipeline) Leave(patience time.Duration) {
+func (p *Pipeline) Abandon(patience time.Duration) {
 	p.mu.Lock()
 	p.over = ErrGone
 	unwritten := p.queue.cut(nil, p.queue.length)

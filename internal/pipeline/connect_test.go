@@ -329,7 +329,7 @@ func TestWhatCouldNotBeSentIsNotUnderWayUntilItEnds(t *testing.T) {
 	var p *Pipeline
 	p = open(t, func(context.Context) (redis.Conn, error) { return nil, redisconn.ErrPoolSize }, Options{Log: told(func() {
 		if len(waits) == 0 {
-			waits <- p.Waiting(r) && !p.Cancel(r)
+			waits <- p.Unwritten(r) && !p.Cancel(r)
 		}
 	})})
 	submit(p, r)

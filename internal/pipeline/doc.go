@@ -49,7 +49,7 @@
 // The next one is used only if its server is a master or does not say. [Pipeline.Retire]
 // does the same for a caller that knows that the address leads elsewhere. Node.Connected
 // reports the move, since other connections have to follow. When a node must no longer be
-// used, [Pipeline.Leave] ends its pipeline.
+// used, [Pipeline.Abandon] ends its pipeline.
 //
 // # The kill barrier
 //

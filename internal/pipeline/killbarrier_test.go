@@ -191,7 +191,7 @@ func TestE1KillBarrierOfASilentServerEndsWhenTheNodeLeaves(t *testing.T) {
 	end(t, ask(p, "PING"))
 	s.Pause()
 	told := afterKill(p, end(t, ask(p, "PING")))
-	go p.Leave(time.Minute)
+	go p.Abandon(time.Minute)
 	redistest.Becomes(t, "the outcome is known", func() bool { return len(told) == 1 })
 	if <-told {
 		t.Error("told as killed")

@@ -106,9 +106,9 @@ func (p *Pipeline) Cancel(r *Request) bool {
 	return true
 }
 
-// Waiting tells whether r waits to be written, or is about to end as not sent. While it
+// Unwritten tells whether r waits to be written, or is about to end as not sent. While it
 // is true, r does not run, and has not run unless an earlier sending of it did.
-func (p *Pipeline) Waiting(r *Request) bool {
+func (p *Pipeline) Unwritten(r *Request) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return r.queued || r.unsent

@@ -65,7 +65,7 @@ func TestWhatIsNotTakenBackKeepsItsOrder(t *testing.T) {
 	}
 	r := &Request{Command: "PING"}
 	p.Enqueue(r, 0)
-	if !p.Waiting(r) || !p.Cancel(r) || p.Cancel(r) || p.Waiting(r) {
+	if !p.Unwritten(r) || !p.Cancel(r) || p.Cancel(r) || p.Unwritten(r) {
 		t.Error("a request is taken back once")
 	}
 	var never *NotSentError

@@ -9,7 +9,7 @@ import (
 )
 
 // Completion is called when its request has ended. Complete runs on a goroutine of
-// the pipeline, or of the caller of Flush, Close or Leave; it must not block. It may
+// the pipeline, or of the caller of Flush, Close or Abandon; it must not block. It may
 // queue further requests.
 type Completion interface{ Complete(*Request) }
 

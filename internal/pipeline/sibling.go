@@ -16,8 +16,8 @@ const avoidFor = 10 * shortLastBackoff
 // errApart is the cause when the sibling's connection is replaced.
 var errApart = errors.New("another connection of the client leads to another server")
 
-// Waits tells whether WAIT asks for any replica, as of the last count.
-func (p *Pipeline) Waits() bool {
+// AsksReplicas tells whether WAIT asks for any replica, as of the last count.
+func (p *Pipeline) AsksReplicas() bool {
 	n, _ := p.tally.Load().expects()
 	return n > 0
 }

@@ -29,7 +29,7 @@ func TestReplicasThatASiblingHasSeenAreWaitedFor(t *testing.T) {
 	s := redistest.Start(t)
 	replica := s.StartReplica(t)
 	a, b := siblings(t, dialler(t, s), keeping(true))
-	if r := end(t, waitFor(t, a, 1)); r.Replicas != 1 || !a.Waits() {
+	if r := end(t, waitFor(t, a, 1)); r.Replicas != 1 || !a.AsksReplicas() {
 		t.Fatalf("%v; %d replicas", r.Err, r.Replicas)
 	}
 	replica.Kill()

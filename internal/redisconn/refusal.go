@@ -202,9 +202,9 @@ func (r Refusal) OfConnection() bool {
 	}, func(begin string) bool { return strings.HasPrefix(r.text, begin) })
 }
 
-// Untold tells whether the answer is no refusal but that of one of this library's scripts,
+// Unannounced tells whether the answer is no refusal but that of one of this library's scripts,
 // which ran in full with this result, and could not publish its change because of why.
-func (r Refusal) Untold() (result int64, why error, ok bool) {
+func (r Refusal) Unannounced() (result int64, why error, ok bool) {
 	words := strings.SplitN(r.text, " ", 3)
 	if len(words) < 3 || words[0] != "UNTOLD" {
 		return 0, nil, false

@@ -86,12 +86,12 @@ func TestUntoldIsNoRefusal(t *testing.T) {
 		"ERR UNTOLD 1 ERR":                                                                {},
 	} {
 		r, _ := redisconn.RefusalOf(redis.Error(text))
-		result, why, ok := r.Untold()
+		result, why, ok := r.Unannounced()
 		if ok != want.ok || ok && (result != want.result || why != redis.Error(want.why)) {
 			t.Errorf("%s: %d, %v, %v", text, result, why, ok)
 		}
 	}
-	if _, _, ok := (redisconn.Refusal{}).Untold(); ok {
+	if _, _, ok := (redisconn.Refusal{}).Unannounced(); ok {
 		t.Error("no answer is untold")
 	}
 }

@@ -164,7 +164,7 @@ func (t *Cluster) leave(m *member) {
 	if m.node.Pipe.Err() != nil {
 		patience = 0 // the server can't be reached: lost commands would get no kill barrier
 	}
-	t.running.Go(func() { m.node.Leave(patience) })
+	t.running.Go(func() { m.node.Abandon(patience) })
 }
 
 // renew replaces a member's node by a new one, without connections. It is called
@@ -176,5 +176,5 @@ func (t *Cluster) renew(m *member) {
 	for _, r := range t.slotsOf(old) {
 		t.give(r, fresh, nil)
 	}
-	t.running.Go(func() { old.Leave(t.s.Timeout) })
+	t.running.Go(func() { old.Abandon(t.s.Timeout) })
 }

@@ -148,12 +148,12 @@ func (n *Node) Retry() {
 	}
 }
 
-// Leave ends a node that no longer serves anything. Commands that were not written end
+// Abandon ends a node that no longer serves anything. Commands that were not written end
 // as not sent, with pipeline.ErrGone, and go to the node that serves their slot by then.
 // It must follow the Change that moves the node's waiters. It blocks for patience at
 // the most.
-func (n *Node) Leave(patience time.Duration) {
-	n.end(patience, (*pipeline.Pipeline).Leave)
+func (n *Node) Abandon(patience time.Duration) {
+	n.end(patience, (*pipeline.Pipeline).Abandon)
 }
 
 // end ends each pipeline by how, and closes the hub, all at the same time.
@@ -193,7 +193,7 @@ func CloseAll(nodes []*Node, patience time.Duration) {
 // Aside returns the pipeline for commands that go aside. It is Pipe if no WAIT is in
 // use or the second connection can't be had.
 func (n *Node) Aside() *pipeline.Pipeline {
-	if n.aside != nil && n.Pipe.Waits() && n.aside.Reachable() {
+	if n.aside != nil && n.Pipe.AsksReplicas() && n.aside.Reachable() {
 		return n.aside
 	}
 	return n.Pipe

@@ -35,7 +35,7 @@ func TestNodeThatCannotBeReachedIsTold(t *testing.T) {
 					}
 				}},
 			})
-			defer n.Leave(0)
+			defer n.Abandon(0)
 			use(n)
 			redistest.Becomes(t, "it is told twice", func() bool { return told.Load() >= 2 })
 		})

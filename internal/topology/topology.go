@@ -17,7 +17,7 @@ type Topology interface {
 	Node(slot uint16) (*Node, error)
 
 	// Nodes returns all nodes that Node may return. The slice is shared and never
-	// changed. A node that is no longer in it has left, or is about to: see Node.Leave.
+	// changed. A node that is no longer in it has left, or is about to: see Node.Abandon.
 	Nodes() []*Node
 
 	// Redirect decides what to do with a command for slot that from answered with a

@@ -25,9 +25,9 @@ const invalidations = "__redis__:invalidate"
 // Tracker gets the changes of keys that a node's connections have read. Its methods must
 // not block, and are called with no lock held.
 type Tracker interface {
-	Told(n *Node, changed bool) // changes are reported from now on; changed: all keys may have changed
-	Changed(key []byte)         // this key has changed
-	Untold(n *Node, why error)  // changes are not reported until Told, which may never come
+	Tracked(n *Node, changed bool) // changes are reported from now on; changed: all keys may have changed
+	Changed(key []byte)            // this key has changed
+	Untracked(n *Node, why error)  // changes are not reported until Tracked, which may never come
 }
 
 // tracking receives a node's reports of changes. It is the hub's Waker.
@@ -40,7 +40,7 @@ type tracking struct {
 	tracker  Tracker           // nil: not tracking
 	sub      *pubsub.Subscription
 	works    bool          // changes are reported, as far as is known
-	unknown  time.Time     // since when the server does not know the hub's connection; zero: it does, or Untold was called
+	unknown  time.Time     // since when the server does not know the hub's connection; zero: it does, or Untracked was called
 	patience time.Duration // how long the hub may take to reconnect
 }
 
@@ -61,7 +61,7 @@ func (t *tracking) named(dial func(context.Context) (redis.Conn, error)) func(co
 }
 
 // Track makes by the node's Tracker, unless it has one, and tells whether changes are
-// reported already. It calls Untold if the server has not known the hub's connection
+// reported already. It calls Untracked if the server has not known the hub's connection
 // for longer than the hub may take to reconnect.
 func (n *Node) Track(by Tracker) bool {
 	t := &n.tracking
@@ -75,7 +75,7 @@ func (n *Node) Track(by Tracker) bool {
 	}
 	t.mu.Unlock()
 	if stays {
-		by.Untold(n, pipeline.ErrNoListener)
+		by.Untracked(n, pipeline.ErrNoListener)
 	}
 	return works
 }
@@ -96,7 +96,7 @@ func (n *Node) Untrack() {
 
 // fails records that changes are not reported, as a pipeline or the hub has found. After
 // pipeline.ErrNoListener it is still open whether the hub will reconnect, or a proxy
-// leads it to another server for good: Track finds out. Other errors go to Untold.
+// leads it to another server for good: Track finds out. Other errors go to Untracked.
 func (t *tracking) fails(why error) {
 	passes := errors.Is(why, pipeline.ErrNoListener)
 	t.mu.Lock()
@@ -107,7 +107,7 @@ func (t *tracking) fails(why error) {
 	}
 	t.mu.Unlock()
 	if by != nil && !passes {
-		by.Untold(t.n, why)
+		by.Untracked(t.n, why)
 	}
 }
 
@@ -125,9 +125,9 @@ func (t *tracking) Confirmed() {
 	switch {
 	case by == nil:
 	case known:
-		by.Told(t.n, false)
+		by.Tracked(t.n, false)
 	default:
-		by.Untold(t.n, why)
+		by.Untracked(t.n, why)
 	}
 }
 
@@ -139,7 +139,7 @@ func (t *tracking) Message(key []byte) {
 	switch {
 	case by == nil:
 	case key == nil:
-		by.Told(t.n, true)
+		by.Tracked(t.n, true)
 	default:
 		by.Changed(key)
 	}

@@ -17,9 +17,9 @@ import (
 // tracker records what a node reports about changes.
 type tracker struct{ told, untold chan error }
 
-func (t tracker) Told(*topology.Node, bool)          { t.told <- nil }
-func (t tracker) Changed([]byte)                     {}
-func (t tracker) Untold(_ *topology.Node, why error) { t.untold <- why }
+func (t tracker) Tracked(*topology.Node, bool)          { t.told <- nil }
+func (t tracker) Changed([]byte)                        {}
+func (t tracker) Untracked(_ *topology.Node, why error) { t.untold <- why }
 
 // The hub may be about to get another connection. So a listener on another server is reported only if that lasts.
 func TestListenerElsewhereIsSaidWhenThatLasts(t *testing.T) {

@@ -2,8 +2,8 @@ package release
 
 import "cmp"
 
-// Leave tells the caller of an UnlockAs, who waits no longer, what is known.
-func (u *Release) Leave(w World) {
+// CallerLeft tells the caller of an UnlockAs, who waits no longer, what is known.
+func (u *Release) CallerLeft(w World) {
 	u.Limit = 0
 	u.LimitPassed(w)
 }
@@ -17,7 +17,7 @@ func (u *Release) LimitPassed(w World) {
 		u.tell(w, Queued)
 	case u.Why == UnlockAs && u.paused && f.Reached == 0:
 		u.tell(w, Unreleased)
-	case u.Why == UnlockAs && f.Reached == 0 && f.Waits:
+	case u.Why == UnlockAs && f.Reached == 0 && f.Unwritten:
 		u.takeBack(w)
 	case u.Why == UnlockAs:
 		u.tell(w, Unanswered)
@@ -25,9 +25,9 @@ func (u *Release) LimitPassed(w World) {
 		u.tell(w, Uncertain)
 	case u.paused && u.Form == Latched && !u.split: // it is not sent after its limit
 		u.tell(w, Expired)
-	case (u.Form == Own || u.split) && (u.paused || f.Waits):
+	case (u.Form == Own || u.split) && (u.paused || f.Unwritten):
 		u.tell(w, UnsentSoFar)
-	case u.Form == Own || u.split || !f.Waits:
+	case u.Form == Own || u.split || !f.Unwritten:
 		u.tell(w, Unanswered)
 	default:
 		u.takeBack(w)
@@ -48,5 +48,5 @@ func (u *Release) takeBack(w World) {
 // Unsent tells whether the unlock waits to be sent and nothing of it has run.
 func (u *Release) Unsent(w World) bool {
 	f := w.Facts()
-	return f.Reached == 0 && (!u.begun || u.paused || f.Waits)
+	return f.Reached == 0 && (!u.begun || u.paused || f.Unwritten)
 }

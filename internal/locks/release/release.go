@@ -260,7 +260,7 @@ func (u *Release) answeredOwn(w World, a Answer) Verdict {
 	case f.Left:
 		w.Apply(Vanish)
 	}
-	if a.Untold != nil {
+	if a.Unannounced != nil {
 		u.wake(w)
 	}
 	switch {
@@ -301,7 +301,7 @@ func (u *Release) answeredLatched(w World, a Answer) Verdict {
 	case f.Left:
 		w.Apply(Vanish)
 	}
-	if a.Untold != nil {
+	if a.Unannounced != nil {
 		u.wake(w)
 	}
 	switch {
@@ -318,11 +318,11 @@ func (u *Release) answeredLatched(w World, a Answer) Verdict {
 
 // released is what is known of a release that ran.
 func (u *Release) released(a Answer) Verdict {
-	if a.Untold == nil {
+	if a.Unannounced == nil {
 		return Released
 	}
-	u.Failed = a.Untold
-	return Untold
+	u.Failed = a.Unannounced
+	return Unannounced
 }
 
 // failed is what is known of an unlock that is not sent any more, or never was, and has no

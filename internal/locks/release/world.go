@@ -97,7 +97,7 @@ const (
 	Unreplicated                   // it ran, and no replica has it
 	ReplicasUnknown                // it ran, and whether a replica has it is not known
 	Refused                        // Failed says why
-	Untold                         // it released, but that could not be announced, as Failed says
+	Unannounced                    // it released, but that could not be announced, as Failed says
 	InPart                         // its script met Failed, and may have run in part
 	Uncertain                      // it was sent, and never answered
 	Unanswered                     // it has no reply so far
@@ -113,10 +113,10 @@ const (
 // Facts are the state of things when World.Facts is called. While a send is under way
 // (Release.UnderWay) only the first four are known.
 type Facts struct {
-	Now     time.Duration
-	Closed  bool          // the client is closed
-	Reached time.Duration // the first send that may have run; 0: there was none
-	Waits   bool          // what was submitted waits to be written
+	Now       time.Duration
+	Closed    bool          // the client is closed
+	Reached   time.Duration // the first send that may have run; 0: there was none
+	Unwritten bool          // what was submitted waits to be written
 
 	Foreign   bool          // others may act as the owner
 	Left      bool          // the owner has holds left
@@ -155,7 +155,7 @@ const (
 type Answer struct {
 	Did             luasrc.Release // what it did
 	Err             error          // the reply has an unknown shape
-	Untold          error          // why it could not be announced
+	Unannounced     error          // why it could not be announced
 	Unreplicated    bool           // no replica acknowledged it, although some were asked
 	ReplicasUnknown bool           // some were asked, and their reply was cut off
 }

@@ -18,7 +18,7 @@ var (
 
 var (
 	whys      = strings.Fields("Unlock Lost UnlockAs GiveBack Vain Retract Undo Repeat")
-	verdicts  = strings.Fields("- Released NotHeld Unreplicated ReplicasUnknown Refused Untold InPart Uncertain Unanswered Queued UnsentSoFar Expired Unreleased Closed Strayed Foreign")
+	verdicts  = strings.Fields("- Released NotHeld Unreplicated ReplicasUnknown Refused Unannounced InPart Uncertain Unanswered Queued UnsentSoFar Expired Unreleased Closed Strayed Foreign")
 	questions = strings.Fields("- TTL Replicas")
 	effects   = strings.Fields("Tell Vanish Leased Lower Discard Stray Late Wake End")
 )
@@ -133,7 +133,7 @@ func (w *again) Wait() Sent {
 func (w *world) Facts() Facts {
 	f := Facts{Now: w.now, Closed: w.closed, Reached: w.reached}
 	if w.u.UnderWay {
-		f.Waits = w.waits
+		f.Unwritten = w.waits
 		return f
 	}
 	f.Foreign, f.Left, f.MayArrive, f.Answered, f.Replicas = w.foreign, w.left > 0, w.mayArrive, w.answered, w.replicas
@@ -279,7 +279,7 @@ func (w *world) blocks() (kindly bool) {
 		}
 		w.flying = left
 		if w.u.Why == UnlockAs && w.yes(2) {
-			w.u.Leave(w)
+			w.u.CallerLeft(w)
 		}
 		w.u.LimitPassed(w)
 	}
@@ -346,7 +346,7 @@ func (w *world) Wait() Sent {
 	w.answered = true
 	s := Sent{Answer: Answer{Did: did}}
 	if untold {
-		s.Answer.Untold = errOdd
+		s.Answer.Unannounced = errOdd
 	}
 	if w.replicas = !kindly && w.yes(2); w.replicas {
 		s.Answer.Unreplicated, s.Answer.ReplicasUnknown = w.yes(3), w.u.Form == Own && w.yes(3)
@@ -423,7 +423,7 @@ func (w *world) tell() {
 	w.told = true
 	if a := w.last; v == Released && a != nil && a.Did != luasrc.NotHeld && w.u.Why != Repeat {
 		switch {
-		case a.Untold != nil:
+		case a.Unannounced != nil:
 			w.t.Fatal("it could not be announced, and nobody hears that")
 		case w.u.Why.Called() && w.had != nil && (w.had.N == 0 || w.had.Err != nil):
 			w.t.Fatalf("no replica is known to have it, and it says %v", v)
@@ -440,14 +440,14 @@ func (w *world) tell() {
 		if w.reached == 0 && !w.u.UnderWay {
 			w.t.Fatalf("nothing of it has run or is under way, and it says %v", v)
 		}
-	case Released, Unreplicated, ReplicasUnknown, Untold:
+	case Released, Unreplicated, ReplicasUnknown, Unannounced:
 		if !gone && w.ours && w.u.Why != Repeat {
 			w.t.Fatalf("it did not release, and says %v", v)
 		}
 		if w.tooMany && !w.foreign && w.u.Form == Own {
 			w.t.Fatalf("the server counts %d and %d that the owner does not need, and it says %v", w.ended, w.endedSibling, v)
 		}
-		if w.last != nil && w.last.Untold != nil && w.u.Why.Living() && !w.woken {
+		if w.last != nil && w.last.Unannounced != nil && w.u.Why.Living() && !w.woken {
 			w.t.Fatal("nobody was told, and the waiters here do not look")
 		}
 	}

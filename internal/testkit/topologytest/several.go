@@ -314,5 +314,5 @@ func (t *Several) leave(addr string, n *topology.Node) {
 	}
 	t.nodes = nodes
 	t.counts.Left++
-	t.running.Go(func() { n.Leave(t.s.Timeout) })
+	t.running.Go(func() { n.Abandon(t.s.Timeout) })
 }
