@@ -83,9 +83,14 @@ func (g *clusterRig) send(key, name string, args ...any) *command.Request {
 	return r
 }
 
+// answered sends a command until it has run. On a busy machine it takes the client more than a command timeout to find its way.
 func (g *clusterRig) answered(key, name string, args ...any) any {
 	g.Helper()
-	r := g.send(key, name, args...)
+	var r *command.Request
+	g.becomes(fmt.Sprint(name, " ", key, " runs"), func() bool {
+		r = g.send(key, name, args...)
+		return r.Fate != command.NotSent
+	})
 	if r.Wire.Err != nil {
 		g.Fatalf("%s %s: %v", name, key, r.Wire.Err)
 	}
