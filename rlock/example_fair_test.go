@@ -35,7 +35,7 @@ func ExampleClient_NewFairLock() {
 		}
 		waiting = info.Waiters
 	}
-	_, err = tickets.TryLockFor(ctx, 100*time.Millisecond)
+	_, err = tickets.TryLockFor(ctx, time.Second)
 	fmt.Println("behind another:", errors.Is(err, rlock.ErrLocked))
 
 	if err := hold.Unlock(ctx); err != nil {

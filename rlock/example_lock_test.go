@@ -90,7 +90,7 @@ func ExampleLock_TryLockFor() {
 		log.Fatal(err)
 	}
 
-	hold, err := lock.TryLockFor(ctx, 200*time.Millisecond)
+	hold, err := lock.TryLockFor(ctx, time.Second)
 	if errors.Is(err, rlock.ErrLocked) {
 		fmt.Println("serves the old prices")
 		return

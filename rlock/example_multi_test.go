@@ -91,7 +91,7 @@ func ExampleMultiLock_TryLockFor() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	_, err = rlock.NewMultiLock(left, right).TryLockFor(ctx, 100*time.Millisecond)
+	_, err = rlock.NewMultiLock(left, right).TryLockFor(ctx, time.Second)
 	fmt.Println("still taken:", errors.Is(err, rlock.ErrLocked))
 	if err := taken.Unlock(ctx); err != nil {
 		log.Fatal(err)

@@ -93,7 +93,7 @@ func ExamplePermitSemaphore_TryAcquireFor() {
 	seats, done := permits("seats:permitsemaphore:tryacquirefor", 2)
 	defer done()
 	held := take(seats, 1)
-	_, err := seats.TryAcquireFor(ctx, 2, 100*time.Millisecond)
+	_, err := seats.TryAcquireFor(ctx, 2, time.Second)
 	fmt.Println("one seat is too few:", errors.Is(err, rlock.ErrNoPermits))
 	fmt.Println(held.Release(ctx))
 	// Output:

@@ -88,7 +88,7 @@ func ExampleSemaphore_TryAcquireFor() {
 	if err := cars.Acquire(ctx, 1); err != nil {
 		log.Fatal(err)
 	}
-	err := cars.TryAcquireFor(ctx, 2, 100*time.Millisecond)
+	err := cars.TryAcquireFor(ctx, 2, time.Second)
 	fmt.Println("one is too few:", errors.Is(err, rlock.ErrNoPermits))
 	fmt.Println(cars.Release(ctx, 1))
 	// Output:

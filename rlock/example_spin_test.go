@@ -25,7 +25,7 @@ func ExampleClient_NewSpinLock() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	_, err = counter.TryLockFor(ctx, 100*time.Millisecond)
+	_, err = counter.TryLockFor(ctx, time.Second)
 	fmt.Println("taken:", errors.Is(err, rlock.ErrLocked))
 
 	if err := hold.Unlock(ctx); err != nil {

@@ -44,7 +44,7 @@ func Example_errors() {
 		log.Fatal(err)
 	}
 
-	_, err = lock.TryLockFor(ctx, 200*time.Millisecond)
+	_, err = lock.TryLockFor(ctx, time.Second)
 	switch {
 	case err == nil:
 		fmt.Println("inside")

@@ -311,7 +311,7 @@ func everyUseOfSemaphores(ctx context.Context, s *rlock.Semaphore) error {
 	if _, err := s.TrySetPermits(ctx, 2, rlock.Expire(time.Hour)); err != nil {
 		return err
 	}
-	err := s.Do(ctx, 2, func(ctx context.Context) error { return s.TryAcquireFor(ctx, 1, 200*time.Millisecond) })
+	err := s.Do(ctx, 2, func(ctx context.Context) error { return s.TryAcquireFor(ctx, 1, 2*time.Second) })
 	if !errors.Is(err, rlock.ErrNoPermits) {
 		return fmt.Errorf("a third of two: %w", err)
 	}
