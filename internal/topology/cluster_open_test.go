@@ -84,6 +84,9 @@ func TestCredentialsThatAClusterRefusesAreAskedForAgain(t *testing.T) {
 				}
 				return "worker", "one", nil
 			}}
+			if name == "soon" {
+				s.Timeout = farOff
+			}
 			top, err := topology.Open(c.ClusterURL(), s)
 			if err != nil {
 				t.Fatal(err)
