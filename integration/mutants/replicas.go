@@ -88,6 +88,8 @@ var replicas = []defect{
 		edits{{In: "locks.unreplicated", Expr: "doubt != nil", Put: "false"}}},
 	{"the Sentinels are not listened to for replicas that come", "count of replicas", tests{"TestReplicaThatComesIsCountedWhenASentinelTellsOfIt"},
 		edits{{In: "sentinelNode.listen", Stmt: "p.hub.Subscribe(replicaChannel, asks)", Remove: true}}},
+	{"who asks whether a master stays hears only most of the Sentinels", "word on a loss", tests{"TestSentinelThatReplacesTheMasterIsHeardThoughItIsSlow"},
+		edits{{In: "Sentinel.askAll", Expr: "most && enough == nil", Put: "enough == nil"}}},
 	{"a replica that was promoted is not asked", "word on a loss", tests{"TestSentinelsSayWhetherAMasterThatLostAReplicaStays"},
 		edits{{In: "topology.find", Call: "promoted.Store", Put: "_ = &addr"}}},
 	{"a lost replica may be the next master for ever", "word on a loss", tests{"TestReplicaThatLeftIsAskedForAMinute"},

@@ -17,10 +17,10 @@ func (t *Sentinel) stays(ctx context.Context, gone []string) error {
 	defer cancel()
 	var said []testimony
 	var asked sync.WaitGroup
-	asked.Go(func() { said = t.askAll(ctx) })
+	asked.Go(func() { said = t.askAll(ctx, false) })
 	replicas := find(ctx, t.to, gone, func(context.Context, redis.Conn) bool { return false })
 	if asked.Wait(); replicas.next != nil {
-		said = t.askAll(ctx)
+		said = t.askAll(ctx, false)
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()

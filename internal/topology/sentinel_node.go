@@ -104,9 +104,10 @@ func (p *sentinelNode) Message(payload []byte) {
 }
 
 // askAll asks all known Sentinels at the same time. It returns their answers when all
-// have come, shortly after most have, or when half of ctx's time is over: the rest is
-// for the master.
-func (t *Sentinel) askAll(ctx context.Context) []testimony {
+// have come, or when half of ctx's time is over: the rest is for the master. With most it
+// returns shortly after most have come. Who asks whether the master stays needs them all,
+// since only the Sentinel that leads a failover says so.
+func (t *Sentinel) askAll(ctx context.Context, most bool) []testimony {
 	t.mu.Lock()
 	sentinels := t.sentinels
 	if t.life.Err() != nil { // nobody needs the answers
@@ -132,7 +133,7 @@ func (t *Sentinel) askAll(ctx context.Context) []testimony {
 		select {
 		case one := <-answers:
 			said = append(said, one)
-			if enough == nil && 2*voices(said) > existing(said, len(sentinels)) {
+			if most && enough == nil && 2*voices(said) > existing(said, len(sentinels)) {
 				enough = time.After(stragglers)
 			}
 		case <-enough:

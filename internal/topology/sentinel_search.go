@@ -37,7 +37,7 @@ func (t *Sentinel) dial(ctx context.Context) (redis.Conn, error) {
 // locate asks the Sentinels for the master, and leaves the former one if they name
 // another.
 func (t *Sentinel) locate(ctx context.Context) (addr string, err error) {
-	said := t.askAll(ctx)
+	said := t.askAll(ctx, true)
 	now := time.Now()
 	t.mu.Lock()
 	best, err := t.choice.believes(said, existing(said, len(t.sentinels)), now)
