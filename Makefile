@@ -12,9 +12,11 @@ SHELL := /bin/bash
 
 # go test runs as many packages at a time as there are processors. `make vet` has vetted the tests already.
 GOTEST := go test -race -vet=off -count=1 -timeout 15m
+# Tests with real servers wait more than they compute, so twice as many packages run at a time.
+abreast := -p $(shell expr 2 \* $$(nproc))
 # Packages without tests are left out: go test would build the cookbook's programs, with a database, for nothing.
 tested := go list -f "{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}"
-# What counts allocations has its processor to itself.
+# What counts allocations has the machine to itself.
 measuring := /allocs$$
 # Everything counted, random or long is for test-all: docs/dev/measuring.md lists it. make test, too, checks the pages that
 # these packages write.
@@ -94,15 +96,10 @@ empty:
 
 # Checks and compilers end before the first test begins, because they would take processor time from its servers and clocks.
 .PHONY: checked
-checked: check compiled simulation tests
+checked: check compiled simulation unit modules integration interop
 
 # Tests make much garbage and keep little. What counts allocations has its own value.
 unit modules integration interop: export GOGC := 400
-
-# Tests with real servers wait more than they compute, so two steps run at a time.
-.PHONY: tests
-tests:
-	@$(beside) $(MAKE) --no-print-directory unit modules -- $(MAKE) --no-print-directory integration interop
 
 .PHONY: compiled
 compiled:
@@ -198,7 +195,7 @@ modules:
 	  go test -vet=off -count=1 -tags norawsyscall ./internal/pipeline ./internal/redisconn ./pubsub || failed=1; \
 	  $(tested) ./cmd/rlock/... ./docs/cookbook/... ./docs/quickstart/... ./integration/bench/... ./rlockotel/... ./rlockprom/... ./rlocktest/... | \
 	    grep -Ev "$(later)|$(sequential)" | integration/longest-first.sh | \
-	    xargs $(beside) go test -vet=off -count=1 ./cmd/rlock -- $(GOTEST) || failed=1; \
+	    xargs $(beside) go test -vet=off -count=1 ./cmd/rlock -- $(GOTEST) $(abreast) || failed=1; \
 	  $(GOTEST) ./integration/bench/compare ./integration/bench/javacourtesy -run "$(paged)" || failed=1; [ -z "$$failed" ]'
 
 .PHONY: integration
@@ -206,7 +203,7 @@ integration:
 	@$(step) 'integration tests' bash -eo pipefail -c 'cd integration; \
 	  alone=$$($(tested) ./... | grep -E "$(sequential)" | ./longest-first.sh); \
 	  $(tested) ./... | grep -Ev "$(java_packages)|$(later)|$(sequential)" | ./longest-first.sh | \
-	    xargs ./beside.sh go test -vet=off -count=1 -skip "^Test(Known)?Seeds$$" $$alone -- $(GOTEST) -skip "^($(docker_tests))$$"; \
+	    xargs ./beside.sh go test -vet=off -count=1 -skip "^Test(Known)?Seeds$$" $$alone -- $(GOTEST) $(abreast) -skip "^($(docker_tests))$$"; \
 	  $(GOTEST) ./redisson/javamatrix -run "$(paged)"'
 
 # A starting JVM loads a processor, and this step does little else.
