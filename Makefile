@@ -107,25 +107,24 @@ compiled:
 	  go list -export -test -f "" -tags norawsyscall ./internal/pipeline ./internal/redisconn ./pubsub >/dev/null; \
 	  $(tested) ./integration/... ./cmd/rlock | grep -E "$(sequential)" | xargs go list -export -test -f "" ./watchdog >/dev/null'
 
-# Plays the client against a model of Redis in virtual time, two processes for a minute of processor time together, then some
-# seeds with -race, and all seeds that ever broke a rule. The first seed is made of the commit's files: each change plays seeds that nobody has played,
+# Plays the client against a model of Redis in virtual time for a minute of processor time, a sixth of it with -race, in two
+# processes, and all seeds that ever broke a rule. The first seed is made of the commit's files: each change plays seeds that nobody has played,
 # and the same commit always plays the same ones, so that a run which was green is green again. Most are played without -race,
 # under which a tenth of them would be. `go doc ./simulation/replay` in integration/ says what a failing seed is for.
 # FLAGS='-for 30m -seed 0' plays an hour from random seeds, FLAGS='-topology cluster' one topology.
 simulated := $(CURDIR)/integration/.cache/simulation.test
 .PHONY: simulation
 simulation:
-	@$(step) 'simulation' bash -ec 'seed=$$((16#$(shell git rev-parse --short=7 HEAD^{tree}))); \
-	  cd integration/simulation; go test -vet=off -c -o $(simulated) .; \
-	  go test -race -vet=off -c -o $(simulated).race .; \
-	  play="$(simulated) -test.timeout 0 -for 30s"; \
+	@$(step) 'simulation' bash -ec 'seed=$$((16#$(shell git rev-parse --short=7 HEAD^{tree}))); cd integration/simulation; \
+	  ../beside.sh go test -vet=off -c -o $(simulated) . -- go test -race -vet=off -c -o $(simulated).race .; \
+	  play="$(simulated) -test.timeout 0 -for 25s"; \
 	  ../beside.sh bash -ec "$$play -seed $$seed $(FLAGS) -test.run TestSeeds; $(simulated).race -for 10s -seed $$seed -test.run TestSeeds" -- \
 	    $$play -seed $$((seed + 500000000)) $(FLAGS) -test.run "^Test(Known)?Seeds$$"'
 
 # The same for an hour, and that a seed's history can be had again.
 .PHONY: simulation-all
 simulation-all:
-	@$(MAKE) --no-print-directory simulation FLAGS='-for 30m -seed 0 $(FLAGS)'
+	@$(MAKE) --no-print-directory simulation FLAGS='-for 30m -seed 0 -known 3 $(FLAGS)'
 	@$(step) 'replays' bash -ec 'cd integration && go run ./simulation/replay 1 -lasts 20s -twice 100'
 
 # Fetches what is needed, up to three times if the network fails. A version that is gone fails each time.

@@ -25,6 +25,7 @@ var (
 	firstSeed = flag.Uint64("seed", 0, "the seed to begin with; 0 is a random one")
 	stop      = flag.Bool("stop", true, "end with the first seed that breaks a rule")
 	only      = flag.String("topology", "", "play the seeds of this topology only")
+	known     = flag.Int("known", 1, "how often each known seed is played: goroutines run in parallel, so that one play may go well by chance")
 )
 
 // TestSeeds plays one seed after the other until the processor time is used up or, unless -stop=false, a seed breaks a rule.
@@ -77,9 +78,6 @@ func (r *Result) print(title string) {
 	}
 }
 
-// playsOfKnown is how often a known seed is played. Goroutines run in parallel, so that one play may go well by chance.
-const playsOfKnown = 3
-
 // TestKnownSeeds plays the seeds that once broke a rule.
 func TestKnownSeeds(t *testing.T) {
 	file, err := os.Open("testdata/seeds")
@@ -98,7 +96,7 @@ func TestKnownSeeds(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", lines.Text(), err)
 		}
-		for range playsOfKnown {
+		for range *known {
 			judge(t, plan)
 		}
 		played++
