@@ -39,14 +39,16 @@ func operates(s server, args ...string) {
 	}
 }
 
-// leave is REPLICAOF NO ONE and, one time in two, SENTINEL RESET, without which the Sentinels make it a replica again.
+// leave is REPLICAOF NO ONE and, one time in two, SENTINEL RESET, without which the Sentinels make it a replica again. A Sentinel that
+// is reset while it replaces the master forgets which replica it promoted. It names the former master for good then, with the epoch
+// at which the others name the next one. No operator gives the command at that moment.
 func (o *sentinels) leave(f Fault, r *rand.Rand) {
 	s := drawn(r, o.Servers, func(s server) bool { return reachable(s) && s.Follows(o.Master()) })
 	if s == nil {
 		return
 	}
 	s.SlaveOf(nil)
-	if r.IntN(2) == 0 {
+	if r.IntN(2) == 0 && !o.Replaces() {
 		for _, x := range o.Sentinels {
 			operates(x.Server, "SENTINEL", "RESET", simredis.MasterName)
 		}

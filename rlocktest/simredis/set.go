@@ -56,6 +56,11 @@ func (t *Set) URL() string {
 // the Sentinel that leads the failover knows it: if it dies first, the former master goes on.
 func (t *Set) Master() *Server { return t.master }
 
+// Replaces tells whether a Sentinel is replacing the master.
+func (t *Set) Replaces() bool {
+	return slices.ContainsFunc(t.Sentinels, func(s *Sentinel) bool { return s.watched != nil && s.watched.state != noFailover })
+}
+
 // follow looks which server is the master now.
 func (t *Set) follow() {
 	addr, epoch := t.master.Addr, int64(-1)
