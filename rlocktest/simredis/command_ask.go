@@ -41,9 +41,14 @@ func init() {
 	})
 }
 
-// matches tells whether a glob-style pattern matches a name. A slash is a letter like others.
+// slash makes a slash a letter like others.
+var slash = strings.NewReplacer("/", "\x00")
+
+// matches tells whether a glob-style pattern matches a name.
 func matches(pattern, name string) bool {
-	slash := strings.NewReplacer("/", "\x00")
+	if pattern == "*" {
+		return true
+	}
 	ok, _ := path.Match(slash.Replace(pattern), slash.Replace(name))
 	return ok
 }

@@ -299,7 +299,7 @@ func (s *scene) gap(fault func(), kept bool) {
 					gap[kind] = max(gap[kind], time.Since(entered[kind]))
 					entered[kind] = time.Now()
 				})
-				<-time.After(150 * time.Millisecond)
+				<-time.After(300 * time.Millisecond)
 			}
 		})
 	}
