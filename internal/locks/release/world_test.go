@@ -83,6 +83,10 @@ type world struct {
 	lost      bool    // the last send has no answer, and may still run
 	lowered   bool    // trust was lowered after the loss
 	woken     bool
+	inParts   bool // a send found its keys in two places
+	final     bool // the last send was refused for good, or taken back
+	latched   bool // it had a latch when the caller was told
+	later     bool // others were told that a send may still set the lease
 	sentAt    time.Duration
 	blocked   int // waits so far
 	disturbed int // how many of these waits something may disturb
@@ -309,6 +313,7 @@ func (w *world) Wait() Sent {
 	n := w.draw(5)
 	switch {
 	case w.taken:
+		w.final = true
 		return Sent{How: TakenBack}
 	case kindly:
 		n = 4
@@ -319,13 +324,14 @@ func (w *world) Wait() Sent {
 	w.waits = false
 	switch {
 	case w.inTwo && w.u.Form != Own:
-		w.failed = true
+		w.failed, w.inParts = true, true
 		w.note("in two places")
 		return Sent{How: ForNow, Err: errNet, Split: true}
 	case n == 0, n == 2 && unwritten:
 		w.failed = true
 		return Sent{How: ForNow, Err: errNet}
 	case n == 1:
+		w.final = true
 		return Sent{How: []How{Unrun, Passing}[w.draw(2)], Err: errOdd}
 	}
 	if w.reached == 0 {
@@ -394,6 +400,9 @@ func (w *world) Apply(e Effect) {
 	case Tell:
 		w.tell()
 	case Vanish:
+		if w.last == nil || w.last.Did == luasrc.Partial {
+			w.t.Fatal("the owner's other holds end, and the server counts some")
+		}
 		w.left = 0
 	case Lower:
 		w.lowered = true
@@ -404,14 +413,27 @@ func (w *world) Apply(e Effect) {
 		w.latch = nil
 	case Stray:
 		w.stray = true
+	case Late:
+		w.later = true
 	case Wake:
 		w.woken = true
 	case End:
 		w.over = true
+		switch {
+		case w.u.Verdict == UnsentSoFar && (w.latched || !w.foreign) && w.early():
+			w.t.Fatal("its caller was told that it goes on, and it ends")
+		case w.left > 0 && !w.later && slices.ContainsFunc(w.flying, func(c copyOf) bool { return c.form == Own || !w.answered }):
+			w.t.Fatal("it ends, and nobody is told that a send may still set the lease of the holds that are left")
+		}
 		if slices.ContainsFunc(w.flying, func(c copyOf) bool { return c.form == Own && c.least == 0 }) && !w.stray {
 			w.t.Fatal("it ends, and nobody is told that a send may still run")
 		}
 	}
+}
+
+// early tells whether nothing has run or was refused for good, and the hold is still on the server.
+func (w *world) early() bool {
+	return w.reached == 0 && !w.final && !w.closed && w.now <= w.u.Unheld
 }
 
 // tell compares what the caller is told with the facts.
@@ -420,7 +442,7 @@ func (w *world) tell() {
 	if w.note(v); w.told {
 		w.t.Fatalf("it was told before, and now %v", v)
 	}
-	w.told = true
+	w.told, w.latched = true, w.u.Form == Latched
 	if a := w.last; v == Released && a != nil && a.Did != luasrc.NotHeld && w.u.Why != Repeat {
 		switch {
 		case a.Unannounced != nil:
@@ -430,6 +452,9 @@ func (w *world) tell() {
 		case w.u.Why.Called() && a.ReplicasUnknown && !a.Unreplicated:
 			w.t.Fatalf("it is unknown how many replicas have it, and it says %v", v)
 		}
+	}
+	if v == Expired && (w.u.Form == Own || w.inParts) && w.early() {
+		w.t.Fatalf("it could be sent until %v, and says %v at %v", w.u.Unheld, v, w.now)
 	}
 	switch v {
 	case NotHeld, Refused, Queued, UnsentSoFar, Expired, Unreleased, Strayed:
