@@ -24,7 +24,7 @@ var sharing = []defect{
 		edits{{In: "Request.redirection", Stmt: "return to, to.After == 0 || !x.o.Closing()", Put: "return to, to.After == 0"}}},
 	{"several locks are redirected as one", "topology", tests{"TestSeveralLocksAreNotRedirected"},
 		edits{{In: "Request.Scattered", Expr: "r.Refusal().Scatters()", Put: "r.Refusal().Scatters() && false"}}},
-	{"an unlock whose slot does not settle is given up at its caller's limit", "topology", tests{"TestUnlockInASlotThatDoesNotSettleIsNeverUncertain"},
+	{"an unlock whose slot does not settle is given up at its caller's limit", "topology", tests{"TestUnlockInASlotThatDoesNotSettleIsNeverUncertain", "TestEverySequence"},
 		edits{{In: "Release.refused", If: "split && u.Form == Latched", Put: "false"}}},
 	{"a force unlock of which no server has all keys is repeated with all of them", "topology", tests{"TestObjectsAreUsedInAnOpenSlot"},
 		edits{{In: "locks.force", Stmt: "r.Whole = true", Put: "r.Whole = false"}}},
