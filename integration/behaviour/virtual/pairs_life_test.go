@@ -118,7 +118,7 @@ func (l *life) strikes(args []string) (no string) {
 	return no
 }
 
-// hit tells whether a disturbance has struck.
+// hit tells whether a disturbance has struck. While any may, it is called with the world's lock held.
 func (l *life) hit(name string) bool {
 	return slices.ContainsFunc(l.struck, func(d disturbance) bool { return d.name == name })
 }
@@ -158,12 +158,17 @@ func (l *life) try() (err error) {
 
 // token checks that a grant has a newer fencing token than all before.
 func (l *life) token(h *rlock.Hold) {
-	if now := h.Token(); l.kind == "fenced" {
-		if now <= l.newest && !l.hit(allLost) {
+	if l.kind != "fenced" {
+		return
+	}
+	now := h.Token()
+	l.at(func() {
+		if now > l.newest || l.hit(allLost) {
+			l.newest = now
+		} else {
 			l.Errorf("the token %d follows %d", now, l.newest)
 		}
-		l.newest = now
-	}
+	})
 }
 
 // held checks that the server counts what the call returned and the hold around it, and that nobody else gets in.
@@ -204,24 +209,25 @@ func (l *life) stays() time.Duration {
 
 // judge compares what the call returned, and what becomes of it, with the guarantees.
 func (l *life) judge(base string, took time.Duration) {
-	most, explained := l.wait+100*time.Millisecond, l.err == nil && !l.hit(givesUp)
-	for _, d := range l.struck {
-		most += d.slow
-		explained = explained || slices.ContainsFunc(d.errs, func(e error) bool { return errors.Is(l.err, e) })
-	}
-	var sends int
-	if l.err == nil && !l.hit(closed) {
-		l.at(func() { l.next = nil })
-		l.pass(time.Second) // for the unlock of the outer hold
-		sends = l.sends
+	most, explained, granted, sends := l.wait+100*time.Millisecond, false, false, 0
+	background := 20 * time.Second // for what goes on there
+	l.at(func() {
+		explained, granted = l.err == nil && !l.hit(givesUp), l.err == nil && !l.hit(closed)
+		for _, d := range l.struck {
+			most += d.slow
+			explained = explained || slices.ContainsFunc(d.errs, func(e error) bool { return errors.Is(l.err, e) })
+		}
+		if granted {
+			l.next, background = nil, time.Second
+		}
+	})
+	l.pass(background)
+	l.at(func() { l.next, sends = nil, l.sends })
+	if granted {
 		l.held("at first")
 		l.pass(lease)
 		l.held("after a lease")
 		must(0, l.leave(context.Background()))(l.rig)
-	} else {
-		l.pass(20 * time.Second) // for what goes on in the background
-		l.at(func() { l.next = nil })
-		sends = l.sends
 	}
 	stays := l.stays()
 	if stays < 0 {
