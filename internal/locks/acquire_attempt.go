@@ -96,6 +96,7 @@ func (a *attempt) send() {
 	if st.lease == nil && !w.l.Traits.Unowned {
 		st.register()
 	}
+	st.mixed = st.mixed || st.holds != nil && st.holds.lock.Traits.Tally != w.l.Traits.Tally
 	a.want = w.want(st)
 	a.lease = st.commandLease(cmp.Or(w.Terms.Lease, c.Watchdog))
 	a.want.Lease = c.leaseArg(a.lease)

@@ -201,7 +201,7 @@ func TestOwnerOfTwoKindsIsRenewedAsBoth(t *testing.T) {
 	s := redistest.Start(t)
 	conn := s.Dial(t)
 	o := config()
-	o.Watchdog = 3 * time.Second
+	o.Watchdog = 6 * time.Second
 	c := openWith(t, s, o)
 	r, w := sharedLocks(c)
 	as := Terms{As: true, Owner: c.NewOwner()}

@@ -18,7 +18,7 @@ func TestR4LastUnlockLeavesNothing(t *testing.T) {
 	redistest.Slow(t, "leases end")
 	s := redistest.Start(t)
 	config := config()
-	config.Watchdog = 3 * time.Second // what MaxHold ends at the latest
+	config.Watchdog = 9 * time.Second // what MaxHold ends at the latest
 	c := openWith(t, s, config)
 	const short = 300 * time.Millisecond
 	for name, kinds := range map[string][2]kind.Kind{ // of the outer hold and of the nested one

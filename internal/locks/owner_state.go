@@ -33,7 +33,7 @@ type OwnerState struct {
 
 	alarmed  bool // a hold has its own deadline: its end, by Lease or MaxHold, its Margin, or the age at which it is logged
 	marked   bool // it was not made for one acquisition, or may have acted since
-	mixed    bool // it has held by kinds of two tallies at once
+	mixed    bool // it may have held by kinds of two tallies at once
 	listed   bool // it is in the name's list
 	busy     bool // a command of this owner is under way
 	paused   bool // that command was refused or not sent, and is sent again after a pause
@@ -124,7 +124,6 @@ func (st *OwnerState) grant(l *Lock, t *Terms, sent, ttl time.Duration) (*Hold, 
 		st.register() // the holds that it would have joined were lost in the meantime
 	}
 	h.lease = st.lease
-	st.mixed = st.mixed || st.holds != nil && st.holds.lock.Traits.Tally != l.Traits.Tally
 	h.next, st.holds = st.holds, h
 	if st.held++; st.held == 1 {
 		st.name.holders++

@@ -264,7 +264,7 @@ func (l *life) judge(base string, took time.Duration) {
 	if l.beside != nil {
 		_ = l.beside.Unlock(context.Background())
 	}
-	if l.outer == nil || l.kind != l.outerKind || l.unlocks || l.hit(closed) || l.hit(textLeaves) { // else the outer hold's unlock has taken all away
+	if l.outer == nil || l.unlocks || l.hit(closed) || l.hit(allLost) || l.hit(textLeaves) { // else the outer hold's unlock has taken all away
 		l.pass(stays)
 	}
 	if err := l.try(); err != nil {

@@ -23,7 +23,7 @@ func (u *Release) LimitPassed(w World) {
 		u.tell(w, Unanswered)
 	case f.Reached != 0:
 		u.tell(w, Uncertain)
-	case u.paused && u.Form == Latched && !u.split: // it is not sent after its limit
+	case u.paused && !u.split && (u.Form == Latched || f.Foreign && !f.Left): // it is not sent after its limit
 		u.tell(w, Expired)
 	case (u.Form == Own || u.split) && (u.paused || f.Unwritten):
 		u.tell(w, UnsentSoFar)

@@ -453,8 +453,11 @@ func (w *world) tell() {
 			w.t.Fatalf("it is unknown how many replicas have it, and it says %v", v)
 		}
 	}
-	if v == Expired && (w.u.Form == Own || w.inParts) && w.early() {
+	switch early := w.early(); {
+	case v == Expired && (w.u.Form == Own && !w.foreign || w.inParts) && early:
 		w.t.Fatalf("it could be sent until %v, and says %v at %v", w.u.Unheld, v, w.now)
+	case v == UnsentSoFar && w.u.Form == Own && w.foreign && w.left == 0 && !w.waits && early:
+		w.t.Fatalf("others may act as the owner, so that it is not sent again, and it says %v", v)
 	}
 	switch v {
 	case NotHeld, Refused, Queued, UnsentSoFar, Expired, Unreleased, Strayed:
