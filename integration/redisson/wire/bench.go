@@ -56,7 +56,7 @@ func (b *bench) playJava(sc scenario) trace {
 		b.rig.play(javas, s.proxies, sc)
 		release, err := s.plays(sc, b.rig.place.key(sc))
 		defer release()
-		r, lapsed, unasked := b.rig.finish(sc), b.rig.lapsed(sc.lease()), b.rig.unasked()
+		r, lapsed, unasked := b.rig.finish(sc), b.rig.lapsed(), b.rig.unasked()
 		return normalise(s.id, sc, r), cmp.Or(err, lapsed, unasked)
 	})
 }
@@ -68,7 +68,7 @@ func (b *bench) playGo(sc scenario, publish rlock.Publish, altered ...Altered) t
 		s := b.newGo(sc, publish, altered)
 		b.rig.play(gos, s.proxies, sc)
 		err := s.plays(sc, b.rig.place.key(sc))
-		r, lapsed, unasked := b.rig.finish(sc), b.rig.lapsed(sc.lease()), error(nil)
+		r, lapsed, unasked := b.rig.finish(sc), b.rig.lapsed(), error(nil)
 		if len(altered) == 0 { // an altered acquire looks like a renewal
 			unasked = b.rig.unasked()
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 	"testing"
 
 	"github.com/gomodule/redigo/redis"
@@ -31,6 +32,7 @@ type rig struct {
 	from    []int               // where the scenario begins in each proxy's record
 	kind    javapeer.Kind       // of the scenario's locks
 	kept    []string            // locks that the scenario waits to see renewed
+	lease   time.Duration       // of the watchdog
 	marks   int                 // markers published so far
 
 	mu    sync.Mutex // guards heard
@@ -91,7 +93,7 @@ func (r *rig) play(who side, proxies []*faultproxy.Proxy, sc scenario) {
 		r.everywhere("SCRIPT", "FLUSH")
 	}
 	r.messages()
-	r.side, r.proxies, r.kind = who, proxies, sc.kind
+	r.side, r.proxies, r.kind, r.lease = who, proxies, sc.kind, sc.lease()
 	r.kept = nil
 	r.from = nil
 	for i, p := range proxies {

@@ -166,11 +166,14 @@ func renewals(all []faultproxy.Exchange, name string, answered bool) int {
 	return n
 }
 
-// renewed waits until each of the locks was renewed n times.
+// renewed waits until each of the locks was renewed n times, or has lapsed, so that it never will be.
 func (r *rig) renewed(n int, names ...string) {
 	r.T.Helper()
 	r.kept = append(r.kept, names...)
 	r.await("renewals", func(all []faultproxy.Exchange) bool {
+		if r.lapsed() != nil {
+			return true
+		}
 		for _, name := range names {
 			if renewals(all, name, true) < n {
 				return false
@@ -190,10 +193,10 @@ func (r *rig) unasked() error {
 
 // lapsed returns errUntimely if a lock to be renewed may have expired by now: clients send other commands for a lock that
 // is gone. A client that is never in time is not played more often than others.
-func (r *rig) lapsed(lease time.Duration) error {
+func (r *rig) lapsed() error {
 	now := time.Now()
 	for _, name := range r.kept {
-		if lapse(r.record(), name, lease, now) {
+		if lapse(r.record(), name, r.lease, now) {
 			return errUntimely
 		}
 	}
