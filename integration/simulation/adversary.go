@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/rlock-go/redisson/rlocktest/simnet"
 )
 
 // ran sees each command that a server runs, with the world's lock held. Faults at random moments
@@ -18,7 +20,11 @@ func (p *play) ran(s server, host string, args []string, reply any) {
 	}
 	p.ranJava = slices.ContainsFunc(p.javas, func(j *java) bool { return j.host == host })
 	defer func() { p.ranJava = false }()
+	script := scriptOf(args)
 	for _, o := range p.objects {
+		for _, command := range o.ownerCommands(script, args) {
+			p.judgeOwner(o, host, command, reply)
+		}
 		if args[3] != o.Name && !(o.Kind == Fair && args[3] == queueOf(o.Name)) && !(o.Kind == Permits && args[3] == timesOf(o.Name)) {
 			continue
 		}
@@ -29,10 +35,13 @@ func (p *play) ran(s server, host string, args []string, reply any) {
 			there = whole[0] // the rest says which command the script was refused
 		}
 		counts := m == s || o.deleted == deletion{s, time.Now()}
-		if counts && strings.Contains(scriptOf(args), "force") && there == int64(1) {
+		if counts && strings.Contains(script, "force") && there == int64(1) {
 			p.forced(o, host)
 		}
 		p.tempt(o, reply)
+		if script != "" {
+			p.loseReply(o, s, host)
+		}
 	}
 }
 
@@ -41,7 +50,7 @@ func (p *play) forced(o *object, host string) {
 	o.forcedAt, o.forcedBy = time.Now(), host
 	p.voids(o, forced, func(h *hold) bool { return !h.there(p.site.master(o.Name)) })
 	if lost := p.takenNow(o); p.calm() && len(lost) > 0 {
-		go p.judgeTold(lost, toldWithin)
+		go p.judgeTold(lost, p.toldWithin())
 	}
 }
 
@@ -49,12 +58,7 @@ func (p *play) forced(o *object, host string) {
 func (p *play) tempt(o *object, reply any) {
 	if ms, ok := reply.(int64); ok && ms > 1 && p.w.Rand.IntN(4) == 0 {
 		for _, h := range o.holds {
-			p.w.After(time.Duration(p.w.Rand.Int64N(int64(1200*time.Microsecond))), func() {
-				select {
-				case h.now <- struct{}{}:
-				default:
-				}
-			})
+			p.w.After(time.Duration(p.w.Rand.Int64N(int64(1200*time.Microsecond))), h.nudge)
 		}
 	}
 	if reply != nil && reply != int64(1) || p.w.Rand.IntN(5) > 0 || len(p.cancels) == 0 {
@@ -81,4 +85,43 @@ func (p *play) mayNotCancel(c *call) {
 	p.w.Mu.Lock()
 	defer p.w.Mu.Unlock()
 	p.cancels = without(p.cancels, c)
+}
+
+// lostEvery is how often a reply may be lost. Each costs the commands of a new connection.
+const lostEvery = 1500 * time.Millisecond
+
+// loseReply breaks the connections of a host behind a command, of which it gets no reply then. In the moments in which the command is
+// sent again a call of the host is cancelled, or a holder releases.
+func (p *play) loseReply(o *object, s server, host string) {
+	if !p.storming || p.Former || time.Since(p.lostAt) < lostEvery || p.lossy.IntN(10) > 0 {
+		return
+	}
+	p.lostAt = time.Now()
+	p.w.After(time.Duration(p.lossy.Int64N(int64(40*time.Microsecond))), func() {
+		for _, c := range p.w.Conns(func(c *simnet.Conn) bool { return c.Host() == host && c.Server() == s.Addr }) {
+			c.Break()
+		}
+	})
+	soon := func() time.Duration { return time.Duration(p.lossy.Int64N(int64(2500 * time.Microsecond))) }
+	if p.lossy.IntN(2) == 0 {
+		for _, h := range o.holds {
+			p.w.After(soon(), h.nudge)
+		}
+		return
+	}
+	for _, c := range p.cancels {
+		if c.host == host && c.o == o {
+			end := *c.ends
+			p.w.After(soon(), func() { go end() })
+			return
+		}
+	}
+}
+
+// nudge lets a holder release now.
+func (h *hold) nudge() {
+	select {
+	case h.now <- struct{}{}:
+	default:
+	}
 }

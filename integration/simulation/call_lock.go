@@ -54,7 +54,7 @@ func (c *caller) useLock(l *life) {
 // acquireAndRelease is what most callers do, with everything that may happen between.
 func (c *caller) acquireAndRelease(l *life, handle *rlock.Lock, reads bool) {
 	var opts []rlock.AcquireOption
-	lease, renewed, atLeast := time.Duration(0), true, false
+	lease, renewed, atLeast := time.Duration(0), true, time.Duration(0)
 	switch n := c.r.IntN(12); {
 	case n < 3:
 		lease = between(c.r, 20*time.Millisecond, 5*time.Second).Truncate(time.Millisecond)
@@ -63,11 +63,14 @@ func (c *caller) acquireAndRelease(l *life, handle *rlock.Lock, reads bool) {
 		renewed = false
 		opts = append(opts, rlock.MaxHold(between(c.r, 20*time.Millisecond, 20*time.Second)))
 	case n == 4 && c.o.Kind != ReadWrite:
-		opts, atLeast = append(opts, rlock.AtLeast(between(c.r, time.Millisecond, 2*time.Second))), true
+		atLeast = between(c.r, time.Millisecond, 2*time.Second)
+		opts = append(opts, rlock.AtLeast(atLeast))
 	}
 	shown := c.r.IntN(4) == 0
 	if c.r.IntN(8) == 0 {
-		opts, shown = append(opts, rlock.As(l.c.NewOwner())), true
+		owner := l.c.NewOwner()
+		c.actsAs(owner.LogValue().String())
+		opts, shown = append(opts, rlock.As(owner)), true
 	}
 	a, h, err := c.acquire(l, handle, reads, opts)
 	if err != nil {
@@ -106,13 +109,17 @@ func (c *caller) acquireAndRelease(l *life, handle *rlock.Lock, reads bool) {
 
 // acquire calls one of the methods that acquire.
 func (c *caller) acquire(l *life, handle *rlock.Lock, reads bool, opts []rlock.AcquireOption) (a *ask, h *rlock.Hold, err error) {
-	switch how := c.r.IntN(7); how {
+	how := c.r.IntN(7)
+	if how == 4 && c.inStorm() {
+		how = 1
+	}
+	switch how {
 	case 0:
 		a = c.ask(l, "TryLock", oneTimeout, 0, false)
 		a.set(func(k *call) { k.reads = reads })
 		h, err = handle.TryLock(a.ctx, opts...)
 	case 1:
-		wait := between(c.r, time.Millisecond, 20*time.Second)
+		wait := c.wait()
 		a = c.ask(l, "TryLockFor", boundOfTry(wait), 0, false)
 		a.set(func(k *call) { k.reads = reads })
 		h, err = handle.TryLockFor(a.ctx, wait, opts...)
@@ -130,6 +137,29 @@ func (c *caller) acquire(l *life, handle *rlock.Lock, reads bool, opts []rlock.A
 	return a, h, err
 }
 
+// actsAs records that an owner acts by As, so that its first attempt does not queue.
+func (c *caller) actsAs(owner string) {
+	c.w.Mu.Lock()
+	defer c.w.Mu.Unlock()
+	c.o.acts(owner).queued = false
+}
+
+// inStorm reports whether faults strike, so that short waits may end without an answer.
+func (c *caller) inStorm() bool {
+	c.w.Mu.Lock()
+	defer c.w.Mu.Unlock()
+	return c.storming && !c.Former
+}
+
+// wait draws how long a call waits. Many waits end in an outage before anybody knows of it.
+func (c *caller) wait() time.Duration {
+	wait := between(c.r, time.Millisecond, 20*time.Second)
+	if !c.Former && wait&1 == 1 {
+		wait = 1 + wait%(2*time.Second)
+	}
+	return wait
+}
+
 // boundOfTry is how long a call may take that waits for so long, or makes one attempt.
 func boundOfTry(wait time.Duration) time.Duration {
 	return max(wait+wait/100+commandTimeout/8, oneTimeout)
@@ -141,6 +171,7 @@ const graceOfLock = time.Millisecond
 // reenter acquires once more for the owner of a hold.
 func (c *caller) reenter(l *life, handle *rlock.Lock, o *hold, h *rlock.Hold) *rlock.Hold {
 	time.Sleep(between(c.r, 0, 50*time.Millisecond))
+	c.actsAs(o.owner)
 	opts := []rlock.AcquireOption{rlock.As(h.Owner())}
 	inner := time.Duration(0)
 	if c.r.IntN(2) == 0 {
@@ -178,6 +209,11 @@ func (c *caller) extend(l *life, o *hold, h *rlock.Hold) {
 	err := h.Extend(a.ctx, d)
 	until, ended := h.ValidUntil(), time.Now() // by when the server has begun to count
 	c.done(a, err)
+	if err == nil && h.Err() == nil {
+		c.w.Mu.Lock()
+		c.judgeSent(o, until)
+		c.w.Mu.Unlock()
+	}
 	if err == nil && until.After(ended.Add(d+d/100)) {
 		c.violation("extended: %s extended its hold by %v, and trusts it for %v", c.who, d, until.Sub(ended))
 	}
@@ -225,6 +261,7 @@ func (c *caller) unlock(l *life, o *hold, h *rlock.Hold, what string, last bool)
 	}
 	trusted, until := h.Err() == nil, h.ValidUntil()
 	a := c.ask(l, what, boundOfUnlock, oneTimeout, false)
+	a.set(func(k *call) { k.as, k.until = o.owner, until })
 	a.timeout(between(c.r, time.Millisecond, 10*time.Second))
 	err := h.Unlock(a.ctx)
 	c.done(a, err)

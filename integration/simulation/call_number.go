@@ -29,7 +29,7 @@ func (c *caller) useSemaphore(l *life) {
 		a.set(func(k *call) { k.wants = n })
 		err = s.TryAcquire(a.ctx, n)
 	case 1:
-		wait := between(c.r, time.Millisecond, 20*time.Second)
+		wait := c.wait()
 		a = c.ask(l, "TryAcquireFor", boundOfTry(wait), 0, false)
 		a.set(func(k *call) { k.wants = n })
 		err = s.TryAcquireFor(a.ctx, n, wait)
@@ -109,7 +109,7 @@ func (c *caller) usePermits(l *life) {
 		a.set(func(k *call) { k.wants = n })
 		taken, err = s.TryAcquire(a.ctx, n, opts...)
 	case 1:
-		wait := between(c.r, time.Millisecond, 20*time.Second)
+		wait := c.wait()
 		a = c.ask(l, "TryAcquireFor permits", boundOfTry(wait), 0, false)
 		a.set(func(k *call) { k.wants = n })
 		taken, err = s.TryAcquireFor(a.ctx, n, wait, opts...)

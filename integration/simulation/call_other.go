@@ -80,6 +80,9 @@ func (c *caller) force(l *life, handle *rlock.Lock) {
 	time.Sleep(between(c.r, 0, 20*time.Second))
 }
 
+// leastLeadPause is for how long a leader leaves the lock to others at least.
+const leastLeadPause = 50 * time.Millisecond * 100 / 101
+
 // lead is a candidate for a while.
 func (c *caller) lead(l *life, handle *rlock.Lock, reads bool) {
 	a := c.ask(l, "Lead", 0, 4*commandTimeout+2*time.Second+commandTimeout, false)
@@ -91,7 +94,12 @@ func (c *caller) lead(l *life, handle *rlock.Lock, reads bool) {
 		opts = append(opts, rlock.Lease(between(c.r, 500*time.Millisecond, 5*time.Second)))
 	}
 	errDone := errors.New("led often enough")
+	var gaveWay time.Time
 	err := handle.Lead(a.ctx, func(ctx context.Context) error {
+		if pause := time.Since(gaveWay); !gaveWay.IsZero() && pause < leastLeadPause {
+			c.violation("lead: %s leads %s again %v after its last term", c.who, c.o.Name, pause)
+		}
+		defer func() { gaveWay = time.Now() }()
 		valid := func() bool { return ctx.Err() == nil }
 		h := c.entered(a.call, &hold{o: c.o, owner: c.leader(l), reads: reads, valid: valid, until: time.Now})
 		select {
@@ -109,7 +117,11 @@ func (c *caller) lead(l *life, handle *rlock.Lock, reads bool) {
 	if errors.Is(err, errDone) {
 		err = nil
 	}
+	over := a.ctx.Err() != nil
 	c.done(a, err)
+	if err != nil && !over && !errors.Is(err, rlock.ErrClosed) && !errors.Is(err, rlock.ErrInvalidOption) {
+		c.violation("lead: %s stands for %s no more, though nothing ended it: %v", c.who, c.o.Name, err)
+	}
 	c.w.Mu.Lock()
 	c.o.lost = time.Now() // Lead pauses before each attempt, and its release has no answer here
 	c.w.Mu.Unlock()
@@ -141,12 +153,14 @@ func (c *caller) share(l *life, handle *rlock.Lock) {
 	}
 	text := c.o.shared
 	c.w.Mu.Unlock()
+	c.actsAs(text)
 	owner, err := rlock.ParseOwner(text)
 	if err != nil {
 		c.violation("%s: %v", c.who, err)
 		return
 	}
 	a := c.ask(l, "shared Lock", 0, graceOfLock, false)
+	a.set(func(k *call) { k.o.begins(text); k.as = text })
 	a.timeout(between(c.r, time.Millisecond, 20*time.Second))
 	h, err := handle.Lock(a.ctx, rlock.As(owner))
 	c.done(a, err)
@@ -174,6 +188,7 @@ func (c *caller) shareOwn(l *life, handle *rlock.Lock) {
 	if s == nil {
 		s = &ownShare{owner: l.c.NewOwner()}
 		c.o.own[l] = s
+		c.o.acts(s.owner.LogValue().String()).queued = false
 	}
 	s.users++
 	c.w.Mu.Unlock()
@@ -189,6 +204,7 @@ func (c *caller) shareOwn(l *life, handle *rlock.Lock) {
 		opts = append(opts, rlock.Lease(lease))
 	}
 	a := c.ask(l, "own shared Lock", 0, graceOfLock, false)
+	a.set(func(k *call) { k.o.begins(s.owner.LogValue().String()); k.as = s.owner.LogValue().String() })
 	a.timeout(between(c.r, time.Millisecond, 20*time.Second))
 	h, err := handle.Lock(a.ctx, opts...)
 	c.done(a, err)

@@ -33,6 +33,7 @@ const (
 	Slots    FaultKind = "slots"      // the slot of an object moves to another master
 	Watchers FaultKind = "sentinels"  // a Sentinel dies, stands still, or begins anew
 	Replaced FaultKind = "replaced"   // a server dies, and another cluster's gets its address for a while
+	Poison   FaultKind = "poison"     // the key of a lock gets another type for a while
 	Leaves   FaultKind = "leaves"     // a replica is taken out and calls itself master, for good or until it comes back
 )
 
@@ -85,6 +86,15 @@ func (p *play) strike(f Fault, r *rand.Rand) {
 	s, m, host := servers[r.IntN(len(servers))], masters[r.IntN(len(masters))], hosts[r.IntN(len(hosts))]
 	p.res.Faults++
 	p.w.Note("fault: %s, %s, %s, for %v", f.What, s.Addr, host, f.Lasts)
+	if f.What.harsh() {
+		p.harshUntil = time.Now().Add(time.Hour) // until all is healed
+	}
+	switch f.What {
+	case CutOff, Slow, Pause, Freeze:
+		if until := time.Now().Add(f.Lasts + oneTimeout); until.After(p.delayed) {
+			p.delayed = until
+		}
+	}
 	switch f.What {
 	case Breaks:
 		for _, c := range p.w.Conns(func(*simnet.Conn) bool { return true }) {
@@ -141,6 +151,8 @@ func (p *play) strike(f Fault, r *rand.Rand) {
 	case Stall:
 		s.Stall(true)
 		p.w.After(f.Lasts, func() { s.Stall(false) })
+	case Poison:
+		p.poison(f, r)
 	case Flush:
 		p.loses(m)
 		m.FlushAll()
@@ -215,4 +227,23 @@ func (p *play) restart(s server, with simredis.Saved, loses bool) {
 			o.revives(had[o], o.enqueued)
 		}
 	}
+}
+
+// poisoned is for how long a key has another type: for longer than until a renewal meets it.
+const poisoned = 14 * time.Second
+
+// poison sets the key of a lock to a text, as a stranger that uses its name may.
+func (p *play) poison(f Fault, r *rand.Rand) {
+	o := p.objects[r.IntN(len(p.objects))]
+	if !o.Kind.lock() {
+		return
+	}
+	sets := func(words ...string) {
+		p.site.master(o.Name).Session("10.9.0.1").Do(words...)
+		o.lost, o.emptyAt = time.Now(), time.Now()
+		p.look(o, p.site.master(o.Name))
+	}
+	p.voids(o, lostByServer, func(*hold) bool { return true })
+	sets("SET", o.Name, "of another type")
+	p.w.After(f.Lasts, func() { sets("DEL", o.Name) })
 }

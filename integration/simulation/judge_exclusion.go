@@ -21,7 +21,7 @@ func (o *object) forces(host string) bool {
 // entered records a hold, and looks for others of its object that are valid in this instant.
 func (p *play) entered(c *call, h *hold) *hold {
 	o := h.o
-	valid := h.valid()
+	valid, until := h.valid(), h.until()
 	p.w.Mu.Lock()
 	m := p.site.master(o.Name)
 	h.who, h.since, h.began, h.promotion, h.now = c.who, p.w.Since(), c.began, p.promotions, make(chan struct{}, 1)
@@ -42,6 +42,15 @@ func (p *play) entered(c *call, h *hold) *hold {
 	o.holds = append(o.holds, h)
 	p.judgeToken(c, h)
 	p.judgeOnce(h, m)
+	if h.common {
+		p.judgeShared(o, h.owner)
+	}
+	if valid {
+		p.judgeSent(h, until)
+	}
+	if h.atLeast > 0 {
+		o.acts(h.owner).keepsTo = time.Now().Add(h.atLeast + h.atLeast/100)
+	}
 	p.w.Note("%s holds %s as %s", h.who, o.Name, h.owner)
 	p.w.Mu.Unlock()
 	inside := 0
@@ -81,11 +90,18 @@ func (h *hold) excludes(x *hold, inside int) bool {
 
 // leaves records that a release begins.
 func (p *play) leaves(h *hold) {
-	trusted := h.trusted()
+	trusted, valid, until := h.trusted(), h.valid(), h.until()
 	p.w.Mu.Lock()
 	defer p.w.Mu.Unlock()
 	p.judgeTrust(h, trusted)
-	h.ending = true
+	if valid {
+		p.judgeSent(h, until)
+	} else if a := h.o.acting[h.owner]; a != nil {
+		a.keepsTo = time.Time{} // whoever knows of the loss leaves nothing
+	}
+	if !h.ending {
+		h.ending, h.endingAt = true, time.Now()
+	}
 }
 
 func without[T comparable](all []T, one T) []T {

@@ -50,7 +50,7 @@ func (p *play) judgeKept(o *object) {
 			p.once(h.hold, "kept: %s has lost its hold of %s since %v, and nothing was wrong since: %s", h.who, o.Name, h.since, m.Dump(o.Name))
 		case h.valid && there && left < watchdogTimeout-renewedWithin && (p.calm() || well > renewedWithin):
 			p.once(h.hold, "kept: the key of %s, which %s holds since %v, lives for %v more", o.Name, h.who, h.since, left)
-		case h.valid && !there && well > renewedWithin && time.Since(h.goneAt) > toldWithin:
+		case h.valid && !there && well > renewedWithin && time.Since(h.goneAt) > p.toldWithin():
 			p.once(h.hold, "told: %s trusts its hold of %s since %v, and the server lacks it for %v", h.who, o.Name, h.since, time.Since(h.goneAt))
 		}
 	}

@@ -75,6 +75,14 @@ func (p *play) judgeTrust(h *hold, trusted time.Duration) {
 // if the lock is young, and it checks ten times a second at most.
 const toldWithin = 2200 * time.Millisecond
 
+// toldWithin is how soon that is in this play: nobody hears but by renewals where the account may not track keys.
+func (p *play) toldWithin() time.Duration {
+	if p.Untracked {
+		return renewedWithin
+	}
+	return toldWithin
+}
+
 // judgeTold reports holds that a calm play's fault has taken and whose owners still trust them.
 func (p *play) judgeTold(lost []*hold, within time.Duration) {
 	time.Sleep(within)
@@ -91,7 +99,7 @@ func (p *play) judgeTold(lost []*hold, within time.Duration) {
 // takenNow are the holds that a fault has just taken. It is called with the world's lock held.
 func (p *play) takenNow(o *object) (lost []*hold) {
 	for _, h := range o.holds {
-		if h.life != nil && !h.ending && h.void != "" && h.void != sharedOwner && !h.common {
+		if h.life != nil && !h.ending && h.void != "" && h.void != sharedOwner && !h.common && (h.renewed || !p.Untracked) {
 			lost = append(lost, h)
 		}
 	}

@@ -30,9 +30,11 @@ func (p *play) refused(c *call, err error) {
 		if o.Kind.lock() {
 			p.judgeNothing(o, c, m, err)
 		}
-	case errors.Is(err, rlock.ErrLocked) && c.what == "TryLock" && steady && o.Kind != ReadWrite:
+	case errors.Is(err, rlock.ErrLocked) && c.what == "TryLockFor" && steady && !o.news[c.host].taken && o.news[c.host].takenAt.Before(c.began) && o.Kind != ReadWrite:
+		p.breach("refused: %s says that somebody else holds %s, and no server has said so since its client released it", c.who, o.Name)
+	case errors.Is(err, rlock.ErrLocked) && (c.what == "TryLock" || c.what == "TryLockFor" && time.Since(o.emptyAt) > sleepsFor) && steady && o.Kind != ReadWrite:
 		if taken := o.here || !o.flipped.Before(c.began) || len(o.enqueued) > 0 || !o.emptied.Before(c.began) || m.List(queueOf(o.Name)) != nil; !taken {
-			p.violate("refused: %s says that somebody else holds %s, which has been free since %v before the call", c.who, o.Name, c.began.Sub(o.flipped))
+			p.breach("refused: %s says that somebody else holds %s, which has been free since %v before the call", c.who, o.Name, c.began.Sub(o.flipped))
 		}
 	case errors.Is(err, rlock.ErrReentered):
 		p.breach("once: %s got %q of %s, and its owner was new", c.who, err, o.Name)

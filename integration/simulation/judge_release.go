@@ -22,12 +22,15 @@ func (p *play) unlocked(h *hold, err error, last, trusted bool) {
 		o.lostOne = time.Now()
 	}
 	clean := h.void == "" && h.promotion == p.promotions && !p.site.torn() && o.excused[h.owner] == "" && (h.life == nil || !h.life.closed)
+	if err == nil && last && clean && trusted && h.atLeast > 0 {
+		p.judgeLeaves(h, m)
+	}
 	switch {
 	case errors.Is(err, rlock.ErrNotHeld) && trusted && clean && h.common && o.tookAnother(h):
 		p.allow(sharedOwner)
 	case errors.Is(err, rlock.ErrNotHeld) && trusted && clean:
 		p.breach("false loss: the release of %s by %s, which was trusted beyond it, says: %v", o.Name, h.who, err)
-	case err == nil && last && clean && (!h.common || h.sole != nil && h.sole()) && !h.atLeast && h.there(m):
+	case err == nil && last && clean && (!h.common || h.sole != nil && h.sole()) && h.atLeast == 0 && h.there(m):
 		p.breach("not released: %s got nil for its release of %s, and the server still has %s: %s", h.who, o.Name, h.owner, m.Dump(o.Name))
 	case errors.Is(err, rlock.ErrUnavailable):
 		o.excuse(h.owner, unavailableKey)
@@ -47,6 +50,9 @@ func (p *play) unlocked(h *hold, err error, last, trusted bool) {
 	}
 	if err != nil && !errors.Is(err, rlock.ErrNotHeld) {
 		o.lost = time.Now() // nobody promises when the next one enters
+	}
+	if h.common {
+		p.judgeShared(o, h.owner)
 	}
 	p.wantsNothing(o)
 }

@@ -20,6 +20,7 @@ type object struct {
 
 	excused    map[string]Clause   // owners that may hold more than anybody knows
 	lost       time.Time           // when a fault last took data, of which waiters do not hear
+	emptyAt    time.Time           // when a fault last took its key, without a word to those who know that it is taken
 	deleted    deletion            // the last one by which its data came to be with another server
 	forcedAt   time.Time           // when it was last taken by ForceUnlock
 	forcedBy   string              // whose host did it
@@ -47,6 +48,16 @@ type object struct {
 	value      int64               // of a latch, as last seen
 	downs      int                 // calls that count a latch down
 	falls      []time.Time         // when its count fell by one
+	acting     map[string]*acting  // owners of which a command ran
+	news       map[string]news     // by host
+	waiters    []*acting           // of those the last that were refused
+	tries      int                 // refused attempts
+}
+
+// news is what a client heard last of a lock: that somebody has it, or that its own release has freed it.
+type news struct {
+	taken   bool
+	takenAt time.Time // when a server last said so
 }
 
 // ownShare is an owner whose text never leaves its client, and how many callers use it.
@@ -67,7 +78,7 @@ type hold struct {
 	common    bool        // others may act as its owner, or several hold as it
 	leftAlone *rlock.Hold // of the same owner, which nobody unlocks; nil: none
 	sole      func() bool // of one of several holds of an owner: no other caller uses it; nil: another client may
-	atLeast   bool
+	atLeast   time.Duration
 	lease     time.Duration // 0: it is renewed, unless it has a MaxHold
 	renewed   bool          // by the watchdog, and nothing makes its key's life shorter
 	goneAt    time.Time     // since when its server lacks it, and it is trusted
@@ -80,7 +91,8 @@ type hold struct {
 	began     time.Time // of the call that got it
 	promotion int       // how many there had been
 	ending    bool      // its release has begun
-	void      Clause    // why others may hold too; empty: they may not
+	endingAt  time.Time
+	void      Clause // why others may hold too; empty: they may not
 	now       chan struct{}
 }
 
@@ -94,19 +106,22 @@ func (h *hold) field() string {
 
 // call is a call that is open.
 type call struct {
-	o     *object
-	l     *life // nil: Java's
-	who   string
-	what  string
-	host  string
-	began time.Time
-	by    time.Time // when it must have returned; zero: whenever it likes
-	grace time.Duration
-	wants int  // permits
-	reads bool // a reader's
-	waits bool // until it gets what it wants
-	ends  *context.CancelFunc
-	token int64 // the highest that was seen when it began
+	o         *object
+	l         *life // nil: Java's
+	who       string
+	what      string
+	host      string
+	began     time.Time
+	by        time.Time // when it must have returned; zero: whenever it likes
+	grace     time.Duration
+	wants     int  // permits
+	reads     bool // a reader's
+	waits     bool // until it gets what it wants
+	ends      *context.CancelFunc
+	until     time.Time // of a release: when the hold that it ends would have ended by itself
+	refusedAt time.Time // when a server first said that its owner, which only it acts as now, does not get the lock
+	as        string    // the owner that it acts as, if others may do so too
+	token     int64     // the highest that was seen when it began
 }
 
 // begin records that a call begins.
@@ -134,6 +149,10 @@ func (p *play) end(c *call, err error) {
 	if err != nil {
 		p.w.Note("%s %s: %v", c.who, c.what, err)
 	}
+	if c.as != "" && err != nil && maybe(err) {
+		c.o.doubt(c.as)
+	}
+	p.judgeAnswered(c, err)
 	if late := time.Since(c.by); !c.by.IsZero() {
 		p.longest("after its bound: "+c.what, late)
 		if c.l != nil && c.l.closed { // Close leaves it no less time than itself
@@ -170,7 +189,7 @@ func (p *play) loses(s server) {
 	for _, o := range p.objects {
 		if p.site.master(o.Name) == s || o.Kind == Permits && s.Exists(timesOf(o.Name)) && p.site.master(timesOf(o.Name)) == s {
 			p.voids(o, lostByServer, func(*hold) bool { return true })
-			o.lost, o.freeAt, o.token = time.Now(), time.Time{}, 0
+			o.lost, o.emptyAt, o.freeAt, o.token = time.Now(), time.Now(), time.Time{}, 0
 			clear(o.left)
 			o.value = 0
 			o.count.lost()
@@ -209,7 +228,7 @@ func (p *play) promoted(former, next server) {
 				o.excuse(owner, sharedUnlock)
 			}
 		}
-		o.lost, o.freeAt = time.Now(), time.Time{}
+		o.lost, o.emptyAt, o.freeAt = time.Now(), time.Now(), time.Time{}
 		clear(o.left)
 		if time.Since(next.Followed()) > repeatedFor {
 			o.revives(former.List(queueOf(o.Name)), next.List(queueOf(o.Name)))
@@ -235,7 +254,7 @@ func (p *play) promoted(former, next server) {
 // and its claim to the slot prevails.
 func (p *play) overruled(o *object, next server) {
 	p.voids(o, lostByServer, func(h *hold) bool { return !h.there(next) })
-	o.lost, o.freeAt, o.token, o.at = time.Now(), time.Time{}, 0, next
+	o.lost, o.emptyAt, o.freeAt, o.token, o.at = time.Now(), time.Now(), time.Time{}, 0, next
 	clear(o.left)
 	o.count.lost()
 }
@@ -259,6 +278,7 @@ func (h *hold) alike(a, b server) bool {
 // excuse records that a caller was told that an owner may hold more than it knows.
 func (o *object) excuse(owner string, why Clause) {
 	o.excused[owner] = why
+	o.doubt(owner)
 	o.p.allow(why)
 }
 

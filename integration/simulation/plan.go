@@ -20,6 +20,10 @@ type Plan struct {
 	Storms   []Storm // none: a calm play
 	Faults   []Fault
 	Lasts    time.Duration // until the callers end
+	// Untracked says that no account may use CLIENT TRACKING, so that holders hear of a loss by their renewals alone.
+	Untracked bool
+	// Former says that the play is as it was before keys got other types and replies were lost at the moments that matter.
+	Former bool
 
 	WithoutCallers []int // indices of Callers that stay away
 	WithoutFaults  []int // indices of Faults that do not strike
@@ -104,6 +108,8 @@ const (
 	ofFaults
 	ofLeaves
 	ofReplaced
+	ofLosses
+	ofLostReplies
 )
 
 // stream is the source of one of a seed's callers, faults or other purposes.
@@ -117,6 +123,39 @@ func between(r *rand.Rand, a, b time.Duration) time.Duration {
 
 // Draw makes the plan of a seed.
 func Draw(seed uint64) Plan {
+	p := drawFormer(seed)
+	p.drawLosses()
+	p.drawShares()
+	return p
+}
+
+// drawShares lets some callers of one lock share owners.
+func (p *Plan) drawShares() {
+	r := stream(p.Seed, ofLosses, 1)
+	o := r.IntN(len(p.Objects))
+	if r.IntN(3) > 0 || !p.Objects[o].Kind.lock() {
+		return
+	}
+	for i, c := range p.Callers {
+		if c.Object == o && c.Habit == Works && r.IntN(3) > 0 {
+			p.Callers[i].Habit = Shares
+		}
+	}
+}
+
+// drawLosses lets calm plays lose more locks than the first flush takes.
+func (p *Plan) drawLosses() {
+	if len(p.Storms) > 0 {
+		return
+	}
+	r := stream(p.Seed, ofLosses, 0)
+	p.Untracked = r.IntN(3) == 0
+	for at := between(r, 30*time.Second, 45*time.Second); at+poisoned < p.Lasts; at += between(r, 40*time.Second, 70*time.Second) {
+		p.Faults = append(p.Faults, Fault{At: at, Lasts: poisoned, What: [...]FaultKind{Flush, Poison, Poison}[r.IntN(3)]})
+	}
+}
+
+func drawFormer(seed uint64) Plan {
 	r := stream(seed, ofPlan, 0)
 	p := Plan{Seed: seed, Topology: topologyOf(seed), Native: r.IntN(2) == 0, Lasts: 2 * time.Minute}
 	calm := r.IntN(3) == 0 && (!p.dense() || r.IntN(2) == 0)

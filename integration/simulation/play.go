@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"slices"
 	"sync"
 	"testing"
@@ -26,16 +27,24 @@ type play struct {
 	objects    []*object
 	processes  []*process
 	javas      []*java
-	ranJava    bool            // the command that ran is Java's
-	closedOnes map[string]bool // ids of clients whose Close has begun
+	ranJava    bool             // the command that ran is Java's
+	closedOnes map[string]bool  // ids of clients whose Close has begun
+	clients    map[string]*life // by their ids
 	traffic    map[string]*traffic
 	cancels    []*call // that the adversary may cancel
 
-	over       bool // no caller begins another turn
-	healed     int  // how often all was healed
-	lull       bool // no fault is left
+	over       bool                 // no caller begins another turn
+	healed     int                  // how often all was healed
+	wrote      map[string]time.Time // when a host last wrote to a server
+	storming   bool
+	lostAt     time.Time  // when a reply was lost last
+	lossy      *rand.Rand // by which replies are lost
+	lull       bool       // no fault is left
 	lullAt     time.Time
-	noKill     bool // CLIENT KILL was refused
+	noKill     bool      // CLIENT KILL was refused
+	nameless   bool      // a connection may not have known its id, by which it is killed
+	harshUntil time.Time // until when something of the last harsh fault may go on
+	delayed    time.Time // until when what was sent may have been on its way for long
 	promotions int
 	promotedAt time.Time
 }
@@ -45,7 +54,7 @@ func Play(t *testing.T, plan Plan) *Result {
 	res := newResult()
 	seedAll(t, plan.Seed)
 	synctest.Test(t, func(*testing.T) {
-		p := &play{Plan: plan, w: simnet.New(plan.Seed), res: res, begun: time.Now(), closedOnes: map[string]bool{}, traffic: map[string]*traffic{}}
+		p := &play{Plan: plan, w: simnet.New(plan.Seed), res: res, begun: time.Now(), closedOnes: map[string]bool{}, clients: map[string]*life{}, wrote: map[string]time.Time{}, traffic: map[string]*traffic{}, lossy: stream(plan.Seed, ofLostReplies, 0)}
 		p.w.Keep, p.w.Native = plan.Keep, plan.Native
 		p.note("plan: %s %+v %+v %+v", p.Topology, p.Objects, p.Clients, p.Callers)
 		p.run()
@@ -71,11 +80,18 @@ func (p *play) run() {
 		c.Moved = func(uint16, server, server) { p.lookAtAll() }
 	}
 	for _, o := range p.Objects {
-		p.objects = append(p.objects, &object{Object: o, p: p, excused: map[string]Clause{}, left: map[string]bool{}, ghosts: map[string]int{}, undoing: map[*life]time.Time{}})
+		p.objects = append(p.objects, &object{Object: o, p: p, excused: map[string]Clause{}, acting: map[string]*acting{}, news: map[string]news{}, left: map[string]bool{}, ghosts: map[string]int{}, undoing: map[*life]time.Time{}})
 	}
 	p.w.Mu.Unlock()
 	time.Sleep(2 * time.Second) // the replicas come
 
+	if p.Untracked {
+		p.w.Mu.Lock()
+		for _, s := range p.site.servers() {
+			s.Deny("client|tracking", true)
+		}
+		p.w.Mu.Unlock()
+	}
 	for i, c := range p.Clients {
 		proc := &process{play: p, Client: c, index: i, host: fmt.Sprintf("10.1.0.%d", i+1)}
 		p.processes = append(p.processes, proc)

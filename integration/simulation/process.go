@@ -34,6 +34,7 @@ type life struct {
 	c    *rlock.Client
 	id   string
 	host string
+	rate float64 // of its clock
 
 	// Guarded by the world's lock: whether a Close or Shutdown has begun, and when that must have ended.
 	closed   bool
@@ -44,19 +45,24 @@ type life struct {
 
 func (p *process) open() error {
 	l := &life{host: p.host}
-	opts := []rlock.Option{dialer(p.w, p.host), rlock.WithObserver(l.observer(p.Observed))}
+	opts := []rlock.Option{p.dialer(p.host), rlock.WithObserver(l.observer(p.Observed))}
 	if !p.Courtesy {
 		opts = append(opts, rlock.WithCourtesy(false))
 	}
 	ctx, end := context.WithTimeout(context.Background(), time.Minute)
 	defer end()
+	before := len(clocks())
 	c, err := rlock.Open(ctx, p.site.url(), opts...)
 	if err != nil {
 		return err
 	}
 	p.w.Mu.Lock()
 	defer p.w.Mu.Unlock()
-	l.c, l.id = c, c.ID().String()
+	l.c, l.id, l.rate = c, c.ID().String(), slowest
+	if rates := clocks(); len(rates) == before+1 {
+		l.rate = rates[before]
+	}
+	p.clients[l.id] = l
 	p.now, p.lives = l, append(p.lives, l)
 	return nil
 }

@@ -37,12 +37,21 @@ func ParsePlan(words []string) (Plan, error) {
 func (p *Plan) Flags(flags *flag.FlagSet) {
 	flags.Func("without-faults", "leave out the `faults` with these indices, such as 0-3,7", indices(&p.WithoutFaults, len(p.Faults)))
 	flags.Func("without-callers", "leave out the `callers` with these indices", indices(&p.WithoutCallers, len(p.Callers)))
+	flags.BoolFunc("former", "play as before keys got other types and replies were lost at the moments that matter", func(string) error {
+		p.Former, p.Untracked = true, false
+		former := drawFormer(p.Seed)
+		p.Faults, p.Callers = former.Faults, former.Callers
+		return nil
+	})
 	flags.DurationVar(&p.Lasts, "lasts", p.Lasts, "how long the callers call")
 }
 
 // Args returns the words from which ParsePlan makes the plan.
 func (p Plan) Args() []string {
 	words := []string{strconv.FormatUint(p.Seed, 10)}
+	if p.Former {
+		words = append(words, "-former")
+	}
 	if len(p.WithoutFaults) > 0 {
 		words = append(words, "-without-faults", ranges(p.WithoutFaults))
 	}

@@ -2,6 +2,8 @@ package simulation
 
 import (
 	"math/rand/v2"
+	"slices"
+	"sync"
 	"testing"
 	"testing/cryptotest"
 	"time"
@@ -28,10 +30,32 @@ func seedAll(t *testing.T, seed uint64) {
 	cryptotest.SetGlobalRandom(t, seed)
 	uuid.SetRand(reader{rand.New(rand.NewPCG(seed, 3))})
 	r := rand.New(rand.NewPCG(seed, 4))
+	clocksDrawn.Lock()
+	clocksDrawn.rates = nil
+	clocksDrawn.Unlock()
 	clock.Override(func() clock.Clock { // each client's clock runs fast or slow by up to 0.9%
-		start, rate := time.Now(), 0.991+0.018*r.Float64()
+		clocksDrawn.Lock()
+		defer clocksDrawn.Unlock()
+		start, rate := time.Now(), slowest+0.018*r.Float64()
+		clocksDrawn.rates = append(clocksDrawn.rates, rate)
 		return clock.Func(func() time.Duration { return time.Duration(float64(time.Since(start)) * rate) })
 	})
+}
+
+// slowest is the rate of the slowest clock.
+const slowest = 0.991
+
+// clocksDrawn has the rates of the clients' clocks, in the order in which they were opened.
+var clocksDrawn struct {
+	sync.Mutex
+	rates []float64
+}
+
+// clocks returns a copy of them.
+func clocks() []float64 {
+	clocksDrawn.Lock()
+	defer clocksDrawn.Unlock()
+	return slices.Clone(clocksDrawn.rates)
 }
 
 func unseed() {

@@ -1,6 +1,9 @@
 package simulation
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // settles is how long after a storm something of it may still go on: a failover that was under
 // way, a command timeout, a pause.
@@ -27,7 +30,14 @@ func (p *play) storms(ended <-chan struct{}) {
 	}
 	defer p.heal()
 	next := 0
+	storming := func(is bool) {
+		p.w.Mu.Lock()
+		defer p.w.Mu.Unlock()
+		p.storming = is
+	}
+	defer storming(false)
 	for _, s := range p.Storms {
+		storming(true)
 		for ; next < len(p.Faults) && p.Faults[next].At < s.To; next++ {
 			if !wait(p.Faults[next].At) {
 				return
@@ -39,6 +49,7 @@ func (p *play) storms(ended <-chan struct{}) {
 		if !wait(s.To) {
 			return
 		}
+		storming(false)
 		p.heal()
 		if !wait(s.To + s.settles()) {
 			return
@@ -60,16 +71,17 @@ func (p *play) calmFaults(ended <-chan struct{}) {
 		if !p.strikes(i) {
 			continue
 		}
-		p.strike(f, stream(p.Seed, ofFaults, i))
-		if f.What == Flush {
-			p.w.Mu.Lock()
-			var lost []*hold
-			for _, o := range p.objects {
-				lost = append(lost, p.takenNow(o)...)
-			}
-			p.w.Mu.Unlock()
-			go p.judgeTold(lost, toldWithin)
+		if i > 0 && !p.awaitHold(ended) {
+			return
 		}
+		p.strike(f, stream(p.Seed, ofFaults, i))
+		p.w.Mu.Lock()
+		var lost []*hold
+		for _, o := range p.objects {
+			lost = append(lost, p.takenNow(o)...)
+		}
+		p.w.Mu.Unlock()
+		go p.judgeTold(lost, p.toldWithin())
 	}
 }
 
@@ -78,6 +90,9 @@ func (p *play) heal() {
 	p.w.Mu.Lock()
 	defer p.w.Mu.Unlock()
 	p.w.Note("heal")
+	if p.harshUntil.After(time.Now()) {
+		p.harshUntil = time.Now().Add(mildly)
+	}
 	p.healed++
 	p.site.heal()
 	for _, h := range p.hosts() {
@@ -109,4 +124,27 @@ func (p *play) hosts() (all []string) {
 		all = append(all, j.host)
 	}
 	return all
+}
+
+// awaitHold waits for a while until somebody has held a lock for so long that it may go on. It reports whether the play goes on.
+func (p *play) awaitHold(ended <-chan struct{}) bool {
+	const looks, holdsOn = 40, time.Second
+	for range looks {
+		p.w.Mu.Lock()
+		there := slices.ContainsFunc(p.objects, func(o *object) bool {
+			return slices.ContainsFunc(o.holds, func(h *hold) bool {
+				return h.renewed && !h.ending && h.void == "" && !h.common && p.w.Since()-h.since > holdsOn
+			})
+		})
+		p.w.Mu.Unlock()
+		if there {
+			break
+		}
+		select {
+		case <-ended:
+			return false
+		case <-time.After(500 * time.Millisecond):
+		}
+	}
+	return true
 }
