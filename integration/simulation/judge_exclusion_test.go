@@ -18,7 +18,7 @@ func TestPermitsThatAFaultHasTakenAreNotCounted(t *testing.T) {
 		time.Sleep(time.Second)
 		enters := func(permits int) *hold {
 			c := &call{o: o, who: "c0w0.0", began: time.Now()}
-			return p.entered(c, &hold{o: o, permits: permits, valid: func() bool { return true }})
+			return p.entered(c, &hold{o: o, permits: permits, valid: func() bool { return true }, until: time.Now})
 		}
 		enters(4).void = lostByServer
 		enters(2)

@@ -70,6 +70,9 @@ type acting struct {
 func (o *object) acts(owner string) *acting {
 	a := o.acting[owner]
 	if a == nil {
+		if o.acting == nil {
+			o.acting = map[string]*acting{}
+		}
 		a = &acting{queued: true}
 		o.acting[owner] = a
 	}

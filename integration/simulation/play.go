@@ -80,7 +80,7 @@ func (p *play) run() {
 		c.Moved = func(uint16, server, server) { p.lookAtAll() }
 	}
 	for _, o := range p.Objects {
-		p.objects = append(p.objects, &object{Object: o, p: p, excused: map[string]Clause{}, acting: map[string]*acting{}, news: map[string]news{}, left: map[string]bool{}, ghosts: map[string]int{}, undoing: map[*life]time.Time{}})
+		p.objects = append(p.objects, &object{Object: o, p: p, excused: map[string]Clause{}, news: map[string]news{}, left: map[string]bool{}, ghosts: map[string]int{}, undoing: map[*life]time.Time{}})
 	}
 	p.w.Mu.Unlock()
 	time.Sleep(2 * time.Second) // the replicas come

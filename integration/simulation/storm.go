@@ -71,7 +71,7 @@ func (p *play) calmFaults(ended <-chan struct{}) {
 		if !p.strikes(i) {
 			continue
 		}
-		if i > 0 && !p.awaitHold(ended) {
+		if i > 0 && !p.awaitHold(ended) || time.Since(begun)+f.Lasts > p.Lasts {
 			return
 		}
 		p.strike(f, stream(p.Seed, ofFaults, i))
