@@ -27,12 +27,19 @@ var foreign = []string{"shared Lock", "shared Unlock", "UnlockAs", "ForceUnlock"
 // waitsOn is how long behind a refusal a wait may end in an outage: the refusal was lost. One that goes on for longer outlives outages.
 const waitsOn = oneTimeout + 500*time.Millisecond
 
+// mayArrive reports whether an earlier command of an owner may still arrive, since its connection could not be killed. Until then the
+// owner does not act.
+func (o *object) mayArrive(owner string) bool {
+	a := o.acting[owner]
+	return a != nil && !a.doubted.IsZero()
+}
+
 // judgeAnswered judges a call that ended without the outcome of its command.
 func (p *play) judgeAnswered(c *call, err error) {
 	if c.l == nil || c.l.closed || !errors.Is(err, rlock.ErrUnavailable) && !errors.Is(err, rlock.ErrUncertain) {
 		return
 	}
-	if errors.Is(err, rlock.ErrUncertain) && c.what != "Extend" && p.wrote[c.host].Before(c.began) {
+	if errors.Is(err, rlock.ErrUncertain) && c.what != "Extend" && p.wrote[c.host].Before(c.began) && !c.o.mayArrive(c.as) {
 		p.breach("untrue: %s of %s says that it may have run, and nothing was sent since it began: %v", c.what, c.who, err)
 	}
 	plain := !slices.Contains(foreign, c.what) && !strings.Contains(c.what, "For") && c.o.excused[c.as] == "" && (c.until.IsZero() || time.Now().Before(c.until))

@@ -42,7 +42,6 @@ type play struct {
 	lull       bool       // no fault is left
 	lullAt     time.Time
 	noKill     bool      // CLIENT KILL was refused
-	nameless   bool      // a connection may not have known its id, by which it is killed
 	harshUntil time.Time // until when something of the last harsh fault may go on
 	delayed    time.Time // until when what was sent may have been on its way for long
 	promotions int
