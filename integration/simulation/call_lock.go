@@ -62,7 +62,7 @@ func (c *caller) acquireAndRelease(l *life, handle *rlock.Lock, reads bool) {
 	case n == 3:
 		renewed = false
 		opts = append(opts, rlock.MaxHold(between(c.r, 20*time.Millisecond, 20*time.Second)))
-	case n == 4 && c.o.Kind != ReadWrite:
+	case (n == 4 || n == 5 && !c.Former) && c.o.Kind != ReadWrite:
 		atLeast = between(c.r, time.Millisecond, 2*time.Second)
 		opts = append(opts, rlock.AtLeast(atLeast))
 	}

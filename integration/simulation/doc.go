@@ -8,6 +8,7 @@
 //   - plan.go draws; topology.go has the servers; process.go has the clients.
 //   - caller.go has the life of a caller. The files that begin with call_ say how one uses its
 //     kind of object, those that begin with java_ how a client of Redisson does.
+//   - sent.go notes when a client last wrote to a server.
 //   - storm.go and fault.go bring the faults, adversary.go cancels and releases at bad moments.
 //   - ledger.go records who holds, waits and may be excused. The files that begin with judge_
 //     compare that with the servers and with what callers were told, one rule a file.

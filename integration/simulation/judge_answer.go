@@ -48,6 +48,6 @@ func (p *play) judgeAnswered(c *call, err error) {
 		p.breach("answer: %s of %s got %v, and nothing worse than broken connections has happened since it began", c.what, c.who, err)
 	}
 	if errors.Is(err, rlock.ErrUnavailable) && !over && !c.refusedAt.IsZero() && time.Since(c.refusedAt) > waitsOn {
-		p.breach("gave up: %s of %s was refused %v before, and ends with %v", c.what, c.who, time.Since(c.refusedAt), err)
+		p.breach("waits: %s of %s was refused %v before, and ends with %v", c.what, c.who, time.Since(c.refusedAt), err)
 	}
 }

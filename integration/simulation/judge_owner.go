@@ -155,7 +155,7 @@ func (p *play) judgeKeeps(o *object, a *acting, c ownerCommand, reply int64) {
 		onItsWay += time.Second // behind a WAIT
 	}
 	if over := time.Until(a.keepsTo); c.keeps > max(over, 0)+onItsWay && reply == 1 && time.Now().After(p.delayed) {
-		p.breach("at least: a release by %s leaves %s taken for %v, and it may be so for %v", c.owner, o.Name, c.keeps, over)
+		p.breach("atleast: a release by %s leaves %s taken for %v, and it may be so for %v", c.owner, o.Name, c.keeps, over)
 	}
 }
 
@@ -167,7 +167,7 @@ func (p *play) judgeLeaves(h *hold, m server) {
 	}
 	until := a.granted.Add(time.Duration(float64(h.atLeast)*slowest) - 2*time.Millisecond)
 	if is := m.Until(h.o.Name); time.Now().Before(until) && is.Before(until) {
-		p.breach("at least: %s released %s, which is to be taken for %v more, and is so for %v", h.who, h.o.Name, time.Until(until), time.Until(is))
+		p.breach("atleast: %s released %s, which is to be taken for %v more, and is so for %v", h.who, h.o.Name, time.Until(until), time.Until(is))
 	}
 }
 
