@@ -137,6 +137,7 @@ func (c *caller) usePermits(l *life) {
 	c.leaves(h)
 	trusted, until := taken.Err() == nil, taken.ValidUntil()
 	a = c.ask(l, "Release permits", boundOfUnlock, oneTimeout, false)
+	a.set(func(k *call) { k.until = until })
 	a.timeout(between(c.r, time.Millisecond, 10*time.Second))
 	err = taken.Release(a.ctx)
 	c.done(a, err)

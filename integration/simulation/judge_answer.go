@@ -42,7 +42,7 @@ func (p *play) judgeAnswered(c *call, err error) {
 	if errors.Is(err, rlock.ErrUncertain) && c.what != "Extend" && p.wrote[c.host].Before(c.began) && !c.o.mayArrive(c.as) {
 		p.breach("untrue: %s of %s says that it may have run, and nothing was sent since it began: %v", c.what, c.who, err)
 	}
-	plain := !slices.Contains(foreign, c.what) && !strings.Contains(c.what, "For") && c.o.excused[c.as] == "" && (c.until.IsZero() || time.Now().Before(c.until))
+	plain := !strings.HasPrefix(c.what, "multi") && !slices.Contains(foreign, c.what) && !strings.Contains(c.what, "For") && c.o.excused[c.as] == "" && (c.until.IsZero() || time.Now().Before(c.until))
 	over := errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
 	if p.mild(c.began) && plain && !over {
 		p.breach("answer: %s of %s got %v, and nothing worse than broken connections has happened since it began", c.what, c.who, err)
