@@ -18,6 +18,9 @@ func maybe(err error) bool {
 		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
+// behindWAIT is how long behind a release its own client may not know of it, because replicas are waited for.
+const behindWAIT = 1200 * time.Millisecond
+
 // refused judges the error of an acquire: whether it is true by what is on the server.
 func (p *play) refused(c *call, err error) {
 	p.w.Mu.Lock()
@@ -33,7 +36,11 @@ func (p *play) refused(c *call, err error) {
 	case errors.Is(err, rlock.ErrLocked) && c.what == "TryLockFor" && steady && !o.news[c.host].taken && o.news[c.host].takenAt.Before(c.began) && o.Kind != ReadWrite:
 		p.breach("refused: %s says that somebody else holds %s, and no server has said so since its client released it", c.who, o.Name)
 	case errors.Is(err, rlock.ErrLocked) && (c.what == "TryLock" || c.what == "TryLockFor" && time.Since(o.emptyAt) > sleepsFor) && steady && o.Kind != ReadWrite:
-		if taken := o.here || !o.flipped.Before(c.began) || len(o.enqueued) > 0 || !o.emptied.Before(c.began) || m.List(queueOf(o.Name)) != nil; !taken {
+		known := c.began
+		if c.what == "TryLockFor" && p.site.replicated() {
+			known = known.Add(-behindWAIT)
+		}
+		if taken := o.here || !o.flipped.Before(known) || len(o.enqueued) > 0 || !o.emptied.Before(c.began) || m.List(queueOf(o.Name)) != nil; !taken {
 			p.breach("refused: %s says that somebody else holds %s, which has been free since %v before the call", c.who, o.Name, c.began.Sub(o.flipped))
 		}
 	case errors.Is(err, rlock.ErrReentered):
