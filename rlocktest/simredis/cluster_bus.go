@@ -243,6 +243,9 @@ func (n *node) take(sender *nodeView, config int64, claimed *slotSet) {
 func (n *node) listen(sender *nodeView, rumours []rumour) {
 	for _, r := range rumours {
 		m := n.find(r.id)
+		if m != nil && (m.pfail || m.fail) && !r.silent {
+			m.addr = r.addr // where the member that hears of it reaches it
+		}
 		switch {
 		case m == n.self:
 		case m == nil:
