@@ -20,7 +20,7 @@ tested := go list -f "{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}
 measuring := /allocs$$
 # Everything counted, random or long is for test-all: docs/dev/measuring.md lists it. make test, too, checks the pages that
 # these packages write.
-later := /integration/(chaos$$|redisson/javamatrix$$|kit/gate$$|bench/(compare|javacourtesy|peers)$$)
+later := /integration/(chaos$$|redisson/java(matrix|twin)$$|kit/gate$$|bench/(compare|javacourtesy|peers)$$)
 paged := Document|Page|Makefile|Meets|Tables
 
 # -modcacherw: fetched modules can be removed like any other file.
@@ -104,7 +104,7 @@ unit modules integration interop: export GOGC := 400
 .PHONY: compiled
 compiled:
 	@$(step) 'compile the tests' bash -ec '$(tested) $(packages) | xargs go list -race -export -test -f "" >/dev/null; \
-	  go list -export -test -f "" -tags norawsyscall ./internal/pipeline ./internal/redisconn ./pubsub >/dev/null; \
+	  go list -export -test -f "" -tags norawsyscall ./internal/redisconn ./pubsub >/dev/null; \
 	  $(tested) ./integration/... ./cmd/rlock | grep -E "$(sequential)" | xargs go list -export -test -f "" ./watchdog >/dev/null'
 
 # Plays the client against a model of Redis in virtual time for a minute of processor time, a sixth of it with -race, in two
@@ -191,10 +191,10 @@ unit:
 .PHONY: modules
 modules:
 	@$(step) 'tests of rlocktest, rlockprom, rlockotel, the tool, the quick start, the cookbook, the benchmark, and of connections without raw calls' bash -eo pipefail -c 'failed=; \
-	  go test -vet=off -count=1 -tags norawsyscall ./internal/pipeline ./internal/redisconn ./pubsub || failed=1; \
+	  go test -vet=off -count=1 -tags norawsyscall ./internal/redisconn ./pubsub || failed=1; \
 	  $(tested) ./cmd/rlock/... ./docs/cookbook/... ./docs/quickstart/... ./integration/bench/... ./rlockotel/... ./rlockprom/... ./rlocktest/... | \
 	    grep -Ev "$(later)|$(sequential)" | integration/longest-first.sh | \
-	    xargs $(beside) go test -vet=off -count=1 ./cmd/rlock -- $(GOTEST) $(abreast) || failed=1; \
+	    xargs $(beside) go test -vet=off -count=1 -parallel 8 ./cmd/rlock -- $(GOTEST) $(abreast) || failed=1; \
 	  $(GOTEST) ./integration/bench/compare ./integration/bench/javacourtesy -run "$(paged)" || failed=1; [ -z "$$failed" ]'
 
 .PHONY: integration
@@ -209,7 +209,8 @@ integration:
 .PHONY: interop
 interop:
 	@$(step) 'tests with Java Redisson' bash -eo pipefail -c \
-	  'cd integration && $(tested) ./... | grep -E "$(java_packages)" | grep -Ev "$(later)" | ./longest-first.sh | xargs $(GOTEST)'
+	  'cd integration && $(tested) ./... | grep -E "$(java_packages)" | grep -Ev "$(later)" | ./longest-first.sh | xargs $(GOTEST); \
+	  $(GOTEST) ./redisson/javatwin -run "$(paged)"'
 
 .PHONY: test-all
 test-all: test simulation-all builds unraced raced docker chaos releases topologies model test-matrix kinds mutants compare gaps touched bench

@@ -24,10 +24,10 @@ import (
 // times matches what differs between two runs: times of day, durations and the ages of connections.
 var times = regexp.MustCompile(`\d\d:\d\d:\d\d\.\d+|-?(\d+(\.\d+)?(h|ms|m|µs|s))+|\d+ s\b|TTL +|\d+ of \d+ connections`)
 
-// tries are runs of every command of the tool that asks a server. How a lock of another kind meets a refusal is shown in
+// tries are runs of every command of the tool that asks a server; the one that takes longest begins. How a lock of another kind meets a refusal is shown in
 // integration/behaviour/virtual.
-var tries = []string{"ls", "watch --for 100ms", "show plain", "show -v fair", "show permits", "show latch",
-	"held plain", "held permits", "doctor", "doctor --read-only", "unlock --force --yes plain", "unlock --force --yes fair", "unlock --force --yes read",
+var tries = []string{"doctor", "ls", "watch --for 100ms", "show plain", "show -v fair", "show permits", "show latch",
+	"held plain", "held permits", "doctor --read-only", "unlock --force --yes plain", "unlock --force --yes fair", "unlock --force --yes read",
 	"permits permits", "permits permits set 7 --yes", "permits permits add 2 --yes", "permits semaphore add 2 --yes",
 	"permits permits release ID --yes", "run free -- echo ran", "run --at-least 1h free -- echo ran", "run --wait 1s plain -- echo ran",
 	"run --kind read free -- echo ran", "run --kind permit permits -- echo ran"}
