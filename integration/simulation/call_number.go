@@ -2,6 +2,7 @@ package simulation
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/rlock-go/redisson/rlock"
@@ -75,6 +76,12 @@ func (c *caller) change(l *life, what string, n int64, f func(context.Context) e
 	c.w.Mu.Lock()
 	defer c.w.Mu.Unlock()
 	c.o.counts(n, err)
+	if what == "AddPermits" && errors.Is(err, errUnreplicated) { // nobody sends it again behind a failover
+		c.o.setAt = time.Now()
+		if c.promotedAt.After(a.began) {
+			c.o.count.lost()
+		}
+	}
 	if err != nil {
 		c.o.lost = time.Now()
 	}

@@ -32,6 +32,7 @@ type object struct {
 	flipped    time.Time           // when here last changed
 	token      int64               // the highest that was seen
 	count      count               // of a semaphore's permits, or of a latch
+	setAt      time.Time           // when AddPermits last returned without an acknowledgement by a replica
 	shared     string              // the text of an owner that several clients use
 	lostOne    time.Time           // when a release of a lost hold of it returned last
 	own        map[*life]*ownShare // owners that several callers of one client use
@@ -236,7 +237,8 @@ func (p *play) promoted(former, next server) {
 		was, _ := former.Value(o.Name)
 		is, _ := next.Value(o.Name)
 		strayed := is == "" && o.count.known && o.Kind != Latch // its key is at the server to which its slot was moving
-		if p.site.torn() || strayed || was != is || !slices.Equal(former.Members(timesOf(o.Name)), next.Members(timesOf(o.Name))) {
+		unset := o.setAt.After(next.Followed())                 // another one, which is sent again, may have made up for it in the number
+		if p.site.torn() || strayed || unset || was != is || !slices.Equal(former.Members(timesOf(o.Name)), next.Members(timesOf(o.Name))) {
 			p.allow(replicaLacks)
 			o.count.lost()
 		}
