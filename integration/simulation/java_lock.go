@@ -79,7 +79,7 @@ func (c *caller) javaLock(j *java, reads bool) {
 	owner := j.newOwner()
 	a := &call{o: c.o, who: owner, what: "Java's lock", host: j.host, reads: reads, waits: c.calm() && c.o.Kind != Spin}
 	c.begin(a)
-	sent, err := c.javaAcquire(j, owner, reads)
+	sent, err := c.javaAcquire(j, a)
 	c.end(a, err)
 	if err != nil {
 		c.w.Mu.Lock()
@@ -158,7 +158,8 @@ func (c *caller) judgeJavaUnlock(h *hold, reply any, err error, trusted bool) {
 
 // javaAcquire is lock(): try, subscribe, try, and wait for a message at most as long as the last
 // reply says. It returns when the attempt was sent that got the lock.
-func (c *caller) javaAcquire(j *java, owner string, reads bool) (sent time.Time, err error) {
+func (c *caller) javaAcquire(j *java, a *call) (sent time.Time, err error) {
+	owner, reads := a.who, a.reads
 	channel := "redisson_lock__channel:{" + c.o.Name + "}"
 	switch c.o.Kind {
 	case ReadWrite:
@@ -191,7 +192,11 @@ func (c *caller) javaAcquire(j *java, owner string, reads bool) (sent time.Time,
 		case c.o.Kind == Spin:
 			time.Sleep(pause)
 		default:
-			j.wait(max(time.Duration(ms)*time.Millisecond, 50*time.Millisecond), isLockMessage)
+			told := max(time.Duration(ms)*time.Millisecond, 50*time.Millisecond)
+			c.w.Mu.Lock()
+			a.sleeps = time.Now().Add(told)
+			c.w.Mu.Unlock()
+			j.wait(told, isLockMessage)
 		}
 	}
 }

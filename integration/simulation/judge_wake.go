@@ -138,3 +138,14 @@ func (p *play) deadHead(o *object) bool {
 	}
 	return false
 }
+
+// forgotten reports whether a waiter of Java's for a fair lock sleeps on, because the server has lost its place, so that nobody wakes it.
+func (p *play) forgotten(o *object) bool {
+	is := o.Kind == Fair && slices.ContainsFunc(o.calls, func(c *call) bool {
+		return time.Now().Before(c.sleeps) && o.emptyAt.After(c.began) && !slices.Contains(o.enqueued, c.who)
+	})
+	if is {
+		p.allow(javaException)
+	}
+	return is
+}

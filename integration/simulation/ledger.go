@@ -123,6 +123,7 @@ type call struct {
 	refusedAt time.Time // when a server first said that its owner, which only it acts as now, does not get the lock
 	as        string    // the owner that it acts as, if others may do so too
 	token     int64     // the highest that was seen when it began
+	sleeps    time.Time // of Java's lock: until when it was told to wait
 }
 
 // begin records that a call begins.

@@ -178,7 +178,8 @@ func (p *play) setUp() bool {
 	return true
 }
 
-// awaitCallers waits until all calls have ended. In a lull each does in time, which begins anew behind a place that kept all out.
+// awaitCallers waits until all calls have ended. In a lull each does in time, which begins anew behind a place that kept all out, or
+// that was lost.
 func (p *play) awaitCallers(callers <-chan struct{}) {
 	const within = 4 * time.Minute
 	from := map[*object]time.Time{}
@@ -193,7 +194,7 @@ func (p *play) awaitCallers(callers <-chan struct{}) {
 		}
 		p.w.Mu.Lock()
 		for _, o := range p.objects {
-			if p.deadHead(o) {
+			if p.deadHead(o) || p.forgotten(o) {
 				from[o] = time.Now()
 			}
 			if time.Since(from[o]) <= within {
