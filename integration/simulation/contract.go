@@ -21,6 +21,7 @@ const (
 	fairLooks       Clause = "a fair lock whose first waiter was not told"
 	killRefused     Clause = "CLIENT KILL refused"
 	replicaLacks    Clause = "numbers after a failover"
+	madeAnew        Clause = "another object of the name"
 )
 
 // terms is a clause with the sentence of docs/guarantees.md that allows it, word by word.
@@ -48,6 +49,7 @@ var contract = []terms{
 	{expiredPlace, "fair-locks", "Its waiter queues again, at the end."},
 	{fairLooks, "who-gets-in-and-when", "Waiters of read-write locks and semaphores always try each second, and those of permits and fair locks every 5 s."},
 	{replicaLacks, "permits", "Even so, a failover may lose changes in three cases, because `WAIT` can't detect them:"},
+	{madeAnew, "permits", "They are not counted on a server that came back empty, or that has another object of the name: an unanswered one is `ErrUncertain`."},
 	// How Java behaves is no promise of the page. docs/dev/wire.md says it.
 	{javaException, "", ""},
 }
