@@ -27,7 +27,7 @@ func (w *World) Block(host, addr string, blocked bool) {
 	if blocked {
 		return
 	}
-	for _, c := range w.Conns(func(c *Conn) bool { return c.host == host && c.server.Addr == addr }) {
+	for _, c := range w.conns(func(c *Conn) bool { return c.host == host && c.server.Addr == addr }) {
 		c.up.flush(c)
 		c.down.flush(c)
 	}

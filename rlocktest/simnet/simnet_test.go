@@ -124,6 +124,21 @@ func TestBlockedLinkDeliversLater(t *testing.T) {
 	})
 }
 
+func TestEndThatALinkHeldBackComesLater(t *testing.T) {
+	played(t, func(t *testing.T, w *World, e *echo) {
+		c := dialed(t, w)
+		w.under(func() {
+			w.Block("10.1.0.1", "10.0.0.1:6379", true)
+			e.peers[0].Close()
+		})
+		time.Sleep(time.Minute)
+		w.under(func() { w.Block("10.1.0.1", "10.0.0.1:6379", false) })
+		if _, err := c.Read(make([]byte, 1)); err != io.EOF {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
 func TestServerThatDoesNotReadFillsTheNetwork(t *testing.T) {
 	played(t, func(t *testing.T, w *World, e *echo) {
 		w.Room, e.deaf = 10, true

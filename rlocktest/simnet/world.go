@@ -138,18 +138,23 @@ func (w *World) Handlers() []Handler { return w.order }
 
 // Conns returns the open connections, in the order in which they were made.
 func (w *World) Conns(keep func(c *Conn) bool) (open []*Conn) {
+	return w.conns(func(c *Conn) bool { return !c.gone && keep(c) })
+}
+
+// conns is Conns with those that their server has closed and whose client has not learnt of it yet.
+func (w *World) conns(keep func(c *Conn) bool) (kept []*Conn) {
 	live := w.all[:0]
 	for _, c := range w.all {
-		if !c.gone {
+		if !c.gone || !c.closed && c.end == nil {
 			live = append(live, c)
 			if keep(c) {
-				open = append(open, c)
+				kept = append(kept, c)
 			}
 		}
 	}
 	clear(w.all[len(live):])
 	w.all = live
-	return open
+	return kept
 }
 
 // At returns the server at an address; nil: none.
