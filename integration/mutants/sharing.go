@@ -30,6 +30,8 @@ var sharing = []defect{
 		edits{{In: "locks.force", Stmt: "r.Whole = true", Put: "r.Whole = false"}}},
 	{"the word of any server at an address counts for a kill barrier", "kill barrier", tests{"TestKillBarrierOfAnotherServerCountsIfThatIsTheMaster"},
 		edits{{In: "Executor.Barrier", If: "killed && r.pipe.Doubted(&r.Wire)", Put: "false"}}},
+	{"a server that can't say yet whether it is the master is not asked again", "kill barrier", tests{"TestUnlockThatARestartedMasterOfAClusterLostLeavesNoDoubt"},
+		edits{{In: "Executor.asksMaster", Expr: "refused && !said.Transient()", Put: "refused"}}},
 	{"a server without a run id is the one that it was", "kill barrier", tests{"TestKillBarrierOfAnotherServerCountsIfThatIsTheMaster"},
 		edits{{In: "Pipeline.attempt", Expr: `b.server.run == "" || b.server.run != barrier.server.run`, Put: "b.server.run != barrier.server.run"}}},
 	{"two servers that are reached at one address are one", "which server", tests{"TestServersOfOneInnerAddressAreTwo", "TestSiblingsLeadToOneServerOfTwoWithOneInnerAddress"},

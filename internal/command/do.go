@@ -83,22 +83,30 @@ func (x *Executor) Barrier(r *Request) (killed bool) {
 // asksMaster asks the server of pipe whether it is the master of r's slot; r may have been
 // written to another server. If it is the master, what runs elsewhere does not matter: the
 // other server's changes are dropped when it becomes a replica. If not, it redirects the
-// question.
+// question. A server that does not answer or is not ready is asked again: a master of a cluster
+// that was restarted answers CLUSTERDOWN for two seconds.
 func (x *Executor) asksMaster(r *Request, pipe *pipeline.Pipeline) bool {
 	key := r.Wire.Args[0]
 	if r.Wire.Script != nil {
 		key = r.Wire.Args[2]
 	}
-	done := make(chan struct{})
-	probe := &pipeline.Request{Command: "EXISTS", Args: []any{key}, Done: pipeline.CompletionFunc(func(*pipeline.Request) { close(done) })}
-	if !pipe.Enqueue(probe, 0) {
-		return false
+	for pause := clock.FirstPause; ; pause = clock.NextPause(pause) {
+		done := make(chan struct{})
+		probe := &pipeline.Request{Command: "EXISTS", Args: []any{key}, Done: pipeline.CompletionFunc(func(*pipeline.Request) { close(done) })}
+		if !pipe.Enqueue(probe, 0) {
+			return false
+		}
+		pipe.WakeWriter()
+		<-done
+		said, refused := redisconn.RefusalOf(probe.Err)
+		_, leaves := said.Ask()
+		if probe.Err == nil || leaves || refused && !said.Transient() || x.o.Closing() {
+			return probe.Err == nil || leaves
+		}
+		over := make(chan struct{})
+		x.o.After(pause, func() { close(over) })
+		<-over
 	}
-	pipe.WakeWriter()
-	<-done
-	said, _ := redisconn.RefusalOf(probe.Err)
-	_, leaves := said.Ask()
-	return probe.Err == nil || leaves
 }
 
 // pauses waits for d. It reports false if r was taken back.
