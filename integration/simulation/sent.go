@@ -52,6 +52,12 @@ type notedNative struct {
 	wrote func()
 }
 
+// Write is for a system whose sockets have no WriteSome.
+func (c notedNative) Write(b []byte) (int, error) {
+	c.wrote()
+	return c.Native.Write(b)
+}
+
 func (c notedNative) WriteSome(b []byte, wait bool) (int, error) {
 	c.wrote()
 	return c.Native.WriteSome(b, wait)
