@@ -63,6 +63,7 @@ type acting struct {
 	keepsTo  time.Time // until when the lock may stay taken behind its release, as AtLeast has it
 	queued   bool      // it is a waiter's that has to queue, behind the others of its client
 	doubted  time.Time // when one of its calls last ended that may have changed the count without saying so
+	tried    string    // the host that sent its last refused attempt; any may release
 	first    int       // its first and last refused attempts, by the object's number of attempts
 	last     int
 }
@@ -132,7 +133,7 @@ func (p *play) judgeQueued(o *object, host, owner string, a *acting) {
 		a.first = o.tries
 		o.waiters = append(o.waiters[max(0, len(o.waiters)-mostWaiters):], a)
 	}
-	defer func() { a.last = o.tries }()
+	defer func() { a.last, a.tried = o.tries, host }()
 	if c := o.onlyCall(owner); c != nil && c.refusedAt.IsZero() {
 		c.refusedAt = time.Now()
 	}
@@ -140,7 +141,7 @@ func (p *play) judgeQueued(o *object, host, owner string, a *acting) {
 		return
 	}
 	for _, x := range o.waiters {
-		if x != a && x.queued && x.by == host && x.first < a.first && x.last > a.first {
+		if x != a && x.queued && x.tried == host && x.first < a.first && x.last > a.first {
 			p.violate("queue: two waiters of %s try to get %s by turns", host, o.Name)
 			x.queued = false // once
 			return
