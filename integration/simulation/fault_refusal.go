@@ -12,6 +12,7 @@ func (p *play) refuse(s server, f Fault, r *rand.Rand) {
 	case Denies:
 		name := deniable[r.IntN(len(deniable))]
 		s.Deny(name, true)
+		p.noID = p.noID || name == "client|id"
 		p.w.Note("%s denies %s", s.Addr, name)
 	case NoKill:
 		p.noKill = true

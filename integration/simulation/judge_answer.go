@@ -18,7 +18,7 @@ func (k FaultKind) harsh() bool { return k != Breaks && k != Resets && k != NoSc
 
 // mild reports whether nothing worse has happened since then than connections that broke.
 func (p *play) mild(since time.Time) bool {
-	return !p.noKill && p.promotions == 0 && since.After(p.harshUntil)
+	return !p.noKill && !p.noID && p.promotions == 0 && since.After(p.harshUntil)
 }
 
 // foreign are calls that act for an owner which others may act for too, or that take the lock from any. They are not sent again.
@@ -26,13 +26,6 @@ var foreign = []string{"shared Lock", "shared Unlock", "UnlockAs", "ForceUnlock"
 
 // waitsOn is how long behind a refusal a wait may end in an outage: the refusal was lost. One that goes on for longer outlives outages.
 const waitsOn = oneTimeout + 500*time.Millisecond
-
-// mayArrive reports whether an earlier command of an owner may still arrive, since its connection could not be killed. Until then the
-// owner does not act.
-func (o *object) mayArrive(owner string) bool {
-	a := o.acting[owner]
-	return a != nil && !a.doubted.IsZero()
-}
 
 // mayMeetAnother reports whether a repetition of a count-down may find a latch that was set since it was first sent, by the client's
 // clock, which runs fast by up to 0.9 %, and in whole ms. Other numbers stay while nothing worse happens than broken connections.
@@ -45,7 +38,7 @@ func (p *play) judgeAnswered(c *call, err error) {
 	if c.l == nil || c.l.closed || !errors.Is(err, rlock.ErrUnavailable) && !errors.Is(err, rlock.ErrUncertain) {
 		return
 	}
-	if errors.Is(err, rlock.ErrUncertain) && c.what != "Extend" && p.wrote[c.host].Before(c.began) && !c.o.mayArrive(c.as) {
+	if errors.Is(err, rlock.ErrUncertain) && c.what != "Extend" && p.wrote[c.host].Before(c.began) && !p.noID {
 		p.breach("untrue: %s of %s says that it may have run, and nothing was sent since it began: %v", c.what, c.who, err)
 	}
 	plain := !strings.HasPrefix(c.what, "multi") && !slices.Contains(foreign, c.what) && !strings.Contains(c.what, "For") && c.o.excused[c.as] == "" && (c.until.IsZero() || time.Now().Before(c.until))
