@@ -113,7 +113,7 @@ const repeatedFor = 15 * time.Second
 
 // revives records the places of waiters that had gone, which older data brought back.
 func (o *object) revives(had, has []string) {
-	o.revived = slices.DeleteFunc(slices.Clone(has), func(w string) bool { return slices.Contains(had, w) })
+	o.revived = slices.DeleteFunc(slices.Clone(has), func(w string) bool { return slices.Contains(had, w) && !slices.Contains(o.revived, w) })
 }
 
 // deadHead reports whether the first place of a fair lock is that of a client that died, or one that old data brought back, which keeps
