@@ -151,7 +151,8 @@ func (p *play) end(c *call, err error) {
 	if err != nil {
 		p.w.Note("%s %s: %v", c.who, c.what, err)
 	}
-	if c.as != "" && err != nil && maybe(err) {
+	vain := errors.Is(err, rlock.ErrLeaseLost) && strings.HasSuffix(c.what, "Lock") // its grant is given back behind the call
+	if c.as != "" && err != nil && (vain || maybe(err)) {
 		c.o.doubt(c.as)
 	}
 	p.judgeAnswered(c, err)
