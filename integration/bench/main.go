@@ -48,6 +48,7 @@ func parentMain() (err error) {
 		return fmt.Errorf("what is %q?", flag.Args())
 	}
 	var report *Report
+	var failed error
 	if *from != "" {
 		report = must(runfile.Read[Report](*from))
 	} else {
@@ -62,10 +63,13 @@ func parentMain() (err error) {
 		if *only != "" {
 			r.only = strings.Split(*only, ",")
 		}
-		check(r.all(strings.Split(*chosen, ","), missing))
+		failed = r.all(strings.Split(*chosen, ","), missing)
 		report = r.Report
 	}
-	check(printTable(os.Stdout, report))
+	check(printTable(os.Stdout, report)) // what was measured before a part failed, too
+	if failed != nil {
+		return failed
+	}
 	if *write {
 		return writeDocument(report)
 	}
