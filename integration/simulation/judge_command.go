@@ -79,10 +79,12 @@ func (p *play) judgeTraffic(host string, args []string, reply any) {
 	}
 }
 
-// These bound how many scripts a client runs while nothing breaks: some for each call, and each second for a waiter that looks.
+// These bound how many scripts a client runs while nothing breaks: some for each call, each second for a waiter that looks, and for each
+// entry of whoever it is, since all waiters are woken when he leaves.
 const (
 	scriptsForOne    = 4
 	scriptsPerSecond = 2
+	scriptsForEntry  = 1
 )
 
 // judgeScripts judges how many scripts the clients of a calm play have run. A spinning waiter tries as often as its pauses let it.
@@ -91,7 +93,7 @@ func (p *play) judgeScripts() {
 		return
 	}
 	for _, proc := range p.processes {
-		t, most := p.traffic[proc.host], int(scriptsPerSecond*time.Since(p.begun).Seconds())
+		t, most := p.traffic[proc.host], int(scriptsPerSecond*time.Since(p.begun).Seconds())+scriptsForEntry*p.res.Entries
 		if most += t.calls * scriptsForOne; t.scripts > most {
 			p.violate("flood: %s ran %d scripts for %d calls in %v, and %d are enough", proc.host, t.scripts, t.calls, time.Since(p.begun), most)
 		}

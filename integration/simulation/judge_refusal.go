@@ -33,9 +33,9 @@ func (p *play) refused(c *call, err error) {
 		if o.Kind.lock() {
 			p.judgeNothing(o, c, m, err)
 		}
-	case errors.Is(err, rlock.ErrLocked) && c.what == "TryLockFor" && steady && !o.news[c.host].taken && o.news[c.host].takenAt.Before(c.began) && o.Kind != ReadWrite:
+	case errors.Is(err, rlock.ErrLocked) && c.what == "TryLockFor" && steady && p.mild(c.began) && !o.news[c.host].taken && o.news[c.host].takenAt.Before(c.began) && o.Kind != ReadWrite:
 		p.breach("refused: %s says that somebody else holds %s, and no server has said so since its client released it", c.who, o.Name)
-	case errors.Is(err, rlock.ErrLocked) && (c.what == "TryLock" || c.what == "TryLockFor" && time.Since(o.emptyAt) > sleepsFor) && steady && o.Kind != ReadWrite:
+	case errors.Is(err, rlock.ErrLocked) && (c.what == "TryLock" || c.what == "TryLockFor" && p.mild(c.began) && time.Since(o.emptyAt) > sleepsFor) && steady && o.Kind != ReadWrite:
 		known := c.began
 		if c.what == "TryLockFor" && p.site.replicated() {
 			known = known.Add(-behindWAIT)
