@@ -85,7 +85,7 @@ func TestReadersHaveEachMetricSpanAndOutcome(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx, parent := tracers.Tracer("test").Start(baggage.ContextWithBaggage(t.Context(), bag), "request")
-	client := outcomes.Make(t, ctx, rlock.WithObserver(observer))
+	_, end := outcomes.Make(t, ctx, rlock.WithObserver(observer))
 	now := series(t, reader)
 	for _, gauge := range []string{"rlock.holds ({hold})", "rlock.lease.remaining.min (s)", "rlock.oldest.hold (s)", "rlock.oldest.wait (s)"} {
 		if !some(now, gauge, "rlock.kind=lock") {
@@ -95,9 +95,7 @@ func TestReadersHaveEachMetricSpanAndOutcome(t *testing.T) {
 	if v := now["rlock.waiters ({call}) rlock.kind=lock"]; v != 1 { // while it waits, not afterwards
 		t.Errorf("rlock.waiters: %v", v)
 	}
-	if err := client.Close(); err != nil { // then all events have been counted
-		t.Fatal(err)
-	}
+	end() // then all events have been counted
 	parent.End()
 	all := series(t, reader)
 	outcomes.Told(t, func(metric, unit, label, word string) bool {

@@ -87,7 +87,7 @@ func TestScrapeHasEachMetricAndOutcome(t *testing.T) {
 	registry.MustRegister(metrics)
 	served := httptest.NewServer(promhttp.HandlerFor(registry, promhttp.HandlerOpts{ErrorHandling: promhttp.HTTPErrorOnError}))
 	defer served.Close()
-	client := outcomes.Make(t, t.Context(), rlock.WithObserver(metrics.Observer()))
+	_, end := outcomes.Make(t, t.Context(), rlock.WithObserver(metrics.Observer()))
 
 	before := scrape(t, served.URL)
 	for _, gauge := range []string{"rlock_holds", "rlock_lease_remaining_min_seconds"} {
@@ -103,9 +103,7 @@ func TestScrapeHasEachMetricAndOutcome(t *testing.T) {
 	if got := value(t, before, `rlock_waiters{kind="lock"}`); got != 1 { // while it waits, not afterwards
 		t.Errorf("%v wait", got)
 	}
-	if err := client.Close(); err != nil { // then all events have been counted
-		t.Fatal(err)
-	}
+	end() // then all events have been counted
 	text := scrape(t, served.URL)
 	t.Log(text)
 	outcomes.Told(t, func(metric, unit, label, word string) bool {

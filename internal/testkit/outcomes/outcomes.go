@@ -86,7 +86,8 @@ const (
 // Make opens a client with these options, and makes all events happen within some seven
 // seconds. It returns the client, which holds the lock "kept" until the test is over,
 // while one of its calls waits for that lock. All its calls use ctx, for a minute at most.
-func Make(t testing.TB, ctx context.Context, opts ...rlock.Option) *rlock.Client {
+// end closes the client, and returns when that call has told its observers of its end too.
+func Make(t testing.TB, ctx context.Context, opts ...rlock.Option) (c *rlock.Client, end func()) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(ctx, 3*patient)
 	t.Cleanup(cancel)
@@ -104,7 +105,7 @@ func Make(t testing.TB, ctx context.Context, opts ...rlock.Option) *rlock.Client
 	undos, troubles := make(chan string, 10), make(chan error, 10)
 	var sources sync.Map // of wake-ups, behind the lock's name
 	var lost atomic.Bool // a renewal was answered "not yours"
-	c, other := open(append(opts, rlock.WithDialer(w.dial), rlock.WithObserver(rlock.Observer{
+	c = open(append(opts, rlock.WithDialer(w.dial), rlock.WithObserver(rlock.Observer{
 		Undone: func(_ rlock.Subject, e rlock.UndoEvent) { undos <- string(e.Outcome) },
 		Woken: func(_ context.Context, s rlock.Subject, e rlock.WakeEvent) {
 			sources.Store(s.Name+string(e.Source), true)
@@ -119,7 +120,8 @@ func Make(t testing.TB, ctx context.Context, opts ...rlock.Option) *rlock.Client
 				troubles <- e.Err
 			}
 		},
-	}))...), open()
+	}))...)
+	other := open()
 	lock := func(c *rlock.Client, name string, opts ...rlock.AcquireOption) *rlock.Hold {
 		t.Helper()
 		h, err := c.NewLock(name).Lock(ctx, opts...)
@@ -264,10 +266,10 @@ func Make(t testing.TB, ctx context.Context, opts ...rlock.Option) *rlock.Client
 	try(c.NewLock("busy").TryLock(ctx))(rlock.ErrLocked)
 	try(c.NewLock("busy").TryLockFor(ctx, time.Second))(rlock.ErrLocked)
 	asked := w.said("busy")
-	short, end := context.WithCancel(ctx)
+	short, leave := context.WithCancel(ctx)
 	go func() { _, err := c.NewLock("busy").Lock(short); tries <- err }()
 	looked("busy", asked)
-	end()
+	leave()
 	fails(nil, <-tries, context.Canceled)
 	do("SET", "text", "no lock")
 	try(c.NewLock("text").TryLock(ctx))(rlock.ErrRefused)
@@ -300,9 +302,15 @@ func Make(t testing.TB, ctx context.Context, opts ...rlock.Option) *rlock.Client
 	kept = lock(c, "kept")
 	waiting := make(chan struct{})
 	go func() { defer close(waiting); _, _ = c.NewLock("kept").Lock(ctx) }() // until the client is closed
-	t.Cleanup(func() { c.Close(); <-waiting })
+	end = func() {
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+		<-waiting
+	}
+	t.Cleanup(end)
 	Waits(t, c)
-	return c
+	return c, end
 }
 
 // Waits returns when a call of c waits.
