@@ -24,8 +24,8 @@ import (
 // times matches what differs between two runs: times of day, durations and the ages of connections.
 var times = regexp.MustCompile(`\d\d:\d\d:\d\d\.\d+|-?(\d+(\.\d+)?(h|ms|m|µs|s))+|\d+ s\b|TTL +|\d+ of \d+ connections`)
 
-// tries are runs of every command of the tool that asks a server; the one that takes longest begins. How a lock of another kind meets a refusal is shown in
-// integration/behaviour/virtual.
+// tries are runs of every command of the tool that asks a server. The one that takes longest begins. How a lock of another kind meets
+// a refusal is shown in integration/behaviour/virtual.
 var tries = []string{"doctor", "ls", "watch --for 100ms", "show plain", "show -v fair", "show permits", "show latch",
 	"held plain", "held permits", "doctor --read-only", "unlock --force --yes plain", "unlock --force --yes fair", "unlock --force --yes read",
 	"permits permits", "permits permits set 7 --yes", "permits permits add 2 --yes", "permits semaphore add 2 --yes",
