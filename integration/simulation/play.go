@@ -42,7 +42,7 @@ type play struct {
 	lull       bool       // no fault is left
 	lullAt     time.Time
 	noKill     bool      // CLIENT KILL was refused
-	noID       bool      // CLIENT ID was refused: a connection of that time can't be killed, and its owners may not act while an unlock may arrive
+	noID       bool      // CLIENT ID was refused: a connection of that time can't be killed, however long it lives
 	harshUntil time.Time // until when something of the last harsh fault may go on
 	delayed    time.Time // until when what was sent may have been on its way for long
 	promotions int

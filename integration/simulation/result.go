@@ -39,10 +39,10 @@ func (p *play) violate(format string, args ...any) {
 	}
 }
 
-// breach is violate for what needs CLIENT KILL: without it a command on a broken connection may
+// breach is violate for what needs CLIENT KILL, and the id that it names: without them a command on a broken connection may
 // arrive at any time.
 func (p *play) breach(format string, args ...any) {
-	if p.noKill {
+	if p.noKill || p.noID {
 		p.allow(killRefused)
 		return
 	}
