@@ -46,6 +46,7 @@ func (o *object) ownerCommands(script string, args []string) (all []ownerCommand
 	case "unlock", "unlock_to":
 		return []ownerCommand{{owner: argv[2], lease: ms(1)}}
 	case "fair_unlock":
+		argv = args[3+3:] // where its slot moves, the queue and the timeouts are arguments, and no keys
 		return []ownerCommand{{owner: argv[1], lease: ms(2)}}
 	case "spin_unlock":
 		return []ownerCommand{{owner: argv[1], lease: ms(0)}}
