@@ -26,13 +26,6 @@ type conn struct {
 	lastHeard atomic.Int64 // when the server last said something, since begun
 }
 
-// serverAnswered records that the server sent something.
-func (c *conn) serverAnswered() {
-	if first := c.lastHeard.Swap(int64(time.Since(c.startedAt))) == 0; first {
-		c.log.Connected(redisconn.Place(c.rc.Conn), -1, "")()
-	}
-}
-
 // serve subscribes the wanted channels and serves the connection until it fails or
 // the hub is closed. The error says why it ended.
 func (c *conn) serve() error {

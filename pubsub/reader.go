@@ -2,6 +2,7 @@ package pubsub
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/gomodule/redigo/redis"
 
@@ -13,13 +14,15 @@ import (
 func (c *conn) readAll() error {
 	for {
 		v, err := c.receive()
-		switch said, refused := redisconn.RefusalOf(err); {
+		said, refused := redisconn.RefusalOf(err)
+		if answered := err == nil || refused; answered && c.lastHeard.Swap(int64(time.Since(c.startedAt))) == 0 {
+			c.log.Connected(redisconn.Place(c.rc.Conn), -1, "")()
+		}
+		switch {
 		case err == nil:
 			c.worked = true
-			c.serverAnswered()
 			err = c.take(v)
 		case refused:
-			c.serverAnswered()
 			err = c.takeError(said, err)
 		}
 		if err != nil {

@@ -128,8 +128,9 @@ func (s *PermitSemaphore) taking(n int, opts []PermitOption) (*Lock, []AcquireOp
 //   - ErrNotHeld: one of them is no longer taken.
 //   - ErrInvalidOption: there is no id, one is not 32 hex digits or is given twice, or one
 //     belongs to [Permits] of this client: release those.
-//   - ErrUncertain: no answer came in time, or the server met an error on the way. It may
-//     have run, or may yet run.
+//   - ErrUncertain: no answer came in time, the server met an error on the way, or the
+//     semaphore was made anew before the command was sent again. It may have run, or may
+//     yet run.
 //   - ErrUnavailable: no server has run it so far. It may yet run.
 //   - ErrRefused: the server's error, such as a key of another type.
 //   - ErrUnannounced: the permits are back, but waiters could not be notified.
@@ -242,8 +243,9 @@ func (s *PermitSemaphore) TrySetPermits(ctx context.Context, n int, opts ...SetO
 // command was sent, it returns ctx's error and changes nothing; if later, it blocks for at
 // most one more command timeout. It is Redisson's setPermits.
 //
-//   - ErrUncertain: no answer came in time, or the server met an error on the way. It may
-//     have run, or may yet run.
+//   - ErrUncertain: no answer came in time, the server met an error on the way, or the
+//     semaphore was made anew before the command was sent again. It may have run, or may
+//     yet run.
 //   - ErrUnavailable: no server ran it for a command timeout.
 //   - ErrRefused: the server's error, such as a key of another type.
 //   - ErrUnannounced: the number is set, but waiters could not be notified.

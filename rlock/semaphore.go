@@ -110,8 +110,9 @@ func (s *Semaphore) Do(ctx context.Context, n int, fn func(ctx context.Context) 
 // is closed, or until five minutes after the call (five command timeouts and a second, if
 // that is longer). It is Redisson's release(permits).
 //
-//   - ErrUncertain: no answer came in time, or the server met an error on the way. It may
-//     have run, or may yet run.
+//   - ErrUncertain: no answer came in time, the server met an error on the way, or the
+//     semaphore was made anew before the command was sent again. It may have run, or may
+//     yet run.
 //   - ErrUnavailable: no server has run it so far. It may yet run.
 //   - ErrRefused: the server's error, such as a key of another type.
 //   - ErrUnannounced: the permits are back, but waiters could not be notified. A further

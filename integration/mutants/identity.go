@@ -27,7 +27,7 @@ var identity = []defect{
 	{"a late answer of Sentinels is taken for a new beginning", "who is who", tests{"TestSentinelsThatBeganAnewAreBelieved"},
 		edits{{In: "named.fell", Expr: "t.asked.After(n.at)", Put: "true"}}},
 	{"a late answer of Sentinels from before they began anew is believed", "who is who", tests{"TestSentinelsThatBeganAnewAreBelieved"},
-		edits{{In: "named.outlived", Expr: "t.asked.Before(n.anew)", Put: "false"}}},
+		edits{{In: "choice.believes", Expr: "t.asked.Before(c.named[t.from].anew)", Put: "false"}, {In: "choice.names", Expr: "t.asked.Before(c.named[t.from].anew)", Put: "false"}}},
 	{"a Sentinel that is yet to begin anew is believed", "who is who", tests{"TestSentinelsThatBeganAnewAreBelieved"},
 		edits{{In: "choice.stale", Stmt: "n.stale = now", Put: "_ = now"}}},
 	{"a replica that hangs is waited for", "count of replicas", tests{"TestReplicaThatHangsIsNotWaitedFor", "TestOnlyReplicasThatAreOnlineCount"},

@@ -11,12 +11,8 @@ type named struct {
 	epoch int64
 	at    time.Time
 	stale time.Time // when most others began anew without it; zero: they did not
-	anew  time.Time // when it was asked what first showed that it began anew; zero: nothing did
+	anew  time.Time // when it was asked what first showed that it began anew, since which earlier questions' answers don't count; zero: nothing did
 }
-
-// outlived tells whether a Sentinel has begun anew since it was asked. Such an answer is late, and
-// of a time that counts no longer.
-func (n named) outlived(t testimony) bool { return t.asked.Before(n.anew) }
 
 // fell tells whether a Sentinel names an older epoch than it did. Its answer to an earlier question
 // may come behind that to a later one, and shows nothing.
@@ -54,7 +50,7 @@ func (c *choice) stale(now time.Time) {
 // names records what the Sentinels name.
 func (c *choice) names(said []testimony, now time.Time) {
 	for _, t := range said {
-		if t.err != nil || c.named[t.from].outlived(t) {
+		if t.err != nil || t.asked.Before(c.named[t.from].anew) {
 			continue
 		}
 		if c.named == nil {

@@ -57,7 +57,7 @@ func (c *choice) believes(said []testimony, known int, now time.Time) (testimony
 		case t.err != nil:
 		case c.left.is(t) && t.epoch <= c.leftEpoch && now.Sub(c.leftAt) < leftFor: // another Sentinel has lately called it replaced
 			old = errFormer
-		case t.epoch < c.epoch && now.Sub(c.seen) < seenFor, now.Sub(c.named[t.from].stale) < seenFor, c.named[t.from].outlived(t):
+		case t.epoch < c.epoch && now.Sub(c.seen) < seenFor, now.Sub(c.named[t.from].stale) < seenFor, t.asked.Before(c.named[t.from].anew):
 			old = cmp.Or(old, errOlder)
 		case len(newest) == 0 || t.epoch > newest[0].epoch:
 			newest = append(newest[:0:0], t)
