@@ -42,6 +42,9 @@ func (c *conn) finish(rest []*Request, cause error) {
 	close(c.over)
 	p.mu.Lock()
 	c.released, p.ending = true, nil // no other is made before: a pool with just enough connections would have none left
+	if c.guard != nil {
+		c.guard.Stop() // it would keep the connection's buffers alive until it fires
+	}
 	if anew && !p.closing {
 		p.connect() // even if nothing is queued: for the kill barrier, and for Node.Connected
 	}
