@@ -20,6 +20,7 @@ func (p *play) unlocked(h *hold, err error, last, trusted bool) {
 	}
 	if h.common && (h.void != "" || err == nil && o.tookAnother(h)) { // whoever lost its count to such a release takes the next one's
 		o.lostOne = time.Now()
+		o.doubt(h.owner)
 	}
 	clean := h.void == "" && h.promotion == p.promotions && !p.site.torn() && o.excused[h.owner] == "" && (h.life == nil || !h.life.closed)
 	if err == nil && last && clean && trusted && h.atLeast > 0 {
