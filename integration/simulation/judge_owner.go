@@ -24,6 +24,9 @@ func (o *object) ownerCommands(script string, args []string) (all []ownerCommand
 		return nil
 	}
 	keys, argv := args[3:3+n], args[3+n:]
+	if strings.HasPrefix(script, "fair_") {
+		argv = args[3+3:] // where the slot moves, the queue and the timeouts are arguments, and no keys
+	}
 	if !slices.Contains(keys, o.Name) {
 		return nil
 	}
@@ -46,7 +49,6 @@ func (o *object) ownerCommands(script string, args []string) (all []ownerCommand
 	case "unlock", "unlock_to":
 		return []ownerCommand{{owner: argv[2], lease: ms(1)}}
 	case "fair_unlock":
-		argv = args[3+3:] // where its slot moves, the queue and the timeouts are arguments, and no keys
 		return []ownerCommand{{owner: argv[1], lease: ms(2)}}
 	case "spin_unlock":
 		return []ownerCommand{{owner: argv[1], lease: ms(0)}}
@@ -61,6 +63,7 @@ type acting struct {
 	granted  time.Time // when it first entered
 	trusts   time.Time // until when its client may trust what its commands gave it
 	released time.Time // when the last release of its client ran, whatever the server said
+	over     int       // holds whose leases had ended when they were released: the server may count them until the owner has none
 	keepsTo  time.Time // until when the lock may stay taken behind its release, as AtLeast has it
 	queued   bool      // it is a waiter's that has to queue, behind the others of its client
 	doubted  time.Time // when one of its calls last ended that may have changed the count without saying so
@@ -101,6 +104,7 @@ func (p *play) judgeOwner(o *object, host string, c ownerCommand, reply any) {
 		a.released = time.Now()
 	}
 	if !c.acquires && !c.renews && c.keeps == 0 && taken && ms == 1 {
+		a.over = 0
 		o.news[host] = news{false, o.news[host].takenAt}
 	}
 	switch {
@@ -223,7 +227,7 @@ func (p *play) judgeShared(o *object, owner string) {
 	if a := o.acting[owner]; a == nil || !a.doubted.IsZero() || o.Kind == ReadWrite || o.Kind == NonReentrant || o.excused[owner] != "" || o.isOpen(owner) || !p.steady(time.Now()) {
 		return
 	}
-	least, most := 0, 0
+	least, most := 0, o.acting[owner].over
 	for _, h := range o.holds {
 		switch {
 		case h.owner != owner:

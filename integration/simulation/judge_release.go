@@ -43,6 +43,9 @@ func (p *play) unlocked(h *hold, err error, last, trusted bool) {
 		o.excuse(h.owner, uncertainKey)
 	case err == nil || errors.Is(err, rlock.ErrNotHeld):
 		alone := h.life != nil && (!h.common || h.sole != nil && h.sole())
+		if h.common && errors.Is(err, rlock.ErrLeaseLost) {
+			o.acts(h.owner).over++
+		}
 		if h.promotion != p.promotions && (err != nil || !alone) { // a former master may have released it, and nobody says so again
 			o.excuse(h.owner, sharedUnlock)
 		}
