@@ -23,8 +23,10 @@ import (
 // each, and then is watched: so looks at one lease are that far apart, however often its
 // key changes. A change owes two, because a key whose TTL was cut still exists at the
 // first. A write during a look or a renewal owes one, because the read may have come
-// before the write. A round leaves an aged lease to a renewal that is due within asSoon. Once a third it looks at a watched lease that is not renewed: a server may stop
-// tracking a key without notice.
+// before the write. So does a look that could not read because of a renewal, which may
+// have read before the change. A round leaves an aged lease to a renewal that is due
+// within asSoon. Once a third it looks at a watched lease that is not renewed: a server
+// may stop tracking a key without notice.
 
 const (
 	// roundEvery is the time between two rounds through the leases. A lease that two
@@ -235,5 +237,8 @@ func (w *Watchdog) lookAnswered(l *Lease, read bool) {
 		w.lookBy(w.rests[0].until)
 	default:
 		l.watch, l.batch.unread = aged, true
+		if l.state == inFlight {
+			l.owed = 1 // the renewal may have read the key before the change that this look was for
+		}
 	}
 }

@@ -160,6 +160,26 @@ func TestRenewalReadsToo(t *testing.T) {
 	}
 }
 
+// All keys changed while a renewal was under way, which may have read the key before. A look can't read it meanwhile, and another
+// one follows the renewal.
+func TestChangeDuringARenewalIsLookedAtBehindIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, looks := watchedWorld(t, false, 0)
+		w.server.reply = func(call) {}
+		l := w.hold()
+		time.Sleep(testTTL/3 + time.Millisecond)
+		w.LookThose(func(Holder) bool { return true }, true)
+		before := len(looks())
+		seen := w.server.seen()
+		seen[0].answer(0, Answer{Result: Renewed, TTL: testTTL, Sent: seen[0].at, Read: true})
+		time.Sleep(10 * time.Millisecond)
+		if n := len(looks()) - before; n != 1 {
+			t.Errorf("%d looks behind the renewal, want 1", n)
+		}
+		l.Forget()
+	})
+}
+
 // Looks at a crowd are paced as renewals are, and delay no renewal.
 func TestLooksArePacedAndDelayNoRenewal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

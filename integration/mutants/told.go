@@ -8,6 +8,8 @@ var atOnce = []defect{
 		edits{{In: "Lease.Changed", Expr: "2", Put: "1"}}},
 	{"looks at a key that is written again and again are not spaced", "told at once", tests{"TestFalseAlarmsEndNothingAndAreRateLimited"},
 		edits{{In: "Watchdog.lookAnswered", Expr: "clock.Later(w.clock.Now(), lookRest)", Put: "clock.Later(w.clock.Now(), 0)"}}},
+	{"a look that a renewal is in the way of is forgotten", "told at once", tests{"TestChangeDuringARenewalIsLookedAtBehindIt"},
+		edits{{In: "Watchdog.lookAnswered", If: "l.state == inFlight", Put: "false"}}},
 	{"looks have no pace", "told at once", tests{"TestLooksArePacedAndDelayNoRenewal"},
 		edits{{In: "Watchdog.looks", Stmt: "w.lookFrom = _", Put: "_ = lookGap"}}},
 	{"what its owner wrote is not read again", "told at once", tests{"TestLeaseIsLookedAtByTheTable"},
