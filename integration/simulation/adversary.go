@@ -23,7 +23,7 @@ func (p *play) ran(s server, host string, args []string, reply any) {
 	script := scriptOf(args)
 	for _, o := range p.objects {
 		for _, command := range o.ownerCommands(script, args) {
-			p.judgeOwner(o, host, command, reply)
+			p.judgeOwner(o, s, host, command, reply)
 		}
 		if args[3] != o.Name && !(o.Kind == Fair && args[3] == queueOf(o.Name)) && !(o.Kind == Permits && args[3] == timesOf(o.Name)) {
 			continue
