@@ -28,8 +28,11 @@ func (q *Queue) HandOff(now time.Duration) bool {
 	if q.leading != nil || w != nil && !q.mayHandOff(now) {
 		q.handOffs = 0
 		q.handOffDeadline = now + ownMessageWait
-		if q.leading == nil {
+		switch {
+		case q.leading == nil:
 			q.poll(now, AfterRelease)
+		case q.rules.Silent:
+			q.wake(kind.All) // that attempt may be refused before this unlock runs, and no message follows
 		}
 		q.setTimer(now)
 		return false

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/internal/clock"
+	"github.com/rlock-go/redisson/internal/kind"
 )
 
 func TestHandOffMakesTheHeadsAttemptAtOnce(t *testing.T) {
@@ -289,4 +290,16 @@ func TestHandOffAllocatesNothing(t *testing.T) {
 	if !first.Settled || !second.Settled || q.subscribed {
 		t.Error("the loop does not do what it is for")
 	}
+}
+
+// No message of the unlock makes up for an attempt that the server refused just before.
+func TestReleaseWithoutAMessageMakesUpForAnAttemptUnderWay(t *testing.T) {
+	r := ruled(t, kind.Spin.Traits())
+	w := r.joins(1)[0]
+	if r.handsOff() {
+		t.Error("it handed on what is asked for already")
+	}
+	r.under("one attempt at a time", w)
+	r.refused(w, 128*ms)
+	r.under("it was refused before the unlock ran", w)
 }
