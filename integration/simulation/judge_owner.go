@@ -25,17 +25,18 @@ func (o *object) ownerCommands(script string, args []string) (all []ownerCommand
 		return nil
 	}
 	keys, argv := args[3:3+n], args[3+n:]
-	if strings.HasPrefix(script, "fair_") {
-		argv = args[3+3:] // where the slot moves, the queue and the timeouts are arguments, and no keys
-	}
 	if !slices.Contains(keys, o.Name) {
 		return nil
 	}
 	ms := func(i int) time.Duration { return time.Duration(number(argv[i])) * time.Millisecond }
 	switch strings.TrimSuffix(script, "_again") {
-	case "lock", "non_reentrant_lock", "fenced_lock", "write_lock":
+	case "lock", "non_reentrant_lock", "write_lock":
+		return []ownerCommand{{owner: argv[1], lease: ms(0), acquires: true}}
+	case "fenced_lock":
+		argv = behindNames(args, n, 2)
 		return []ownerCommand{{owner: argv[1], lease: ms(0), acquires: true}}
 	case "fair_lock":
+		argv = behindNames(args, n, 3)
 		return []ownerCommand{{owner: argv[1], lease: ms(2), acquires: true}}
 	case "renew":
 		for i, key := range keys {
@@ -50,11 +51,18 @@ func (o *object) ownerCommands(script string, args []string) (all []ownerCommand
 	case "unlock", "unlock_to":
 		return []ownerCommand{{owner: argv[2], lease: ms(1)}}
 	case "fair_unlock":
+		argv = behindNames(args, n, 3)
 		return []ownerCommand{{owner: argv[1], lease: ms(2)}}
 	case "spin_unlock":
 		return []ownerCommand{{owner: argv[1], lease: ms(0)}}
 	}
 	return all
+}
+
+// behindNames are a script's arguments behind all names that it takes. While the slot moves, only the first of its names is a key,
+// and the others are its first arguments. A release with a latch has one name more, and is never sent so.
+func behindNames(args []string, keys, names int) []string {
+	return args[3+max(keys, names):]
 }
 
 // acting is what is known of one owner of a lock.
