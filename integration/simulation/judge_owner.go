@@ -126,6 +126,9 @@ func (p *play) judgeOwner(o *object, s server, host string, c ownerCommand, repl
 		if c.acquires && a.granted.IsZero() {
 			a.granted = time.Now()
 		}
+		if only := o.onlyCall(c.owner); c.acquires && only != nil && p.site.replicated() {
+			only.refusedAt = time.Time{} // a refusal may have been lost behind WAIT, and a grant that no replica has is given back
+		}
 		if l := p.lifeOf(c.owner); l != nil && c.lease > 0 {
 			if to := time.Now().Add(l.trusts(c.lease)); to.After(a.trusts) {
 				a.trusts = to
