@@ -22,7 +22,7 @@ func (p *play) look(o *object, m server) {
 	}
 	o.at = m
 	if is := m.Exists(o.Name); is != o.here {
-		if expired := !is && !o.until.IsZero() && !time.Now().Before(o.until); expired && !o.headAt.Before(o.flipped) {
+		if o.expired = !is && !o.until.IsZero() && !time.Now().Before(o.until); o.expired && !o.headAt.Before(o.flipped) {
 			o.untold = o.until // its first waiter became it behind the hold, whose end it has not seen yet
 		}
 		o.here, o.flipped = is, time.Now()
@@ -139,10 +139,15 @@ func (p *play) deadHead(o *object) bool {
 	return false
 }
 
-// forgotten reports whether a waiter of Java's for a fair lock sleeps on, because the server has lost its place, so that nobody wakes it.
+// forgotten reports whether a waiter of Java's for a fair lock sleeps on for as long as it was told, since nobody wakes it: the server
+// has lost its place, or it is the first one and the lock expired. It was told for how long the places before it last, and those leave.
 func (p *play) forgotten(o *object) bool {
 	is := o.Kind == Fair && slices.ContainsFunc(o.calls, func(c *call) bool {
-		return time.Now().Before(c.sleeps) && o.emptyAt.After(c.began) && !slices.Contains(o.enqueued, c.who)
+		if !time.Now().Before(c.sleeps) {
+			return false
+		}
+		unplaced := o.emptyAt.After(c.began) && !slices.Contains(o.enqueued, c.who)
+		return unplaced || o.expired && len(o.enqueued) > 0 && o.enqueued[0] == c.who
 	})
 	if is {
 		p.allow(javaException)

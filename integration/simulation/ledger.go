@@ -30,6 +30,7 @@ type object struct {
 	at         server              // whose data counted at the last look
 	here       bool                // its key is there
 	flipped    time.Time           // when here last changed
+	expired    bool                // that was because its key expired, of which the server tells nobody
 	token      int64               // the highest that was seen
 	count      count               // of a semaphore's permits, or of a latch
 	setAt      time.Time           // when AddPermits last returned without an acknowledgement by a replica
