@@ -18,6 +18,11 @@ func maybe(err error) bool {
 		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
+// givesBack reports whether an attempt may still be undone behind its call's error. That of a wait which elapsed says so in words.
+func givesBack(err error) bool {
+	return maybe(err) && !errors.Is(err, rlock.ErrUnavailable) || strings.Contains(err.Error(), "whatever it took is given back")
+}
+
 // behindWAIT is how long behind a release its own client may not know of it, because replicas are waited for.
 const behindWAIT = 1200 * time.Millisecond
 

@@ -146,7 +146,7 @@ func (p *play) end(c *call, err error) {
 	defer p.w.Mu.Unlock()
 	c.o.calls = slices.DeleteFunc(c.o.calls, func(o *call) bool { return o == c })
 	p.res.Outcomes[c.what+": "+kindOf(err)]++
-	if err != nil && maybe(err) && !errors.Is(err, rlock.ErrUnavailable) {
+	if err != nil && givesBack(err) {
 		c.o.undoing[c.l] = time.Now()
 	}
 	if err != nil {
