@@ -8,6 +8,7 @@ import (
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/pipeline"
 	"github.com/rlock-go/redisson/internal/redisconn"
+	"github.com/rlock-go/redisson/internal/topology"
 )
 
 // Do sends r and waits for its fate. It sends r again as r.Resend allows.
@@ -69,23 +70,23 @@ func (x *Executor) Await(r *Request) Fate {
 func (x *Executor) Barrier(r *Request) (killed bool) {
 	killed = <-r.barrier
 	if killed && r.pipe.Doubted(&r.Wire) {
-		killed = x.asksMaster(r, r.pipe)
+		killed = x.asksMaster(r, r.node, r.pipe)
 	}
 	if !killed {
 		if n, err := x.top.Node(r.Slot); err == nil && n.String() != r.node.String() {
-			killed = x.asksMaster(r, n.Pipe)
+			killed = x.asksMaster(r, n, n.Pipe)
 		}
 	}
 	r.MayArrive = r.MayArrive || !killed
 	return killed
 }
 
-// asksMaster asks the server of pipe whether it is the master of r's slot; r may have been
+// asksMaster asks n's server, by pipe, whether it is the master of r's slot; r may have been
 // written to another server. If it is the master, what runs elsewhere does not matter: the
-// other server's changes are dropped when it becomes a replica. If not, it redirects the
-// question. A server that does not answer or is not ready is asked again: a master of a cluster
-// that was restarted answers CLUSTERDOWN for two seconds.
-func (x *Executor) asksMaster(r *Request, pipe *pipeline.Pipeline) bool {
+// other server's changes are dropped when it becomes a replica. If not, it names the master,
+// which the slot is given to. A server that does not answer or is not ready is asked again: a
+// master of a cluster that was restarted answers CLUSTERDOWN for two seconds.
+func (x *Executor) asksMaster(r *Request, n *topology.Node, pipe *pipeline.Pipeline) bool {
 	key := r.Wire.Args[0]
 	if r.Wire.Script != nil {
 		key = r.Wire.Args[2]
@@ -100,6 +101,9 @@ func (x *Executor) asksMaster(r *Request, pipe *pipeline.Pipeline) bool {
 		<-done
 		said, refused := redisconn.RefusalOf(probe.Err)
 		_, leaves := said.Ask()
+		if _, moved := said.Moved(); moved {
+			x.top.Redirect(n, r.Slot, said)
+		}
 		if probe.Err == nil || leaves || refused && !said.Transient() || x.o.Closing() {
 			return probe.Err == nil || leaves
 		}

@@ -49,6 +49,10 @@ func TestKillBarrierOfAnotherServerCountsIfThatIsTheMaster(t *testing.T) {
 				g.c.MoveKeys(g.slot, 0, 1, 10)
 			},
 		},
+		"INFO is refused, and the slot has moved": {
+			rules:     []any{all, noInfo},
+			meanwhile: func(g *clusterRig, _ func()) { g.c.Move(0, 1, g.slot) },
+		},
 		"INFO and EXISTS are refused": {rules: []any{all, noInfo, "-exists"}, mayArrive: true},
 		"CLIENT KILL is refused":      {rules: []any{all, "-client|kill"}, mayArrive: true},
 	} {
