@@ -15,7 +15,7 @@ func (p *Pipeline) complete(r *Request) {
 	lacks := false
 	if r.Err != nil && r.Script != nil {
 		said, _ := redisconn.RefusalOf(r.Err)
-		lacks = said.Code() == "NOSCRIPT"
+		lacks = said.NoScript()
 	}
 	if !lacks {
 		r.Done.Complete(r)

@@ -154,6 +154,9 @@ func (r Refusal) Demoted() bool {
 	return r.Code() == "UNBLOCKED" || !r.inside && strings.HasPrefix(r.said, "ERR WAIT cannot be used with replica")
 }
 
+// NoScript tells whether the server does not know the script. Nothing ran.
+func (r Refusal) NoScript() bool { return r.Code() == "NOSCRIPT" }
+
 // NotAllowed tells whether the command was refused before any of it ran, because
 // the account may not send it, or not with these keys, or because the server has
 // no such command. It is false for a script that meets such an error inside, since
