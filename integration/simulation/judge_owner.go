@@ -173,6 +173,9 @@ func (p *play) judgeKeeps(o *object, s server, a *acting, c ownerCommand) {
 	if p.site.replicated() {
 		onItsWay += time.Second // behind a WAIT
 	}
+	if !p.calm() && !(p.lull && time.Since(p.lullAt) > commandTimeout) {
+		onItsWay += commandTimeout // it may wait for a connection
+	}
 	over, left := time.Until(a.keepsTo), time.Until(s.Until(o.Name))
 	if _, kept := s.Field(o.Name, c.keeper); kept && left > max(over, 0)+onItsWay && time.Now().After(p.delayed) {
 		p.breach("atleast: a release by %s leaves %s taken for %v, and it may be so for %v", c.owner, o.Name, left, over)
