@@ -43,7 +43,6 @@ type releasing struct {
 	unsendable bool // it could not be submitted
 	living     bool // its hold was living when it was called
 	ownMessage bool // this client does not need its message
-	offered    bool // its only send was offered to the queue for a hand-off
 
 	outcome chan error      // gets the outcome; buffered
 	then    func(err error) // or this is called with the outcome, with the shard locked
@@ -83,7 +82,6 @@ func (r *releasing) Start() {
 	if n.queues != nil || n.lone != nil {
 		r.ownMessage = n.handOff(l)
 	}
-	r.offered = true
 	if l.Client.Courtesy && l.Traits.FairShare {
 		n.noteRelease(l, r.since)
 	}
@@ -144,7 +142,6 @@ func (r *releasing) needs() int {
 // Submit gives the command to the executor.
 func (r *releasing) Submit() {
 	n, q := r.st.name, &r.req
-	r.offered = false
 	if !r.encoded || r.Form == release.Own || r.sentAs != r.Form || r.want.Keep.Millis > 0 { // less is left of that each time
 		r.encode()
 	}
@@ -191,9 +188,8 @@ func (r *releasing) answer() release.Answer {
 	if q.WentAside || r.ownMessage {
 		r.arrived(!q.OutOfOrder && did == luasrc.Final && q.Unannounced == nil)
 	}
-	// No message tells of it, and the queue has not let its head follow.
-	if r.l.Traits.Silent && !r.offered && did == luasrc.Final && err == nil && r.want.Keep.Millis == 0 {
-		r.st.name.wakeHead()
+	if r.l.Traits.Silent && !r.ownMessage && did == luasrc.Final && err == nil && r.want.Keep.Millis == 0 {
+		r.st.name.released(r.l)
 	}
 	if r.l.Client.failsOver && err == nil {
 		r.remember(q)

@@ -289,6 +289,18 @@ func (n *nameState) handOff(l *Lock) bool {
 	return own
 }
 
+// released makes an attempt for the head behind an answered unlock of l's kind, which publishes nothing and was
+// not handed on.
+func (n *nameState) released(l *Lock) {
+	if n.queues == nil {
+		return // an attempt of a lone waiter was queued behind the unlock
+	}
+	if q := n.findQueue(l, Owner{}); q != nil {
+		q.Released()
+		n.step()
+	}
+}
+
 // wakeHead makes an attempt for the head of each queue, when no message will come of the
 // release that it waits for. It leaves out queues by owner: there the server knows whose turn
 // it is, and has told that owner.

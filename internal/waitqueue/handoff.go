@@ -21,18 +21,15 @@ func (q *Queue) HandOff(now time.Duration) bool {
 		return false
 	}
 	w := q.waiting.head
-	if w == nil && q.unqueued.size > 0 {
-		// An unqueued attempt may be refused before this unlock runs.
+	if w == nil && q.unqueued.size > 0 || q.leading != nil && q.rules.Silent {
+		// That attempt may be refused before this unlock runs.
 		return false
 	}
 	if q.leading != nil || w != nil && !q.mayHandOff(now) {
 		q.handOffs = 0
 		q.handOffDeadline = now + ownMessageWait
-		switch {
-		case q.leading == nil:
+		if q.leading == nil {
 			q.poll(now, AfterRelease)
-		case q.rules.Silent:
-			q.wake(kind.All) // that attempt may be refused before this unlock runs, and no message follows
 		}
 		q.setTimer(now)
 		return false
@@ -70,6 +67,14 @@ func (q *Queue) ResetOwnMessages() {
 // was queued earlier. From then on every message counts. An earlier message needs no
 // wake-up: the attempt sees the effect of that unlock.
 func (q *Queue) HearOwnMessages() { q.ownMessages = 0 }
+
+// Released says that an unlock of this client was answered that was not handed on and
+// publishes nothing, and lets the head look. After too many hand-offs in a row it still waits.
+func (q *Queue) Released() {
+	if q.handOffDeadline == 0 {
+		q.WakeHead()
+	}
+}
 
 // WakeHead makes an attempt for the head, because a release of this client that the head
 // waits for will publish no message.

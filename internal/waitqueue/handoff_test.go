@@ -294,12 +294,36 @@ func TestHandOffAllocatesNothing(t *testing.T) {
 
 // No message of the unlock makes up for an attempt that the server refused just before.
 func TestReleaseWithoutAMessageMakesUpForAnAttemptUnderWay(t *testing.T) {
-	r := ruled(t, kind.Spin.Traits())
-	w := r.joins(1)[0]
-	if r.handsOff() {
-		t.Error("it handed on what is asked for already")
+	for name, refusedFirst := range map[string]bool{"refused before the answer": true, "refused behind the answer": false} {
+		t.Run(name, func(t *testing.T) {
+			r := ruled(t, kind.Spin.Traits())
+			w := r.joins(1)[0]
+			if r.handsOff() {
+				t.Error("it was handed on to an attempt that may run before it")
+			}
+			if refusedFirst {
+				r.refused(w, 128*ms)
+				r.under("it pauses")
+			}
+			r.does(r.q.Released)
+			if !refusedFirst {
+				r.refused(w, 128*ms)
+			}
+			r.under("it was refused before the unlock ran", w)
+		})
 	}
-	r.under("one attempt at a time", w)
-	r.refused(w, 128*ms)
-	r.under("it was refused before the unlock ran", w)
+}
+
+func TestReleaseWithoutAMessageLeavesRoomBehindManyHandOffs(t *testing.T) {
+	r := ruled(t, kind.Spin.Traits())
+	ws := r.joins(2)
+	r.refused(ws[0], lease)
+	r.q.handOffs = kind.Spin.Traits().HandOffs
+	if r.handsOff() {
+		t.Error("it was handed on")
+	}
+	r.does(r.q.Released)
+	r.under("others may come first")
+	r.goesOn(ownMessageWait)
+	r.under("nobody came", ws[0])
 }
