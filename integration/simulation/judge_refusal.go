@@ -26,6 +26,10 @@ func givesBack(err error) bool {
 // behindWAIT is how long behind a release its own client may not know of it, because replicas are waited for.
 const behindWAIT = 1200 * time.Millisecond
 
+// spinsFor is how long a client may not know that a spin lock is free: nothing announces it, and the first of its waiters tries again
+// after 128 ms at most, by a clock that may be slow. A call whose wait ends before that makes no attempt itself.
+const spinsFor = 130 * time.Millisecond
+
 // refused judges the error of an acquire: whether it is true by what is on the server.
 func (p *play) refused(c *call, err error) {
 	p.w.Mu.Lock()
@@ -44,6 +48,9 @@ func (p *play) refused(c *call, err error) {
 		known := c.began
 		if c.what == "TryLockFor" && p.site.replicated() {
 			known = known.Add(-behindWAIT)
+		}
+		if tried := time.Now().Add(-spinsFor); c.what == "TryLockFor" && o.Kind == Spin && tried.Before(known) {
+			known = tried
 		}
 		if taken := o.here || !o.flipped.Before(known) || len(o.enqueued) > 0 || !o.emptied.Before(c.began) || m.List(queueOf(o.Name)) != nil; !taken {
 			p.breach("refused: %s says that somebody else holds %s, which has been free since %v before the call", c.who, o.Name, c.began.Sub(o.flipped))
