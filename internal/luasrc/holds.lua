@@ -24,9 +24,12 @@ end
 local try = more == 0 and call or redis.pcall
 
 -- Tells for how many ms the key of a hold lives; -2, there is none; nil, the slot's other
--- server may have it.
+-- server may have it. In its last millisecond a key lives, and its TTL is 0.
 local function lives(of, n)
   local ttl = try('pttl', hold(of, n))
+  if ttl == 0 then
+    return 1
+  end
   if more == 0 or type(ttl) == 'number' and ttl ~= -2 then
     return ttl
   end

@@ -134,3 +134,31 @@ func TestLocksOfAllKindsAreRenewedTogether(t *testing.T) {
 		})
 	}
 }
+
+// In its last millisecond a key has a TTL of 0 and lives. A read hold that is that old keeps writers out when another reader unlocks.
+func TestReadHoldKeepsWritersOutInItsLastMillisecond(t *testing.T) {
+	const lease, step = 26 * time.Millisecond, 100 * time.Microsecond
+	ctx := context.Background()
+	inBubble(t, func(r *rig) {
+		c := r.open()
+		rw := c.NewReadWriteLock("doc")
+		for begins := time.Duration(0); begins < time.Millisecond; begins += step {
+			for before := step; before < 2*time.Millisecond; before += step {
+				other := must(rw.ReadLock().Lock(ctx))(r)
+				entered := make(chan time.Time, 1)
+				go func() {
+					must(0, rw.WriteLock().Do(ctx, func(context.Context) error { entered <- time.Now(); return nil }))(r)
+				}()
+				time.Sleep(time.Until(time.Now().Truncate(time.Second).Add(time.Second + begins)))
+				brief := must(rw.ReadLock().Lock(ctx, rlock.Lease(lease)))(r)
+				until := brief.ValidUntil()
+				time.Sleep(time.Until(until) - before)
+				must(0, other.Unlock(ctx))(r)
+				if at := <-entered; at.Before(until) {
+					t.Errorf("a writer entered %v before a read hold ended", until.Sub(at))
+				}
+				r.pass(time.Second)
+			}
+		}
+	})
+}
