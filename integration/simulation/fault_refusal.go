@@ -25,6 +25,9 @@ func (p *play) refuse(s server, f Fault, r *rand.Rand) {
 			s.Broken = true
 		case 2:
 			s.Busy = true
+			if o, is := p.site.(*replicated); is && s == o.chosen {
+				o.takeBack() // it does not say that it is the master, and clients would follow the one that does
+			}
 		default:
 			s.MinReplicas = len(p.site.servers())
 		}

@@ -82,11 +82,11 @@ func (o *replicated) promote(better func(a, b server) bool) {
 }
 
 // disturb is REPLICAOF NO ONE at a replica. It calls itself a master then, and so the set has two for whoever asks it, until the
-// operator takes it back. None leaves for good, since the URL would go on to list it, nor stays away when the master dies: clients
-// would follow it, as the only master that there is.
+// operator takes it back. None leaves for good, since the URL would go on to list it, nor stays away when the master dies or is busy:
+// clients would follow it, as the only one that says that it is a master.
 func (o *replicated) disturb(f Fault, r *rand.Rand) {
 	s := drawn(r, o.Servers, func(s server) bool { return reachable(s) && s.Follows(o.chosen) })
-	if s == nil || !o.chosen.Running() {
+	if s == nil || !o.chosen.Running() || o.chosen.Busy {
 		return
 	}
 	s.SlaveOf(nil)
