@@ -35,7 +35,7 @@ var readWrite = []defect{
 		edits{{In: "renewalScript.send", Expr: "sub.count", Put: "0"}}},
 	{"a renewal to read makes the names of others' keys from any key", "read-write", tests{"TestReadRenew"},
 		edits{inScript("read_renew", "known > 0 and n or 0", "n")}},
-	{"a read hold in its last millisecond counts as ended", "read-write", tests{"TestReadHoldKeepsWritersOutInItsLastMillisecond"},
+	{"a read hold in its last millisecond counts as ended", "read-write", tests{"TestReadHoldKeepsTheLockInItsLastMillisecond"},
 		edits{inScript("read_unlock", "if ttl == 0 then", "if false then")}},
 	{"a renewal to read cuts the lock's lease", "read-write", tests{"TestReadRenew"},
 		edits{inScript("read_renew", "call('pttl', lock) < lease", "true")}},
