@@ -264,7 +264,6 @@ func everyRefused(t *testing.T, url string, servers []*redistest.Server) (id str
 		}
 	}
 	c := open(t, url)
-	defer c.Close()
 	for _, l := range []*rlock.Lock{c.NewLock("plain"), c.NewFairLock("fair"), c.NewFencedLock("fenced"), c.NewReadWriteLock("read").ReadLock()} {
 		acquire(t, l, rlock.Lease(time.Hour))
 	}
@@ -282,6 +281,16 @@ func everyRefused(t *testing.T, url string, servers []*redistest.Server) (id str
 		must(true, err)
 		_, err = conn.Do("SCRIPT", "FLUSH")
 		must(true, err)
+	}
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range servers {
+		conn := s.Dial(t)
+		redistest.Becomes(t, "the server has seen the end of the client's connections", func() bool {
+			all, err := redis.String(conn.Do("CLIENT", "LIST"))
+			return err == nil && !strings.Contains(all, " name=rlock ")
+		})
 	}
 	return taken.IDs()[0]
 }
