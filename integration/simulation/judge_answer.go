@@ -16,9 +16,10 @@ const mildly = 16 * time.Second
 // harsh reports whether a kind of fault does worse than to break connections.
 func (k FaultKind) harsh() bool { return k != Breaks && k != Resets && k != NoScript }
 
-// mild reports whether nothing worse has happened since then than connections that broke.
+// mild reports whether nothing worse has happened since then than connections that broke. A slot may stay half moved for long.
 func (p *play) mild(since time.Time) bool {
-	return !p.noKill && !p.noID && p.promotions == 0 && since.After(p.harshUntil)
+	c, is := p.site.(*cluster)
+	return !p.noKill && !p.noID && p.promotions == 0 && since.After(p.harshUntil) && !(is && c.Moving())
 }
 
 // foreign are calls that act for an owner which others may act for too, or that take the lock from any. They are not sent again.

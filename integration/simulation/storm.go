@@ -3,6 +3,8 @@ package simulation
 import (
 	"slices"
 	"time"
+
+	"github.com/rlock-go/redisson/rlocktest/simnet"
 )
 
 // settles is how long after a storm something of it may still go on: a failover that was under
@@ -97,6 +99,10 @@ func (p *play) heal() {
 	p.site.heal()
 	for _, h := range p.hosts() {
 		p.w.Pause(h, false)
+	}
+	for _, c := range p.w.Conns(func(*simnet.Conn) bool { return true }) {
+		c.BreakAfter(true, -1)
+		c.BreakAfter(false, -1)
 	}
 	for _, s := range p.site.servers() {
 		for _, h := range p.hosts() {

@@ -42,12 +42,12 @@ func (c *Conn) broken() {
 	c.left()
 }
 
-// BreakAfter breaks the connection when so many more bytes have passed in a direction.
+// BreakAfter breaks the connection when so many more bytes have passed in a direction; below 0: not any more.
 func (c *Conn) BreakAfter(up bool, n int) {
 	if p := &c.down; up {
-		c.up.cut = n + 1
+		c.up.cut = max(n+1, 0)
 	} else {
-		p.cut = n + 1
+		p.cut = max(n+1, 0)
 	}
 }
 

@@ -3,6 +3,7 @@ package simredis
 import (
 	"fmt"
 	"net"
+	"slices"
 	"strings"
 	"time"
 )
@@ -121,6 +122,11 @@ func (c *Cluster) Move(slot uint16, to *Server, done func()) {
 			done()
 		}
 	})
+}
+
+// Moving reports whether a slot is half moved, as a server sees it.
+func (c *Cluster) Moving() bool {
+	return slices.ContainsFunc(c.Servers, func(s *Server) bool { return len(s.cluster.migrating)+len(s.cluster.importing) > 0 })
 }
 
 // step does the next step of a move.
