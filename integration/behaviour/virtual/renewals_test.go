@@ -44,7 +44,8 @@ func TestHoldsOfASlotAreRenewedByOneScript(t *testing.T) {
 		r.at(func() { scripts = 0 })
 		r.pass(thirds * lease / 3)
 		r.at(func() {
-			const least, most = thirds * slots, thirds * (slots + holds/watchdog.MaxBatch)
+			// A script follows the one before it by a third and its way to the server, so the end of the time may cut one off.
+			const least, most = (thirds - 1) * slots, thirds * (slots + holds/watchdog.MaxBatch)
 			if scripts < least || scripts > most {
 				t.Errorf("%d scripts for %d holds in %d slots, want %d to %d", scripts, holds, slots, least, most)
 			}
