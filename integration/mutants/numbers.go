@@ -24,6 +24,8 @@ var numbers = []defect{
 		edits{{In: "Waiter.Result", Stmt: "c.work.Done()", Put: "defer c.work.Done()"}}},
 	{"permits of nobody that no replica has are kept", "numbers", tests{"TestGrantThatNoReplicaHasIsGivenBack"},
 		edits{{In: "attempt.taken", Case: "r.Unreplicated", Put: "false"}}},
+	{"the mark of a number gets no life in the number's last millisecond", "numbers", tests{"TestScriptsInTheLastMillisecondOfAKey"},
+		edits{inScript("semaphore_change", "life = math.max(life, 1)", "")}},
 	{"a release ends with its context", "numbers", tests{"TestChangeThatIsDueIsSentThoughItsContextIsOver", "TestPermitsOfNobodyAreReleasedHoweverDoEnds"},
 		edits{{In: "locks.sendChange", If: "err != nil && !due", Put: "err != nil"}}},
 	{"a change has no end of its own", "numbers", tests{"TestChangesEndInTheirBound"},

@@ -48,6 +48,8 @@ var sending = []defect{
 		edits{inScript("fair_lock", "redis.pcall('lrange'", "call('lrange'")}},
 	{"a refused kill passes for a kill barrier", "kill barrier", tests{"TestA5RefusedKillIsToldAsSuch", "TestA5WithoutKillALateAcquireIsRemoved"},
 		edits{{In: "identify", Expr: "append(ident.killed, refusal == nil)", Put: "append(ident.killed, true)"}}},
+	{"a server that names the next master to a doubted kill barrier is asked again and again", "kill barrier", tests{"TestKillBarrierOfAnotherServerCountsIfThatIsTheMaster"},
+		edits{{In: "Executor.asksMaster", Call: "x.top.Redirect", Remove: true}}},
 	{"a closing client connects for a kill barrier that nobody waits for", "kill barrier", tests{"TestConnectionThatBreaksDuringCloseIsMadeAnewForAReason"},
 		edits{{In: "conn.finish", If: "anew && !p.closing", Put: "anew"}}},
 	{"a closing client makes no connection for a kill barrier", "kill barrier", tests{"TestConnectionThatBreaksDuringCloseIsMadeAnewForAReason"},

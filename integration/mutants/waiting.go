@@ -34,6 +34,8 @@ var waiting = []defect{
 		edits{{In: "Queue.HandOff", Call: "q.lead", Remove: true}}},
 	{"quick messages put attempts off where nothing is handed on", "wake policy", tests{"TestQuickMessagesPutNothingOffWhereNothingIsHandedOn"},
 		edits{{In: "Queue.Message", Expr: "own || q.rules.HandOffs == 0", Put: "own"}}},
+	{"a spin lock's waiter pauses on when its own client has released", "hand-off", tests{"TestReleaseOfAClientEndsThePauseOfItsSpinningWaiter"},
+		edits{{In: "releasing.answer", Call: "r.st.name.released", Remove: true}}},
 	{"a spin lock's waiter pauses while its own client releases", "hand-off", tests{"TestSpinLockIsHandedOnWithoutAMessage"},
 		edits{{In: "Queue.HandOff", If: "q.rules.HandOffs == 0", Put: "q.rules.HandOffs == 0 || q.rules.Silent"}}},
 	{"a client that is ahead never steps back", "wake policy", tests{"TestShares"},

@@ -48,6 +48,7 @@ local function known(made)
   if life < 0 or life > 3600000 then
     life = 3600000
   end
+  life = math.max(life, 1) -- in its last millisecond the number's is 0, which no key can be given
   if not text then
     local id = tonumber(string.sub(receipt, -3), 16) -- which is random
     text = string.format('%.0f', clock() * 4096 + id - id % 2 + (made and 0 or 1))

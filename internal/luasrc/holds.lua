@@ -23,13 +23,16 @@ end
 -- Only where a key may be the other server's does a command with it fail in silence.
 local try = more == 0 and call or redis.pcall
 
+-- Tells for how many ms a key lives. In its last millisecond it lives, and its TTL is 0.
+local function lasts(key)
+  local ttl = try('pttl', key)
+  return ttl == 0 and 1 or ttl
+end
+
 -- Tells for how many ms the key of a hold lives; -2, there is none; nil, the slot's other
--- server may have it. In its last millisecond a key lives, and its TTL is 0.
+-- server may have it.
 local function lives(of, n)
-  local ttl = try('pttl', hold(of, n))
-  if ttl == 0 then
-    return 1
-  end
+  local ttl = lasts(hold(of, n))
   if more == 0 or type(ttl) == 'number' and ttl ~= -2 then
     return ttl
   end

@@ -37,7 +37,7 @@ if not had then
 end
 
 -- The keys are deleted first: a full server accepts hincrby only behind another write.
-local n, ttl, released = leaves(had, ARGV[more + 4], ARGV[more + 5]), call('pttl', lock), -2
+local n, ttl, released = leaves(had, ARGV[more + 4], ARGV[more + 5]), lasts(lock), -2
 for i = n + 1, had do
   released = math.max(released, lives(owner, i) or ttl)
   try('del', hold(owner, i)) -- one that the other server has stays there until its time is over

@@ -52,7 +52,7 @@ else
     if ttl and math.max(ttl, 0) < lease then
       call('set', hold(owner, i), 1, 'px', lease)
     end
-    longest = math.max(longest, ttl or call('pttl', lock), lease)
+    longest = math.max(longest, ttl or lasts(lock), lease)
   end
   -- The mode is a field, and the owner's reads are one.
   local alone = fields == 1 or fields == 2 and reads > 0
