@@ -15,9 +15,11 @@ func (o *object) comesAgain(owner string) bool {
 	return owner == o.shared
 }
 
-// leads reports whether an owner's client waits to lead. The place of that wait is short, so it may expire behind a leader.
-func (o *object) leads(owner string) bool {
-	return slices.ContainsFunc(o.calls, func(c *call) bool { return c.l != nil && c.l.id == clientOf(owner) && c.what == "Lead" })
+// shortPlace reports whether an owner's place lasts less than the others'. It expires so long after the one before it, and every
+// place comes forward by the acquirer's wait, however long that one really waited: so a short place may expire behind a long one.
+func (o *object) shortPlace(owner string) bool {
+	a := o.acting[owner]
+	return a != nil && a.places > 0 && a.places < javaFairWait*time.Millisecond
 }
 
 // queue follows the waiters of a fair lock. The scripts let the first one enter, so order is
@@ -35,7 +37,7 @@ func (p *play) queue(o *object, m server) {
 	for _, owner := range now {
 		switch {
 		case !o.left[owner] || o.comesAgain(owner) || !p.calm() || o.multi || o.sleeps():
-		case o.leads(owner):
+		case o.shortPlace(owner):
 			p.allow(expiredPlace)
 		default:
 			p.violate("order: %s lost its place in the queue of %s, and is at the end now", owner, o.Name)

@@ -13,6 +13,7 @@ type ownerCommand struct {
 	owner    string
 	lease    time.Duration // that it gives the key; 0: none, or it is not known
 	acquires bool
+	places   time.Duration // for how long it asks to keep a fair lock's place
 	renews   bool
 	keeps    time.Duration // for how long it leaves the lock taken
 	keeper   string        // for which owner
@@ -37,7 +38,7 @@ func (o *object) ownerCommands(script string, args []string) (all []ownerCommand
 		return []ownerCommand{{owner: argv[1], lease: ms(0), acquires: true}}
 	case "fair_lock":
 		argv = behindNames(args, n, 3)
-		return []ownerCommand{{owner: argv[1], lease: ms(2), acquires: true}}
+		return []ownerCommand{{owner: argv[1], lease: ms(2), acquires: true, places: ms(3)}}
 	case "renew":
 		for i, key := range keys {
 			if key == o.Name && argv[0] != "0" {
@@ -67,17 +68,18 @@ func behindNames(args []string, keys, names int) []string {
 
 // acting is what is known of one owner of a lock.
 type acting struct {
-	ran      time.Time // when its last command ran
-	by       string    // the host that sent it
-	granted  time.Time // when it first entered
-	trusts   time.Time // until when its client may trust what its commands gave it
-	released time.Time // when the last release of its client ran, whatever the server said
-	over     int       // holds whose leases had ended when they were released: the server may count them until the owner has none
-	keepsTo  time.Time // until when the lock may stay taken behind its release, as AtLeast has it
-	queued   bool      // it is a waiter's that has to queue, behind the others of its client
-	doubted  time.Time // when one of its calls last ended that may have changed the count without saying so
-	tried    string    // the host that sent its last refused attempt; any may release
-	first    int       // its first and last refused attempts, by the object's number of attempts
+	ran      time.Time     // when its last command ran
+	by       string        // the host that sent it
+	granted  time.Time     // when it first entered
+	trusts   time.Time     // until when its client may trust what its commands gave it
+	released time.Time     // when the last release of its client ran, whatever the server said
+	over     int           // holds whose leases had ended when they were released: the server may count them until the owner has none
+	keepsTo  time.Time     // until when the lock may stay taken behind its release, as AtLeast has it
+	places   time.Duration // for how long it asked last to keep a fair lock's place
+	queued   bool          // it is a waiter's that has to queue, behind the others of its client
+	doubted  time.Time     // when one of its calls last ended that may have changed the count without saying so
+	tried    string        // the host that sent its last refused attempt; any may release
+	first    int           // its first and last refused attempts, by the object's number of attempts
 	last     int
 }
 
@@ -107,6 +109,7 @@ func (p *play) judgeOwner(o *object, s server, host string, c ownerCommand, repl
 	ms, taken := reply.(int64)
 	switch {
 	case c.acquires:
+		a.places = c.places
 		o.news[host] = news{true, time.Now()}
 		a.released = time.Time{}
 	case !c.renews && o.leaves(c.owner):
