@@ -39,7 +39,7 @@ func (c *caller) useLock(l *life) {
 	case Leads:
 		c.lead(l, handle, reads)
 	case Shares:
-		c.share(l, handle)
+		c.share(l, handle, reads)
 	case Multi:
 		c.useMulti(l)
 	default:

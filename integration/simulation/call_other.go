@@ -142,9 +142,9 @@ func (c *caller) leader(l *life) string {
 }
 
 // share acquires and releases as an owner that callers of all clients use, so several hold at once.
-func (c *caller) share(l *life, handle *rlock.Lock) {
+func (c *caller) share(l *life, handle *rlock.Lock, reads bool) {
 	if c.r.IntN(2) == 0 {
-		c.shareOwn(l, handle)
+		c.shareOwn(l, handle, reads)
 		return
 	}
 	c.w.Mu.Lock()
@@ -172,14 +172,14 @@ func (c *caller) share(l *life, handle *rlock.Lock) {
 		}
 		return
 	}
-	o := c.entered(a.call, &hold{o: c.o, owner: text, life: l, common: true, token: h.Token(), valid: func() bool { return false }, until: h.ValidUntil})
+	o := c.entered(a.call, &hold{o: c.o, owner: text, life: l, reads: reads, common: true, token: h.Token(), valid: func() bool { return false }, until: h.ValidUntil})
 	o.stay(c.pause(), h.Done())
 	c.unlock(l, o, h, "shared Unlock", true)
 }
 
 // shareOwn acquires as an owner that several callers of its client use. Leases may end before they are unlocked. Once no
 // caller uses it, nothing of it may be left.
-func (c *caller) shareOwn(l *life, handle *rlock.Lock) {
+func (c *caller) shareOwn(l *life, handle *rlock.Lock, reads bool) {
 	c.w.Mu.Lock()
 	if c.o.own == nil {
 		c.o.own = map[*life]*ownShare{}
@@ -218,7 +218,7 @@ func (c *caller) shareOwn(l *life, handle *rlock.Lock) {
 		return
 	}
 	o := c.entered(a.call, &hold{
-		o: c.o, owner: owner, life: l, common: true, sole: func() bool { return s.users == 1 }, lease: lease, token: h.Token(),
+		o: c.o, owner: owner, life: l, reads: reads, common: true, sole: func() bool { return s.users == 1 }, lease: lease, token: h.Token(),
 		valid: func() bool { return false }, until: h.ValidUntil,
 	})
 	o.stay(c.pause(), h.Done())

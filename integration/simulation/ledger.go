@@ -287,14 +287,16 @@ func (o *object) excuse(owner string, why Clause) {
 	o.p.allow(why)
 }
 
-// excuseOld excuses owners that held when the data was saved with which a server has begun anew.
+// excuseOld excuses owners that held when the data was saved with which a server has begun anew. A holder's release frees the lock
+// again, unless it ran before, for an owner that others use too.
 func (o *object) excuseOld(s server) {
 	if !o.Kind.lock() || o.p.site.master(o.Name) != s {
 		return
 	}
 	for _, field := range s.Fields(o.Name) {
 		owner := strings.TrimSuffix(field, ":write")
-		if owner != "mode" && !slices.ContainsFunc(o.holds, func(h *hold) bool { return h.owner == owner }) {
+		releases := func(h *hold) bool { return h.field() == field && !(h.common && h.ending) }
+		if owner != "mode" && !slices.ContainsFunc(o.holds, releases) {
 			o.excuse(owner, lostByServer)
 		}
 	}
