@@ -10,9 +10,13 @@ import (
 // subscription is one channel that Java listens to. When its connection breaks, Redisson subscribes again, but wakes no
 // waiter then: what was published meanwhile is lost.
 type subscription struct {
-	conn   redis.Conn // guarded by the world's lock
-	closed bool       // guarded by the world's lock
-	broke  bool       // guarded by the world's lock: messages may have been lost
+	key string
+
+	// What follows is guarded by the world's lock.
+	conn   redis.Conn
+	at     server // where it leads
+	closed bool
+	broke  bool // messages may have been lost
 }
 
 // javaReconnects is how long Redisson waits before it connects again.
@@ -20,11 +24,11 @@ const javaReconnects = time.Second
 
 // subscribe listens to one channel.
 func (j *java) subscribe(key, channel string) error {
-	c, err := j.listen(key, channel)
+	c, at, err := j.listen(key, channel)
 	if err != nil {
 		return err
 	}
-	sub, messages := &subscription{conn: c}, make(chan string, 64)
+	sub, messages := &subscription{key: key, conn: c, at: at}, make(chan string, 64)
 	j.messages = messages
 	j.p.w.Mu.Lock()
 	j.sub = sub
@@ -34,22 +38,22 @@ func (j *java) subscribe(key, channel string) error {
 }
 
 // listen makes a connection that is subscribed.
-func (j *java) listen(key, channel string) (redis.Conn, error) {
-	c, _, err := j.dial(key)
+func (j *java) listen(key, channel string) (redis.Conn, server, error) {
+	c, at, err := j.dial(key)
 	if err != nil {
 		time.Sleep(javaReconnects)
-		return nil, fmt.Errorf("%w: %v", errException, err)
+		return nil, nil, fmt.Errorf("%w: %v", errException, err)
 	}
 	s := redis.PubSubConn{Conn: c}
 	if err := s.Subscribe(channel); err != nil {
 		c.Close()
-		return nil, fmt.Errorf("%w: %v", errException, err)
+		return nil, nil, fmt.Errorf("%w: %v", errException, err)
 	}
 	if confirmed, ok := s.ReceiveWithTimeout(commandTimeout).(redis.Subscription); !ok || confirmed.Channel != channel {
 		c.Close()
-		return nil, fmt.Errorf("%w: not subscribed", errException)
+		return nil, nil, fmt.Errorf("%w: not subscribed", errException)
 	}
-	return c, nil
+	return c, at, nil
 }
 
 // hear passes messages on until the subscription is closed.
@@ -76,7 +80,7 @@ func (j *java) again(sub *subscription, key, channel string) redis.Conn {
 	for !sub.closed {
 		mu.Unlock()
 		time.Sleep(javaReconnects)
-		c, err := j.listen(key, channel)
+		c, at, err := j.listen(key, channel)
 		mu.Lock()
 		switch {
 		case err != nil:
@@ -85,7 +89,7 @@ func (j *java) again(sub *subscription, key, channel string) redis.Conn {
 			c.Close()
 			return nil
 		default:
-			sub.conn = c
+			sub.conn, sub.at = c, at
 			mu.Unlock()
 			return c
 		}
@@ -108,8 +112,18 @@ func (j *java) unsubscribe() {
 	j.sub = nil
 }
 
-// missed reports whether its waiter may sleep on, because a message to it may have been lost. It is called with the world's lock held.
-func (j *java) missed() bool { return j.sub != nil && j.sub.broke }
+// missed reports whether its waiter may sleep on, because a message to it may have been lost: also where it still listens to a former
+// master that nobody has made a replica. A cluster's servers hear of all messages. It is called with the world's lock held.
+func (j *java) missed() bool {
+	if j.sub == nil {
+		return false
+	}
+	m := j.p.site.master(j.sub.key)
+	if _, tells := j.p.site.(*cluster); !tells && j.sub.at != m && !j.sub.at.Follows(m) {
+		j.sub.broke = true
+	}
+	return j.sub.broke
+}
 
 // wait waits for a message that wakes, at most so long.
 func (j *java) wait(d time.Duration, wakes func(payload string) bool) {
