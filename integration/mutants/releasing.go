@@ -84,6 +84,8 @@ var releasing = []defect{
 		edits{{In: "memory.replaced", Expr: "now-u.sent <= repeatedFor", Nth: 1, Put: "true"}}},
 	{"a repetition of an unlock is remembered as an unlock of its own", "R5, E2", tests{"TestKnownSeeds"},
 		edits{{In: "releasing.remember", If: "r.Why == release.Repeat || r.Form != release.Own", Put: "r.Form != release.Own"}}},
+	{"a reader's unlock is repeated only while its lease lasts", "R5", tests{"TestReadersUnlockIsRepeatedBeyondItsLease"},
+		edits{{In: "releasing.remember", Stmt: "u.until = max(u.until, u.sent+repeatedFor)", Put: "_ = u.until"}}},
 	{"as many unlocks are remembered as there are", "R5, E2", tests{"TestPastUnlocksAreBounded"},
 		edits{{In: "Client.hasRoom", Expr: "n >= maxPast", Put: "false"}}},
 	{"busy names have all the room for unlocks", "R5, E2", tests{"TestPastUnlocksAreBounded"},

@@ -32,6 +32,9 @@ func (r *releasing) remember(q *command.Request) {
 		return
 	}
 	u := past{lock: r.l, owner: r.st.Owner, sent: q.Wire.Sent, until: r.req.Until, due: q.ServedElsewhere(), on: q.Wire.Connection()}
+	if t := r.l.Traits; t.Width == 0 && !t.Permits { // it counts in a key that other owners' leases keep
+		u.until = max(u.until, u.sent+repeatedFor)
+	}
 	if r.keep != nil || r.place != nil {
 		u.extras = &pastExtras{keep: r.keep, place: r.place}
 	}

@@ -291,3 +291,37 @@ func TestReceiptsOfABusySemaphoreBehindSentinelsGo(t *testing.T) {
 		}
 	})
 }
+
+// A reader's hold has a lease of its own, and others keep the lock in which it counts. Its release is repeated though that lease is over.
+func TestReadersUnlockIsRepeatedBeyondItsLease(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx := context.Background()
+		r := &rig{T: t, world: simnet.New(1)}
+		var set *simredis.Set
+		r.at(func() { set = simredis.NewSet(r.world, 1, 3) })
+		r.pass(15 * time.Second)
+		c := must(rlock.Open(ctx, set.URL(), rlock.WithReplicaSync(false), rlock.WithDialer(r.world.Dialer(host(1)))))(r)
+		defer c.Close()
+		l := c.NewReadWriteLock("orders").ReadLock()
+		long := must(l.TryLock(ctx))(r)
+		brief := must(l.TryLock(ctx, rlock.Lease(3*time.Second)))(r)
+		r.pass(time.Second)
+		r.at(func() {
+			for _, s := range set.Servers[1:] {
+				s.Lag(20 * time.Second)
+			}
+		})
+		must(0, brief.Unlock(ctx))(r)
+		r.pass(4 * time.Second)
+		r.at(func() { set.Master().Kill(false) })
+		r.pass(8 * time.Second)
+		r.at(func() {
+			if m := set.Master(); m == set.Servers[0] {
+				t.Error("there was no failover")
+			} else if fields := m.Fields("orders"); len(fields) != 2 || fields[1] != long.Owner().LogValue().String() {
+				t.Errorf("the next master has %q", fields)
+			}
+		})
+		must(0, long.Unlock(ctx))(r)
+	})
+}
