@@ -354,14 +354,17 @@ func (r *releasing) setLease(lease time.Duration) {
 	r.want.Lease = r.l.Client.leaseArg(lease)
 }
 
-// TakeBack takes the release back if it was not written yet, and says why it was not. It
-// returns nil if it was written.
-func (r *releasing) TakeBack() error {
-	if !r.l.Client.exec.Cancel(&r.req) {
-		return nil
+// TakeBack takes the release back if it was not written yet, and says why it was not; not back
+// is one that is about to end as not sent. It returns nil if it was written.
+func (r *releasing) TakeBack() (back bool, why error) {
+	switch exec := r.l.Client.exec; {
+	case exec.Cancel(&r.req):
+		r.arrived(true)
+		return true, unwritten(r.l.Client)
+	case exec.Unwritten(&r.req):
+		return false, unwritten(r.l.Client)
 	}
-	r.arrived(true)
-	return unwritten(r.l.Client)
+	return false, nil
 }
 
 // tell reports the outcome.

@@ -34,14 +34,20 @@ func (u *Release) LimitPassed(w World) {
 	}
 }
 
-// takeBack ends the unlock, unless it has just been written.
+// takeBack ends the unlock, unless it has just been written. One that is about to end by itself as not sent
+// ends then: after its limit it is not sent again.
 func (u *Release) takeBack(w World) {
-	why := w.TakeBack()
+	back, why := w.TakeBack()
 	if why == nil {
 		u.tell(w, Unanswered)
 		return
 	}
-	u.UnderWay, u.Failed = false, cmp.Or(u.Failed, why)
+	u.Failed = cmp.Or(u.Failed, why)
+	if !back {
+		u.tell(w, u.failed(w, TakenBack))
+		return
+	}
+	u.UnderWay = false
 	u.end(w, u.failed(w, TakenBack))
 }
 

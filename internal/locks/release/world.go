@@ -54,9 +54,12 @@ type World interface {
 	Settle()            // waits until it may be sent again: behind the kill barrier if it was lost, else for a pause, during which the owner's renewals may run
 	Ask(Question) Reply // asks the server
 
-	Submit()         // sends it in its Form, until Until; the holds that are left decide the lease
-	TakeBack() error // takes back what was not written yet, and says why it was not; Wait then returns TakenBack. Nil: it was written
-	Facts() Facts    // the state of things
+	Submit() // sends it in its Form, until Until; the holds that are left decide the lease
+	// TakeBack takes back what was not written yet, and says why it was not; Wait then returns
+	// TakenBack. back is false for what is about to end as not sent, and if it was written: then
+	// why is nil.
+	TakeBack() (back bool, why error)
+	Facts() Facts // the state of things
 	Apply(Effect)
 }
 

@@ -84,6 +84,7 @@ type world struct {
 	lowered   bool    // trust was lowered after the loss
 	woken     bool
 	inParts   bool // a send found its keys in two places
+	expired   bool // what waits to be written ends as not sent at this moment
 	final     bool // the last send was refused for good, or taken back
 	latched   bool // it had a latch when the caller was told
 	later     bool // others were told that a send may still set the lease
@@ -166,17 +167,21 @@ func (w *world) Submit() {
 	w.answered, w.taken, w.waits, w.sentAt = false, false, !w.unsent, w.now
 }
 
-func (w *world) TakeBack() error {
+func (w *world) TakeBack() (bool, error) {
 	if !w.waits {
-		return nil
+		return false, nil
 	}
-	if w.yes(4) { // it is being written at this moment
+	switch w.draw(5) {
+	case 0: // it is being written at this moment
 		w.waits = false
-		return nil
+		return false, nil
+	case 1: // it ends as not sent at this moment
+		w.expired = true
+		return false, errBack
 	}
 	w.waits, w.taken = false, true
 	w.note("taken back")
-	return errBack
+	return true, errBack
 }
 
 // run lets the server run one send. untold says that its announcement was refused.
@@ -315,15 +320,17 @@ func (w *world) Wait() Sent {
 	case w.taken:
 		w.final = true
 		return Sent{How: TakenBack}
+	case w.expired:
+		n = 0
 	case kindly:
 		n = 4
 	case w.now > w.sentAt+late:
 		n = 2 // a send that is not written by then is never sent
 	}
-	unwritten := w.waits
-	w.waits = false
+	unwritten, expired := w.waits, w.expired
+	w.waits, w.expired = false, false
 	switch {
-	case w.inTwo && w.u.Form != Own:
+	case w.inTwo && w.u.Form != Own && !expired:
 		w.failed, w.inParts = true, true
 		w.note("in two places")
 		return Sent{How: ForNow, Err: errNet, Split: true}
@@ -465,7 +472,7 @@ func (w *world) tell() {
 			w.t.Fatalf("it released, and says %v", v)
 		}
 	case Unanswered:
-		if w.reached == 0 && !w.u.UnderWay {
+		if w.reached == 0 && (!w.u.UnderWay || w.expired) {
 			w.t.Fatalf("nothing of it has run or is under way, and it says %v", v)
 		}
 	case Released, Unreplicated, ReplicasUnknown, Unannounced:
