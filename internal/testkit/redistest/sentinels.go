@@ -12,12 +12,24 @@ import (
 )
 
 // The settings of a set of Sentinels, whose defaults would be slow. A failover needs quorum
-// Sentinels that agree; before AllowFailover it needs never, more than there are.
+// Sentinels that agree; before AllowFailover it needs never, more than there are. A Sentinel gives
+// up a failover after failoverTimeout, and begins the next one after twice that; one that a test
+// orders is not begun again, and has orderedTimeout.
 const (
 	quorum          = 2
 	never           = 4
 	downAfter       = 500 * time.Millisecond
 	failoverTimeout = 5 * time.Second
+	orderedTimeout  = 3 * time.Minute
+)
+
+// What a Sentinel does how often. It finds the others by what they publish, so it publishes more
+// often until the set has settled. By default one that stood still for two seconds does nothing for the
+// next thirty, which no machine reaches here.
+const (
+	publishSettling = 100 * time.Millisecond
+	publishEvery    = 2 * time.Second
+	tiltTrigger     = time.Hour
 )
 
 // MasterName is what the Sentinels of a set call their master.
@@ -29,8 +41,9 @@ type SentinelSet struct {
 	Nodes     []*Server // the first began as the master
 	Sentinels []*Server
 
-	t     testing.TB
-	addrs map[*Server]string // where others reach a node
+	t       testing.TB
+	addrs   map[*Server]string // where others reach a node
+	ordered *Server            // the Sentinel that was to promote a replica, until AwaitMaster
 }
 
 // SentinelPasswords are the passwords of a set; empty: none.
@@ -113,10 +126,28 @@ func (s *SentinelSet) start(pass SentinelPasswords, sentinels [3]Front, add func
 		for i := 0; i+1 < len(front.Args); i += 2 {
 			lines = append(lines, strings.TrimPrefix(front.Args[i], "--")+" "+strconv.Quote(front.Args[i+1])) // a path may have spaces
 		}
-		s.Sentinels = append(s.Sentinels, StartSentinel(t, pass.Sentinels, lines...))
+		sentinel := StartSentinel(t, pass.Sentinels, lines...)
+		s.sentinel(sentinel, "DEBUG", "tilt-trigger", tiltTrigger.Milliseconds(), "publish-period", publishSettling.Milliseconds())
+		s.Sentinels = append(s.Sentinels, sentinel)
 	}
 	s.AwaitSettled()
+	for _, sentinel := range s.Sentinels {
+		s.sentinel(sentinel, "DEBUG", "publish-period", publishEvery.Milliseconds())
+	}
 	return s
+}
+
+// sentinel sends a SENTINEL command with these arguments.
+func (s *SentinelSet) sentinel(sentinel *Server, args ...any) {
+	s.t.Helper()
+	conn, err := sentinel.dial(sentinel.Addr())
+	if err == nil {
+		_, err = conn.Do("SENTINEL", args...)
+		conn.Close()
+	}
+	if err != nil {
+		s.t.Fatalf("redistest: %v", err)
+	}
 }
 
 // follows makes a node a replica. The port that it announces must be set before that.
@@ -219,6 +250,8 @@ func (s *SentinelSet) Master() *Server {
 // when that has begun.
 func (s *SentinelSet) Failover(sentinel *Server) {
 	s.t.Helper()
+	s.sentinel(sentinel, "SET", MasterName, "failover-timeout", orderedTimeout.Milliseconds())
+	s.ordered = sentinel
 	conn, err := sentinel.dial(sentinel.Addr())
 	if err != nil {
 		s.t.Fatalf("redistest: %v", err)
@@ -249,16 +282,8 @@ func (s *SentinelSet) Monitor(node *Server) {
 func (s *SentinelSet) AllowFailover() {
 	s.t.Helper()
 	for _, sentinel := range s.Sentinels {
-		if sentinel.Pid() == 0 {
-			continue
-		}
-		conn, err := sentinel.dial(sentinel.Addr())
-		if err == nil {
-			_, err = conn.Do("SENTINEL", "SET", MasterName, "quorum", quorum)
-			conn.Close()
-		}
-		if err != nil {
-			s.t.Fatalf("redistest: %v", err)
+		if sentinel.Pid() != 0 {
+			s.sentinel(sentinel, "SET", MasterName, "failover-timeout", failoverTimeout.Milliseconds(), "quorum", quorum)
 		}
 	}
 }
@@ -268,6 +293,10 @@ func (s *SentinelSet) AwaitMaster(before *Server) *Server {
 	s.t.Helper()
 	var now *Server
 	s.await("another master", func() bool { now = s.Master(); return now != nil && now != before })
+	if s.ordered != nil && s.ordered.Pid() != 0 { // a replica that can't follow holds the end up for no longer
+		s.sentinel(s.ordered, "SET", MasterName, "failover-timeout", failoverTimeout.Milliseconds())
+	}
+	s.ordered = nil
 	return now
 }
 
