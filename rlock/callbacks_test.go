@@ -180,55 +180,58 @@ func TestLogHandlerThatPanicsEndsNothing(t *testing.T) {
 // The user's dial functions run on the client's own goroutines, where no caller could recover from a panic.
 func TestFunctionThatConnectsAndPanicsIsAnError(t *testing.T) {
 	t.Parallel()
-	redistest.Slow(t, "calls run into their timeouts")
+	type opener func(t *testing.T, s *redistest.Server, breaks func(), opts ...rlock.Option) *rlock.Client
 	var beside redistest.Parts
 	defer beside.Wait()
 	for how, end := range map[string]func(){"panicked: odd": func() { panic("odd") }, "ended its goroutine": runtime.Goexit} {
-		for name, open := range map[string]func(ctx context.Context, s *redistest.Server, fails *atomic.Bool) (*rlock.Client, error){
-			"dialer": func(ctx context.Context, s *redistest.Server, fails *atomic.Bool) (*rlock.Client, error) {
-				return rlock.Open(ctx, s.URL(), rlock.WithCommandTimeout(2*time.Second), rlock.WithDialer(func(ctx context.Context, network, addr string) (net.Conn, error) {
-					if fails.Load() {
-						end()
-					}
-					var d net.Dialer
-					return d.DialContext(ctx, network, addr)
-				}))
+		for name, open := range map[string]opener{
+			"dialer": func(t *testing.T, s *redistest.Server, breaks func(), opts ...rlock.Option) *rlock.Client {
+				return openWith(t, s.URL(), append(opts, rlock.WithDialer(func(ctx context.Context, network, addr string) (net.Conn, error) {
+					breaks()
+					return new(net.Dialer).DialContext(ctx, network, addr)
+				}))...)
 			},
-			"credentials": func(ctx context.Context, s *redistest.Server, fails *atomic.Bool) (*rlock.Client, error) {
-				return rlock.Open(ctx, s.URL(), rlock.WithCommandTimeout(2*time.Second), rlock.WithCredentials(func(context.Context) (string, string, error) {
-					if fails.Load() {
-						end()
-					}
+			"credentials": func(t *testing.T, s *redistest.Server, breaks func(), opts ...rlock.Option) *rlock.Client {
+				return openWith(t, s.URL(), append(opts, rlock.WithCredentials(func(context.Context) (string, string, error) {
+					breaks()
 					return "", "", nil
-				}))
+				}))...)
 			},
-			"pool": func(_ context.Context, s *redistest.Server, fails *atomic.Bool) (*rlock.Client, error) {
-				return rlock.New(&redis.Pool{DialContext: func(ctx context.Context) (redis.Conn, error) {
-					if fails.Load() {
-						end()
-					}
+			"pool": func(t *testing.T, s *redistest.Server, breaks func(), opts ...rlock.Option) *rlock.Client {
+				return client(t, &redis.Pool{DialContext: func(ctx context.Context) (redis.Conn, error) {
+					breaks()
 					return redis.DialContext(ctx, "tcp", s.Addr())
-				}}, rlock.WithCommandTimeout(2*time.Second))
+				}}, opts...)
 			},
 		} {
 			beside.Run(t, name+" that "+how, func(t *testing.T) {
 				s := redistest.Start(t)
 				var fails atomic.Bool
-				c, err := open(t.Context(), s, &fails)
-				if err != nil {
-					t.Fatal(err)
+				var broke atomic.Int32
+				breaks := func() {
+					if fails.Load() {
+						broke.Add(1)
+						end()
+					}
 				}
-				h, err := c.NewLock("held").TryLock(t.Context())
-				if err != nil {
-					t.Fatal(err)
-				}
+				c := open(t, s, breaks, patient)
+				h := lock(t, c, "held")
 				fails.Store(true)
 				if _, err := s.Dial(t).Do("CLIENT", "KILL", "TYPE", "normal"); err != nil {
 					t.Fatal(err)
 				}
-				_, err = c.NewLock("another").TryLock(t.Context())
-				if !errors.Is(err, rlock.ErrUnavailable) && !errors.Is(err, rlock.ErrUncertain) || !strings.Contains(err.Error(), how) {
-					t.Error(err)
+				becomes(t, "it is called again after that", func() bool { return broke.Load() >= 2 })
+
+				// This client never has a connection, so nothing of it can be late.
+				opts := []rlock.Option{rlock.WithCommandTimeout(100 * time.Millisecond)}
+				if name != "pool" {
+					opts = append(opts, rlock.WithLazyConnect())
+				}
+				hurried := open(t, s, breaks, opts...)
+				_, err := hurried.NewLock("another").TryLock(t.Context())
+				isOf(t, "TryLock", err, rlock.ErrUnavailable)
+				if err == nil || !strings.Contains(err.Error(), how) {
+					t.Errorf("it does not say that the function %s: %v", how, err)
 				}
 				fails.Store(false)
 				if err := errors.Join(h.Unlock(t.Context()), c.Close()); err != nil {
