@@ -230,7 +230,6 @@ func TestChangesEndInTheirBound(t *testing.T) {
 func TestReleasesGoOnInTheBackground(t *testing.T) {
 	t.Parallel()
 	redistest.Slow(t, "some timeouts pass")
-	r := newChangeRig(t)
 	unavailable := func(err error) bool { return errors.Is(err, ErrUnavailable) && !errors.Is(err, ErrUncertain) }
 	goesOn := func(err error) bool { return strings.Contains(err.Error(), "goes on in the background") }
 	done := func(m aChange) string {
@@ -239,34 +238,42 @@ func TestReleasesGoOnInTheBackground(t *testing.T) {
 		}
 		return "5"
 	}
-	r.dies()
-	r.each(t.Context(), func(m aChange, err error) bool { return unavailable(err) && goesOn(err) == m.due })
-	r.server.Restart()
-	r.are(done)
-	r.refill()
-	r.dies()
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	r.each(ctx, func(m aChange, err error) bool {
-		return m.due && unavailable(err) && goesOn(err) || !m.due && errors.Is(err, context.Canceled) && !errors.Is(err, ErrUncertain)
+	var beside redistest.Parts
+	defer beside.Wait()
+	beside.Run(t, "a long outage", func(t *testing.T) {
+		r := newChangeRig(t)
+		r.dies()
+		r.each(t.Context(), func(m aChange, err error) bool { return unavailable(err) && goesOn(err) == m.due })
+		r.server.Restart()
+		r.are(done)
 	})
-	r.server.Restart()
-	r.are(done)
-	r.refill()
-	// An outage shorter than the bound is no error of a release. This one ends when the other
-	// changes have been given up.
-	r.dies()
-	givenUp := 0
-	r.each(t.Context(), func(m aChange, err error) bool {
-		if m.due {
-			return err == nil || unavailable(err) && goesOn(err) // if the machine was so slow that the bound passed
-		}
-		if givenUp++; givenUp == len(changes)-dues {
-			r.server.Restart()
-		}
-		return unavailable(err)
+	beside.Run(t, "callers that leave", func(t *testing.T) {
+		r := newChangeRig(t)
+		r.dies()
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		r.each(ctx, func(m aChange, err error) bool {
+			return m.due && unavailable(err) && goesOn(err) || !m.due && errors.Is(err, context.Canceled) && !errors.Is(err, ErrUncertain)
+		})
+		r.server.Restart()
+		r.are(done)
 	})
-	r.are(done)
+	// It is no error of a release. It ends when the other changes have been given up.
+	beside.Run(t, "an outage shorter than the bound", func(t *testing.T) {
+		r := newChangeRig(t)
+		r.dies()
+		givenUp := 0
+		r.each(t.Context(), func(m aChange, err error) bool {
+			if m.due {
+				return err == nil || unavailable(err) && goesOn(err) // if the machine was so slow that the bound passed
+			}
+			if givenUp++; givenUp == len(changes)-dues {
+				r.server.Restart()
+			}
+			return unavailable(err)
+		})
+		r.are(done)
+	})
 }
 
 // Do gives back its permits only if the semaphore still exists.
