@@ -9,9 +9,9 @@ import (
 )
 
 // live runs one life and checks that it ends. Something may go wrong in its first waits, as many
-// as disturbed says.
-func live(t *testing.T, disturbed int, draw func(n int) int, seen map[any]int) {
-	w := &world{t: t, draw: draw, now: time.Hour, ours: true, seen: seen, disturbed: disturbed}
+// as disturbed says. It returns the room of its log, for the next one.
+func live(t *testing.T, disturbed int, draw func(n int) int, seen map[any]int, log []any) []any {
+	w := &world{t: t, draw: draw, now: time.Hour, ours: true, seen: seen, disturbed: disturbed, log: log}
 	w.u = &Release{Why: Why(draw(int(Repeat) + 1)), Retry: time.Minute}
 	w.u.Limit = w.now + time.Duration(draw(2)*40)*time.Second
 	w.u.Unheld = w.u.Limit + time.Duration(draw(2)*40)*time.Second
@@ -65,6 +65,7 @@ func live(t *testing.T, disturbed int, draw func(n int) int, seen map[any]int) {
 	for range 5 { // a lost send may still run
 		w.arrive()
 	}
+	return w.log[:0]
 }
 
 // TestNoSequenceReleasesTwice shows that in any sequence of events a release takes at most its
@@ -72,7 +73,7 @@ func live(t *testing.T, disturbed int, draw func(n int) int, seen map[any]int) {
 func TestNoSequenceReleasesTwice(t *testing.T) {
 	seen := map[any]int{}
 	for seed := range uint64(30000) {
-		live(t, 30, rand.New(rand.NewPCG(seed, 27)).IntN, seen)
+		live(t, 30, rand.New(rand.NewPCG(seed, 27)).IntN, seen, nil)
 		if t.Failed() {
 			t.Fatalf("seed %d", seed)
 		}
@@ -92,21 +93,32 @@ func TestNoSequenceReleasesTwice(t *testing.T) {
 // TestEverySequence runs all lives in which something goes wrong in none, one or two of the first
 // two waits.
 func TestEverySequence(t *testing.T) {
-	type choice struct{ of, taken int }
-	var script []choice
-	most, lives := disturbed, 0
+	most := disturbed
 	if testing.Short() {
 		most = 1
 	}
+	for why := range Repeat + 1 {
+		t.Run(why.String(), func(t *testing.T) {
+			t.Parallel()
+			everySequence(t, why, most)
+		})
+	}
+}
+
+func everySequence(t *testing.T, why Why, most int) {
+	type choice struct{ of, taken int }
+	script := []choice{{of: int(why) + 1, taken: int(why)}} // the first choice is why
+	lives := 0
+	var log []any
 	for more := true; more; lives++ {
 		at := 0
-		live(t, most, func(n int) int {
+		log = live(t, most, func(n int) int {
 			if at == len(script) {
 				script = append(script, choice{of: n})
 			}
 			at++
 			return script[at-1].taken
-		}, nil)
+		}, nil, log)
 		if t.Failed() {
 			t.Fatalf("%v", script)
 		}
@@ -132,6 +144,6 @@ func FuzzNoSequenceReleasesTwice(f *testing.F) {
 			c := int(b[0])
 			b = b[1:]
 			return c % n
-		}, nil)
+		}, nil, nil)
 	})
 }
