@@ -12,7 +12,11 @@ import (
 
 // question asks one of the methods that change nothing.
 func (c *caller) question(l *life, handle *rlock.Lock, reads bool) {
-	a := c.ask(l, "question", 2*oneTimeout, 0, false) // Info sends two commands
+	bound := 2 * oneTimeout // Info sends two commands
+	if c.Topology == Cluster {
+		bound += oneTimeout // or three
+	}
+	a := c.ask(l, "question", bound, 0, false)
 	c.w.Mu.Lock()
 	began, was := c.o.flipped, c.o.here
 	c.w.Mu.Unlock()
