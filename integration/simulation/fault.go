@@ -165,12 +165,12 @@ func (p *play) kill(s server, f Fault, r *rand.Rand) {
 		return
 	}
 	if f.What == Old { // it dies in a while
-		saved := s.Save()
+		saved, at := s.Save(), time.Now()
 		storm := p.healed
 		p.w.After(between(r, 0, 5*time.Second), func() {
 			if s.Running() && p.healed == storm {
 				p.dies(s, false)
-				p.w.After(f.Lasts, func() { p.restart(s, saved, true) })
+				p.w.After(f.Lasts, func() { p.restart(s, saved, at) })
 			}
 		})
 		return
@@ -180,7 +180,7 @@ func (p *play) kill(s server, f Fault, r *rand.Rand) {
 		if p.Topology == OneServer {
 			p.loses(s)
 		}
-		p.w.After(f.Lasts, func() { p.restart(s, simredis.Saved{}, true) })
+		p.w.After(f.Lasts, func() { p.restart(s, simredis.Saved{}, time.Time{}) })
 		return
 	}
 	takes := time.Duration(0)
@@ -202,7 +202,8 @@ func (p *play) dies(s server, silently bool) {
 	s.Kill(silently)
 }
 
-func (p *play) restart(s server, with simredis.Saved, loses bool) {
+// restart lets a server begin anew with data that were saved at a time, or with none.
+func (p *play) restart(s server, with simredis.Saved, saved time.Time) {
 	if s.Running() {
 		return
 	}
@@ -210,17 +211,14 @@ func (p *play) restart(s server, with simredis.Saved, loses bool) {
 	for _, o := range p.objects {
 		had[o] = o.enqueued
 	}
-	if loses {
-		p.loses(s) // of the objects whose master it still is
-	}
+	p.loses(s) // of the objects whose master it still is
 	s.StartWith(with)
-	if loses {
-		p.loses(s) // and of those that it has again, although their slot moves and the next server had them
-	}
+	p.loses(s) // and of those that it has again, although their slot moves and the next server had them
 	for _, o := range p.objects {
-		if loses {
-			o.value = 0 // which fell without a call
-			o.excuseOld(s)
+		o.value = 0 // which fell without a call
+		o.excuseOld(s)
+		if !saved.IsZero() && p.site.master(o.Name) == s {
+			o.refalls(saved)
 		}
 		p.look(o, p.site.master(o.Name))
 		if p.Topology == OneServer { // behind a failover a client leaves its places again

@@ -2,6 +2,7 @@ package simulation
 
 import (
 	"errors"
+	"slices"
 	"time"
 )
 
@@ -46,6 +47,11 @@ func (p *play) follow(o *object, m server) {
 		p.breach("count: %s fell by %d, and %d calls counted it down", o.Name, fell, o.downs)
 		o.falls = nil
 	}
+}
+
+// refalls forgets how a latch's count has fallen since a time: its server lacks that, and the calls are sent again.
+func (o *object) refalls(since time.Time) {
+	o.falls = slices.DeleteFunc(o.falls, func(at time.Time) bool { return at.After(since) })
 }
 
 // counts records what a call that changes a number by n said. It is called with the world's lock held.

@@ -249,7 +249,7 @@ func (p *play) promoted(former, next server) {
 			o.token = min(o.token, number(is))
 		}
 		o.value = number(is)
-		o.falls = slices.DeleteFunc(o.falls, func(at time.Time) bool { return at.After(next.Followed()) }) // these it lacks, and may make again
+		o.refalls(next.Followed())
 		o.at = next
 		p.look(o, next)
 	}
