@@ -46,7 +46,7 @@ func (p *play) judgeKept(o *object) {
 		}
 		left := time.Until(m.Until(o.Name))
 		switch {
-		case h.void == "" && !h.valid && there && h.began.After(p.lullAt):
+		case h.void == "" && !h.valid && there && h.began.After(p.lullAt) && !o.forces(h.life.host): // which ends its own holds first
 			p.once(h.hold, "kept: %s has lost its hold of %s since %v, and nothing was wrong since: %s", h.who, o.Name, h.since, m.Dump(o.Name))
 		case h.valid && there && left < watchdogTimeout-renewedWithin && (p.calm() || well > renewedWithin):
 			p.once(h.hold, "kept: the key of %s, which %s holds since %v, lives for %v more", o.Name, h.who, h.since, left)
