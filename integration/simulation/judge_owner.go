@@ -110,14 +110,14 @@ func (p *play) judgeOwner(o *object, s server, host string, c ownerCommand, repl
 	switch {
 	case c.acquires:
 		a.places = c.places
-		o.news[host] = news{true, time.Now()}
+		o.news[host] = news{taken: true, takenAt: time.Now()}
 		a.released = time.Time{}
 	case !c.renews && o.leaves(c.owner):
 		a.released = time.Now()
 	}
 	if !c.acquires && !c.renews && c.keeps == 0 && taken && ms == 1 {
 		a.over = 0
-		o.news[host] = news{false, o.news[host].takenAt}
+		o.news[host] = news{takenAt: o.news[host].takenAt, freeAt: time.Now()}
 	}
 	switch {
 	case c.keeps > 0:

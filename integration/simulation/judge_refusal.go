@@ -37,18 +37,19 @@ func (p *play) refused(c *call, err error) {
 	o := c.o
 	m := p.site.master(o.Name)
 	steady := p.steady(c.began) && (p.promotions == 0 || !o.lost.After(c.began))
+	known := c.began
+	if c.what == "TryLockFor" && p.site.replicated() {
+		known = known.Add(-behindWAIT)
+	}
+	heard := o.news[c.host]
 	switch {
 	case errors.Is(err, rlock.ErrRefused), errors.Is(err, rlock.ErrUnavailable) && steady:
 		if o.Kind.lock() {
 			p.judgeNothing(o, c, m, err)
 		}
-	case errors.Is(err, rlock.ErrLocked) && c.what == "TryLockFor" && steady && p.mild(c.began) && !o.news[c.host].taken && o.news[c.host].takenAt.Before(c.began) && o.Kind != ReadWrite:
+	case errors.Is(err, rlock.ErrLocked) && c.what == "TryLockFor" && steady && p.mild(c.began) && !heard.taken && heard.takenAt.Before(c.began) && heard.freeAt.Before(known) && o.Kind != ReadWrite:
 		p.breach("refused: %s says that somebody else holds %s, and no server has said so since its client released it", c.who, o.Name)
 	case errors.Is(err, rlock.ErrLocked) && (c.what == "TryLock" || c.what == "TryLockFor" && p.mild(c.began) && time.Since(o.emptyAt) > sleepsFor) && steady && o.Kind != ReadWrite:
-		known := c.began
-		if c.what == "TryLockFor" && p.site.replicated() {
-			known = known.Add(-behindWAIT)
-		}
 		if tried := time.Now().Add(-spinsFor); c.what == "TryLockFor" && o.Kind == Spin && tried.Before(known) {
 			known = tried
 		}

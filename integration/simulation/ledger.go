@@ -60,6 +60,7 @@ type object struct {
 type news struct {
 	taken   bool
 	takenAt time.Time // when a server last said so
+	freeAt  time.Time // when its own release last ran, of which it may hear later
 }
 
 // ownShare is an owner whose text never leaves its client, and how many callers use it.
