@@ -40,6 +40,7 @@ type traffic struct {
 	scripts     int // of the library's
 	calls       int // that its callers made
 	latches     map[string]*repeats
+	listens     map[string]time.Time // since when it does to an object's channels, as of its last subscription
 }
 
 // repeats counts how often one unlock ran.
@@ -60,7 +61,7 @@ const (
 func (p *play) judgeTraffic(host string, args []string, reply any) {
 	t := p.traffic[host]
 	if t == nil {
-		t = &traffic{latches: map[string]*repeats{}}
+		t = &traffic{latches: map[string]*repeats{}, listens: map[string]time.Time{}}
 		p.traffic[host] = t
 	}
 	p.res.Commands++
@@ -72,6 +73,8 @@ func (p *play) judgeTraffic(host string, args []string, reply any) {
 	switch {
 	case args[0] == "CLIENT" && args[1] == "ID":
 		t.connections++
+	case args[0] == "SUBSCRIBE", args[0] == "SSUBSCRIBE":
+		p.subscribed(t, args[1:])
 	case script != "" && !refused && script != "semaphore_acquire": // whose refused tries have one receipt
 		if latch := latchIn(args); latch != "" {
 			p.judgeRepeats(t, host, latch)

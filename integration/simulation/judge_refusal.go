@@ -3,6 +3,7 @@ package simulation
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -30,6 +31,32 @@ const behindWAIT = 1200 * time.Millisecond
 // after 128 ms at most, by a clock that may be slow. A call whose wait ends before that makes no attempt itself.
 const spinsFor = 130 * time.Millisecond
 
+// A client that does not listen looks within a second by its clock, and at once behind a new subscription.
+const (
+	looksWithin = time.Second * 101 / 100
+	looksBehind = 10 * time.Millisecond
+)
+
+// subscribed records that a host listens to an object's channels from now on.
+func (p *play) subscribed(t *traffic, channels []string) {
+	for _, o := range p.objects {
+		if slices.ContainsFunc(channels, o.isChannel) {
+			t.listens[o.Name] = time.Now()
+		}
+	}
+}
+
+func (o *object) isChannel(name string) bool { return strings.Contains(name, "{"+o.Name+"}") }
+
+// unheard reports whether a release may not have reached a host, because it did not listen: its connection broke. It looks soon.
+func (p *play) unheard(o *object, host string) bool {
+	listens := slices.ContainsFunc(p.site.servers(), func(s server) bool { return slices.ContainsFunc(s.Listens(host), o.isChannel) })
+	if since := p.traffic[host].listens[o.Name]; listens {
+		return since.After(o.flipped) && time.Since(since) < looksBehind
+	}
+	return time.Since(o.flipped) < looksWithin
+}
+
 // refused judges the error of an acquire: whether it is true by what is on the server.
 func (p *play) refused(c *call, err error) {
 	p.w.Mu.Lock()
@@ -52,6 +79,9 @@ func (p *play) refused(c *call, err error) {
 	case errors.Is(err, rlock.ErrLocked) && (c.what == "TryLock" || c.what == "TryLockFor" && p.mild(c.began) && time.Since(o.emptyAt) > sleepsFor) && steady && o.Kind != ReadWrite:
 		if tried := time.Now().Add(-spinsFor); c.what == "TryLockFor" && o.Kind == Spin && tried.Before(known) {
 			known = tried
+		}
+		if c.what == "TryLockFor" && p.unheard(o, c.host) {
+			known = o.flipped
 		}
 		if taken := o.here || !o.flipped.Before(known) || len(o.enqueued) > 0 || !o.emptied.Before(c.began) || m.List(queueOf(o.Name)) != nil; !taken {
 			p.breach("refused: %s says that somebody else holds %s, which has been free since %v before the call", c.who, o.Name, c.began.Sub(o.flipped))

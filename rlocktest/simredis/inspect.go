@@ -31,6 +31,16 @@ func (s *Server) Fields(key string) (names []string) {
 // Followed returns when the newest change was made that the server has from a master. It lacks all that its masters changed later.
 func (s *Server) Followed() time.Time { return s.followed }
 
+// Listens returns the channels of both kinds to which a host is subscribed.
+func (s *Server) Listens(host string) (channels []string) {
+	for _, c := range s.peers {
+		if c.Client == host {
+			channels = append(append(channels, c.channels...), c.shards...)
+		}
+	}
+	return channels
+}
+
 // Keys returns all keys.
 func (s *Server) Keys() (keys []string) {
 	for k, e := range s.db {
