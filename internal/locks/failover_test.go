@@ -224,7 +224,7 @@ func TestCloseDoesNotWaitForRepetitions(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
 	o := config()
-	o.Replicas, o.Timeout = true, 200*time.Millisecond
+	o.Replicas = true
 	c := openWith(t, s, o)
 	for i := range 10 {
 		l := c.NewLock(kind.Reentrant, fmt.Sprint("orders-", i), fmt.Sprint("orders-", i))
