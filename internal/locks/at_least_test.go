@@ -86,8 +86,8 @@ func TestReleaseThatRunsLaterLeavesTheLockForLess(t *testing.T) {
 	t.Parallel()
 	const atLeast = 10 * time.Minute
 	for name, row := range map[string]struct {
-		shown bool
-		after time.Duration
+		shared bool
+		after  time.Duration
 	}{
 		"within the time":           {false, 4 * time.Minute},
 		"within the time, by latch": {true, 4 * time.Minute},
@@ -103,8 +103,8 @@ func TestReleaseThatRunsLaterLeavesTheLockForLess(t *testing.T) {
 			c := openWith(t, s, o)
 			l := c.NewLock(kind.Reentrant, "orders", "orders")
 			h := acquireAs(t, &l, Terms{AtLeast: atLeast})
-			if row.shown {
-				h.Owner()
+			if row.shared {
+				_ = h.Owner().Share()
 			}
 			refusedTwice := func() {
 				t.Helper()

@@ -18,12 +18,16 @@ import (
 func TestR1LostUnlockReplyCountsOnce(t *testing.T) {
 	t.Parallel()
 	for _, do := range []faultproxy.Action{faultproxy.CutAfter, faultproxy.DropReply, faultproxy.CutBefore} {
-		for count := 1; count <= 3; count++ {
-			t.Run(fmt.Sprintf("%v of %d", do, count), func(t *testing.T) {
+		for n := range 6 {
+			count, shared := 1+n/2, n%2 == 1
+			t.Run(fmt.Sprintf("%v of %d, by latch %v", do, count, shared), func(t *testing.T) {
 				play(t, func(t *testing.T, r *rig) {
 					l := r.open().NewLock(name)
 					holds := []*rlock.Hold{lock(t, l)}
 					o := holds[0].Owner()
+					if shared {
+						_ = o.String()
+					}
 					for len(holds) < count {
 						holds = append(holds, lock(t, l, rlock.As(o)))
 					}
@@ -37,7 +41,7 @@ func TestR1LostUnlockReplyCountsOnce(t *testing.T) {
 						r.heldOnlyBy(name, o, count-1)
 					}
 					sends := r.of("unlock", name)
-					if len(sends) != 2 || sends[0].latch != sends[1].latch {
+					if len(sends) != 2 || sends[0].latch != sends[1].latch || shared != (sends[0].latch != "") {
 						t.Fatalf("sent %+v, want the same twice", sends)
 					}
 					r.killed(sends[0].Conn, sends[1].at)
