@@ -24,7 +24,7 @@ func TestScriptThatAnOperatorEndsIsSentAgain(t *testing.T) {
 			},
 			"Unlock of an owner that others may use": func(r *rig, c *rlock.Client, kills func()) error {
 				h := must(c.NewLock("orders").TryLock(ctx))(r)
-				_ = h.Owner()
+				_ = h.Owner().String()
 				kills()
 				return h.Unlock(ctx)
 			},
