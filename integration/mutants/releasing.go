@@ -82,7 +82,7 @@ var releasing = []defect{
 		edits{{In: "pipeline.Pipeline.List", Call: "c.queueCount", Remove: true}}},
 	{"unlocks are sent again however old they are", "R5", tests{"TestOldUnlocksAreNotSentAgain"},
 		edits{{In: "memory.replaced", Expr: "now-u.sent <= repeatedFor", Nth: 1, Put: "true"}}},
-	{"a repetition of an unlock is remembered as an unlock of its own", "R5, E2", tests{"TestKnownSeeds"},
+	{"a repetition of an unlock is remembered as an unlock of its own", "R5, E2", tests{"TestRepetitionTakesNoPlaceOfItsOwn"},
 		edits{{In: "releasing.remember", If: "r.Why == release.Repeat || r.Form != release.Own", Put: "r.Form != release.Own"}}},
 	{"a reader's unlock is repeated only while its lease lasts", "R5", tests{"TestReadersUnlockIsRepeatedBeyondItsLease"},
 		edits{{In: "releasing.remember", Stmt: "u.until = max(u.until, u.sent+repeatedFor)", Put: "_ = u.until"}}},

@@ -219,6 +219,22 @@ func TestOldUnlocksAreNotSentAgain(t *testing.T) {
 	becomes(t, conn, 1, "EXISTS", "orders")
 }
 
+// However often an unlock is sent again, one of it is remembered.
+func TestRepetitionTakesNoPlaceOfItsOwn(t *testing.T) {
+	t.Parallel()
+	r := newReplaced(t)
+	mustUnlock(t, mustAcquire(t, &r.l))
+	for range 3 {
+		r.c.repeatPast(topology.AllSlots, true)
+		redistest.Becomes(t, "it was sent again", func() bool { return !r.c.repeatsLeft() })
+	}
+	s := r.l.shard
+	defer s.enter(mustNotBlock).leave()
+	if n := len(s.past.all); n != 1 || s.past.all[0].again != 3 {
+		t.Errorf("%d unlocks are remembered, the first of which was sent again as number %d", n, s.past.all[0].again)
+	}
+}
+
 // Repetitions wait for a server. Close doesn't wait a whole lease for them.
 func TestCloseDoesNotWaitForRepetitions(t *testing.T) {
 	t.Parallel()
