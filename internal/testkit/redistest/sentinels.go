@@ -127,27 +127,40 @@ func (s *SentinelSet) start(pass SentinelPasswords, sentinels [3]Front, add func
 			lines = append(lines, strings.TrimPrefix(front.Args[i], "--")+" "+strconv.Quote(front.Args[i+1])) // a path may have spaces
 		}
 		sentinel := StartSentinel(t, pass.Sentinels, lines...)
-		s.sentinel(sentinel, "DEBUG", "tilt-trigger", tiltTrigger.Milliseconds(), "publish-period", publishSettling.Milliseconds())
+		s.debug(sentinel, "tilt-trigger", tiltTrigger.Milliseconds(), "publish-period", publishSettling.Milliseconds())
 		s.Sentinels = append(s.Sentinels, sentinel)
 	}
 	s.AwaitSettled()
 	for _, sentinel := range s.Sentinels {
-		s.sentinel(sentinel, "DEBUG", "publish-period", publishEvery.Milliseconds())
+		s.debug(sentinel, "publish-period", publishEvery.Milliseconds())
 	}
 	return s
+}
+
+// debug sets periods of a Sentinel. One older than Redis 7.0 keeps its own.
+func (s *SentinelSet) debug(sentinel *Server, periods ...any) {
+	s.t.Helper()
+	if err := s.ask(sentinel, append([]any{"DEBUG"}, periods...)...); err != nil && !strings.Contains(err.Error(), "Unknown subcommand") {
+		s.t.Fatalf("redistest: %v", err)
+	}
 }
 
 // sentinel sends a SENTINEL command with these arguments.
 func (s *SentinelSet) sentinel(sentinel *Server, args ...any) {
 	s.t.Helper()
-	conn, err := sentinel.dial(sentinel.Addr())
-	if err == nil {
-		_, err = conn.Do("SENTINEL", args...)
-		conn.Close()
-	}
-	if err != nil {
+	if err := s.ask(sentinel, args...); err != nil {
 		s.t.Fatalf("redistest: %v", err)
 	}
+}
+
+func (s *SentinelSet) ask(sentinel *Server, args ...any) error {
+	conn, err := sentinel.dial(sentinel.Addr())
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	_, err = conn.Do("SENTINEL", args...)
+	return err
 }
 
 // follows makes a node a replica. The port that it announces must be set before that.
