@@ -62,9 +62,9 @@ func (p *play) unlocked(h *hold, err error, last, trusted bool) {
 }
 
 // tookAnother reports whether the release of a lost hold of the same owner ran since a hold began, or of one that had lost its
-// count to such a release. It releases the later one.
+// count to such a release. It releases the later one. A call may give back a grant that a failover has lost.
 func (o *object) tookAnother(h *hold) bool {
-	return o.lostOne.After(h.began) || slices.ContainsFunc(o.holds, func(x *hold) bool { return x.owner == h.owner && x.void != "" && x.ending })
+	return o.lostOne.After(h.began) || slices.ContainsFunc(o.calls, func(c *call) bool { return c.as == h.owner && o.p.promotedAt.After(c.began) }) || slices.ContainsFunc(o.holds, func(x *hold) bool { return x.owner == h.owner && x.void != "" && x.ending })
 }
 
 // there reports whether a server has the hold.

@@ -147,6 +147,9 @@ func (p *play) end(c *call, err error) {
 	defer p.w.Mu.Unlock()
 	c.o.calls = slices.DeleteFunc(c.o.calls, func(o *call) bool { return o == c })
 	p.res.Outcomes[c.what+": "+kindOf(err)]++
+	if c.as != "" && p.promotedAt.After(c.began) {
+		c.o.lostOne = time.Now() // it may give back a grant that the failover lost
+	}
 	if err != nil && givesBack(err) {
 		c.o.undoing[c.l] = time.Now()
 	}
