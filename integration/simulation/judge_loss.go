@@ -62,7 +62,7 @@ func (h *hold) trusted() time.Duration {
 // judgeTrust judges that a hold is not trusted for longer than its key lives, whether or not its caller stays until then.
 func (p *play) judgeTrust(h *hold, trusted time.Duration) {
 	m := p.site.master(h.o.Name)
-	if h.ending || h.void != "" || h.common || h.o.excused[h.owner] != "" || h.promotion != p.promotions || !h.there(m) {
+	if h.ending || h.void != "" || h.common || h.o.excused[h.owner] != "" || h.promotion != p.promotions || p.site.torn() || !h.there(m) {
 		return
 	}
 	const apart = 2 * time.Millisecond // as read_unlock.lua has it
