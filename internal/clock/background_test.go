@@ -51,7 +51,9 @@ func TestTimersRunLaterOrAtTheEnd(t *testing.T) {
 		timers.After(time.Hour, func() { ran <- "at the end" })
 		timers.Cancel(cancelled)
 		timers.Cancel(nil)
-		if who := <-ran; who != "later" || time.Since(began) != time.Second || timers.Live() != 1 {
+		who := <-ran
+		synctest.Wait() // until what said so has returned
+		if who != "later" || time.Since(began) != time.Second || timers.Live() != 1 {
 			t.Fatalf("%q after %v, %d live", who, time.Since(began), timers.Live())
 		}
 		timers.RunAll()
